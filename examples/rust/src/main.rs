@@ -1,0 +1,2 @@
+//! Checkout
+fn main() {}
