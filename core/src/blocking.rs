@@ -1,0 +1,193 @@
+//! The gateway, for callers that wait.
+
+use crate::{
+    callback::Callback,
+    config::GatewayConfig,
+    error::PaymentError,
+    flows::{
+        card_payment::{CardPayment, CardPaymentCreated},
+        mbank_confirm::GatewayReply,
+        mbank_payment::{MbankPayment, MbankPaymentCreated},
+        pay_form::{PayForm, PayFormCreated},
+        qr_data::QrData,
+        qr_image::QrImage,
+        qr_payment::QrPayment,
+    },
+    gateway::Gateway,
+    payment_ref::PaymentRef,
+    provider::Provider,
+    status::StatusReport,
+    verify::{CallbackVerdict, ExpectedPayment},
+    watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport},
+};
+
+/// The payment gateway for scripts and other callers that wait: the methods of [`Gateway`], each blocking its thread until the
+/// answer is there.
+///
+/// It can be used from any thread, also from one that drives an asynchronous runtime: the network runs on Kassa's own threads,
+/// so nothing is starved but the caller.
+///
+/// ```
+/// use kassa::{BlockingGateway, Credentials, GatewayConfig, PaymentError};
+///
+/// let config = GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"));
+/// let gateway = BlockingGateway::new(config).unwrap();
+/// // Nothing is sent where a field breaks a rule.
+/// assert!(matches!(gateway.qr_status(""), Err(PaymentError::Invalid { .. })));
+/// ```
+#[derive(Clone, Debug)]
+pub struct BlockingGateway {
+    gateway: Gateway,
+}
+
+impl BlockingGateway {
+    /// See [`Gateway::new`].
+    ///
+    /// # Errors
+    /// See [`Gateway::new`].
+    pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
+        Gateway::new(config).map(Self::from)
+    }
+
+    /// See [`Gateway::create_card_payment`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_card_payment`].
+    pub fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
+        pollster::block_on(self.gateway.create_card_payment(payment))
+    }
+
+    /// See [`Gateway::payment_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::payment_status`].
+    pub fn payment_status(&self, order_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError> {
+        pollster::block_on(self.gateway.payment_status(order_number, language))
+    }
+
+    /// See [`Gateway::create_mbank_payment`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_mbank_payment`].
+    pub fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
+        pollster::block_on(self.gateway.create_mbank_payment(payment))
+    }
+
+    /// See [`Gateway::confirm_mbank_payment`].
+    ///
+    /// # Errors
+    /// See [`Gateway::confirm_mbank_payment`].
+    pub fn confirm_mbank_payment(
+        &self,
+        order_number: &str,
+        otp: &str,
+        identifier: Option<&str>,
+    ) -> Result<GatewayReply, PaymentError> {
+        pollster::block_on(self.gateway.confirm_mbank_payment(order_number, otp, identifier))
+    }
+
+    /// See [`Gateway::create_pay_form`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_pay_form`].
+    pub fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
+        pollster::block_on(self.gateway.create_pay_form(form))
+    }
+
+    /// See [`Gateway::provider_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::provider_status`].
+    pub fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
+        pollster::block_on(self.gateway.provider_status(order_number, provider))
+    }
+
+    /// See [`Gateway::create_qr_image`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_qr_image`].
+    pub fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
+        pollster::block_on(self.gateway.create_qr_image(payment))
+    }
+
+    /// See [`Gateway::create_qr_data`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_qr_data`].
+    pub fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
+        pollster::block_on(self.gateway.create_qr_data(payment))
+    }
+
+    /// See [`Gateway::qr_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::qr_status`].
+    pub fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
+        pollster::block_on(self.gateway.qr_status(transaction_id))
+    }
+
+    /// See [`Gateway::watch`].
+    ///
+    /// # Errors
+    /// See [`Gateway::watch`].
+    pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<BlockingStatusWatch, PaymentError> {
+        Ok(BlockingStatusWatch { watch: self.gateway.watch(payment, policy)? })
+    }
+
+    /// See [`Gateway::verify_callback`].
+    ///
+    /// # Errors
+    /// See [`Gateway::verify_callback`].
+    pub fn verify_callback(
+        &self,
+        callback: &Callback,
+        expected: Option<&ExpectedPayment>,
+    ) -> Result<CallbackVerdict, PaymentError> {
+        pollster::block_on(self.gateway.verify_callback(callback, expected))
+    }
+
+    /// See [`Gateway::close`].
+    pub fn close(&self) {
+        pollster::block_on(self.gateway.close());
+    }
+}
+
+impl From<Gateway> for BlockingGateway {
+    fn from(gateway: Gateway) -> Self {
+        Self { gateway }
+    }
+}
+
+/// A [`StatusWatch`] for callers that wait. It is an iterator over the reports.
+#[derive(Clone, Debug)]
+pub struct BlockingStatusWatch {
+    watch: StatusWatch,
+}
+
+impl BlockingStatusWatch {
+    /// See [`StatusWatch::outcome`].
+    ///
+    /// # Errors
+    /// See [`StatusWatch::outcome`].
+    pub fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
+        pollster::block_on(self.watch.outcome())
+    }
+
+    /// See [`StatusWatch::check_now`]. Call it from another thread.
+    pub fn check_now(&self) {
+        self.watch.check_now();
+    }
+
+    /// See [`StatusWatch::cancel`]. Call it from another thread.
+    pub fn cancel(&self) {
+        self.watch.cancel();
+    }
+}
+
+impl Iterator for BlockingStatusWatch {
+    type Item = Result<WatchReport, PaymentError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        pollster::block_on(self.watch.next()).transpose()
+    }
+}

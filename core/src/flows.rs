@@ -1,0 +1,24 @@
+//! One file a flow: its request, its rules, its wire form, its answer.
+
+pub(crate) mod card_payment;
+pub(crate) mod mbank_confirm;
+pub(crate) mod mbank_payment;
+pub(crate) mod pay_form;
+pub(crate) mod payment_status;
+pub(crate) mod provider_status;
+pub(crate) mod qr_data;
+pub(crate) mod qr_image;
+pub(crate) mod qr_payment;
+pub(crate) mod qr_status;
+
+use url::Url;
+
+use crate::{config::is_https_or_loopback, reply::NotAnAnswer};
+
+/// A page that the gateway wants the payer to open. Anywhere but https (or loopback) a payer could be robbed.
+fn payer_page(field: &str, text: &str) -> Result<Url, NotAnAnswer> {
+    Url::parse(text)
+        .ok()
+        .filter(is_https_or_loopback)
+        .ok_or_else(|| NotAnAnswer::because(format!("the reply's {field} is not an https URL")))
+}

@@ -1,0 +1,68 @@
+//! The status of a payment by the gateway's own order number.
+
+use serde::Serialize;
+
+use crate::{
+    config::StatusQueryForm,
+    endpoint::Endpoint,
+    error::PaymentError,
+    operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::{NotAnAnswer, ReplyReader},
+    rules::Checks,
+    status::StatusReport,
+};
+
+pub(crate) struct PaymentStatusQuery {
+    order_number: String,
+    language: Option<String>,
+}
+
+impl PaymentStatusQuery {
+    pub(crate) fn new(order_number: &str, language: Option<&str>) -> Self {
+        Self { order_number: order_number.to_owned(), language: language.map(str::to_owned) }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    order_number: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
+}
+
+impl Operation for PaymentStatusQuery {
+    type Answer = StatusReport;
+
+    const ENDPOINT: Endpoint = Endpoint::PaymentStatus;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        checks.required("orderNumber", &self.order_number);
+        if let Some(language) = &self.language {
+            checks.exact_length("language", language, 2);
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Asks
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.order_number)
+    }
+
+    fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        let (order_number, language) = (self.order_number.as_str(), self.language.as_deref());
+        match settings.status_query {
+            StatusQueryForm::JsonBody => RequestParts::json(&Body { order_number, language }),
+            StatusQueryForm::QueryString => {
+                let language = language.map(|language| ("language", language));
+                Ok(RequestParts::query([("orderNumber", order_number)].into_iter().chain(language)))
+            }
+        }
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+        reply.status_report()
+    }
+}

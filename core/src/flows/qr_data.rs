@@ -1,0 +1,66 @@
+//! The data of a dynamic QR code.
+
+use super::qr_payment::QrPayment;
+use crate::{
+    dialect::Field,
+    endpoint::Endpoint,
+    error::PaymentError,
+    operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    payment_ref::PaymentRef,
+    reply::{NotAnAnswer, ReplyReader},
+    rules::Checks,
+};
+
+/// The data of a dynamic QR code.
+///
+/// The interface does not show this reply. What the dialect finds in it is here; the whole reply is in `raw`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QrData {
+    /// The text of the code, to be drawn with [`QrCode`](crate::QrCode).
+    pub payload: Option<String>,
+    /// The identifier of the QR transaction.
+    pub transaction_id: Option<String>,
+    /// What to ask about the payment with, where there is a transaction id.
+    pub payment: Option<PaymentRef>,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}
+
+pub(crate) struct QrDataRequest(pub(crate) QrPayment);
+
+impl Operation for QrDataRequest {
+    type Answer = QrData;
+
+    const ENDPOINT: Endpoint = Endpoint::QrData;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        self.0.check(checks, false);
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Creates
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        self.0.parts()
+    }
+
+    /// JSON of any shape will do.
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<QrData, NotAnAnswer> {
+        reply.document()?;
+        if reply.code().is_some() {
+            reply.accepted()?;
+        }
+        let transaction_id = reply.find(Field::TransactionId);
+        Ok(QrData {
+            payload: reply.find(Field::QrPayload),
+            payment: transaction_id.as_deref().map(PaymentRef::qr),
+            transaction_id,
+            raw: reply.raw(),
+        })
+    }
+}

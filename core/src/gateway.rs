@@ -1,0 +1,336 @@
+//! The gateway, for asynchronous callers.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use crate::{
+    call::{self, Limits},
+    callback::Callback,
+    config::{GatewayConfig, StatusQueryForm, misconfigured},
+    dialect::Dialect,
+    error::PaymentError,
+    flows::{
+        card_payment::{CardPayment, CardPaymentCreated},
+        mbank_confirm::{GatewayReply, MbankConfirm},
+        mbank_payment::{MbankPayment, MbankPaymentCreated},
+        pay_form::{PayForm, PayFormCreated},
+        payment_status::PaymentStatusQuery,
+        provider_status::ProviderStatusQuery,
+        qr_data::{QrData, QrDataRequest},
+        qr_image::{QrImage, QrImageRequest},
+        qr_payment::QrPayment,
+        qr_status::QrStatusQuery,
+    },
+    in_flight::InFlight,
+    operation::{CheckSettings, Operation, WireSettings},
+    outcome,
+    payment_ref::PaymentRef,
+    provider::Provider,
+    redact::Redactor,
+    reply::ReplyReader,
+    rules::Checks,
+    secret::Secret,
+    status::StatusReport,
+    transport::{Transport, http::HttpTransport},
+    verify::{self, CallbackVerdict, ExpectedPayment},
+    watch::{PollPolicy, StatusWatch},
+};
+
+/// The payment gateway.
+///
+/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor; the network runs on
+/// Kassa's own threads. **Dropping a future** ends a query at once. A payment is prevented where no connection was made yet;
+/// afterwards it goes on without its caller, who asks with the [`PaymentRef`] that was stored before.
+///
+/// ```no_run
+/// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, WatchOutcome};
+///
+/// # async fn pay() -> Result<(), kassa::PaymentError> {
+/// let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
+/// let payment = CardPayment {
+///     order_number: kassa::new_order_number(),
+///     description: "Two tickets".into(),
+///     amount: "100.10".parse().unwrap(),
+///     currency: "KGS".into(),
+///     card: Card::new("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov").into(),
+///     language: "ky".into(),
+///     return_url: Some("myshop://paid".into()),
+///     callback_url: "https://shop.example.kg/callbacks".into(),
+///     ip: "203.0.113.7".into(),
+///     email: None,
+/// };
+/// let stored = payment.payment_ref().to_string(); // store this before sending
+///
+/// let created = gateway.create_card_payment(payment).await?;
+/// if let NextStep::OpenConfirmation { url } = &created.next_step {
+///     println!("send the payer to {url}");
+/// }
+/// match gateway.watch(created.payment, PollPolicy::default())?.outcome().await? {
+///     WatchOutcome::Charged { .. } => println!("paid"),
+///     WatchOutcome::Rejected { .. } => println!("not paid"),
+///     WatchOutcome::Cancelled => println!("stopped watching"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Gateway {
+    core: Arc<Core>,
+}
+
+/// What all clones share.
+pub(crate) struct Core {
+    transport: Arc<dyn Transport>,
+    base_url: String,
+    limits: Limits,
+    dialect: Dialect,
+    checks: CheckSettings,
+    status_query: StatusQueryForm,
+    password: Secret,
+    token: Secret,
+    in_flight: InFlight,
+    closed: AtomicBool,
+}
+
+impl Gateway {
+    /// A gateway by its configuration. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where a setting cannot work, naming it.
+    pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
+        config.check()?;
+        let transport = Arc::new(HttpTransport::new(&config)?);
+        Self::over(transport, config)
+    }
+
+    /// A gateway over any transport.
+    pub(crate) fn over(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
+        let core = Core {
+            transport,
+            base_url: config.checked_base_url()?.into(),
+            limits: Limits { deadline: config.deadline, retries: config.query_retries },
+            checks: CheckSettings { luhn: config.check_luhn },
+            status_query: config.status_query,
+            password: config.credentials.password().clone(),
+            token: config.credentials.basic_token(),
+            dialect: config.dialect,
+            in_flight: InFlight::default(),
+            closed: AtomicBool::new(false),
+        };
+        Ok(Self { core: Arc::new(core) })
+    }
+
+    /// Creates a card payment. **Moves money**; sent once.
+    ///
+    /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then ask for the status.
+    ///
+    /// # Errors
+    /// [`PaymentError::OutcomeUnknown`] where the payment may exist all the same: watch it, never send it again. Every other
+    /// error says that no money moved.
+    ///
+    /// Source: `POST /api/v1.1.0/payment`.
+    pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
+        self.core.perform(payment).await
+    }
+
+    /// Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
+    ///
+    /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
+    ///
+    /// # Errors
+    /// None of them says anything about the payment itself. A number that the gateway does not know is
+    /// [`PaymentError::Refused`].
+    ///
+    /// Source: `GET /api/v1.1.0/status`.
+    pub async fn payment_status(
+        &self,
+        order_number: &str,
+        language: Option<&str>,
+    ) -> Result<StatusReport, PaymentError> {
+        self.core.perform(PaymentStatusQuery::new(order_number, language)).await
+    }
+
+    /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
+    ///
+    /// # Errors
+    /// As for [`create_card_payment`](Self::create_card_payment).
+    ///
+    /// Source: `POST /api/v1.1.0/mbank/pay`.
+    pub async fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
+        self.core.perform(payment).await
+    }
+
+    /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
+    ///
+    /// `order_number` is the merchant's. `identifier` is the one that the create answer holds where the dialect names it;
+    /// `None` otherwise.
+    ///
+    /// # Errors
+    /// As for [`create_card_payment`](Self::create_card_payment). A wrong password is [`PaymentError::Refused`].
+    ///
+    /// Source: `POST /api/v1.1.0/mbank/confirm`.
+    pub async fn confirm_mbank_payment(
+        &self,
+        order_number: &str,
+        otp: &str,
+        identifier: Option<&str>,
+    ) -> Result<GatewayReply, PaymentError> {
+        self.core.perform(MbankConfirm::new(order_number, otp, identifier)).await
+    }
+
+    /// Makes a hosted page on which the payer picks how to pay. Moves no money; sent once.
+    ///
+    /// # Errors
+    /// None of them moved money.
+    ///
+    /// Source: `POST /api/v1.1.0/pay-form`.
+    pub async fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
+        self.core.perform(form).await
+    }
+
+    /// Asks for the status of a payment by the **merchant's** order number and the provider.
+    ///
+    /// # Errors
+    /// As for [`payment_status`](Self::payment_status).
+    ///
+    /// Source: `POST /api/v1.1.0/get-status`.
+    pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
+        self.core.perform(ProviderStatusQuery::new(order_number, provider)).await
+    }
+
+    /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
+    ///
+    /// # Errors
+    /// None of them moved money.
+    ///
+    /// Source: `POST /gen/qr/dynamic`.
+    pub async fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
+        self.core.perform(QrImageRequest(payment)).await
+    }
+
+    /// Makes the data of a QR code, to be drawn with [`QrCode`](crate::QrCode). Moves no money; sent once.
+    ///
+    /// # Errors
+    /// None of them moved money.
+    ///
+    /// Source: `POST /gen/qr/dynamic/data`.
+    pub async fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
+        self.core.perform(QrDataRequest(payment)).await
+    }
+
+    /// Asks for the status of a QR payment by its transaction id.
+    ///
+    /// # Errors
+    /// As for [`payment_status`](Self::payment_status).
+    ///
+    /// Source: `GET /gen/qr/transaction/status`.
+    pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
+        self.core.perform(QrStatusQuery::new(transaction_id)).await
+    }
+
+    /// Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
+    /// awaited.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
+    pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
+        StatusWatch::new(self.core.clone(), payment, policy)
+    }
+
+    /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+    ///
+    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out.
+    ///
+    /// # Errors
+    /// Where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.
+    pub async fn verify_callback(
+        &self,
+        callback: &Callback,
+        expected: Option<&ExpectedPayment>,
+    ) -> Result<CallbackVerdict, PaymentError> {
+        verify::verify(&self.core, callback, expected).await
+    }
+
+    /// Refuses further calls and waits until every payment on its way has its reply.
+    pub async fn close(&self) {
+        self.core.closed.store(true, Ordering::Release);
+        self.core.in_flight.none_left().await;
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").field("base_url", &self.core.base_url).finish_non_exhaustive()
+    }
+}
+
+impl Core {
+    pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
+        self.perform_within(operation, self.limits).await
+    }
+
+    /// The one way from a request to its answer.
+    pub(crate) async fn perform_within<O: Operation>(
+        &self,
+        operation: O,
+        limits: Limits,
+    ) -> Result<O::Answer, PaymentError> {
+        let mut checks = Checks::default();
+        operation.check(&mut checks, &self.checks);
+        checks.finish()?;
+        let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
+        let effect = operation.effect();
+        let sending = self.start::<O>(&operation, parts, &effect, limits)?;
+        match sending.await {
+            Err(failure) => Err(outcome::without_reply(effect, failure)),
+            Ok(reply) => {
+                let redactor = self.redactor(&operation);
+                let text = reply.text();
+                let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &redactor);
+                outcome::with_reply(&operation, effect, &reply, &reader)
+            }
+        }
+    }
+
+    fn start<O: Operation>(
+        &self,
+        operation: &O,
+        parts: crate::operation::RequestParts,
+        effect: &crate::operation::Effect,
+        limits: Limits,
+    ) -> Result<call::Waiter, PaymentError> {
+        // Counted before looking, so that a close either sees this call or is seen by it.
+        let counted = self.in_flight.enter();
+        if self.closed.load(Ordering::Acquire) {
+            return Err(misconfigured("the gateway was closed"));
+        }
+        let name = operation.log_name();
+        let waiter = call::start(&self.transport, O::ENDPOINT, name, parts, effect, limits, &self.in_flight);
+        drop(counted);
+        Ok(waiter)
+    }
+
+    fn redactor<O: Operation>(&self, operation: &O) -> Redactor {
+        let mut redactor = Redactor::default();
+        redactor.hide_credentials(self.password.clone(), self.token.clone());
+        operation.hide_secrets(&mut redactor);
+        redactor
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        &*self.transport
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+}

@@ -1,0 +1,35 @@
+//! Counts the payments on their way, so that closing can wait for them.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+#[derive(Clone)]
+pub(crate) struct InFlight(Arc<watch::Sender<usize>>);
+
+/// One payment on its way.
+pub(crate) struct Counted(InFlight);
+
+impl Default for InFlight {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(0)))
+    }
+}
+
+impl InFlight {
+    pub(crate) fn enter(&self) -> Counted {
+        self.0.send_modify(|count| *count += 1);
+        Counted(self.clone())
+    }
+
+    pub(crate) async fn none_left(&self) {
+        // It fails only once the sender is gone, and this holds it.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}

@@ -1,0 +1,220 @@
+//! Draws QR codes.
+
+use png::{BitDepth, ColorType, Compression, Encoder, Filter};
+use qrcode::{
+    EcLevel,
+    render::{svg, unicode::Dense1x2},
+    types::{Color, QrError},
+};
+
+use crate::{error::PaymentError, rules::invalid, violation::Rule};
+
+/// The light border that the standard asks for, in modules.
+const QUIET_ZONE: usize = 4;
+
+/// The side of a picture unless another is asked for, in pixels: that of the gateway's own.
+pub const QR_PNG_SIDE: u32 = 400;
+
+/// A picture larger than this serves nobody, and costs memory.
+const LARGEST_SIDE: u32 = 10_000;
+
+/// How much of a code may be unreadable. More costs modules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum QrLevel {
+    /// 7 %.
+    Low,
+    /// 15 %.
+    #[default]
+    Medium,
+    /// 25 %.
+    Quartile,
+    /// 30 %.
+    High,
+}
+
+/// A QR code: the smallest one that holds its text.
+///
+/// ```
+/// use kassa::{QrCode, QrLevel};
+///
+/// let code = QrCode::encode("https://pay.example.kg/q/17", QrLevel::Medium).unwrap();
+/// assert_eq!(code.modules().len(), 29);
+/// let png = code.png(kassa::QR_PNG_SIDE).unwrap();
+/// assert!(png.starts_with(b"\x89PNG"));
+/// ```
+#[derive(Clone)]
+pub struct QrCode {
+    code: qrcode::QrCode,
+}
+
+impl std::fmt::Debug for QrCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "QrCode({0}x{0} modules)", self.code.width())
+    }
+}
+
+impl QrCode {
+    /// Encodes a text.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the text is empty or too long for a code of this level.
+    pub fn encode(text: &str, level: QrLevel) -> Result<Self, PaymentError> {
+        if text.is_empty() {
+            return Err(invalid("text", Rule::Required, None, "must be given"));
+        }
+        let level = match level {
+            QrLevel::Low => EcLevel::L,
+            QrLevel::Medium => EcLevel::M,
+            QrLevel::Quartile => EcLevel::Q,
+            QrLevel::High => EcLevel::H,
+        };
+        let code = qrcode::QrCode::with_error_correction_level(text, level).map_err(|problem| match problem {
+            QrError::DataTooLong => invalid("text", Rule::Length, None, "is too long for a QR code of this level"),
+            other => invalid("text", Rule::Format, None, &format!("cannot be encoded: {other}")),
+        })?;
+        Ok(Self { code })
+    }
+
+    /// The code as rows of modules, true where dark, without the light border around it.
+    pub fn modules(&self) -> Vec<Vec<bool>> {
+        self.code
+            .to_colors()
+            .chunks(self.code.width())
+            .map(|row| row.iter().map(|color| *color == Color::Dark).collect())
+            .collect()
+    }
+
+    /// A black and white PNG of `px` by `px` pixels. Every module is the same whole number of pixels wide, and the code stands
+    /// in the middle of white that is at least four modules wide, so that scanners read it.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where `px` is too small for the code, or larger than 10,000.
+    pub fn png(&self, px: u32) -> Result<Vec<u8>, PaymentError> {
+        let side = self.code.width() + 2 * QUIET_ZONE;
+        let pixels = px as usize;
+        if px > LARGEST_SIDE || pixels < side {
+            let limit = format!("{side} to {LARGEST_SIDE}");
+            return Err(invalid("px", Rule::Length, Some(&limit), &format!("must be {limit} pixels for this code")));
+        }
+        write_png(px, &self.bitmap(pixels, pixels / side))
+            .map_err(|problem| invalid("px", Rule::Format, None, &format!("cannot be drawn: {problem}")))
+    }
+
+    /// An SVG picture.
+    pub fn svg(&self) -> String {
+        self.code.render::<svg::Color<'_>>().quiet_zone(true).build()
+    }
+
+    /// The code in half-block characters for a terminal with light letters on dark ground, border included.
+    pub fn text(&self) -> String {
+        self.code.render::<Dense1x2>().dark_color(Dense1x2::Dark).light_color(Dense1x2::Light).quiet_zone(true).build()
+    }
+
+    /// One bit a pixel, a set bit is white, each row filled up to whole bytes.
+    fn bitmap(&self, pixels: usize, scale: usize) -> Vec<u8> {
+        let row_bytes = pixels.div_ceil(8);
+        let width = self.code.width();
+        let margin = (pixels - width * scale) / 2;
+        let mut bitmap = vec![0xff; row_bytes * pixels];
+        for (y, modules) in self.code.to_colors().chunks(width).enumerate() {
+            let mut row = vec![0xff; row_bytes];
+            for (x, _) in modules.iter().enumerate().filter(|(_, color)| **color == Color::Dark) {
+                for pixel in margin + x * scale..margin + (x + 1) * scale {
+                    row[pixel / 8] &= !(0x80 >> (pixel % 8));
+                }
+            }
+            for line in margin + y * scale..margin + (y + 1) * scale {
+                bitmap[line * row_bytes..(line + 1) * row_bytes].copy_from_slice(&row);
+            }
+        }
+        bitmap
+    }
+}
+
+fn write_png(px: u32, bitmap: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, px, px);
+    encoder.set_color(ColorType::Grayscale);
+    encoder.set_depth(BitDepth::One);
+    encoder.set_compression(Compression::Balanced);
+    // Filters help photographs; rows of a code are mostly the row above or white, which deflate sees by itself.
+    encoder.set_filter(Filter::NoFilter);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(bitmap)?;
+    writer.finish()?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(png: &[u8]) -> (u32, String) {
+        let picture = image::load_from_memory(png).unwrap().to_luma8();
+        let side = picture.width();
+        let mut prepared = rqrr::PreparedImage::prepare(picture);
+        let (_, text) = prepared.detect_grids()[0].decode().unwrap();
+        (side, text)
+    }
+
+    #[test]
+    fn pictures_are_read_back_by_an_independent_reader() {
+        for length in [10, 30, 125, 500, 1200] {
+            let text: String = "https://pay.example.kg/q?id=Ө7".chars().cycle().take(length).collect();
+            let code = QrCode::encode(&text, QrLevel::Medium).unwrap();
+            for px in [400, 401, 900] {
+                assert_eq!(read(&code.png(px).unwrap()), (px, text.clone()), "{length} characters at {px} pixels");
+            }
+        }
+    }
+
+    #[test]
+    fn the_picture_has_one_bit_a_pixel_and_a_quiet_zone() {
+        let code = QrCode::encode("tea", QrLevel::Medium).unwrap();
+        let png = code.png(QR_PNG_SIDE).unwrap();
+        let reader = png::Decoder::new(std::io::Cursor::new(&png)).read_info().unwrap();
+        assert_eq!(reader.info().bit_depth, BitDepth::One);
+        let picture = image::load_from_memory(&png).unwrap().to_luma8();
+        let scale = 400 / (code.modules().len() as u32 + 8);
+        let border = 4 * scale;
+        let is_border = |at: u32| at < border || at >= 400 - border;
+        assert!(picture.enumerate_pixels().all(|(x, y, pixel)| pixel.0[0] == 255 || !(is_border(x) || is_border(y))));
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_a_clear_error() {
+        let field = |result: Result<(), PaymentError>| match result {
+            Err(PaymentError::Invalid { violations }) => (violations[0].field.clone(), violations[0].rule),
+            other => panic!("{other:?}"),
+        };
+        let encode = |text: &str, level| QrCode::encode(text, level).map(|_| ());
+        assert_eq!(field(encode("", QrLevel::Medium)), ("text".into(), Rule::Required));
+        assert!(encode(&"a".repeat(2331), QrLevel::Medium).is_ok());
+        assert_eq!(field(encode(&"a".repeat(2332), QrLevel::Medium)), ("text".into(), Rule::Length));
+        let code = QrCode::encode("tea", QrLevel::High).unwrap();
+        let smallest = code.modules().len() as u32 + 8;
+        assert!(code.png(smallest).is_ok());
+        assert_eq!(field(code.png(smallest - 1).map(|_| ())), ("px".into(), Rule::Length));
+        assert_eq!(field(code.png(10_001).map(|_| ())), ("px".into(), Rule::Length));
+    }
+
+    #[test]
+    fn every_form_shows_the_same_modules() {
+        let code = QrCode::encode("https://pay.example.kg", QrLevel::Low).unwrap();
+        let modules = code.modules();
+        let rows: Vec<Vec<char>> = code.text().lines().map(|line| line.chars().collect()).collect();
+        for (y, row) in modules.iter().enumerate() {
+            for (x, dark) in row.iter().enumerate() {
+                let (line, half) = ((y + 4) / 2, (y + 4) % 2);
+                let lit = match rows[line][x + 4] {
+                    ' ' => [false, false],
+                    '▀' => [true, false],
+                    '▄' => [false, true],
+                    _ => [true, true],
+                };
+                assert_eq!(lit[half], !dark, "module {x},{y}");
+            }
+        }
+        assert!(code.svg().contains("<svg"));
+    }
+}

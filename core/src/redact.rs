@@ -1,0 +1,191 @@
+//! Masks what was secret in a request wherever the gateway echoes it.
+
+use crate::secret::Secret;
+
+const MASK: &str = "***";
+
+/// A password shorter than this could be an ordinary word of a reply, so it is only masked as a whole value.
+const LONG_PASSWORD: usize = 8;
+
+/// What must not come back out of a reply.
+///
+/// The card number is masked wherever it occurs, also with spaces or hyphens between its digits. The CVC, the one-time
+/// password and the password are masked where they stand as a whole JSON value: three digits occur in many an amount.
+#[derive(Default)]
+pub(crate) struct Redactor {
+    pan: Option<Secret>,
+    whole_values: Vec<Secret>,
+    anywhere: Vec<Secret>,
+}
+
+impl Redactor {
+    pub(crate) fn hide_pan(&mut self, pan: Secret) {
+        self.pan = Some(pan);
+    }
+
+    pub(crate) fn hide_value(&mut self, value: Secret) {
+        self.whole_values.push(value);
+    }
+
+    pub(crate) fn hide_credentials(&mut self, password: Secret, token: Secret) {
+        if password.expose().chars().count() >= LONG_PASSWORD {
+            self.anywhere.push(password.clone());
+        }
+        self.whole_values.push(password);
+        self.anywhere.push(token);
+    }
+
+    /// A whole body, JSON or not. What is not secret stays as it came, digit for digit.
+    pub(crate) fn body(&self, body: &str) -> String {
+        let mut masked = String::with_capacity(body.len());
+        let mut rest = body;
+        while let Some(next) = rest.chars().next() {
+            let token = match next {
+                '"' => string_token(rest),
+                '-' | '0'..='9' => number_token(rest),
+                _ => &rest[..next.len_utf8()],
+            };
+            match next {
+                '"' => masked.push_str(&self.string(token)),
+                '-' | '0'..='9' => masked.push_str(&self.number(token)),
+                _ => masked.push_str(token),
+            }
+            rest = &rest[token.len()..];
+        }
+        self.everywhere(&masked)
+    }
+
+    /// A text that was read out of a reply.
+    pub(crate) fn text(&self, text: &str) -> String {
+        if self.is_whole_value(text.trim()) { MASK.to_owned() } else { self.everywhere(text) }
+    }
+
+    /// An escape such as \u0031 may hide a secret from a search of the text, so a string is looked at unescaped.
+    fn string(&self, token: &str) -> String {
+        let Ok(inside) = serde_json::from_str::<String>(token) else {
+            return token.to_owned();
+        };
+        let masked = self.text(&inside);
+        if masked == inside { token.to_owned() } else { quoted(&masked) }
+    }
+
+    fn number(&self, token: &str) -> String {
+        let without_zeros = |text: &str| text.trim_start_matches('0').to_owned();
+        let number = without_zeros(token);
+        let same = self.whole_values.iter().any(|value| !number.is_empty() && without_zeros(value.expose()) == number);
+        let masked = if same { MASK.to_owned() } else { self.everywhere(token) };
+        if masked == token { masked } else { quoted(&masked) }
+    }
+
+    fn is_whole_value(&self, text: &str) -> bool {
+        self.whole_values.iter().any(|value| !text.is_empty() && value.expose() == text)
+    }
+
+    fn everywhere(&self, text: &str) -> String {
+        let text = match &self.pan {
+            Some(pan) => without_pan(text, pan.expose()),
+            None => text.to_owned(),
+        };
+        self.anywhere
+            .iter()
+            .filter(|secret| !secret.expose().is_empty())
+            .fold(text, |text, secret| text.replace(secret.expose(), MASK))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// From the opening quote to the closing one, or to the end where the text was cut short.
+fn string_token(text: &str) -> &str {
+    let mut escaped = false;
+    for (place, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return &text[..=place],
+            _ => {}
+        }
+    }
+    text
+}
+
+fn number_token(text: &str) -> &str {
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(text.len());
+    &text[..end]
+}
+
+fn without_pan(text: &str, pan: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        if let Some(length) = pan_at_start(rest, pan) {
+            masked.push_str("**** ");
+            masked.push_str(pan.get(pan.len().saturating_sub(4)..).unwrap_or_default());
+            rest = &rest[length..];
+        } else {
+            masked.push(next);
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    masked
+}
+
+/// The length of the card number where the text begins with it, one space or hyphen between digits allowed.
+fn pan_at_start(text: &str, pan: &str) -> Option<usize> {
+    let text = text.as_bytes();
+    let mut at = 0;
+    for (place, digit) in pan.bytes().enumerate() {
+        if place > 0 && matches!(text.get(at), Some(b' ' | b'-')) {
+            at += 1;
+        }
+        (*text.get(at)? == digit).then_some(())?;
+        at += 1;
+    }
+    (at > 0).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redactor() -> Redactor {
+        let mut redactor = Redactor::default();
+        redactor.hide_pan(Secret::new("4111111111111111"));
+        redactor.hide_value(Secret::new("012"));
+        redactor.hide_credentials(Secret::new("swordfish-9"), Secret::new("c2hvcDpzd29yZGZpc2gtOQ=="));
+        redactor
+    }
+
+    #[test]
+    fn echoed_secrets_are_masked_and_the_rest_stays_as_it_came() {
+        let body = r#"{ "pan":4111111111111111, "p":"4111 1111-11111111", "u":"\u0034111111111111111", "cvc":"012", "n":12,
+            "amount":100.10, "sum":1012, "password":"swordfish-9", "h":"Basic c2hvcDpzd29yZGZpc2gtOQ==", "4111111111111111":"012x"}"#;
+        let masked = r#"{ "pan":"**** 1111", "p":"**** 1111", "u":"**** 1111", "cvc":"***", "n":"***",
+            "amount":100.10, "sum":1012, "password":"***", "h":"Basic ***", "**** 1111":"012x"}"#;
+        assert_eq!(redactor().body(body), masked);
+    }
+
+    #[test]
+    fn bodies_that_are_not_json_are_masked_too() {
+        assert_eq!(redactor().body("<b>card 4111-1111-1111-1111</b> x"), "<b>card **** 1111</b> x");
+        assert_eq!(redactor().body("user=shop&password=swordfish-9"), "user=shop&password=***");
+        assert_eq!(redactor().body(r#"{"pan":"4111111111111111"#), r#"{"pan":"**** 1111"#);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_around_a_card_number_saves_it(before in any::<String>(), after in any::<String>()) {
+            let masked = redactor().body(&format!("{before}4111111111111111{after}"));
+            prop_assert!(!masked.contains("4111111111111111"), "{}", masked);
+        }
+
+        #[test]
+        fn a_body_without_secrets_is_not_touched(body in "[a-z{}\":, \\\\3-9]*") {
+            prop_assert_eq!(redactor().body(&body), body);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A reply of the gateway, and the way to read it through a dialect.
+
+use std::{borrow::Cow, time::Duration};
+
+use rust_decimal::Decimal;
+
+use crate::{
+    dialect::{Dialect, EndpointDialect, Field},
+    endpoint::Endpoint,
+    json::Json,
+    money::read_amount,
+    redact::Redactor,
+    secret::SecretBytes,
+    status::{PaymentStatus, StatusReport},
+};
+
+/// A reply as it came over the wire.
+pub(crate) struct Reply {
+    pub(crate) http_status: u16,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: SecretBytes,
+    /// The body was longer than a reply may be; what is here is only its beginning.
+    pub(crate) over_limit: bool,
+}
+
+impl Reply {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.body.as_ref())
+    }
+}
+
+/// Why a reply with a success status gives no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotAnAnswer {
+    pub(crate) detail: String,
+}
+
+impl NotAnAnswer {
+    pub(crate) fn because(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into() }
+    }
+}
+
+/// Reads one reply. Typed values are read from the reply as it came; what is handed on as text is masked.
+pub(crate) struct ReplyReader<'a> {
+    reply: &'a Reply,
+    text: &'a str,
+    document: Result<Json<'a>, String>,
+    endpoint: &'a EndpointDialect,
+    dialect: &'a Dialect,
+    redactor: &'a Redactor,
+}
+
+impl<'a> ReplyReader<'a> {
+    pub(crate) fn new(
+        reply: &'a Reply,
+        text: &'a str,
+        endpoint: Endpoint,
+        dialect: &'a Dialect,
+        redactor: &'a Redactor,
+    ) -> Self {
+        let document = if reply.over_limit {
+            Err("the reply is longer than 1 MiB".to_owned())
+        } else if std::str::from_utf8(reply.body.as_ref()).is_err() {
+            Err("the reply is not UTF-8".to_owned())
+        } else {
+            Json::parse(text)
+        };
+        Self { reply, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor }
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        self.dialect
+    }
+
+    /// The bytes of a reply that is not JSON, where all of them came.
+    pub(crate) fn bytes(&self) -> Result<&[u8], NotAnAnswer> {
+        if self.reply.over_limit {
+            return Err(NotAnAnswer::because("the reply is longer than 1 MiB"));
+        }
+        Ok(self.reply.body.as_ref())
+    }
+
+    /// The whole body, masked.
+    pub(crate) fn raw(&self) -> String {
+        self.redactor.body(self.text)
+    }
+
+    pub(crate) fn code(&self) -> Option<String> {
+        self.find(Field::Code)
+    }
+
+    /// The gateway's own words, masked.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.find(Field::Reason).map(|reason| self.redactor.text(&reason))
+    }
+
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.code().is_some_and(|code| self.endpoint.is_refusal(&code))
+    }
+
+    /// True where the body is an object with a code or a message: the gateway spoke, not something before it.
+    pub(crate) fn has_envelope(&self) -> bool {
+        self.object().is_ok() && (self.code().is_some() || self.find(Field::Reason).is_some())
+    }
+
+    /// A JSON object whose code the dialect takes for a success.
+    pub(crate) fn accepted(&self) -> Result<(), NotAnAnswer> {
+        self.object()?;
+        let code = self.code();
+        if self.endpoint.is_success(code.as_deref()) {
+            return Ok(());
+        }
+        Err(NotAnAnswer::because(match code {
+            Some(code) => format!("the reply has code {}, which is not known as a success", self.redactor.text(&code)),
+            None => "the reply has no code".to_owned(),
+        }))
+    }
+
+    fn object(&self) -> Result<Json<'a>, NotAnAnswer> {
+        let document = self.document()?;
+        if document.is_object() { Ok(document) } else { Err(NotAnAnswer::because("the reply is not a JSON object")) }
+    }
+
+    /// Any JSON document, an object or not.
+    pub(crate) fn document(&self) -> Result<Json<'a>, NotAnAnswer> {
+        let unreadable = |problem: &String| NotAnAnswer::because(format!("the reply is not readable: {problem}"));
+        self.document.as_ref().copied().map_err(unreadable)
+    }
+
+    /// The first text or number that the pointers of a field find.
+    pub(crate) fn find(&self, field: Field) -> Option<String> {
+        self.find_all(field).next()
+    }
+
+    pub(crate) fn find_all(&self, field: Field) -> impl Iterator<Item = String> + '_ {
+        self.find_at(self.endpoint.pointers(field))
+    }
+
+    pub(crate) fn find_at<'p>(&'p self, pointers: &'p [String]) -> impl Iterator<Item = String> + 'p {
+        let document = self.document.as_ref().ok();
+        pointers.iter().filter_map(move |pointer| document?.at(pointer)?.text()).filter(|text| !text.trim().is_empty())
+    }
+
+    pub(crate) fn amount(&self) -> Option<Decimal> {
+        self.find(Field::Amount).and_then(|text| read_amount(&text))
+    }
+
+    /// An amount is there that cannot be read exactly; it must not pass for an absent one.
+    fn has_unreadable_amount(&self) -> bool {
+        let found = |pointer: &String| self.document.as_ref().ok()?.at(pointer).filter(|value| !value.is_null());
+        self.amount().is_none() && self.endpoint.pointers(Field::Amount).iter().any(|pointer| found(pointer).is_some())
+    }
+
+    /// The answer of every query: a status word is what makes it one.
+    pub(crate) fn status_report(&self) -> Result<StatusReport, NotAnAnswer> {
+        self.accepted()?;
+        if self.has_unreadable_amount() {
+            return Err(NotAnAnswer::because("the reply has an amount that cannot be read exactly"));
+        }
+        let word = self.find(Field::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
+        Ok(StatusReport {
+            status: match self.dialect.status(&word) {
+                PaymentStatus::Other(word) => PaymentStatus::Other(self.redactor.text(&word)),
+                settled => settled,
+            },
+            code: self.code(),
+            reason: self.reason(),
+            order_number: self.find(Field::OrderNumber),
+            amount: self.amount(),
+            currency: self.find(Field::Currency),
+            raw: self.raw(),
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! What the gateway says about a payment.
+
+use std::fmt;
+
+use rust_decimal::Decimal;
+
+/// Where a payment stands. Only [`Charged`](Self::Charged) and [`Rejected`](Self::Rejected) are final.
+///
+/// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PaymentStatus {
+    /// The money was taken (CHARGE).
+    Charged,
+    /// The payment ended without the money being taken (Reject).
+    Rejected,
+    /// Any other word of the gateway, exactly as it came.
+    Other(String),
+}
+
+impl PaymentStatus {
+    /// True where nothing more will happen to the payment.
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Self::Other(_))
+    }
+}
+
+impl fmt::Display for PaymentStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Charged => "charged",
+            Self::Rejected => "rejected",
+            Self::Other(word) => word,
+        })
+    }
+}
+
+/// The gateway's answer to a question about a payment.
+///
+/// What the gateway did not say is absent, never zero or empty.
+///
+/// Source: the status response of the interface. The replies of `get-status` and of the QR status are not shown there; they
+/// are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusReport {
+    /// Where the payment stands.
+    pub status: PaymentStatus,
+    /// The gateway's code, such as `200`.
+    pub code: Option<String>,
+    /// The gateway's message, such as `PAYMENT_SUCCESS`, in the language that was asked for.
+    pub reason: Option<String>,
+    /// The order number as the gateway reports it.
+    pub order_number: Option<String>,
+    /// The amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the dialect
+    /// states it.
+    pub amount: Option<Decimal>,
+    /// The currency as the gateway reports it.
+    pub currency: Option<String>,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}

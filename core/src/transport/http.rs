@@ -1,0 +1,266 @@
+//! The real network: HTTP/1.1 over TLS, on Kassa's own runtime.
+
+use std::{
+    error::Error,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use ::http::{
+    HeaderValue,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT},
+};
+use bytes::Bytes;
+use reqwest::{Client, ClientBuilder, Response, redirect, retry};
+use time::{OffsetDateTime, format_description::well_known::Rfc2822};
+use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
+use url::Url;
+
+use super::{Boxed, Connection, Failure, Observer, Request, Transport, runtime, tls};
+use crate::{
+    config::{GatewayConfig, Proxy, misconfigured},
+    error::PaymentError,
+    reply::Reply,
+    secret::{Secret, SecretBytes},
+};
+
+/// No reply of the interface comes near it, and a longer one must not fill a phone's memory.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// Queries may share kept-alive connections; a dead one costs them a retry, never an answer.
+const IDLE_CONNECTIONS: Duration = Duration::from_secs(60);
+
+pub(crate) struct HttpTransport {
+    runtime: Handle,
+    exchanger: Arc<Exchanger>,
+}
+
+struct Exchanger {
+    base_url: Url,
+    authorization: HeaderValue,
+    clients: Clients,
+    kept_alive: Client,
+}
+
+/// Makes HTTP clients that are all set up alike.
+struct Clients {
+    tls: rustls::ClientConfig,
+    proxy: Option<reqwest::Proxy>,
+    environment_proxies: bool,
+    connect_timeout: Duration,
+    user_agent: HeaderValue,
+}
+
+impl HttpTransport {
+    pub(crate) fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
+        let clients = Clients::new(config)?;
+        let kept_alive =
+            clients.builder().pool_idle_timeout(IDLE_CONNECTIONS).build().map_err(|problem| {
+                misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
+            })?;
+        let exchanger = Exchanger {
+            base_url: config.checked_base_url()?,
+            authorization: authorization(&config.credentials.basic_token())?,
+            clients,
+            kept_alive,
+        };
+        Ok(Self { runtime: runtime::handle()?, exchanger: Arc::new(exchanger) })
+    }
+}
+
+impl Transport for HttpTransport {
+    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+        let exchanger = self.exchanger.clone();
+        Box::pin(async move { exchanger.exchange(&request, &connection).await })
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
+        // A timer belongs to the runtime in which it is made; it may be awaited anywhere.
+        let _inside = self.runtime.enter();
+        Box::pin(tokio::time::sleep_until(moment))
+    }
+
+    fn spawn(&self, task: Boxed<()>) -> AbortHandle {
+        self.runtime.spawn(task).abort_handle()
+    }
+
+    fn jitter(&self, most: Duration) -> Duration {
+        most.mul_f64(fastrand::f64())
+    }
+}
+
+impl Exchanger {
+    async fn exchange(&self, request: &Request, connection: &Arc<Connection>) -> Result<Reply, Failure> {
+        let client = if request.own_connection {
+            // A client of its own makes a connection of its own, and tells when that one stands.
+            let observed =
+                self.clients.builder().pool_max_idle_per_host(0).connector_layer(Observer(connection.clone()));
+            observed.build().map_err(|problem| Failure::Misconfigured { detail: causes(&problem) })?
+        } else {
+            self.kept_alive.clone()
+        };
+        let url = self.url(request).map_err(|detail| Failure::Misconfigured { detail })?;
+        let mut sending = client
+            .request(request.method.clone(), url)
+            .header(AUTHORIZATION, self.authorization.clone())
+            .header(ACCEPT, HeaderValue::from_static("application/json"));
+        if let Some(body) = &request.body {
+            sending = sending.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
+        }
+        let sent = |problem: &reqwest::Error| {
+            if request.own_connection { connection.is_established() } else { !problem.is_connect() }
+        };
+        let response = sending.send().await.map_err(|problem| failure(&problem, sent(&problem)))?;
+        read(response).await.map_err(|problem| failure(&problem, true))
+    }
+
+    fn url(&self, request: &Request) -> Result<Url, String> {
+        let mut url = self.base_url.join(request.path).map_err(|problem| problem.to_string())?;
+        url.set_query(request.query.as_deref());
+        Ok(url)
+    }
+}
+
+impl Clients {
+    fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
+        let proxy = match &config.proxy {
+            Proxy::Url(url) => {
+                // The problem is not quoted: it may hold the proxy's password.
+                let unusable = |_| misconfigured("proxy is not the URL of a proxy");
+                Some(reqwest::Proxy::all(url.as_str()).map_err(unusable)?)
+            }
+            Proxy::Direct | Proxy::Environment => None,
+        };
+        let suffix = config.user_agent_suffix.as_deref().map(|suffix| format!(" {suffix}")).unwrap_or_default();
+        let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
+        Ok(Self {
+            tls: tls::client_config(&config.extra_root_certificates)?,
+            proxy,
+            environment_proxies: config.proxy == Proxy::Environment,
+            connect_timeout: config.connect_timeout,
+            user_agent: HeaderValue::from_str(&user_agent)
+                .map_err(|_| misconfigured("user_agent_suffix has a character that a header cannot carry"))?,
+        })
+    }
+
+    fn builder(&self) -> ClientBuilder {
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(self.tls.clone())
+            .http1_only()
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .referer(false)
+            .connect_timeout(self.connect_timeout)
+            .default_headers([(USER_AGENT, self.user_agent.clone())].into_iter().collect());
+        if !self.environment_proxies {
+            builder = builder.no_proxy();
+        }
+        match &self.proxy {
+            Some(proxy) => builder.proxy(proxy.clone()),
+            None => builder,
+        }
+    }
+}
+
+/// The header is made around bytes that are wiped with it, and marked so that nothing prints it.
+fn authorization(token: &Secret) -> Result<HeaderValue, PaymentError> {
+    let mut header = SecretBytes::with_capacity("Basic ".len() + token.expose().len());
+    header.append(b"Basic ");
+    header.append(token.expose().as_bytes());
+    let mut value = HeaderValue::from_maybe_shared(Bytes::from_owner(header))
+        .map_err(|_| misconfigured("the credentials cannot be carried by a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
+    let mut reply = Reply {
+        http_status: response.status().as_u16(),
+        retry_after: response.headers().get(RETRY_AFTER).and_then(|value| retry_after(value, SystemTime::now())),
+        body: SecretBytes::default(),
+        over_limit: false,
+    };
+    while let Some(chunk) = response.chunk().await? {
+        let room = MOST_BYTES - reply.body.len();
+        reply.body.append(&chunk[..chunk.len().min(room)]);
+        if chunk.len() > room {
+            reply.over_limit = true;
+            break;
+        }
+    }
+    Ok(reply)
+}
+
+/// Seconds, or a date.
+fn retry_after(value: &HeaderValue, now: SystemTime) -> Option<Duration> {
+    let text = value.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let moment = OffsetDateTime::parse(text, &Rfc2822).ok()?;
+    Some((moment - OffsetDateTime::from(now)).try_into().unwrap_or(Duration::ZERO))
+}
+
+fn failure(problem: &reqwest::Error, sent: bool) -> Failure {
+    let detail = causes(problem);
+    if sent {
+        Failure::Lost { detail }
+    } else if cannot_work(problem) {
+        Failure::Misconfigured { detail }
+    } else {
+        Failure::NotConnected { detail }
+    }
+}
+
+/// A certificate that fails, or a proxy that wants a password, will fail again.
+fn cannot_work(problem: &reqwest::Error) -> bool {
+    chain(problem).any(|cause| {
+        let tls = cause.downcast_ref::<rustls::Error>().or_else(|| {
+            let io = cause.downcast_ref::<std::io::Error>()?;
+            io.get_ref()?.downcast_ref::<rustls::Error>()
+        });
+        matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+            // The HTTP client has no public type for it.
+            || cause.to_string() == "proxy authorization required"
+    })
+}
+
+/// The whole chain in one line. The URL is left out: its query holds identifiers.
+fn causes(problem: &reqwest::Error) -> String {
+    let kind = if problem.is_timeout() {
+        "timed out"
+    } else if problem.is_connect() {
+        "no connection"
+    } else {
+        "the exchange failed"
+    };
+    chain(problem).skip(1).fold(kind.to_owned(), |line, cause| format!("{line}: {cause}"))
+}
+
+fn chain(problem: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let mut next = Some(problem as &(dyn Error + 'static));
+    std::iter::from_fn(move || {
+        let cause = next?;
+        next = cause.source();
+        Some(cause)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777); // Sun, 06 Nov 1994 08:49:37 GMT
+        let read = |text| retry_after(&HeaderValue::from_static(text), now);
+        assert_eq!(read("7"), Some(Duration::from_secs(7)));
+        assert_eq!(read("Sun, 06 Nov 1994 08:50:00 GMT"), Some(Duration::from_secs(23)));
+        assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(read("soon"), None);
+    }
+}

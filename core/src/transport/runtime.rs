@@ -1,0 +1,23 @@
+//! The runtime that drives the network: one for the process, started at first use.
+//!
+//! It is Kassa's own because callers come from other executors, plain threads and phones, and because a payment on its way must
+//! outlive the caller that started it.
+
+use once_cell::sync::OnceCell;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::{config::misconfigured, error::PaymentError};
+
+/// Payments wait for the network, not for a processor.
+const WORKERS: usize = 2;
+
+static RUNTIME: OnceCell<Runtime> = OnceCell::new();
+
+/// The runtime, started if need be. That it cannot be started is an error to report, not a panic.
+pub(crate) fn handle() -> Result<Handle, PaymentError> {
+    let start = || Builder::new_multi_thread().worker_threads(WORKERS).thread_name("kassa").enable_all().build();
+    let runtime = RUNTIME
+        .get_or_try_init(start)
+        .map_err(|problem| misconfigured(format!("the network threads could not be started: {problem}")))?;
+    Ok(runtime.handle().clone())
+}

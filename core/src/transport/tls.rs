@@ -1,0 +1,33 @@
+//! Whom to trust.
+
+use std::sync::Arc;
+
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::ring,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+
+use crate::{config::misconfigured, error::PaymentError};
+
+/// TLS 1.2 or later, with Mozilla's roots and the extra ones.
+pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<ClientConfig, PaymentError> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for pem in extra_root_certificates {
+        add(pem, &mut roots)?;
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|problem| misconfigured(format!("TLS could not be set up: {problem}")))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn add(pem: &str, roots: &mut RootCertStore) -> Result<(), PaymentError> {
+    let unusable = |problem: &dyn std::fmt::Display| misconfigured(format!("extra_root_certificates: {problem}"));
+    let before = roots.len();
+    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+        let certificate = certificate.map_err(|problem| unusable(&problem))?;
+        roots.add(certificate).map_err(|problem| unusable(&problem))?;
+    }
+    if roots.len() == before { Err(unusable(&"a text holds no certificate in PEM form")) } else { Ok(()) }
+}
