@@ -107,7 +107,7 @@ impl QrCode {
 
     /// The code in half-block characters for a terminal with light letters on dark ground, border included.
     pub fn text(&self) -> String {
-        self.code.render::<Dense1x2>().dark_color(Dense1x2::Dark).light_color(Dense1x2::Light).quiet_zone(true).build()
+        self.code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).quiet_zone(true).build()
     }
 
     /// One bit a pixel, a set bit is white, each row filled up to whole bytes.

@@ -37,19 +37,23 @@ impl Redactor {
 
     /// A whole body, JSON or not. What is not secret stays as it came, digit for digit.
     pub(crate) fn body(&self, body: &str) -> String {
+        // Outside of JSON a number is part of a sentence, which a quoted mask would damage.
+        let is_json = body.trim_start().starts_with(['{', '[']);
         let mut masked = String::with_capacity(body.len());
         let mut rest = body;
         while let Some(next) = rest.chars().next() {
-            let token = match next {
-                '"' => string_token(rest),
-                '-' | '0'..='9' => number_token(rest),
-                _ => &rest[..next.len_utf8()],
+            let (token, shown) = match next {
+                '"' => {
+                    let token = string_token(rest);
+                    (token, self.string(token))
+                }
+                '-' | '0'..='9' if is_json => {
+                    let token = number_token(rest);
+                    (token, self.number(token))
+                }
+                _ => (&rest[..next.len_utf8()], next.to_string()),
             };
-            match next {
-                '"' => masked.push_str(&self.string(token)),
-                '-' | '0'..='9' => masked.push_str(&self.number(token)),
-                _ => masked.push_str(token),
-            }
+            masked.push_str(&shown);
             rest = &rest[token.len()..];
         }
         self.everywhere(&masked)

@@ -8,6 +8,7 @@ use super::{Dialect, EndpointDialect, MbankIdentifier, QrAmountUnit, same_word};
 use crate::{
     endpoint::Endpoint,
     error::PaymentError,
+    json::Json,
     rules::{Checks, invalid},
     violation::Rule,
 };
@@ -50,8 +51,12 @@ struct CallbackForm {
 }
 
 pub(super) fn read(text: &str) -> Result<Dialect, PaymentError> {
-    let form: Form = serde_json::from_str(text)
-        .map_err(|problem| invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}")))?;
+    let malformed = |problem: String| invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}"));
+    // A derived reader would take an array for an object, and the last of two equal names.
+    if !Json::parse(text).map_err(malformed)?.is_object() {
+        return Err(malformed("it must be a JSON object".to_owned()));
+    }
+    let form: Form = serde_json::from_str(text).map_err(|problem| malformed(problem.to_string()))?;
     let mut checks = Checks::default();
     let mut dialect = Dialect::default();
     check_endpoint_names(&form, &mut checks);
