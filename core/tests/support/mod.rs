@@ -1,0 +1,303 @@
+//! A gateway made of nothing but sockets: it records each request byte for byte and answers what the test says.
+
+#![allow(dead_code, missing_docs)] // each test file uses its own part
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use kassa::{
+    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, Provider, QrPayment,
+};
+
+pub const PAN: &str = "4111111111111111";
+pub const CVC: &str = "737";
+pub const OTP: &str = "918273";
+pub const LOGIN: &str = "shop";
+pub const PASSWORD: &str = "swordfish-77";
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// The first line, without its line break.
+    pub line: String,
+    /// Names in lower case, in the order in which they came.
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+    /// The number of the connection it came over, from 0.
+    pub connection: usize,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// What the server does with a request.
+pub enum Answer {
+    /// Send these bytes and keep the connection.
+    Bytes(Vec<u8>),
+    /// Send these bytes, then close in order.
+    BytesThenClose(Vec<u8>),
+    /// Send these bytes, then cut the connection with a reset.
+    BytesThenReset(Vec<u8>),
+    /// Send these bytes one at a time, with this pause between them.
+    Drip(Vec<u8>, Duration),
+    /// Never answer, and keep the connection open.
+    Silence,
+}
+
+/// A reply with a status and a body.
+pub fn reply(status: u16, body: &str) -> Answer {
+    reply_with(status, "", body)
+}
+
+/// The same, with header lines, each ending in a line break.
+pub fn reply_with(status: u16, headers: &str, body: &str) -> Answer {
+    Answer::Bytes(reply_bytes(status, headers, body.as_bytes()))
+}
+
+pub fn reply_bytes(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+pub struct Server {
+    pub address: SocketAddr,
+    received: Arc<Mutex<Vec<Received>>>,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Server {
+    pub fn start(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Self {
+            address: listener.local_addr().unwrap(),
+            received: Arc::default(),
+            connections: Arc::default(),
+        };
+        let (received, connections, answer) = (server.received.clone(), server.connections.clone(), Arc::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let number = connections.fetch_add(1, Ordering::SeqCst);
+                let (received, answer) = (received.clone(), answer.clone());
+                thread::spawn(move || serve(stream.unwrap(), number, &received, &*answer));
+            }
+        });
+        server
+    }
+
+    /// Always the same reply.
+    pub fn replying(status: u16, body: &str) -> Self {
+        let body = body.to_owned();
+        Self::start(move |_| reply(status, &body))
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn config(&self) -> GatewayConfig {
+        GatewayConfig::new(self.url(), Credentials::basic(LOGIN, PASSWORD))
+    }
+
+    pub fn gateway(&self) -> Gateway {
+        Gateway::new(self.config()).unwrap()
+    }
+
+    pub fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap().clone()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+fn serve(stream: TcpStream, number: usize, received: &Mutex<Vec<Received>>, answer: &dyn Fn(&Received) -> Answer) {
+    stream.set_nodelay(true).unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while let Some(request) = read_request(&mut reader, number) {
+        received.lock().unwrap().push(request.clone());
+        if act(&stream, answer(&request)).is_none() {
+            return;
+        }
+    }
+}
+
+/// `None` where the connection ends with it.
+fn act(mut stream: &TcpStream, answer: Answer) -> Option<()> {
+    match answer {
+        Answer::Bytes(bytes) => stream.write_all(&bytes).ok(),
+        Answer::BytesThenClose(bytes) => {
+            stream.write_all(&bytes).ok()?;
+            stream.shutdown(Shutdown::Write).ok()?;
+            // Read on, so that bytes of the request still under way do not turn the close into a reset.
+            let _ = stream.read_to_end(&mut Vec::new());
+            None
+        }
+        Answer::BytesThenReset(bytes) => {
+            stream.write_all(&bytes).ok()?;
+            reset(stream);
+            None
+        }
+        Answer::Drip(bytes, pause) => {
+            for byte in bytes {
+                stream.write_all(&[byte]).ok()?;
+                thread::sleep(pause);
+            }
+            Some(())
+        }
+        Answer::Silence => {
+            let _ = stream.read_to_end(&mut Vec::new());
+            None
+        }
+    }
+}
+
+/// A socket that is dropped with no linger sends a reset.
+fn reset(stream: &TcpStream) {
+    let socket = socket2::SockRef::from(stream);
+    socket.set_linger(Some(Duration::ZERO)).unwrap();
+    // The clone that reads must go too; shutting down is not enough for a reset, closing is.
+    let _ = stream.shutdown(Shutdown::Read);
+}
+
+fn read_request(reader: &mut BufReader<TcpStream>, connection: usize) -> Option<Received> {
+    let line = read_line(reader)?;
+    let mut headers = Vec::new();
+    loop {
+        let header = read_line(reader)?;
+        if header.is_empty() {
+            break;
+        }
+        let (name, value) = header.split_once(':').unwrap();
+        headers.push((name.to_lowercase(), value.trim().to_owned()));
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Received { line, headers, body: String::from_utf8(body).unwrap(), connection })
+}
+
+fn read_line(reader: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut line = String::new();
+    let length = reader.read_line(&mut line).ok()?;
+    (length > 0).then(|| line.trim_end_matches("\r\n").to_owned())
+}
+
+pub fn card() -> Card {
+    Card::new(PAN, "08", 2031, CVC, "Aibek Usenov")
+}
+
+pub fn card_payment() -> CardPayment {
+    CardPayment {
+        order_number: "order-1".into(),
+        description: "Two tickets".into(),
+        amount: "100.10".parse().unwrap(),
+        currency: "KGS".into(),
+        card: card().into(),
+        language: "ky".into(),
+        return_url: None,
+        callback_url: "https://shop.example.kg/cb".into(),
+        ip: "203.0.113.7".into(),
+        email: None,
+    }
+}
+
+pub fn mbank_payment() -> MbankPayment {
+    MbankPayment {
+        order_number: "order-2".into(),
+        phone: "996700000001".into(),
+        amount_som: 250,
+        comment: "Tea".into(),
+        callback_url: None,
+    }
+}
+
+pub fn pay_form() -> PayForm {
+    PayForm {
+        amount: "5".parse().unwrap(),
+        service_name: "Shop".into(),
+        callback_url: "https://shop.example.kg/cb?ref=17".into(),
+        return_url: "https://shop.example.kg/back".into(),
+    }
+}
+
+pub fn qr_payment() -> QrPayment {
+    QrPayment { sum_tyiyn: Some(10010), requisite: None, callback_url: None }
+}
+
+/// The nine operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    CardPayment,
+    MbankPayment,
+    MbankConfirm,
+    PayForm,
+    QrImage,
+    QrData,
+    PaymentStatus,
+    ProviderStatus,
+    QrStatus,
+}
+
+impl Op {
+    pub const MOVES_MONEY: [Self; 3] = [Self::CardPayment, Self::MbankPayment, Self::MbankConfirm];
+    pub const CREATES: [Self; 3] = [Self::PayForm, Self::QrImage, Self::QrData];
+    pub const ASKS: [Self; 3] = [Self::PaymentStatus, Self::ProviderStatus, Self::QrStatus];
+
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::MOVES_MONEY, Self::CREATES, Self::ASKS].into_iter().flatten()
+    }
+
+    /// Runs it with valid input; the answer is given as its debug text.
+    pub async fn run(self, gateway: &Gateway) -> Result<String, PaymentError> {
+        fn shown<T: std::fmt::Debug>(answer: T) -> String {
+            format!("{answer:?}")
+        }
+        match self {
+            Self::CardPayment => gateway.create_card_payment(card_payment()).await.map(shown),
+            Self::MbankPayment => gateway.create_mbank_payment(mbank_payment()).await.map(shown),
+            Self::MbankConfirm => gateway.confirm_mbank_payment("order-2", OTP, None).await.map(shown),
+            Self::PayForm => gateway.create_pay_form(pay_form()).await.map(shown),
+            Self::QrImage => gateway.create_qr_image(qr_payment()).await.map(shown),
+            Self::QrData => gateway.create_qr_data(qr_payment()).await.map(shown),
+            Self::PaymentStatus => gateway.payment_status("gw-1", None).await.map(shown),
+            Self::ProviderStatus => gateway.provider_status("order-1", Provider::Cards).await.map(shown),
+            Self::QrStatus => gateway.qr_status("tx-1").await.map(shown),
+        }
+    }
+
+    /// A body with which the operation succeeds.
+    pub fn success_body(self) -> String {
+        match self {
+            Self::CardPayment => r#"{"code":"110","message":"CREATED","data":{"amount":100.10,"currency":"KGS","orderNumber":"order-1","ConfirmationUrl":"https://gw.example.kg/3ds?token=gw-1"}}"#.into(),
+            Self::MbankPayment | Self::MbankConfirm | Self::QrData => r#"{"anything":1}"#.into(),
+            Self::PayForm => r#"{"payFormUrl":"https://gw.example.kg/form/1"}"#.into(),
+            Self::QrImage => base64_png(400, 400),
+            Self::PaymentStatus | Self::ProviderStatus | Self::QrStatus => {
+                r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"order-1","amount":100.10,"status":"CHARGE","currency":"KGS"}}"#.into()
+            }
+        }
+    }
+}
+
+pub fn base64_png(width: u32, height: u32) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(png(width, height))
+}
+
+pub fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut file = std::io::Cursor::new(Vec::new());
+    image::GrayImage::from_pixel(width, height, image::Luma([255])).write_to(&mut file, image::ImageFormat::Png).unwrap();
+    file.into_inner()
+}

@@ -1,0 +1,3 @@
+//! What each request looks like on the wire: the exact bytes.
+
+mod support;
