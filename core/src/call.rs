@@ -169,3 +169,6 @@ impl Attempts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

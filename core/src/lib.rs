@@ -49,6 +49,8 @@ mod reply;
 mod rules;
 mod secret;
 mod status;
+#[cfg(test)]
+mod testing;
 mod transport;
 mod verify;
 mod violation;

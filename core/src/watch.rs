@@ -334,3 +334,6 @@ fn final_outcome(report: &StatusReport) -> Option<WatchOutcome> {
         PaymentStatus::Other(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

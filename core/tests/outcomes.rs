@@ -1,0 +1,299 @@
+//! The table of outcomes, cell by cell, for each operation: what came back, and what it means for the money.
+
+mod support;
+
+use std::{net::TcpListener, time::Duration};
+
+use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef};
+use support::{Answer, Op, Server, reply, reply_bytes, reply_with};
+
+const ENVELOPE: &str = r#"{"code":"05","message":"No","data":null}"#;
+
+/// Asserts the variant of each operation's answer, and how often the request was sent.
+struct Row {
+    name: &'static str,
+    answer: fn(Op) -> Answer,
+    moves_money: &'static str,
+    creates: &'static str,
+    asks: &'static str,
+    /// Queries are repeated twice.
+    asks_again: bool,
+}
+
+const UNKNOWN: &str = "OutcomeUnknown";
+const UNAVAILABLE: &str = "Unavailable";
+const UNEXPECTED: &str = "Unexpected";
+const REFUSED: &str = "Refused";
+
+fn rows() -> Vec<Row> {
+    let row = |name, answer, moves_money, creates, asks, asks_again| Row {
+        name,
+        answer,
+        moves_money,
+        creates,
+        asks,
+        asks_again,
+    };
+    let same = |name, answer, variant| row(name, answer, variant, variant, variant, false);
+    vec![
+        row("timeout", |_| Answer::Silence, UNKNOWN, UNAVAILABLE, UNAVAILABLE, false),
+        row("reset", |_| Answer::BytesThenReset(vec![]), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("closed without a reply", |_| Answer::BytesThenClose(vec![]), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row(
+            "cut in the head",
+            |_| Answer::BytesThenClose(b"HTTP/1.1 200 O".to_vec()),
+            UNKNOWN,
+            UNAVAILABLE,
+            UNAVAILABLE,
+            true,
+        ),
+        row(
+            "cut in the body",
+            |op| {
+                let mut bytes = reply_bytes(200, "", op.success_body().as_bytes());
+                bytes.pop();
+                Answer::BytesThenClose(bytes)
+            },
+            UNKNOWN,
+            UNAVAILABLE,
+            UNAVAILABLE,
+            true,
+        ),
+        row(
+            "not HTTP",
+            |_| Answer::BytesThenClose(b"SSH-2.0-OpenSSH_9.6\r\n".to_vec()),
+            UNKNOWN,
+            UNAVAILABLE,
+            UNAVAILABLE,
+            true,
+        ),
+        row("2xx, not JSON", |_| reply(200, "<html>ok</html>"), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row("2xx, empty", |_| reply(200, ""), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row("204", |_| Answer::Bytes(b"HTTP/1.1 204 X\r\n\r\n".to_vec()), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row("2xx, JSON cut short", |_| reply(200, r#"{"code":"110","data":{"#), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row(
+            "2xx, two codes",
+            |_| reply(200, r#"{"code":"110","code":"05","data":{"status":"CHARGE"}}"#),
+            UNKNOWN,
+            UNEXPECTED,
+            UNEXPECTED,
+            false,
+        ),
+        row(
+            "2xx, not UTF-8",
+            |_| Answer::Bytes(reply_bytes(200, "", b"{\"a\":\"\xff\"}")),
+            UNKNOWN,
+            UNEXPECTED,
+            UNEXPECTED,
+            false,
+        ),
+        row(
+            "2xx, over the limit",
+            |_| reply(200, &format!("{{\"code\":\"110\",\"a\":\"{}\"}}", "x".repeat(1024 * 1024))),
+            UNKNOWN,
+            UNEXPECTED,
+            UNEXPECTED,
+            false,
+        ),
+        row("301", |_| reply_with(301, "Location: /elsewhere\r\n", ""), UNKNOWN, UNEXPECTED, UNEXPECTED, false),
+        row(
+            "302 to another host",
+            |_| reply_with(302, "Location: https://elsewhere.example/\r\n", ENVELOPE),
+            UNKNOWN,
+            UNEXPECTED,
+            UNEXPECTED,
+            false,
+        ),
+        same("400 with an envelope", |_| reply(400, ENVELOPE), REFUSED),
+        same("400 without one", |_| reply(400, "no"), REFUSED),
+        same("401", |_| reply(401, ENVELOPE), "Unauthorized"),
+        same("403 without an envelope", |_| reply(403, "<html>"), "Unauthorized"),
+        same("404 without an envelope", |_| reply(404, "<html>not here</html>"), "Misconfigured"),
+        same("404 with other JSON", |_| reply(404, r#"{"error":"no such route"}"#), "Misconfigured"),
+        same("405 without an envelope", |_| reply(405, ""), "Misconfigured"),
+        same("407 without an envelope", |_| reply(407, ""), "Misconfigured"),
+        same("404 with an envelope", |_| reply(404, ENVELOPE), REFUSED),
+        same("405 with an envelope", |_| reply(405, ENVELOPE), REFUSED),
+        row("408", |_| reply(408, ENVELOPE), UNKNOWN, REFUSED, REFUSED, false),
+        row("409", |_| reply(409, ENVELOPE), UNKNOWN, REFUSED, REFUSED, false),
+        same("422", |_| reply(422, ENVELOPE), REFUSED),
+        row("429", |_| reply(429, ENVELOPE), UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, true),
+        row("500 with an envelope", |_| reply(500, ENVELOPE), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("502, HTML", |_| reply(502, "<html>bad gateway</html>"), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("503, no envelope", |_| reply(503, ""), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+        row("599", |_| reply(599, ""), UNKNOWN, UNAVAILABLE, UNAVAILABLE, true),
+    ]
+}
+
+#[tokio::test]
+async fn every_cell_of_the_table() {
+    let mut cases = Vec::new();
+    for row in rows() {
+        for op in Op::all() {
+            cases.push(cell(row.name, row.answer, op, expected(&row, op)));
+        }
+    }
+    assert_eq!(cases.len(), rows().len() * 9);
+    futures_util::future::join_all(cases).await;
+}
+
+fn expected(row: &Row, op: Op) -> (&'static str, usize) {
+    if Op::MOVES_MONEY.contains(&op) {
+        (row.moves_money, 1)
+    } else if Op::CREATES.contains(&op) {
+        (row.creates, 1)
+    } else {
+        (row.asks, if row.asks_again { 3 } else { 1 })
+    }
+}
+
+async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, sent): (&'static str, usize)) {
+    let server = Server::start(move |_| answer(op));
+    // A deadline that a busy machine does not reach by itself, but for the one row that is about it.
+    let deadline = Duration::from_secs(if name == "timeout" { 1 } else { 60 });
+    let gateway = Gateway::new(GatewayConfig { deadline, ..server.config() }).unwrap();
+    let error = op.run(&gateway).await.expect_err(&format!("{name}, {op:?}"));
+    assert_eq!(error.kind(), variant, "{name}, {op:?}: {error}");
+    assert_eq!(server.received().len(), sent, "{name}, {op:?}: how often it was sent");
+    assert_eq!(error.payment_may_exist(), variant == UNKNOWN, "{name}, {op:?}");
+    if let PaymentError::OutcomeUnknown { payment, .. } = &error {
+        let order = if op == Op::CardPayment { PaymentRef::card("order-1") } else { PaymentRef::mbank("order-2") };
+        assert_eq!(*payment, order, "{name}, {op:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_connection_means_that_nothing_happened() {
+    // A port that was free a moment ago refuses.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let config = GatewayConfig::new(format!("http://127.0.0.1:{port}"), Credentials::basic("a", "b"));
+    let gateway = Gateway::new(config).unwrap();
+    for op in Op::all() {
+        let error = op.run(&gateway).await.unwrap_err();
+        assert_eq!(error.kind(), UNAVAILABLE, "{op:?}: {error}");
+        assert!(error.is_retryable() && !error.payment_may_exist(), "{op:?}");
+    }
+}
+
+#[tokio::test]
+async fn each_operation_has_its_success() {
+    for op in Op::all() {
+        let server = Server::start(move |_| reply(200, &op.success_body()));
+        let answer = op.run(&server.gateway()).await;
+        assert!(answer.is_ok(), "{op:?}: {answer:?}");
+        let server = Server::start(move |_| reply(201, &op.success_body()));
+        assert!(op.run(&server.gateway()).await.is_ok(), "{op:?} with 201");
+    }
+}
+
+/// A success status with a readable body that is not a success.
+#[tokio::test]
+async fn a_readable_reply_that_is_not_a_success() {
+    let no_status = r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"amount":100.10}}"#;
+    let bad_page =
+        r#"{"code":"110","payFormUrl":"http://evil.example/","data":{"ConfirmationUrl":"javascript:alert(1)"}}"#;
+    let bad_amount = r#"{"code":"200","data":{"status":"CHARGE","amount":"1,000"}}"#;
+    for (op, body, variant) in [
+        (Op::CardPayment, ENVELOPE, UNKNOWN),
+        (Op::CardPayment, r#"{"data":{"status":"Success"}}"#, UNKNOWN),
+        (Op::CardPayment, r#"[{"code":"110"}]"#, UNKNOWN),
+        (Op::CardPayment, bad_page, UNKNOWN),
+        (Op::MbankPayment, r#""ok""#, UNKNOWN),
+        (Op::MbankConfirm, "[]", UNKNOWN),
+        (Op::PayForm, ENVELOPE, UNEXPECTED),
+        (Op::PayForm, bad_page, UNEXPECTED),
+        (Op::QrImage, ENVELOPE, UNEXPECTED),
+        (Op::PaymentStatus, no_status, UNEXPECTED),
+        (Op::PaymentStatus, bad_amount, UNEXPECTED),
+        (Op::ProviderStatus, no_status, UNEXPECTED),
+        (Op::QrStatus, no_status, UNEXPECTED),
+    ] {
+        let server = Server::replying(200, body);
+        let error = op.run(&server.gateway()).await.expect_err(body);
+        assert_eq!(error.kind(), variant, "{op:?}, {body}: {error}");
+        assert_eq!(server.received().len(), 1, "{op:?}, {body}");
+        let (PaymentError::OutcomeUnknown { body: Some(kept), .. } | PaymentError::Unexpected { body: kept, .. }) =
+            error
+        else {
+            panic!("{op:?}: the reply is lost");
+        };
+        assert_eq!(kept, body, "{op:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_code_that_the_dialect_lists_is_a_refusal() {
+    let names = ["card_payment", "mbank_payment", "mbank_confirm", "pay_form", "qr_image", "qr_data"];
+    let refusals = names.map(|name| format!(r#""{name}": {{"refusal_codes": ["05"]}}"#)).join(",");
+    let dialect = Dialect::from_json(&format!(r#"{{"endpoints": {{{refusals}}}}}"#)).unwrap();
+    for op in Op::MOVES_MONEY.into_iter().chain(Op::CREATES) {
+        for (body, code) in [(ENVELOPE, "05"), (r#"{"code":"05","message":"No"}"#, "05")] {
+            let server = Server::replying(200, body);
+            let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone(), ..server.config() }).unwrap();
+            let refused = PaymentError::Refused {
+                http_status: 200,
+                code: Some(code.into()),
+                reason: Some("No".into()),
+                body: body.into(),
+            };
+            assert_eq!(op.run(&gateway).await, Err(refused), "{op:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_code_may_be_a_number_and_data_of_any_shape() {
+    for body in [
+        r#"{"code":110,"data":null}"#,
+        r#"{"code":"110","data":"none"}"#,
+        r#"{"code":"110","data":[],"extra":{"a":[1]}}"#,
+        r#"{"code":"110","data":{"ConfirmationUrl":null,"status":"Success"}}"#,
+        r#"{"code":"110","data":{"ConfirmationUrl":""}}"#,
+        "\u{feff}{\"code\":\"110\"}",
+    ] {
+        let server = Server::replying(200, body);
+        let answer = Op::CardPayment.run(&server.gateway()).await.expect(body);
+        assert!(answer.contains("AskStatus"), "{body}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_gateway_asked_to_wait_is_handed_on() {
+    let server = Server::start(|_| reply_with(429, "Retry-After: 17\r\n", ENVELOPE));
+    let config = GatewayConfig { query_retries: 0, ..server.config() };
+    for op in Op::all() {
+        let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
+        let PaymentError::Unavailable { retry_after, detail } = error else { panic!("{op:?}: {error}") };
+        assert_eq!(retry_after, Some(Duration::from_secs(17)), "{op:?}");
+        assert_eq!(detail, r#"HTTP 429, "No""#);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_keeps_the_gateways_number_where_a_reply_had_it() {
+    let body = r#"{"code":"999","data":{"ConfirmationUrl":"https://gw.example.kg/3ds?token=gw%2D9"}}"#;
+    let server = Server::replying(200, body);
+    let error = Op::CardPayment.run(&server.gateway()).await.unwrap_err();
+    let PaymentError::OutcomeUnknown { payment, code, .. } = error else { panic!("{error}") };
+    assert_eq!(payment, PaymentRef::card("order-1").with_gateway_number("gw-9"));
+    assert_eq!(code.as_deref(), Some("999"));
+}
+
+#[test]
+fn each_error_says_what_happened_and_what_to_do() {
+    let unknown = PaymentError::OutcomeUnknown {
+        payment: PaymentRef::card("order-1"),
+        code: Some("96".into()),
+        reason: None,
+        detail: "HTTP 500 does not tell whether the payment was made".into(),
+        body: None,
+    };
+    assert_eq!(
+        unknown.to_string(),
+        "The outcome of kassa1:kind=card&order=order-1&provider=Cards is unknown, it may have happened: HTTP 500 does not tell \
+         whether the payment was made, code 96. Watch it; never send it again."
+    );
+    let refused =
+        PaymentError::Refused { http_status: 400, code: Some("05".into()), reason: Some("No".into()), body: "".into() };
+    assert_eq!(refused.describe(), r#"The gateway refused, nothing happened (HTTP 400, code 05, "No")."#);
+}

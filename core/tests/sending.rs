@@ -1,0 +1,283 @@
+//! How requests are sent: once or again, over which connection, within which time, and what giving up does.
+
+mod support;
+
+use std::{
+    future::Future,
+    net::TcpListener,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt, future::poll_immediate};
+use kassa::{BlockingGateway, Gateway, GatewayConfig, PaymentError, Proxy};
+use support::{Answer, Op, Server, reply, reply_with};
+
+#[tokio::test]
+async fn payments_go_over_fresh_connections_and_queries_share_them() {
+    let server = Server::start(|request| {
+        reply(200, &if request.line.starts_with("GET") { Op::PaymentStatus } else { Op::CardPayment }.success_body())
+    });
+    let gateway = server.gateway();
+    for _ in 0..3 {
+        Op::PaymentStatus.run(&gateway).await.unwrap();
+    }
+    assert_eq!(server.connections(), 1, "queries share a connection");
+    for expected in 2..5 {
+        Op::CardPayment.run(&gateway).await.unwrap();
+        assert_eq!(server.connections(), expected, "a payment has a connection of its own");
+    }
+}
+
+#[tokio::test]
+async fn a_query_is_repeated_until_it_is_answered() {
+    let calls = AtomicUsize::new(0);
+    let server = Server::start(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => reply(503, ""),
+        1 => Answer::BytesThenReset(vec![]),
+        _ => reply(200, &Op::QrStatus.success_body()),
+    });
+    Op::QrStatus.run(&server.gateway()).await.unwrap();
+    assert_eq!(server.received().len(), 3);
+}
+
+#[tokio::test]
+async fn a_query_waits_as_long_as_it_was_asked_to() {
+    let calls = AtomicUsize::new(0);
+    let server = Server::start(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => reply_with(429, "Retry-After: 1\r\n", ""),
+        _ => reply(200, &Op::QrStatus.success_body()),
+    });
+    let started = Instant::now();
+    Op::QrStatus.run(&server.gateway()).await.unwrap();
+    assert!(started.elapsed() >= Duration::from_secs(1));
+    // Longer than the deadline allows: the answer comes at once, and says how long.
+    let server = Server::start(|_| reply_with(429, "Retry-After: 3600\r\n", ""));
+    let error = Op::QrStatus.run(&server.gateway()).await.unwrap_err();
+    assert_eq!(server.received().len(), 1);
+    assert!(matches!(error, PaymentError::Unavailable { retry_after: Some(wait), .. } if wait.as_secs() == 3600));
+}
+
+#[tokio::test]
+async fn one_deadline_covers_everything() {
+    let body = "x".repeat(500);
+    let dripping = support::reply_bytes(200, "", body.as_bytes());
+    let server = Server::start(move |_| Answer::Drip(dripping.clone(), Duration::from_millis(100)));
+    let config = GatewayConfig { deadline: Duration::from_millis(700), ..server.config() };
+    let gateway = Gateway::new(config).unwrap();
+    let started = Instant::now();
+    let all = Op::all().map(|op| op.run(&gateway).map(move |answer| (op, answer)));
+    for (op, answer) in futures_util::future::join_all(all).await {
+        let variant = if Op::MOVES_MONEY.contains(&op) { "OutcomeUnknown" } else { "Unavailable" };
+        assert_eq!(answer.unwrap_err().kind(), variant, "{op:?}");
+    }
+    // The whole reply would take more than a minute.
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+/// A listener that never accepts lets connections stand but not get answered; one whose queue is full lets none stand.
+fn full_listener() -> (TcpListener, Vec<std::net::TcpStream>) {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    let any: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
+    socket.bind(&any.into()).unwrap();
+    socket.listen(0).unwrap();
+    let listener: TcpListener = socket.into();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, Duration::from_millis(300)) {
+        waiting.push(stream);
+        assert!(waiting.len() < 100, "the queue of the listener does not fill");
+    }
+    (listener, waiting)
+}
+
+#[tokio::test]
+async fn out_of_time_before_a_connection_means_that_nothing_happened() {
+    let (listener, _waiting) = full_listener();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let config = GatewayConfig {
+        deadline: Duration::from_millis(500),
+        ..GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))
+    };
+    let gateway = Gateway::new(config.clone()).unwrap();
+    for op in Op::all() {
+        assert_eq!(op.run(&gateway).await.unwrap_err().kind(), "Unavailable", "{op:?}, the deadline");
+    }
+    let config = GatewayConfig {
+        connect_timeout: Duration::from_millis(100),
+        query_retries: 0,
+        deadline: Duration::from_secs(60),
+        ..config
+    };
+    let gateway = Gateway::new(config).unwrap();
+    for op in Op::all() {
+        assert_eq!(op.run(&gateway).await.unwrap_err().kind(), "Unavailable", "{op:?}, the connect timeout");
+    }
+}
+
+#[tokio::test]
+async fn giving_up_before_a_connection_prevents_the_payment() {
+    let (listener, waiting) = full_listener();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let gateway = Gateway::new(GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))).unwrap();
+    {
+        let mut call = pin!(Op::CardPayment.run(&gateway));
+        assert!(poll_immediate(&mut call).await.is_none());
+        // Dropped here, while it is connecting.
+    }
+    tokio::time::timeout(Duration::from_secs(30), gateway.close()).await.expect("nothing is left on its way");
+    // Let every connection in that still wants to come: none may carry the payment.
+    drop(waiting);
+    listener.set_nonblocking(true).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(4); // longer than TCP's next attempt to connect
+    while Instant::now() < deadline {
+        if let Ok((mut stream, _)) = listener.accept() {
+            stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+            let mut bytes = Vec::new();
+            let _ = std::io::Read::read_to_end(&mut stream, &mut bytes);
+            assert_eq!(String::from_utf8_lossy(&bytes), "", "the payment was sent after all");
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn giving_up_after_sending_lets_the_payment_finish_and_close_waits_for_it() {
+    let (arrived, arrival) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let (arrived, released) = (std::sync::Mutex::new(arrived), std::sync::Mutex::new(released));
+    let answered = Arc::new(AtomicUsize::new(0));
+    let count = answered.clone();
+    let server = Server::start(move |_| {
+        arrived.lock().unwrap().send(()).unwrap();
+        released.lock().unwrap().recv().unwrap();
+        count.fetch_add(1, Ordering::SeqCst);
+        reply(200, &Op::CardPayment.success_body())
+    });
+    let gateway = server.gateway();
+    let caller = tokio::spawn({
+        let gateway = gateway.clone();
+        async move { Op::CardPayment.run(&gateway).await }
+    });
+    tokio::task::spawn_blocking(move || arrival.recv().unwrap()).await.unwrap();
+    caller.abort();
+    assert!(caller.await.unwrap_err().is_cancelled());
+
+    let mut closing = pin!(gateway.close());
+    assert!(poll_immediate(&mut closing).await.is_none(), "close waits for the payment");
+    assert_eq!(answered.load(Ordering::SeqCst), 0);
+    release.send(()).unwrap();
+    closing.await;
+    assert_eq!((answered.load(Ordering::SeqCst), server.received().len()), (1, 1));
+
+    let error = Op::QrStatus.run(&gateway).await.unwrap_err();
+    assert_eq!(error.kind(), "Misconfigured", "a closed gateway refuses: {error}");
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_dropped_query_leaves_the_gateway_usable() {
+    let server = Server::start(|request| match request.line.as_str() {
+        line if line.contains("transaction_id") => Answer::Silence,
+        _ => reply(200, &Op::ProviderStatus.success_body()),
+    });
+    let gateway = server.gateway();
+    let hanging = tokio::time::timeout(Duration::from_millis(200), Op::QrStatus.run(&gateway));
+    assert!(hanging.await.is_err());
+    Op::ProviderStatus.run(&gateway).await.unwrap();
+}
+
+#[test]
+fn the_async_gateway_needs_no_runtime_of_its_caller() {
+    let server = Server::replying(200, &Op::QrStatus.success_body());
+    pollster::block_on(Op::QrStatus.run(&server.gateway())).unwrap();
+}
+
+/// From a plain thread, inside a current-thread runtime, inside workers of a multi-thread one, and many at once.
+#[test]
+fn the_blocking_gateway_works_everywhere() {
+    let server = Server::replying(200, &Op::QrStatus.success_body());
+    let gateway = BlockingGateway::new(server.config()).unwrap();
+    gateway.qr_status("tx").unwrap();
+
+    let current = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    current.block_on(async { gateway.qr_status("tx") }).unwrap();
+
+    let multi = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let inside: Vec<_> = (0..20)
+        .map(|_| {
+            let gateway = gateway.clone();
+            multi.spawn(async move { gateway.qr_status("tx") })
+        })
+        .collect();
+    for call in inside {
+        multi.block_on(call).unwrap().unwrap();
+    }
+
+    thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| gateway.qr_status("tx").unwrap());
+        }
+    });
+    gateway.close();
+    assert_eq!(gateway.qr_status("tx").unwrap_err().kind(), "Misconfigured");
+}
+
+#[test]
+fn the_runtime_serves_a_caller_that_was_dropped_with_its_runtime() {
+    let server = Server::replying(200, &Op::QrStatus.success_body());
+    let gateway = server.gateway();
+    for _ in 0..2 {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(Op::QrStatus.run(&gateway)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_never_followed() {
+    let elsewhere = Arc::new(Server::replying(200, &Op::CardPayment.success_body()));
+    let location = format!("Location: {}/\r\n", elsewhere.url());
+    for status in [301, 302, 303, 307, 308] {
+        let location = location.clone();
+        let server = Server::start(move |_| reply_with(status, &location, ""));
+        for op in Op::all() {
+            assert!(op.run(&server.gateway()).await.is_err(), "{op:?}, {status}");
+        }
+    }
+    assert_eq!(elsewhere.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_proxy_is_used_where_it_is_asked_for() {
+    let proxy = Server::replying(200, &Op::QrStatus.success_body());
+    // Nothing listens there; only the proxy can answer.
+    let config = GatewayConfig {
+        proxy: Proxy::Url(proxy.url()),
+        ..GatewayConfig::new("http://127.0.0.1:1/prefix", kassa::Credentials::basic("a", "b"))
+    };
+    Op::QrStatus.run(&Gateway::new(config).unwrap()).await.unwrap();
+    assert_eq!(
+        proxy.received()[0].line,
+        "GET http://127.0.0.1:1/prefix/gen/qr/transaction/status?transaction_id=tx-1 HTTP/1.1"
+    );
+    let unusable = GatewayConfig { proxy: Proxy::Url("::".into()), ..proxy.config() };
+    assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured");
+}
+
+#[test]
+fn futures_can_move_between_threads() {
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+    let server = Server::replying(200, "");
+    let gateway = server.gateway();
+    let future: &dyn Future<Output = _> = &is_send(gateway.create_card_payment(support::card_payment()));
+    let _ = future;
+    drop(is_send(gateway.close()));
+}
