@@ -1,0 +1,192 @@
+//! Delivers callbacks in the background until each got a 2xx, with the pauses that the options name.
+//! The queue is in the database: a restarted sandbox goes on where the last one stopped.
+
+use std::{
+    collections::HashSet,
+    error::Error,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use reqwest::{Client, header, redirect};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::{JoinSet, spawn_blocking},
+    time::sleep,
+};
+
+use crate::{
+    clock,
+    gateway::Gateway,
+    store::{
+        StoreError,
+        callbacks::{self, AttemptResult, DueCallback},
+    },
+};
+
+/// Callbacks under way at a time.
+const MAX_IN_FLIGHT: usize = 64;
+/// How long to wait before looking again where nothing is due, or the database failed.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// The client for callbacks. It follows no redirect and asks no proxy: a callback goes to its target or nowhere.
+pub(crate) fn client(timeout: Duration) -> Result<Client, String> {
+    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .timeout(timeout)
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        // A kept connection that the receiver just closed would cost an attempt.
+        .pool_max_idle_per_host(0)
+        .user_agent(concat!("kassa-sandbox/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| describe(&error))
+}
+
+/// The callbacks that are under way, so that none is sent twice at once.
+type InFlight = Arc<Mutex<HashSet<i64>>>;
+
+/// Delivers for as long as the sandbox runs.
+pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
+    let in_flight = InFlight::default();
+    let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+    let mut deliveries = JoinSet::new();
+    loop {
+        let (due, pause) = look(&gateway).await;
+        for callback in due {
+            if !locked(&in_flight).insert(callback.id) {
+                continue;
+            }
+            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+                return;
+            };
+            let delivery = Delivery {
+                gateway: Arc::clone(&gateway),
+                client: client.clone(),
+                in_flight: Arc::clone(&in_flight),
+                slot,
+            };
+            deliveries.spawn(delivery.attempt(callback));
+        }
+        while deliveries.try_join_next().is_some() {}
+        tokio::select! {
+            () = gateway.deliveries.notified() => {}
+            () = sleep(pause) => {}
+        }
+    }
+}
+
+/// What is due now, and how long until something else is.
+async fn look(gateway: &Arc<Gateway>) -> (Vec<DueCallback>, Duration) {
+    let gateway = Arc::clone(gateway);
+    let looked = spawn_blocking(move || {
+        let now = clock::now_ms();
+        gateway.read(|connection| {
+            let due = callbacks::due(connection, now)?;
+            let next = callbacks::next_due(connection, now)?;
+            Ok((due, next.map(|next| next - now)))
+        })
+    });
+    match looked.await {
+        Ok(Ok((due, wait))) => {
+            let wait = wait.and_then(|ms| u64::try_from(ms).ok());
+            (due, wait.map_or(IDLE, Duration::from_millis).min(IDLE))
+        }
+        Ok(Err(error)) => {
+            tracing::error!(%error, "the callback queue could not be read");
+            (Vec::new(), IDLE)
+        }
+        Err(_) => (Vec::new(), IDLE),
+    }
+}
+
+fn locked(in_flight: &InFlight) -> std::sync::MutexGuard<'_, HashSet<i64>> {
+    in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Delivery {
+    gateway: Arc<Gateway>,
+    client: Client,
+    in_flight: InFlight,
+    slot: OwnedSemaphorePermit,
+}
+
+impl Delivery {
+    async fn attempt(self, callback: DueCallback) {
+        let result = self.send(&callback).await;
+        let delivered = result.http_status.is_some_and(|status| (200..300).contains(&status));
+        tracing::info!(
+            attempt = callback.attempts + 1,
+            status = result.http_status,
+            error = result.error.as_deref(),
+            delivered,
+            "callback"
+        );
+        let next = (!delivered)
+            .then(|| self.pause_after(callback.attempts + 1))
+            .flatten()
+            .map(|pause| clock::now_ms().saturating_add(pause));
+        let id = callback.id;
+        let gateway = Arc::clone(&self.gateway);
+        let recorded = spawn_blocking(move || record(&gateway, &callback, &result, next)).await;
+        if let Ok(Err(error)) = recorded {
+            // It stays due, and is tried again.
+            tracing::error!(%error, "a callback attempt could not be recorded");
+        }
+        locked(&self.in_flight).remove(&id);
+        drop(self.slot);
+        self.gateway.deliveries.notify_one();
+    }
+
+    async fn send(&self, callback: &DueCallback) -> AttemptResult {
+        let at = clock::now_ms();
+        let sent = self
+            .client
+            .post(&callback.target)
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(callback.body.clone())
+            .send()
+            .await;
+        let (http_status, error) = match sent {
+            Ok(response) => (Some(response.status().as_u16()), None),
+            Err(error) => (None, Some(describe(&error.without_url()))),
+        };
+        AttemptResult { at, http_status, error }
+    }
+
+    /// The pause after the n-th attempt, in milliseconds: the last one repeats.
+    fn pause_after(&self, attempts: u32) -> Option<i64> {
+        let pauses = &self.gateway.options.callback_pauses;
+        let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+        let pause = pauses.get(index).or(pauses.last())?;
+        Some(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+fn record(
+    gateway: &Gateway,
+    callback: &DueCallback,
+    result: &AttemptResult,
+    next: Option<i64>,
+) -> Result<(), StoreError> {
+    gateway.store.write(|transaction| callbacks::record_attempt(transaction, callback, result, next))
+}
+
+/// An error with its causes: the outermost alone says nothing of use.
+fn describe(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
