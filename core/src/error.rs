@@ -1,6 +1,8 @@
 //! Errors, told apart by what the caller can do next.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
+
+use thiserror::Error;
 
 use crate::{payment_ref::PaymentRef, status::StatusReport, violation::Violation};
 
@@ -25,26 +27,30 @@ use crate::{payment_ref::PaymentRef, status::StatusReport, violation::Violation}
 /// assert_eq!(advise(&error), "try again");
 /// assert!(!error.payment_may_exist());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PaymentError {
     /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
+    #[error("Invalid input, nothing was sent: {}.", sentences(violations))]
     Invalid {
         /// Every rule that is broken, in the order of the interface's table.
         violations: Vec<Violation>,
     },
     /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not
     /// the gateway (404, 405 or 407 without the gateway's envelope).
+    #[error("Wrong configuration, nothing happened: {detail}.")]
     Misconfigured {
         /// What is wrong.
         detail: String,
     },
     /// The gateway did not accept the credentials (401, 403): **nothing happened.**
+    #[error("The gateway did not accept the credentials, nothing happened: {detail}.")]
     Unauthorized {
         /// What the gateway said.
         detail: String,
     },
     /// **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no
     /// money failed on the way.
+    #[error("Not available, nothing happened: {detail}. Try again{}.", in_seconds(*retry_after))]
     Unavailable {
         /// What went wrong.
         detail: String,
@@ -52,6 +58,7 @@ pub enum PaymentError {
         retry_after: Option<Duration>,
     },
     /// The gateway said no: **nothing happened.** Tell the payer.
+    #[error("The gateway refused, nothing happened (HTTP {http_status}{}).", words(code, reason))]
     Refused {
         /// The HTTP status of the reply.
         http_status: u16,
@@ -64,6 +71,10 @@ pub enum PaymentError {
     },
     /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
     /// ([`Gateway::watch`](crate::Gateway::watch)); never send it again.
+    #[error(
+        "The outcome of {payment} is unknown, it may have happened: {detail}{}. Watch it; never send it again.",
+        words(code, reason)
+    )]
     OutcomeUnknown {
         /// What to ask about the payment with.
         payment: PaymentRef,
@@ -77,6 +88,7 @@ pub enum PaymentError {
         body: Option<String>,
     },
     /// The answer of a request that moves no money could not be understood: **nothing happened.**
+    #[error("The gateway's answer could not be understood, nothing happened: {detail}.")]
     Unexpected {
         /// What could not be understood.
         detail: String,
@@ -84,6 +96,7 @@ pub enum PaymentError {
         body: String,
     },
     /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
+    #[error("The payment was still open at the deadline, {}. Keep watching it.", last_seen(last.as_ref()))]
     DeadlineExpired {
         /// The last status that was seen, where there was one.
         last: Option<StatusReport>,
@@ -121,52 +134,20 @@ impl PaymentError {
     }
 }
 
-impl std::error::Error for PaymentError {}
-
-impl fmt::Display for PaymentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid { violations } => {
-                let texts: Vec<&str> = violations.iter().map(|violation| violation.text.as_str()).collect();
-                write!(f, "Invalid input, nothing was sent: {}.", texts.join("; "))
-            }
-            Self::Misconfigured { detail } => write!(f, "Wrong configuration, nothing happened: {detail}."),
-            Self::Unauthorized { detail } => {
-                write!(f, "The gateway did not accept the credentials, nothing happened: {detail}.")
-            }
-            Self::Unavailable { detail, retry_after } => {
-                write!(f, "Not available, nothing happened: {detail}.")?;
-                match retry_after {
-                    Some(wait) => write!(f, " Try again in {} s.", wait.as_secs()),
-                    None => f.write_str(" Try again."),
-                }
-            }
-            Self::Refused { http_status, code, reason, .. } => {
-                let said = words_of_the_gateway(code.as_deref(), reason.as_deref());
-                write!(f, "The gateway refused, nothing happened (HTTP {http_status}{said}).")
-            }
-            Self::OutcomeUnknown { payment, code, reason, detail, .. } => {
-                let said = words_of_the_gateway(code.as_deref(), reason.as_deref());
-                write!(
-                    f,
-                    "The outcome of {payment} is unknown, it may have happened: {detail}{said}. Watch it; never send it again."
-                )
-            }
-            Self::Unexpected { detail, .. } => {
-                write!(f, "The gateway's answer could not be understood, nothing happened: {detail}.")
-            }
-            Self::DeadlineExpired { last: Some(last) } => {
-                write!(f, "The payment was still open at the deadline, last seen as {}. Keep watching it.", last.status)
-            }
-            Self::DeadlineExpired { last: None } => f.write_str(
-                "The payment was still open at the deadline, and no status was ever seen. Keep watching it.",
-            ),
-        }
-    }
+fn sentences(violations: &[Violation]) -> String {
+    violations.iter().map(|violation| violation.text.as_str()).collect::<Vec<_>>().join("; ")
 }
 
-fn words_of_the_gateway(code: Option<&str>, reason: Option<&str>) -> String {
-    let code = code.map(|code| format!(", code {code}")).unwrap_or_default();
-    let reason = reason.map(|reason| format!(", \"{reason}\"")).unwrap_or_default();
+fn in_seconds(retry_after: Option<Duration>) -> String {
+    retry_after.map(|wait| format!(" in {} s", wait.as_secs())).unwrap_or_default()
+}
+
+fn words(code: &Option<String>, reason: &Option<String>) -> String {
+    let code = code.as_ref().map(|code| format!(", code {code}")).unwrap_or_default();
+    let reason = reason.as_ref().map(|reason| format!(", \"{reason}\"")).unwrap_or_default();
     code + &reason
+}
+
+fn last_seen(last: Option<&StatusReport>) -> String {
+    last.map_or_else(|| "and no status was ever seen".to_owned(), |last| format!("last seen as {}", last.status))
 }

@@ -85,3 +85,8 @@ pub use status::{PaymentStatus, StatusReport};
 pub use verify::{CallbackVerdict, ExpectedPayment};
 pub use violation::{Advice, AdviceTopic, Rule, Violation};
 pub use watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport};
+
+/// The README's program compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -38,7 +38,7 @@ impl Redactor {
     /// A whole body, JSON or not. What is not secret stays as it came, digit for digit.
     pub(crate) fn body(&self, body: &str) -> String {
         // Outside of JSON a number is part of a sentence, which a quoted mask would damage.
-        let is_json = body.trim_start().starts_with(['{', '[']);
+        let is_json = is_json(body);
         let mut masked = String::with_capacity(body.len());
         let mut rest = body;
         while let Some(next) = rest.chars().next() {
@@ -69,7 +69,8 @@ impl Redactor {
         let Ok(inside) = serde_json::from_str::<String>(token) else {
             return token.to_owned();
         };
-        let masked = self.text(&inside);
+        // A gateway may quote the whole request that it got, as JSON inside a string.
+        let masked = if is_json(&inside) { self.body(&inside) } else { self.text(&inside) };
         if masked == inside { token.to_owned() } else { quoted(&masked) }
     }
 
@@ -95,6 +96,10 @@ impl Redactor {
             .filter(|secret| !secret.expose().is_empty())
             .fold(text, |text, secret| text.replace(secret.expose(), MASK))
     }
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
 }
 
 fn quoted(text: &str) -> String {
@@ -170,6 +175,13 @@ mod tests {
             "amount":100.10, "sum":1012, "password":"swordfish-9", "h":"Basic c2hvcDpzd29yZGZpc2gtOQ==", "4111111111111111":"012x"}"#;
         let masked = r#"{ "pan":"**** 1111", "p":"**** 1111", "u":"**** 1111", "cvc":"***", "n":"***",
             "amount":100.10, "sum":1012, "password":"***", "h":"Basic ***", "**** 1111":"012x"}"#;
+        assert_eq!(redactor().body(body), masked);
+    }
+
+    #[test]
+    fn a_quoted_request_is_looked_into() {
+        let body = r#"{"you sent":"{\"cvc\":\"012\",\"deep\":\"[\\\"012\\\"]\",\"sum\":1012}"}"#;
+        let masked = r#"{"you sent":"{\"cvc\":\"***\",\"deep\":\"[\\\"***\\\"]\",\"sum\":1012}"}"#;
         assert_eq!(redactor().body(body), masked);
     }
 

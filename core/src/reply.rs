@@ -95,6 +95,11 @@ impl<'a> ReplyReader<'a> {
         self.find(Field::Reason).map(|reason| self.redactor.text(&reason))
     }
 
+    /// The status word that a reply shows beside its answer, masked.
+    pub(crate) fn shown_status(&self) -> Option<String> {
+        self.find(Field::Status).map(|word| self.redactor.text(&word))
+    }
+
     pub(crate) fn is_refusal(&self) -> bool {
         self.code().is_some_and(|code| self.endpoint.is_refusal(&code))
     }

@@ -203,7 +203,7 @@ impl Operation for CardPayment {
         reply.accepted()?;
         let next_step = match reply.find(Field::ConfirmationUrl) {
             Some(text) => NextStep::OpenConfirmation { url: payer_page("ConfirmationUrl", &text)?.into() },
-            None => NextStep::AskStatus { status: reply.find(Field::Status) },
+            None => NextStep::AskStatus { status: reply.shown_status() },
         };
         Ok(CardPaymentCreated {
             payment: self.enrich(self.payment_ref(), reply),

@@ -110,7 +110,7 @@ impl Operation for MbankConfirm {
             payment: self.enrich(self.payment_ref(), reply),
             code: reply.code(),
             reason: reply.reason(),
-            status: reply.find(Field::Status),
+            status: reply.shown_status(),
             raw: reply.raw(),
         })
     }

@@ -219,14 +219,18 @@ fn failure(problem: &reqwest::Error, sent: bool) -> Failure {
 /// A certificate that fails, or a proxy that wants a password, will fail again.
 fn cannot_work(problem: &reqwest::Error) -> bool {
     chain(problem).any(|cause| {
-        let tls = cause.downcast_ref::<rustls::Error>().or_else(|| {
-            let io = cause.downcast_ref::<std::io::Error>()?;
-            io.get_ref()?.downcast_ref::<rustls::Error>()
-        });
-        matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+        matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_)))
             // The HTTP client has no public type for it.
             || cause.to_string() == "proxy authorization required"
     })
+}
+
+/// An I/O error does not give what it wraps as its source, and may wrap another one.
+fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    match cause.downcast_ref::<std::io::Error>() {
+        Some(io) => tls_error(io.get_ref()?),
+        None => cause.downcast_ref(),
+    }
 }
 
 /// The whole chain in one line. The URL is left out: its query holds identifiers.

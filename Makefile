@@ -1,0 +1,29 @@
+# The commands a newcomer needs: demo, test, bench, lint.
+
+.PHONY: demo test test-rust test-sandbox bench lint
+
+demo: ## Watch a payment of every kind against the sandbox
+	@scripts/need cargo cc
+	cargo run --quiet --locked -p kassa-checkout --bin checkout -- all
+
+test: test-rust test-sandbox ## Everything there is
+
+test-rust: ## The core and the checkout
+	@scripts/need cargo cc
+	cargo test --locked -p kassa -p kassa-checkout
+	cargo check --locked -p kassa --no-default-features
+
+test-sandbox:
+	@scripts/need cargo cc
+	cargo test --locked -p kassa-sandbox
+
+bench: ## Figures, as ratios in one run
+	@scripts/need cargo cc
+	cargo bench --locked -p kassa
+
+lint: ## Format, clippy, documentation, licences and banned or doubled crates
+	@scripts/need cargo cc
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
+	scripts/deny

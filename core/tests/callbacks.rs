@@ -1,0 +1,220 @@
+//! Callbacks: read leniently, believed never, verified by asking.
+
+mod support;
+
+use kassa::{
+    Callback, CallbackVerdict, Dialect, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentStatus, Provider,
+    Rule,
+};
+use proptest::prelude::*;
+use support::{Server, reply};
+
+fn body(order: &str, amount: &str, status: &str, provider: &str) -> String {
+    format!(
+        r#"{{"orderNumber":"{order}","amount":{amount},"currency":"KGS","status":"{status}","dateCreated":"2026-11-20T09:05:07","provider":"{provider}"}}"#
+    )
+}
+
+fn callback(order: &str, amount: &str, status: &str) -> Callback {
+    Callback::parse(&body(order, amount, status, "MBank")).unwrap()
+}
+
+/// A gateway that reports this of every payment.
+fn reporting(status: &str, amount: &str) -> Server {
+    let data = format!(r#"{{"orderNumber":"order-1","amount":{amount},"status":"{status}","currency":"KGS"}}"#);
+    Server::replying(200, &format!(r#"{{"code":"200","message":"M","data":{data}}}"#))
+}
+
+fn contradicted(verdict: &CallbackVerdict) -> Vec<&str> {
+    match verdict {
+        CallbackVerdict::Contradicted { fields, .. } => fields.iter().map(String::as_str).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_field_of_the_table_is_read() {
+    let text = r#"{"orderNumber":"order-1","amount":"100.10","status":"Reject","dateCreated":[2026,11,20,9,5],"requisite":"Shop 7",
+        "provider":"ELSOM","more":{"a":1}}"#;
+    let callback = Callback::parse(text).unwrap();
+    assert_eq!(callback.order_number, "order-1");
+    assert_eq!(callback.amount.to_string(), "100.10");
+    assert_eq!((callback.currency, callback.status), (None, PaymentStatus::Rejected));
+    assert_eq!(callback.date_created.unwrap().to_string(), "2026-11-20T09:05:00");
+    assert_eq!(callback.date_created_text, "[2026,11,20,9,5]");
+    assert_eq!(callback.requisite.as_deref(), Some("Shop 7"));
+    assert_eq!(callback.provider, Provider::Other("ELSOM".into()));
+    assert_eq!(callback.raw, text);
+}
+
+#[test]
+fn a_new_status_or_a_new_form_of_date_does_not_lose_it() {
+    let text = body("order-1", "1", "HELD", "Cards").replace("2026-11-20T09:05:07", "20.11.2026 09:05");
+    let callback = Callback::parse(&text).unwrap();
+    assert_eq!(callback.status, PaymentStatus::Other("HELD".into()));
+    assert_eq!((callback.date_created, callback.date_created_text.as_str()), (None, "20.11.2026 09:05"));
+}
+
+#[test]
+fn what_is_missing_is_named_all_at_once() {
+    let violations = |text: &str| match Callback::parse(text) {
+        Err(PaymentError::Invalid { violations }) => {
+            violations.into_iter().map(|violation| (violation.field, violation.rule)).collect::<Vec<_>>()
+        }
+        other => panic!("{text}: {other:?}"),
+    };
+    let missing =
+        |fields: &[&str]| fields.iter().map(|field| ((*field).to_owned(), Rule::Required)).collect::<Vec<_>>();
+    assert_eq!(violations("{}"), missing(&["orderNumber", "amount", "status", "dateCreated", "provider"]));
+    assert_eq!(
+        violations(r#"{"orderNumber":null,"amount":1,"status":" ","dateCreated":"x","provider":{}}"#),
+        missing(&["orderNumber", "status", "provider"])
+    );
+    assert_eq!(violations(&body("1", r#""ten""#, "CHARGE", "Cards")), [("amount".to_owned(), Rule::Exact)]);
+    for text in ["", "[]", "null", "orderNumber=1", r#"{"orderNumber":"1","orderNumber":"2"}"#] {
+        assert_eq!(violations(text), [("callback".to_owned(), Rule::Format)], "{text}");
+    }
+}
+
+#[test]
+fn copies_have_one_key_and_other_notifications_another() {
+    let first = callback("order-1", "100.10", "CHARGE");
+    let reformatted = body("order-1", r#""100.1""#, "charge", "MBank").replace(',', " ,\n");
+    assert_eq!(Callback::parse(&reformatted).unwrap().dedup_key(), first.dedup_key());
+    for other in [
+        callback("order-2", "100.10", "CHARGE"),
+        callback("order-1", "100.11", "CHARGE"),
+        callback("order-1", "100.10", "CREATED"),
+    ] {
+        assert_ne!(other.dedup_key(), first.dedup_key());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_body_makes_it_panic(text in any::<String>()) {
+        let _ = Callback::parse(&text);
+        if let Ok(callback) = Callback::parse(&body("1", "1", &text.replace(['"', '\\'], ""), "Cards")) {
+            let _ = callback.dedup_key();
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_gateway_decides() {
+    let charged = callback("order-1", "100.10", "CHARGE");
+    for (gateway_says, callback, verdict) in [
+        (("CHARGE", "100.10"), &charged, "charged"),
+        (("CHARGE", "100.1"), &charged, "charged"),
+        (("CHARGE", "100.10"), &callback("order-1", "100.10", "CREATED"), "charged"),
+        (("Reject", "100.10"), &callback("order-1", "100.10", "REJECT"), "rejected"),
+        (("PENDING", "100.10"), &charged, "pending"),
+    ] {
+        let server = reporting(gateway_says.0, gateway_says.1);
+        let found = server.gateway().verify_callback(callback, None).await.unwrap();
+        let shown = match &found {
+            CallbackVerdict::Confirmed { report } => report.status.to_string(),
+            CallbackVerdict::Pending { .. } => "pending".to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(shown, verdict, "{gateway_says:?}");
+        assert_eq!(found.is_charged(), verdict == "charged");
+        let question = &server.received()[0];
+        assert_eq!(
+            (question.line.as_str(), question.body.as_str()),
+            ("POST /api/v1.1.0/get-status HTTP/1.1", r#"{"orderNumber":"order-1","provider":"MBank"}"#)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_differs_is_contradicted() {
+    let verify =
+        async |server: &Server, callback: &Callback| server.gateway().verify_callback(callback, None).await.unwrap();
+    let found = verify(&reporting("CHARGE", "1"), &callback("order-1", "100.10", "CHARGE")).await;
+    assert_eq!(contradicted(&found), ["amount"]);
+    let found = verify(&reporting("Reject", "100.10"), &callback("order-1", "100.10", "CHARGE")).await;
+    assert_eq!(contradicted(&found), ["status"]);
+    let found = verify(&reporting("CHARGE", "5"), &callback("order-9", "100.10", "REJECT")).await;
+    assert_eq!(contradicted(&found), ["orderNumber", "amount", "status"]);
+    assert!(!found.is_charged());
+    let other_currency = Server::replying(200, r#"{"data":{"status":"CHARGE","currency":"USD"}}"#);
+    assert_eq!(contradicted(&verify(&other_currency, &callback("order-1", "1", "CHARGE")).await), ["currency"]);
+    let silent = Server::replying(200, r#"{"data":{"status":"CHARGE"}}"#);
+    assert!(
+        verify(&silent, &callback("order-1", "1", "CHARGE")).await.is_charged(),
+        "an absent field contradicts nothing"
+    );
+}
+
+#[tokio::test]
+async fn what_the_merchant_expects_is_compared_first() {
+    let server = reporting("CHARGE", "100.10");
+    let gateway = server.gateway();
+    let expected = |order: Option<&str>, amount: &str, currency: &str| ExpectedPayment {
+        order_number: order.map(Into::into),
+        amount: amount.parse().unwrap(),
+        currency: currency.into(),
+    };
+    let callback = callback("order-1", "100.10", "CHARGE");
+    for (expected, fields) in [
+        (expected(Some("order-2"), "100.10", "KGS"), vec!["orderNumber"]),
+        (expected(Some("order-2"), "100", "USD"), vec!["orderNumber", "amount", "currency"]),
+    ] {
+        let found = gateway.verify_callback(&callback, Some(&expected)).await.unwrap();
+        assert_eq!(contradicted(&found), fields);
+    }
+    assert!(server.received().is_empty(), "there is nothing left to ask");
+    let right = expected(None, "100.1", "kgs");
+    assert!(gateway.verify_callback(&callback, Some(&right)).await.unwrap().is_charged());
+}
+
+#[tokio::test]
+async fn a_gateway_that_does_not_know_the_order_proves_nothing() {
+    let server = Server::replying(404, r#"{"code":"404","message":"no such order"}"#);
+    let error = server.gateway().verify_callback(&callback("order-1", "1", "CHARGE"), None).await.unwrap_err();
+    assert_eq!(error.kind(), "Refused");
+}
+
+#[tokio::test]
+async fn qr_callbacks_need_a_transaction_id_and_a_unit() {
+    let qr = |more: &str| {
+        let text = body("q-1", "10010", "CHARGE", "MBank").replace('}', &format!(r#","requisite":"Shop"{more}}}"#));
+        Callback::parse(&text).unwrap()
+    };
+    let server = Server::start(|request| {
+        assert!(request.line.ends_with("?transaction_id=tx+1%26a HTTP/1.1"), "{}", request.line);
+        reply(200, r#"{"code":"200","data":{"orderNumber":"other","status":"CHARGE","amount":100.10}}"#)
+    });
+    let gateway = server.gateway();
+    assert_eq!(gateway.verify_callback(&qr(""), None).await.unwrap(), CallbackVerdict::Unverifiable);
+    assert!(server.received().is_empty());
+
+    let with_id = qr(r#","transaction_id":"tx 1&a""#);
+    assert_eq!(with_id.payment_ref(), None);
+    let expected = ExpectedPayment { order_number: None, amount: "100.10".parse().unwrap(), currency: "KGS".into() };
+    assert!(
+        gateway.verify_callback(&with_id, Some(&expected)).await.unwrap().is_charged(),
+        "no unit, so nothing to compare"
+    );
+
+    let dialect = Dialect::from_json(r#"{"qr_amount_unit":"tyiyn"}"#).unwrap();
+    let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+    let found = gateway.verify_callback(&with_id, Some(&expected)).await.unwrap();
+    assert_eq!(contradicted(&found), ["amount"], "10010 tyiyn are expected, and the gateway reports 100.10 tyiyn");
+    let dearer = ExpectedPayment { amount: "100.11".parse().unwrap(), ..expected };
+    assert_eq!(contradicted(&gateway.verify_callback(&with_id, Some(&dearer)).await.unwrap()), ["amount"]);
+
+    let unknown = Callback::parse(&body("1", "1", "CHARGE", "ELSOM")).unwrap();
+    assert_eq!(gateway.verify_callback(&unknown, None).await.unwrap(), CallbackVerdict::Unverifiable);
+}
+
+#[tokio::test]
+async fn words_of_the_dialect_count() {
+    let server = reporting("PAID", "1");
+    let dialect = Dialect::from_json(r#"{"charged_words":["PAID"]}"#).unwrap();
+    let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+    assert!(gateway.verify_callback(&callback("order-1", "1", "PAID"), None).await.unwrap().is_charged());
+    let found = gateway.verify_callback(&callback("order-1", "1", "Reject"), None).await.unwrap();
+    assert_eq!(contradicted(&found), ["status"]);
+}

@@ -1,0 +1,148 @@
+//! Plants a card number, a CVC, a one-time password and a password, runs everything there is against gateways that echo them,
+//! and looks for them in every log, error and answer.
+
+mod support;
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Proxy};
+use support::{Answer, CVC, OTP, Op, PAN, PASSWORD, Received, Server, reply};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// What `shop:swordfish-77` looks like in the header.
+const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNzc=";
+
+/// Everything that was logged, at every level, by every crate.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// Sends back all it got, in several forms, in a JSON reply of the given status.
+fn echo(request: &Received, status: u16, code: &str) -> Answer {
+    let headers = serde_json::to_string(&request.headers).unwrap();
+    let sent = if request.body.is_empty() { "null".to_owned() } else { request.body.clone() };
+    let as_text = serde_json::to_string(&request.body).unwrap();
+    let (card, otp) = (request.body.contains(PAN), request.body.contains(OTP));
+    let card = if card { format!(r#","n":{PAN},"c":{CVC},"s":"4111 1111-11111111""#) } else { String::new() };
+    let otp = if otp { format!(r#","o":{OTP},"p":"{OTP}""#) } else { String::new() };
+    let status_word = if card.is_empty() { "x" } else { PAN };
+    reply(
+        status,
+        &format!(
+            r#"{{"code":"{code}","message":"declined: {status_word}","headers":{headers},"sent":{sent},"text":{as_text}{card}{otp},
+                "password":"{PASSWORD}","sentence":"your password {PASSWORD}",
+                "data":{{"status":"{status_word}","ConfirmationUrl":"https://gw.example.kg/3ds?token=gw-1"}}}}"#,
+        ),
+    )
+}
+
+fn assert_clean(text: &str, origin: &str) {
+    for secret in [PAN, "4111 1111 1111 1111", "4111-1111", OTP, PASSWORD, TOKEN] {
+        assert!(!text.contains(secret), "{secret} in {origin}: {text}");
+    }
+    // Three digits can occur anywhere, so the CVC is looked for as a value.
+    for cvc in [format!("\"{CVC}"), format!(":{CVC},")] {
+        assert!(!text.contains(&cvc), "{cvc} in {origin}: {text}");
+    }
+}
+
+fn shown(error: &PaymentError) -> String {
+    format!("{error:?} {error} {}", error.describe())
+}
+
+#[test]
+fn nothing_that_was_planted_comes_out() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(log.clone())
+        .with_ansi(false)
+        .finish();
+    // For the whole process: the network runs on threads of its own.
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(run_everything());
+
+    let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    assert!(log.contains("payment_call") && log.contains("card_payment"), "the exchanges are logged: {log}");
+    assert!(log.contains("order-1"), "with their order numbers");
+    assert_clean(&log, "the log");
+}
+
+async fn run_everything() {
+    for (status, code) in
+        [(200, "110"), (200, "05"), (400, "05"), (401, "05"), (404, "05"), (409, "05"), (500, "05"), (302, "05")]
+    {
+        let server = Server::start(move |request| echo(request, status, code));
+        let gateway = Gateway::new(GatewayConfig { query_retries: 0, ..server.config() }).unwrap();
+        for op in Op::all() {
+            let text = op.run(&gateway).await.unwrap_or_else(|error| shown(&error));
+            assert_clean(&text, &format!("{op:?} with {status} and code {code}"));
+        }
+        let watch = gateway.watch(PaymentRef::card("order-1"), PollPolicy::default()).unwrap();
+        let report = tokio::time::timeout(Duration::from_secs(20), watch.next()).await.unwrap();
+        assert_clean(&format!("{report:?} {watch:?}"), "a watch");
+    }
+    for answer in
+        [|_: &Received| Answer::BytesThenReset(vec![]), |_: &Received| Answer::BytesThenClose(b"HTTP/1.1 2".to_vec())]
+    {
+        let server = Server::start(answer);
+        let gateway = Gateway::new(GatewayConfig { query_retries: 1, ..server.config() }).unwrap();
+        for op in Op::all() {
+            assert_clean(&shown(&op.run(&gateway).await.unwrap_err()), &format!("{op:?}, cut off"));
+        }
+    }
+    refused_before_sending().await;
+    printed();
+}
+
+async fn refused_before_sending() {
+    let gateway = Server::replying(200, "{}").gateway();
+    let broken = CardPayment {
+        card: Card::new(format!("{PAN}x"), OTP, 99, format!("{CVC}9"), "").into(),
+        ..support::card_payment()
+    };
+    assert_clean(&format!("{broken:?} {:?}", broken.advice()), "an invalid request");
+    let error = gateway.create_card_payment(broken).await.unwrap_err();
+    assert_clean(&shown(&PaymentError::clone(&error)), "the error of an invalid request");
+    assert!(!shown(&error).contains(&format!("{CVC}9")));
+}
+
+fn printed() {
+    let card = support::card();
+    let payment = support::card_payment();
+    let credentials = Credentials::basic("shop", PASSWORD);
+    let mut config = GatewayConfig::new("https://pay.example.kg", credentials.clone());
+    config.proxy = Proxy::Url(format!("http://user:{PASSWORD}@proxy.example"));
+    let gateway = Gateway::new(config.clone()).unwrap();
+    let text = format!(
+        "{card:?} {card} {card:#?} {payment:?} {payment:#?} {} {:?} {credentials:?} {credentials:#?} {config:?} {config:#?} {gateway:?}",
+        payment.payment_ref(),
+        payment.advice(),
+    );
+    assert_clean(&text, "printed values");
+    assert!(text.contains("**** 1111"));
+    assert!(!text.contains("737"), "the CVC: {text}");
+}

@@ -1,0 +1,105 @@
+//! TLS: whom the SDK trusts, and what a certificate that fails means.
+
+mod support;
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use kassa::{Credentials, Gateway, GatewayConfig};
+use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
+use support::{Op, reply_bytes};
+
+/// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it saw.
+fn tls_server(
+    name: &str,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> (String, String, Arc<AtomicUsize>) {
+    let made = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = seen.clone();
+    let config = Arc::new(config);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = StreamOwned::new(ServerConnection::new(config.clone()).unwrap(), stream.unwrap());
+            let count = count.clone();
+            thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                // Enough for these requests, each of which fits into one read.
+                while let Ok(1..) = stream.read(&mut buffer) {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    let body = Op::CardPayment.success_body();
+                    if stream.write_all(&reply_bytes(200, "", body.as_bytes())).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (url, made.cert.pem(), seen)
+}
+
+fn config(url: &str) -> GatewayConfig {
+    GatewayConfig::new(url, Credentials::basic("shop", "secret-word"))
+}
+
+#[tokio::test]
+async fn a_certificate_that_fails_is_a_matter_of_configuration() {
+    let (url, pem, seen) = tls_server("elsewhere.example", rustls::ALL_VERSIONS);
+    let trusting = GatewayConfig { extra_root_certificates: vec![pem], ..config(&url) };
+    for (case, config) in [("unknown issuer", config(&url)), ("another name", trusting)] {
+        let gateway = Gateway::new(config).unwrap();
+        for op in Op::all() {
+            let error = op.run(&gateway).await.unwrap_err();
+            assert_eq!(error.kind(), "Misconfigured", "{case}, {op:?}: {error}");
+            assert!(error.to_string().contains("certificate"), "{case}, {op:?}: {error}");
+        }
+    }
+    assert_eq!(seen.load(Ordering::SeqCst), 0, "nothing was sent");
+}
+
+#[tokio::test]
+async fn an_extra_root_is_trusted() {
+    for version in rustls::ALL_VERSIONS {
+        let (url, pem, _) = tls_server("localhost", &[version]);
+        let gateway = Gateway::new(GatewayConfig { extra_root_certificates: vec![pem], ..config(&url) }).unwrap();
+        Op::CardPayment.run(&gateway).await.unwrap_or_else(|error| panic!("{version:?}: {error}"));
+    }
+}
+
+#[test]
+fn what_is_no_certificate_is_refused() {
+    for text in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        let config = GatewayConfig { extra_root_certificates: vec![text.into()], ..config("https://pay.example.kg") };
+        let error = Gateway::new(config).unwrap_err();
+        assert_eq!(error.kind(), "Misconfigured");
+        assert!(error.to_string().contains("extra_root_certificates"), "{error}");
+    }
+}
+
+/// A plain server where TLS is expected: no connection stands, so nothing happened.
+#[tokio::test]
+async fn a_server_that_speaks_no_tls() {
+    let server = support::Server::start(|_| support::reply(200, "{}"));
+    let url = format!("https://localhost:{}", server.address.port());
+    let gateway = Gateway::new(GatewayConfig { query_retries: 0, ..config(&url) }).unwrap();
+    for op in Op::all() {
+        let error = op.run(&gateway).await.unwrap_err();
+        assert_eq!(error.kind(), "Unavailable", "{op:?}: {error}");
+    }
+}
