@@ -1,2 +1,31 @@
-//! Checkout
-fn main() {}
+//! A checkout on the command line: every kind of payment Kassa can take, from request to final status.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod failure;
+mod flows;
+mod follow;
+mod json_output;
+mod narrator;
+mod payer;
+mod qr_drawing;
+mod receiver;
+mod report;
+mod robot;
+mod secrets;
+mod setup;
+mod store;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    commands::run(Cli::parse()).await
+}
