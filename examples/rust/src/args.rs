@@ -16,7 +16,8 @@ Without --base-url an embedded sandbox takes the gateway's place, and a robot pl
 
 Exit codes:
   0  ended as expected (charged; answered; confirmed)
-  1  ended, but not as expected (rejected; an error that says no money moved; a callback missing or contradicted)
+  1  ended, but not as expected (rejected; an error that says no money moved; with `all` also a
+     callback that never came)
   2  the command line is wrong; nothing was sent
   3  not known yet: the outcome of a payment is unknown, or it was still open at the deadline";
 

@@ -33,12 +33,13 @@ impl Flow<'_> {
 
     async fn watch_to_the_end(&mut self) -> Result<(), PaymentError> {
         let policy = self.shop.policy;
-        let _waiting =
-            self.narrator.waiting(&format!("for the final status, asking every {} s", policy.interval.as_secs_f64()));
+        let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
         if !can_be_asked_about(&self.report.payment) {
+            let _waiting = self.narrator.waiting("for the callback, which names the order");
             let deadline = Instant::now().checked_add(policy.deadline);
             self.await_number(deadline).await?;
         }
+        let _waiting = self.narrator.waiting(&asking);
         let watch = self.shop.gateway.watch(self.report.payment.clone(), policy)?;
         let mut told = String::new();
         loop {

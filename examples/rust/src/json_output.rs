@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write},
     path::Path,
+    process::ExitCode,
 };
 
 use kassa::{
@@ -12,7 +13,7 @@ use kassa::{
 use serde_json::{Value, json};
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, USAGE},
     report::{Report, SeenCallback},
 };
 
@@ -26,6 +27,20 @@ pub(crate) fn print(command: &str, exit_code: u8, mut body: Value) {
     let mut out = io::stdout().lock();
     // A reader that has gone away misses nothing that can be helped here.
     let _printed = writeln!(out, "{body}").and_then(|()| out.flush());
+}
+
+/// A command line that is not understood, or one that asks for help.
+pub(crate) fn refuse_command_line(error: &clap::Error) -> ExitCode {
+    // What cannot be printed cannot be helped.
+    let _told = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let refusal = Failure::Usage("the command line is not understood; standard error says why".to_owned());
+        print("", USAGE, json!({"error": failure(&refusal)}));
+    }
+    ExitCode::from(USAGE)
 }
 
 /// What came of a payment.

@@ -1,6 +1,8 @@
 //! A checkout on the command line: every kind of payment Kassa can take, from request to final status.
 
 #![forbid(unsafe_code)]
+// A PaymentError is plain and rare; boxing it in every signature would only hide it.
+#![allow(clippy::result_large_err)]
 
 mod args;
 mod commands;
@@ -27,5 +29,8 @@ use args::Cli;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    commands::run(Cli::parse()).await
+    match Cli::try_parse() {
+        Ok(cli) => commands::run(cli).await,
+        Err(error) => json_output::refuse_command_line(&error),
+    }
 }

@@ -186,7 +186,8 @@ fn absolute(file: &Path) -> PathBuf {
 
 fn policy(following: &Following, is_sandbox: bool) -> PollPolicy {
     let usual = PollPolicy::default();
-    let quick = PollPolicy { interval: Duration::from_secs(1), deadline: Duration::from_secs(60) };
+    let deadline = if following.interactive { usual.deadline } else { Duration::from_secs(60) };
+    let quick = PollPolicy { interval: Duration::from_secs(1), deadline };
     let default = if is_sandbox { quick } else { usual };
     PollPolicy {
         interval: following.poll_interval.unwrap_or(default.interval),

@@ -56,7 +56,7 @@ pub(crate) struct Following {
     #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
     pub(crate) poll_interval: Option<Duration>,
 
-    /// How long to follow an open payment [default: 20m; with the embedded sandbox 1m]
+    /// How long to follow an open payment [default: 20m; with the sandbox and its robot 1m]
     #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
     pub(crate) deadline: Option<Duration>,
 
