@@ -7,6 +7,8 @@ use std::{
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::failure::{AS_EXPECTED, NOT_KNOWN};
+
 const LABEL_WIDTH: usize = 9;
 const SPINNER_PAUSE: Duration = Duration::from_millis(120);
 
@@ -53,8 +55,13 @@ impl Narrator {
     }
 
     /// The end of a flow.
-    pub(crate) fn end(&self, well: bool, text: &str) {
-        self.labelled(if well { "done" } else { "failed" }, text, if well { "1;32" } else { "1;31" });
+    pub(crate) fn end(&self, exit_code: u8, text: &str) {
+        let (label, colour) = match exit_code {
+            AS_EXPECTED => ("done", "1;32"),
+            NOT_KNOWN => ("open", "1;33"),
+            _ => ("failed", "1;31"),
+        };
+        self.labelled(label, text, colour);
     }
 
     /// Any text as it is.
@@ -77,7 +84,7 @@ impl Narrator {
             return Waiting(None);
         }
         let spinner = self.spinners.add(ProgressBar::new_spinner());
-        if let Ok(style) = ProgressStyle::with_template("  {spinner} {msg} ({elapsed})") {
+        if let Ok(style) = ProgressStyle::with_template("  {spinner} waiting {msg} ({elapsed})") {
             spinner.set_style(style);
         }
         spinner.set_message(text.to_owned());
