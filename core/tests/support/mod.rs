@@ -79,11 +79,8 @@ pub struct Server {
 impl Server {
     pub fn start(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Self {
-            address: listener.local_addr().unwrap(),
-            received: Arc::default(),
-            connections: Arc::default(),
-        };
+        let server =
+            Self { address: listener.local_addr().unwrap(), received: Arc::default(), connections: Arc::default() };
         let (received, connections, answer) = (server.received.clone(), server.connections.clone(), Arc::new(answer));
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -182,7 +179,8 @@ fn read_request(reader: &mut BufReader<TcpStream>, connection: usize) -> Option<
         let (name, value) = header.split_once(':').unwrap();
         headers.push((name.to_lowercase(), value.trim().to_owned()));
     }
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
+    let length =
+        headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some(Received { line, headers, body: String::from_utf8(body).unwrap(), connection })
@@ -298,6 +296,8 @@ pub fn base64_png(width: u32, height: u32) -> String {
 
 pub fn png(width: u32, height: u32) -> Vec<u8> {
     let mut file = std::io::Cursor::new(Vec::new());
-    image::GrayImage::from_pixel(width, height, image::Luma([255])).write_to(&mut file, image::ImageFormat::Png).unwrap();
+    image::GrayImage::from_pixel(width, height, image::Luma([255]))
+        .write_to(&mut file, image::ImageFormat::Png)
+        .unwrap();
     file.into_inner()
 }
