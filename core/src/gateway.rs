@@ -114,7 +114,10 @@ impl Gateway {
             transport,
             base_url: config.checked_base_url()?.into(),
             limits: Limits { deadline: config.deadline, retries: config.query_retries },
-            checks: CheckSettings { luhn: config.check_luhn },
+            checks: CheckSettings {
+                luhn: config.check_luhn,
+                mbank_identifier: config.dialect.mbank_identifier().is_some(),
+            },
             status_query: config.status_query,
             password: config.credentials.password().clone(),
             token: config.credentials.basic_token(),

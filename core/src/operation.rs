@@ -58,6 +58,8 @@ pub(crate) enum Effect {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CheckSettings {
     pub(crate) luhn: bool,
+    /// Whether the dialect names the field in which an mbank identifier travels.
+    pub(crate) mbank_identifier: bool,
 }
 
 /// What the configuration adds to the wire form.
