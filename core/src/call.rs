@@ -85,7 +85,7 @@ pub(crate) fn start(
             path: endpoint.path(),
             query: parts.query,
             body: parts.body.map(Bytes::from_owner),
-            own_connection: moves_money,
+            own_connection: *effect != Effect::Asks,
         }),
         connection: connection.clone(),
         effect: effect.clone(),

@@ -88,6 +88,7 @@ impl RequestParts {
     pub(crate) fn query<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(fields);
-        Self { query: Some(query.finish()), body: None }
+        // A plus sign means a space to forms only; %20 means one to every reader.
+        Self { query: Some(query.finish().replace('+', "%20")), body: None }
     }
 }
