@@ -232,7 +232,7 @@ impl Shared {
         let deadline = *progress.deadline.get_or_insert(now + self.policy.deadline);
         let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
-            let expired = PaymentError::DeadlineExpired { last: progress.last.clone() };
+            let expired = PaymentError::DeadlineExpired { last: progress.last.clone().map(Box::new) };
             progress.end = Some(Err(expired.clone()));
             return Err(expired);
         }

@@ -224,7 +224,7 @@ fn cannot_work(problem: &reqwest::Error) -> bool {
     chain(problem).any(|cause| {
         matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_)))
             // The HTTP client has no public type for it.
-            || cause.to_string() == "proxy authorization required"
+            || cause.to_string().ends_with("proxy authorization required")
     })
 }
 
