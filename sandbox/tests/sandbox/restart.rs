@@ -1,6 +1,11 @@
 //! A database file outlives the sandbox that wrote it.
 
-use std::{fs, net::TcpListener, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use kassa_sandbox::{Database, Sandbox, SandboxError, SandboxOptions};
 use rusqlite::Connection;
@@ -17,8 +22,8 @@ fn file() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn start_on(path: &PathBuf) -> Sandbox {
-    start_with(|options| options.database = Database::File(path.clone()))
+fn start_on(path: &Path) -> Sandbox {
+    start_with(|options| options.database = Database::File(path.to_owned()))
 }
 
 #[test]
