@@ -137,6 +137,7 @@ impl Delivery {
         let result = self.send(&callback).await;
         let delivered = result.http_status.is_some_and(|status| (200..300).contains(&status));
         tracing::info!(
+            order = callback.order_number,
             attempt = callback.attempts + 1,
             status = result.http_status,
             error = result.error.as_deref(),

@@ -5,7 +5,11 @@
 mod cli;
 mod welcome;
 
-use std::{error::Error, io, process::ExitCode};
+use std::{
+    error::Error,
+    io::{self, IsTerminal},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use kassa_sandbox::Sandbox;

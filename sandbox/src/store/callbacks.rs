@@ -31,6 +31,7 @@ pub(crate) struct DueCallback {
     pub(crate) target: String,
     pub(crate) body: String,
     pub(crate) attempts: u32,
+    pub(crate) order_number: String,
 }
 
 /// How an attempt went.
@@ -64,10 +65,13 @@ pub(crate) fn due(connection: &Connection, now: i64) -> Result<Vec<i64>, StoreEr
 
 /// A callback, if its time has come.
 pub(crate) fn if_due(connection: &Connection, id: i64, now: i64) -> Result<Option<DueCallback>, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT target, body, attempts FROM callbacks WHERE id = ?1 AND next_attempt_at <= ?2")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT c.target, c.body, c.attempts, p.order_number
+         FROM callbacks c JOIN payments p ON p.id = c.payment_id
+         WHERE c.id = ?1 AND c.next_attempt_at <= ?2",
+    )?;
     let found = statement.query_row((id, now), |row| {
-        Ok(DueCallback { id, target: row.get(0)?, body: row.get(1)?, attempts: row.get(2)? })
+        Ok(DueCallback { id, target: row.get(0)?, body: row.get(1)?, attempts: row.get(2)?, order_number: row.get(3)? })
     });
     Ok(found.optional()?)
 }

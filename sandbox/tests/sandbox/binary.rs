@@ -11,9 +11,12 @@ use std::{
 
 use kassa_sandbox::{TEST_CARDS, TEST_PHONES};
 
-use crate::common::{
-    CARD, MBANK_CONFIRM, MBANK_PAY, Merchant, PAY_FORM, basic, card_body, confirm_body, mbank_body, pay_form_body,
-    send, submit,
+use crate::{
+    common::{
+        CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, basic, card_body, confirm_body, mbank_body, pay_form_body, send,
+        submit,
+    },
+    merchant::Merchant,
 };
 
 fn command() -> Command {

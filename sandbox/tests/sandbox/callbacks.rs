@@ -5,9 +5,12 @@ use std::{io::Read, net::TcpListener, sync::Arc, thread, time::Duration};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, crypto::ring, pki_types::PrivateKeyDer};
 use serde_json::json;
 
-use crate::common::{
-    Body, CARD, MBANK_CONFIRM, MBANK_PAY, Merchant, PAY_FORM, QR_DATA, card_body, confirm_body, mbank_body,
-    pay_form_body, post, qr_body, start, start_with, submit, wait_until,
+use crate::{
+    common::{
+        Body, CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, card_body, confirm_body, mbank_body, pay_form_body,
+        post, qr_body, start, start_with, submit, wait_until,
+    },
+    merchant::Merchant,
 };
 
 /// A callback's text with its date taken out, after a look at the date's form: 2026-01-31T23:59:59.

@@ -12,8 +12,9 @@ use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::common::{
-    CARD, MBANK_PAY, Merchant, card_body, get_status, mbank_body, post, start_with, submit, wait_until,
+use crate::{
+    common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, wait_until},
+    merchant::Merchant,
 };
 
 fn file() -> (TempDir, PathBuf) {
