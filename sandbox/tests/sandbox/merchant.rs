@@ -2,9 +2,13 @@
 
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, channel},
+    },
     thread,
 };
 
@@ -16,29 +20,44 @@ use crate::common::PATIENCE;
 pub struct Merchant {
     pub url: String,
     received: Receiver<(String, String)>,
+    refuses: Arc<AtomicBool>,
 }
 
 impl Merchant {
     pub fn start(statuses: &[u16]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        Self::serve(listener, statuses)
-    }
-
-    pub fn serve(listener: TcpListener, statuses: &[u16]) -> Self {
         let url = format!("http://{}/callback", listener.local_addr().expect("bound"));
         let (sender, received) = channel();
+        let refuses = Arc::new(AtomicBool::new(false));
+        let refusing = Arc::clone(&refuses);
         let mut statuses: VecDeque<u16> = statuses.iter().copied().collect();
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let stream = stream.expect("a connection");
-                let status = statuses.pop_front().unwrap_or(200);
-                let request = answer(stream, status);
-                if sender.send(request).is_err() {
+                let refuses = refusing.load(Ordering::SeqCst);
+                let usual = if refuses { 503 } else { 200 };
+                let status = statuses.pop_front().unwrap_or(usual);
+                // A sender that was killed breaks off: that is its affair.
+                let Ok(request) = stream.and_then(|stream| answer(stream, status)) else {
+                    continue;
+                };
+                if !refuses && sender.send(request).is_err() {
                     return;
                 }
             }
         });
-        Self { url, received }
+        Self { url, received, refuses }
+    }
+
+    /// One that takes nothing, and hands nothing on, until `accept`.
+    pub fn refusing() -> Self {
+        let merchant = Self::start(&[]);
+        merchant.refuses.store(true, Ordering::SeqCst);
+        merchant
+    }
+
+    /// From now on it takes everything.
+    pub fn accept(&self) {
+        self.refuses.store(false, Ordering::SeqCst);
     }
 
     /// The URL as a JSON text.
@@ -61,12 +80,13 @@ impl Merchant {
     }
 }
 
-fn answer(mut stream: TcpStream, status: u16) -> (String, String) {
-    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+fn answer(mut stream: TcpStream, status: u16) -> io::Result<(String, String)> {
+    let mut reader = BufReader::new(stream.try_clone()?);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        let read = reader.read_line(&mut head).expect("a head");
-        assert_ne!(read, 0, "the head breaks off");
+        if reader.read_line(&mut head)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
     }
     let length = head
         .lines()
@@ -74,9 +94,9 @@ fn answer(mut stream: TcpStream, status: u16) -> (String, String) {
         .and_then(|length| length.trim().parse().ok())
         .expect("a length");
     let mut body = vec![0; length];
-    reader.read_exact(&mut body).expect("a body");
+    reader.read_exact(&mut body)?;
     let elsewhere = if (300..400).contains(&status) { "location: http://127.0.0.1:1/\r\n" } else { "" };
     let answer = format!("HTTP/1.1 {status} x\r\n{elsewhere}content-length: 0\r\nconnection: close\r\n\r\n");
-    stream.write_all(answer.as_bytes()).expect("answered");
-    (head, String::from_utf8(body).expect("a text"))
+    stream.write_all(answer.as_bytes())?;
+    Ok((head, String::from_utf8(body).expect("a text")))
 }

@@ -52,19 +52,14 @@ fn payments_survive() {
 #[test]
 fn an_undelivered_callback_goes_on() {
     let (_folder, path) = file();
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("bound");
-    drop(listener);
+    let merchant = Merchant::refusing();
     let first = start_on(&path);
-    let body = card_body("U-1")
-        .with("pan", "\"4000000000002016\"")
-        .with_text("callbackUrl", &format!("http://{address}/callback"));
+    let body = card_body("U-1").with("pan", "\"4000000000002016\"").with("callbackUrl", &merchant.json_url());
     post(&first, CARD, &body);
     wait_until("an attempt failed", || !first.callbacks().is_empty());
     first.stop();
 
-    let listener = TcpListener::bind(address).expect("the port is free again");
-    let merchant = Merchant::serve(listener, &[]);
+    merchant.accept();
     let second = start_on(&path);
     assert_eq!(merchant.next_json()["orderNumber"], json!("U-1"));
     wait_until("the delivery is recorded", || {
