@@ -1,0 +1,46 @@
+//! The payer's decision after scanning a QR code.
+
+use rust_decimal::Decimal;
+
+use crate::{
+    gateway::Gateway,
+    state::{Event, PaymentStatus, RejectReason},
+    store::{
+        StoreError,
+        payments::{self, Record},
+        transitions,
+    },
+};
+
+/// What the payer of a QR code does.
+#[derive(Clone, Copy)]
+pub(crate) enum Decision {
+    /// Pays; with the tyiyn they named, where the QR code names no sum.
+    Approve(Option<Decimal>),
+    Decline,
+}
+
+/// Carries the decision out; of a payment already decided nothing changes.
+pub(crate) fn decide_qr(gateway: &Gateway, id: i64, decision: Decision) -> Result<Record, StoreError> {
+    gateway.write(|transaction| {
+        let record = payments::by_id(transaction, id)?;
+        if record.payment.status != PaymentStatus::Created {
+            return Ok(record);
+        }
+        match decision {
+            Decision::Approve(named) => {
+                match (record.payment.amount, named) {
+                    (Some(_), _) => {}
+                    (None, Some(tyiyn)) => payments::set_amount(transaction, id, tyiyn)?,
+                    // Nobody said how much: there is nothing to take.
+                    (None, None) => return Ok(record),
+                }
+                transitions::apply(transaction, record, Event::Charge)
+            }
+            Decision::Decline => {
+                let declined = Event::Reject(RejectReason::CancelledByPayer);
+                transitions::apply(transaction, record, declined)
+            }
+        }
+    })
+}

@@ -1,0 +1,6 @@
+//! What can be done to payments, by the endpoints and by the pages alike. Each is one transaction.
+
+pub(crate) mod decide_qr;
+pub(crate) mod register;
+pub(crate) mod submit_otp;
+pub(crate) mod submit_pay_form;

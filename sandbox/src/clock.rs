@@ -1,0 +1,60 @@
+//! The gateway's clock: Bishkek time, which has been UTC+6 without summer time since 2005.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use time::{
+    Date, Month, OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, macros::format_description,
+    macros::offset,
+};
+
+const ZONE: UtcOffset = offset!(+6);
+const LOCAL_DATE_TIME: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
+
+/// Milliseconds since 1970, as times are stored.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A stored time as the standard library's type.
+pub(crate) fn system_time(ms: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+}
+
+/// A stored time as a local date-time with seconds and no zone.
+pub(crate) fn local_date_time(ms: i64) -> String {
+    OffsetDateTime::from_unix_timestamp(ms.div_euclid(1000))
+        .map(|time| time.to_offset(ZONE))
+        .ok()
+        .and_then(|time| time.format(LOCAL_DATE_TIME).ok())
+        .unwrap_or_default()
+}
+
+/// Today, where the gateway is.
+pub(crate) fn today() -> Date {
+    OffsetDateTime::now_utc().to_offset(ZONE).date()
+}
+
+/// True where the last day of the month is later than today.
+pub(crate) fn ends_after(year: i32, month: Month, today: Date) -> bool {
+    Date::from_calendar_date(year, month, month.length(year)).is_ok_and(|last| last > today)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::date;
+
+    #[test]
+    fn a_local_date_time_has_seconds_and_no_zone() {
+        assert_eq!(local_date_time(1_767_225_599_999), "2026-01-01T05:59:59");
+    }
+
+    #[test]
+    fn a_card_is_good_until_its_month_s_last_day_is_no_longer_ahead() {
+        let april = |today| ends_after(2026, Month::April, today);
+        assert!(april(date!(2026 - 04 - 29)));
+        assert!(!april(date!(2026 - 04 - 30)));
+        assert!(!april(date!(2026 - 05 - 01)));
+    }
+}

@@ -1,0 +1,120 @@
+//! The fields of a request: read from the JSON text as it stands, checked, every violation kept.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::{RawValue, to_raw_value};
+use url::form_urlencoded;
+
+use crate::{
+    problem::{Problem, Violation},
+    refusal::Refusal,
+};
+
+/// How much of an unknown field's name an answer repeats.
+const SHOWN_NAME_LENGTH: usize = 64;
+
+/// The fields of one request, each as its JSON text, until a flow takes them.
+#[derive(Default)]
+pub(crate) struct Fields {
+    values: BTreeMap<String, Box<RawValue>>,
+    violations: Vec<Violation>,
+}
+
+impl Fields {
+    /// The members of a JSON object.
+    pub(crate) fn from_json(body: &[u8]) -> Result<Self, Refusal> {
+        let value: &RawValue = serde_json::from_slice(body).map_err(|_| Refusal::NotJson)?;
+        if !value.get().starts_with('{') {
+            return Err(Refusal::NotObject);
+        }
+        serde_json::from_str(value.get()).map_err(|_| Refusal::NotJson)
+    }
+
+    /// The pairs of a query string, every value a text.
+    pub(crate) fn from_query(query: &str) -> Self {
+        let mut fields = Self::default();
+        for (name, text) in form_urlencoded::parse(query.as_bytes()) {
+            if let Ok(value) = to_raw_value(text.as_ref()) {
+                fields.add(name.into_owned(), value);
+            }
+        }
+        fields
+    }
+
+    fn add(&mut self, name: String, value: Box<RawValue>) {
+        if self.values.contains_key(&name) {
+            self.violate(&name, Problem::Repeated);
+        }
+        self.values.insert(name, value);
+    }
+
+    /// A text field before any check: for the exchange log and the choice of language.
+    pub(crate) fn peek(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.values.get(name)?.get()).ok()
+    }
+
+    /// Takes a required field. Where it violates a rule, that is noted and a stand-in returned,
+    /// which nobody sees: `finish` refuses the request first.
+    pub(crate) fn required<T: Default>(&mut self, name: &str, rule: impl FnOnce(&RawValue) -> Result<T, Problem>) -> T {
+        match self.optional(name, rule) {
+            Some(value) => value,
+            None => {
+                if !self.violations.iter().any(|known| known.field == name) {
+                    self.violate(name, Problem::Missing);
+                }
+                T::default()
+            }
+        }
+    }
+
+    /// Takes an optional field. A null is not an absent field; it has the wrong type.
+    pub(crate) fn optional<T>(&mut self, name: &str, rule: impl FnOnce(&RawValue) -> Result<T, Problem>) -> Option<T> {
+        let value = self.values.remove(name)?;
+        rule(&value).map_err(|problem| self.violate(name, problem)).ok()
+    }
+
+    /// Notes a violation that a flow found itself, of a rule that spans fields.
+    pub(crate) fn violate(&mut self, field: &str, problem: Problem) {
+        self.violations.push(Violation::new(field, problem));
+    }
+
+    /// True where nothing was found wrong with the field.
+    pub(crate) fn is_sound(&self, field: &str) -> bool {
+        !self.violations.iter().any(|violation| violation.field == field)
+    }
+
+    /// Refuses the request where any field violated a rule or was not asked for:
+    /// to accept a field and drop it would be a promise not kept.
+    pub(crate) fn finish(mut self) -> Result<(), Refusal> {
+        for name in std::mem::take(&mut self.values).into_keys() {
+            let shown: String = name.chars().take(SHOWN_NAME_LENGTH).collect();
+            self.violate(&shown, Problem::Unknown);
+        }
+        if self.violations.is_empty() { Ok(()) } else { Err(Refusal::Invalid(self.violations)) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Fields, A::Error> {
+        let mut fields = Fields::default();
+        while let Some((name, value)) = members.next_entry()? {
+            fields.add(name, value);
+        }
+        Ok(fields)
+    }
+}

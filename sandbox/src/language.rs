@@ -1,0 +1,68 @@
+//! The three languages of the merchant's country, and the way to choose one.
+
+/// A language of messages and pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// `en`.
+    English,
+    /// `ru`.
+    Russian,
+    /// `ky`.
+    Kyrgyz,
+}
+
+impl Language {
+    /// Every language there is.
+    pub const ALL: [Self; 3] = [Self::English, Self::Russian, Self::Kyrgyz];
+
+    /// The ISO 639-1 code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Russian => "ru",
+            Self::Kyrgyz => "ky",
+        }
+    }
+
+    /// The language of an ISO 639-1 code, in any letter case.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(code))
+    }
+
+    /// The most wanted language of an `Accept-Language` header that is spoken here.
+    pub(crate) fn accepted(header: &str) -> Option<Self> {
+        let mut best: Option<(f32, Self)> = None;
+        for wish in header.split(',') {
+            let mut parts = wish.split(';').map(str::trim);
+            let tag = parts.next().unwrap_or_default();
+            let primary = tag.split('-').next().unwrap_or_default();
+            let quality =
+                parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |text| text.parse().unwrap_or(0.0));
+            if let Some(language) = Self::from_code(primary)
+                && quality > best.map_or(0.0, |(quality, _)| quality)
+            {
+                best = Some((quality, language));
+            }
+        }
+        best.map(|(_, language)| language)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_browser_s_best_wish_wins() {
+        for (header, language) in [
+            ("ru-RU,ru;q=0.9,en;q=0.8", Some(Language::Russian)),
+            ("de, en;q=0.2, ky;q=0.7", Some(Language::Kyrgyz)),
+            ("KY", Some(Language::Kyrgyz)),
+            ("fr, de", None),
+            ("en;q=0", None),
+            ("en;q=x,;;,", None),
+        ] {
+            assert_eq!(Language::accepted(header), language, "{header}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Everything the sandbox says to people, one file a language. A missing translation does not compile.
+
+mod en;
+mod ky;
+mod ru;
+
+use crate::{language::Language, problem::Problem, state::RejectReason};
+
+/// A sentence or a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Message {
+    // Answers of the endpoints.
+    NotJson,
+    NotObject,
+    BodyTooLarge,
+    BodyTooSlow,
+    WrongCredentials,
+    WrongMethod(&'static str),
+    ReusedOrderNumber,
+    PaymentNotFound,
+    WrongOtp(u32),
+    NotAwaitingOtp,
+    ProcessingError,
+    InternalError,
+    // How payments end.
+    Declined,
+    InsufficientFunds,
+    CancelledByPayer,
+    OtpAttemptsExhausted,
+    // Pages.
+    ConfirmTitle,
+    PayTitle,
+    QrTitle,
+    Amount,
+    Order,
+    CardNumber,
+    Phone,
+    EnterOtp,
+    AttemptsLeft(u32),
+    Confirm,
+    Cancel,
+    ChooseMethod,
+    Method,
+    BankCard,
+    ExpiryMonth,
+    ExpiryYear,
+    Cvc,
+    HolderName,
+    Pay,
+    MegaPayMinimum,
+    Description,
+    Merchant,
+    AmountInSom,
+    Approve,
+    Decline,
+    PaidTitle,
+    PaidText,
+    RejectedTitle,
+    PendingTitle,
+    PendingText,
+    AlreadyFinished,
+    BackToMerchant,
+    PageNotFoundTitle,
+    PageNotFoundText,
+    TestMode,
+    UnreadableForm,
+}
+
+impl Language {
+    /// The message in this language.
+    pub(crate) fn say(self, message: Message) -> String {
+        match self {
+            Self::English => en::say(message),
+            Self::Russian => ru::say(message),
+            Self::Kyrgyz => ky::say(message),
+        }
+    }
+
+    /// What is wrong with a field, in this language.
+    pub(crate) fn explain(self, problem: Problem) -> String {
+        match self {
+            Self::English => en::explain(problem),
+            Self::Russian => ru::explain(problem),
+            Self::Kyrgyz => ky::explain(problem),
+        }
+    }
+}
+
+impl From<RejectReason> for Message {
+    fn from(reason: RejectReason) -> Self {
+        match reason {
+            RejectReason::Declined => Self::Declined,
+            RejectReason::InsufficientFunds => Self::InsufficientFunds,
+            RejectReason::CancelledByPayer => Self::CancelledByPayer,
+            RejectReason::OtpAttemptsExhausted => Self::OtpAttemptsExhausted,
+            RejectReason::ProcessingError => Self::ProcessingError,
+        }
+    }
+}

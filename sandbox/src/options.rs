@@ -1,0 +1,109 @@
+//! What can be set when a sandbox starts.
+
+use std::{
+    fmt,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use crate::language::Language;
+
+/// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
+#[derive(Clone)]
+pub struct SandboxOptions {
+    /// Where to listen. Default: 127.0.0.1, a free port.
+    pub listen: SocketAddr,
+    /// Where payments are kept. Default: in memory.
+    pub database: Database,
+    /// The merchant's login. Default: `kassa`.
+    pub login: String,
+    /// The merchant's password. Default: `sandbox`.
+    pub password: String,
+    /// The merchant's language: of messages where a request names none. Default: English.
+    pub language: Language,
+    /// What a reused order number does. Default: refuse.
+    pub reused_order_number: ReusedOrderNumber,
+    /// Whether 3DS 1.0 cards get a confirmation page too. Default: no, as the interface literally says.
+    pub three_ds_1_page: bool,
+    /// Whether a declined payer is redirected to the return URL, too. Default: no.
+    pub redirect_declines: bool,
+    /// Which numbers the two status endpoints know. Default: strict.
+    pub status_numbers: StatusNumbers,
+    /// The pauses between attempts to deliver a callback; the last one repeats until a 2xx.
+    /// An empty list means one attempt. Default: 1 s, growing to an hour.
+    pub callback_pauses: Vec<Duration>,
+    /// How long a callback's receiver may take. Default: 10 s.
+    pub callback_timeout: Duration,
+    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel.
+    /// Default: the listening URL.
+    pub public_url: Option<String>,
+}
+
+/// Where payments are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// In memory: gone when the sandbox stops.
+    Memory,
+    /// In an SQLite file, made where it is missing.
+    File(PathBuf),
+}
+
+/// What creating a payment with an order number that was used before does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReusedOrderNumber {
+    /// HTTP 409, nothing happens.
+    Refuse,
+    /// The first payment's answer again, nothing new happens. Where kind, amount or currency differ: 409.
+    Replay,
+    /// A second payment, as a careless gateway would make it.
+    ChargeTwice,
+}
+
+/// Which numbers `status` and `get-status` know a payment by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatusNumbers {
+    /// `status` the gateway's, `get-status` the merchant's.
+    Strict,
+    /// Both endpoints know both.
+    Any,
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            database: Database::Memory,
+            login: "kassa".to_owned(),
+            password: "sandbox".to_owned(),
+            language: Language::English,
+            reused_order_number: ReusedOrderNumber::Refuse,
+            three_ds_1_page: false,
+            redirect_declines: false,
+            status_numbers: StatusNumbers::Strict,
+            callback_pauses: [1, 2, 5, 15, 60, 300, 900, 3600].map(Duration::from_secs).to_vec(),
+            callback_timeout: Duration::from_secs(10),
+            public_url: None,
+        }
+    }
+}
+
+impl fmt::Debug for SandboxOptions {
+    /// Everything but the password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SandboxOptions")
+            .field("listen", &self.listen)
+            .field("database", &self.database)
+            .field("login", &self.login)
+            .field("language", &self.language)
+            .field("reused_order_number", &self.reused_order_number)
+            .field("three_ds_1_page", &self.three_ds_1_page)
+            .field("redirect_declines", &self.redirect_declines)
+            .field("status_numbers", &self.status_numbers)
+            .field("callback_pauses", &self.callback_pauses)
+            .field("callback_timeout", &self.callback_timeout)
+            .field("public_url", &self.public_url)
+            .finish_non_exhaustive()
+    }
+}

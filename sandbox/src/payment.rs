@@ -1,0 +1,114 @@
+//! A payment as the ledger shows it.
+
+use std::{fmt, time::SystemTime};
+
+use rust_decimal::Decimal;
+
+use crate::state::{PaymentStatus, RejectReason};
+
+/// The endpoint family a payment was created by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PaymentKind {
+    /// `POST /api/v1.1.0/payment`.
+    Card,
+    /// `POST /api/v1.1.0/mbank/pay`.
+    Mbank,
+    /// `POST /api/v1.1.0/pay-form`.
+    PayForm,
+    /// `POST /gen/qr/dynamic` and `POST /gen/qr/dynamic/data`.
+    Qr,
+}
+
+impl PaymentKind {
+    const ALL: [Self; 4] = [Self::Card, Self::Mbank, Self::PayForm, Self::Qr];
+
+    /// A stable name for storage and display.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Card => "card",
+            Self::Mbank => "mbank",
+            Self::PayForm => "pay-form",
+            Self::Qr => "qr",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// Who moves the money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// A bank card.
+    Cards,
+    /// The MegaPay wallet.
+    MegaPay,
+    /// The MBank app.
+    MBank,
+}
+
+impl Provider {
+    /// Every provider there is.
+    pub const ALL: [Self; 3] = [Self::Cards, Self::MegaPay, Self::MBank];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cards => "Cards",
+            Self::MegaPay => "MegaPay",
+            Self::MBank => "MBank",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.as_str() == name)
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// One line of the sandbox's ledger: what it really did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payment {
+    /// How it was created.
+    pub kind: PaymentKind,
+    /// The merchant's number; of a pay-form the number the gateway generated; of a QR its transaction id.
+    pub order_number: String,
+    /// The gateway's own number: the `token` of its pages, and what `status` knows it by.
+    pub gateway_number: String,
+    /// Who moves the money; `None` while the payer has not chosen on the pay-form.
+    pub provider: Option<Provider>,
+    /// The QR transaction's id; `None` for every other kind.
+    pub transaction_id: Option<String>,
+    /// The amount as the wire shows it: in the currency's main unit, of a QR in tyiyn.
+    /// `None` for a QR without a sum until its payer names one.
+    pub amount: Option<Decimal>,
+    /// The currency's code.
+    pub currency: String,
+    /// Where it stands.
+    pub status: PaymentStatus,
+    /// Why it was rejected, if it was.
+    pub reject_reason: Option<RejectReason>,
+    /// How many times money was taken under this order number, over all payments that carry it.
+    pub times_charged: u32,
+    /// When it was registered.
+    pub created: SystemTime,
+    /// The card, first six and last four digits.
+    pub masked_card: Option<String>,
+    /// The payer's phone, first four and last four digits.
+    pub masked_phone: Option<String>,
+    /// One-time passwords the payer may still get wrong.
+    pub otp_attempts_left: u32,
+}
+
+impl Payment {
+    /// True where this payment took the money.
+    pub fn is_charged(&self) -> bool {
+        self.status == PaymentStatus::Charged
+    }
+}

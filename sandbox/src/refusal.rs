@@ -1,0 +1,106 @@
+//! Why an endpoint says no, and how it says so: HTTP status, code, words and data.
+
+use axum::http::{StatusCode, header};
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use crate::{
+    language::Language,
+    messages::Message,
+    problem::Violation,
+    reply::{Reply, codes},
+    state::PaymentStatus,
+    store::StoreError,
+};
+
+/// Why an endpoint says no.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    NotJson,
+    NotObject,
+    BodyTooLarge,
+    BodyTooSlow,
+    Invalid(Vec<Violation>),
+    Unauthorized,
+    WrongMethod {
+        allowed: &'static str,
+    },
+    ReusedOrderNumber,
+    NotFound,
+    WrongOtp {
+        order_number: String,
+        status: PaymentStatus,
+        attempts_left: u32,
+    },
+    NotAwaitingOtp {
+        order_number: String,
+        status: PaymentStatus,
+    },
+    /// The outcome of the test card that errs.
+    CardError,
+    Internal(String),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+#[derive(Serialize)]
+struct OtpState<'a> {
+    #[serde(rename = "orderNumber")]
+    order_number: &'a str,
+    status: &'a str,
+    #[serde(rename = "attemptsLeft", skip_serializing_if = "Option::is_none")]
+    attempts_left: Option<u32>,
+}
+
+impl Refusal {
+    /// The answer in a language.
+    pub(crate) fn reply(&self, language: Language) -> Reply {
+        let nothing = Map::new();
+        let say = |status, code, message: Message| Reply::envelope(status, code, &language.say(message), &nothing);
+        match self {
+            Self::NotJson => say(StatusCode::BAD_REQUEST, codes::INVALID, Message::NotJson),
+            Self::NotObject => say(StatusCode::BAD_REQUEST, codes::INVALID, Message::NotObject),
+            Self::BodyTooLarge => say(StatusCode::PAYLOAD_TOO_LARGE, codes::TOO_LARGE, Message::BodyTooLarge),
+            Self::BodyTooSlow => say(StatusCode::REQUEST_TIMEOUT, codes::TIMEOUT, Message::BodyTooSlow),
+            Self::Invalid(violations) => invalid(language, violations),
+            Self::Unauthorized => say(StatusCode::UNAUTHORIZED, codes::UNAUTHORIZED, Message::WrongCredentials)
+                .with_header(header::WWW_AUTHENTICATE, "Basic realm=\"kassa-sandbox\", charset=\"UTF-8\""),
+            Self::WrongMethod { allowed } => {
+                say(StatusCode::METHOD_NOT_ALLOWED, codes::WRONG_METHOD, Message::WrongMethod(allowed))
+                    .with_header(header::ALLOW, allowed)
+            }
+            Self::ReusedOrderNumber => say(StatusCode::CONFLICT, codes::CONFLICT, Message::ReusedOrderNumber),
+            Self::NotFound => say(StatusCode::NOT_FOUND, codes::NOT_FOUND, Message::PaymentNotFound),
+            Self::WrongOtp { order_number, status, attempts_left } => Reply::envelope(
+                StatusCode::BAD_REQUEST,
+                codes::WRONG_OTP,
+                &language.say(Message::WrongOtp(*attempts_left)),
+                &OtpState { order_number, status: status.as_str(), attempts_left: Some(*attempts_left) },
+            ),
+            Self::NotAwaitingOtp { order_number, status } => Reply::envelope(
+                StatusCode::CONFLICT,
+                codes::CONFLICT,
+                &language.say(Message::NotAwaitingOtp),
+                &OtpState { order_number, status: status.as_str(), attempts_left: None },
+            ),
+            Self::CardError => say(StatusCode::INTERNAL_SERVER_ERROR, codes::INTERNAL, Message::ProcessingError),
+            Self::Internal(detail) => {
+                tracing::error!(%detail, "a request failed inside the sandbox");
+                say(StatusCode::INTERNAL_SERVER_ERROR, codes::INTERNAL, Message::InternalError)
+            }
+        }
+    }
+}
+
+/// HTTP 400 with a message that names every field, and the same as data for programs.
+fn invalid(language: Language, violations: &[Violation]) -> Reply {
+    let words: Vec<(&str, String)> =
+        violations.iter().map(|violation| (violation.field.as_str(), language.explain(violation.problem))).collect();
+    let sentence = words.iter().map(|(field, text)| format!("{field}: {text}")).collect::<Vec<_>>().join("; ");
+    let errors: Vec<_> = words.iter().map(|(field, text)| json!({ "field": field, "message": text })).collect();
+    Reply::envelope(StatusCode::BAD_REQUEST, codes::INVALID, &sentence, &json!({ "errors": errors }))
+}

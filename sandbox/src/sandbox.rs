@@ -1,0 +1,211 @@
+//! A running sandbox: started, looked into, stopped.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use reqwest::Client;
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::{Notify, watch},
+};
+use url::Url;
+
+use crate::{
+    deliveries,
+    error::SandboxError,
+    gateway::Gateway,
+    options::SandboxOptions,
+    payment::Payment,
+    server,
+    store::{
+        Store, StoreError,
+        callbacks::{self, CallbackAttempt},
+        exchanges::{self, ReceivedRequest},
+        payments,
+    },
+};
+
+/// The database has one connection; more threads would only wait for it.
+const BLOCKING_THREADS: usize = 16;
+/// How long the runtime may take to let go of its threads.
+const RUNTIME_SHUTDOWN: Duration = Duration::from_secs(3);
+/// Longer, and the links to the pages would no longer fit into a QR code that scans well.
+const MAX_PUBLIC_URL: usize = 500;
+
+/// A sandbox that listens, on a thread of its own. Dropping it stops it.
+pub struct Sandbox {
+    gateway: Arc<Gateway>,
+    address: SocketAddr,
+    url: String,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sandbox {
+    /// Starts a sandbox and returns once it listens.
+    pub fn start(options: SandboxOptions) -> Result<Self, SandboxError> {
+        check(&options)?;
+        let store = Store::open(&options.database)?;
+        let client = deliveries::client(options.callback_timeout).map_err(SandboxError::System)?;
+        let (listener, address) = listen(options.listen)?;
+        let url = format!("http://{address}");
+        let public_url = options.public_url.as_deref().unwrap_or(&url);
+        let gateway = Arc::new(Gateway {
+            public_url: public_url.trim_end_matches('/').to_owned(),
+            options,
+            store,
+            deliveries: Notify::new(),
+        });
+        let (stop, stopped) = watch::channel(false);
+        let thread = spawn(Arc::clone(&gateway), listener, client, stopped)?;
+        Ok(Self { gateway, address, url, stop, thread: Some(thread) })
+    }
+
+    /// The base URL, without a trailing slash.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The merchant's login.
+    pub fn login(&self) -> &str {
+        &self.gateway.options.login
+    }
+
+    /// The merchant's password.
+    pub fn password(&self) -> &str {
+        &self.gateway.options.password
+    }
+
+    /// The ledger: every payment, in the order of registration.
+    ///
+    /// # Panics
+    /// Where the database can no longer be read: an empty answer would be a false one.
+    pub fn payments(&self) -> Vec<Payment> {
+        read(self.gateway.read(payments::all))
+    }
+
+    /// The payment with an order number (the merchant's, a pay-form's or a QR's transaction id);
+    /// of several with the same number an open one, else the latest.
+    ///
+    /// # Panics
+    /// As [`payments`](Self::payments).
+    pub fn payment(&self, order_number: &str) -> Option<Payment> {
+        let found = self.gateway.read(|connection| payments::by_order_number(connection, order_number));
+        read(found).map(|record| record.payment)
+    }
+
+    /// Every request to the nine endpoints so far, in the order they were answered.
+    ///
+    /// # Panics
+    /// As [`payments`](Self::payments).
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        read(self.gateway.read(exchanges::all))
+    }
+
+    /// Every attempt to deliver a callback so far.
+    ///
+    /// # Panics
+    /// As [`payments`](Self::payments).
+    pub fn callbacks(&self) -> Vec<CallbackAttempt> {
+        read(self.gateway.read(callbacks::attempts))
+    }
+
+    /// Stops it: requests under way are answered, and the thread has ended when this returns.
+    /// Callbacks not delivered yet stay in the database.
+    pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _receivers = self.stop.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+    }
+}
+
+fn read<T>(result: Result<T, StoreError>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("the sandbox's database can no longer be read: {error}"),
+    }
+}
+
+fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
+    let refuse = |option, detail: &str| Err(SandboxError::Option { option, detail: detail.to_owned() });
+    if options.login.is_empty() || options.login.contains(':') {
+        return refuse("login", "must not be empty or contain a colon");
+    }
+    if options.password.is_empty() {
+        return refuse("password", "must not be empty");
+    }
+    let Some(public_url) = &options.public_url else {
+        return Ok(());
+    };
+    let is_plain = Url::parse(public_url).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
+    });
+    if !is_plain || public_url.len() > MAX_PUBLIC_URL || !public_url.is_ascii() {
+        return refuse("public_url", "must be an http or https URL without a query");
+    }
+    Ok(())
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError> {
+    let failed = |source| SandboxError::Listen { address, source };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    Ok((listener, bound))
+}
+
+/// Runs the server on a thread of its own, so that it works inside and outside of other runtimes.
+fn spawn(
+    gateway: Arc<Gateway>,
+    listener: TcpListener,
+    client: Client,
+    stop: watch::Receiver<bool>,
+) -> Result<JoinHandle<()>, SandboxError> {
+    let system = |error: std::io::Error| SandboxError::System(error.to_string());
+    let (ready, started) = mpsc::channel();
+    let body = move || match runtime(listener) {
+        Ok((runtime, listener)) => {
+            let _told = ready.send(Ok(()));
+            runtime.block_on(server::run(gateway, listener, client, stop));
+            runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
+        }
+        Err(error) => {
+            let _told = ready.send(Err(error));
+        }
+    };
+    let thread = thread::Builder::new().name("kassa-sandbox".to_owned()).spawn(body).map_err(system)?;
+    match started.recv() {
+        Ok(Ok(())) => Ok(thread),
+        Ok(Err(error)) => Err(system(error)),
+        Err(error) => Err(SandboxError::System(error.to_string())),
+    }
+}
+
+fn runtime(listener: TcpListener) -> std::io::Result<(Runtime, tokio::net::TcpListener)> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_name("kassa-sandbox-worker")
+        .enable_all()
+        .build()?;
+    let guard = runtime.enter();
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    drop(guard);
+    Ok((runtime, listener))
+}

@@ -1,0 +1,244 @@
+//! Payments: written once, found by their numbers.
+
+use rusqlite::{
+    Connection, OptionalExtension, Params, Row, Transaction, named_params,
+    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+};
+use rust_decimal::Decimal;
+
+use crate::{
+    clock,
+    language::Language,
+    payment::{Payment, PaymentKind, Provider},
+    state::{PaymentStatus, RejectReason},
+    store::StoreError,
+};
+
+/// One-time passwords a payer may get wrong before the payment is rejected.
+pub(crate) const OTP_ATTEMPTS: u32 = 3;
+
+/// A payment about to be registered.
+pub(crate) struct NewPayment {
+    pub(crate) kind: PaymentKind,
+    pub(crate) order_number: String,
+    pub(crate) gateway_number: String,
+    pub(crate) provider: Option<Provider>,
+    pub(crate) amount: Option<Decimal>,
+    pub(crate) currency: String,
+    pub(crate) description: String,
+    pub(crate) holder_name: Option<String>,
+    pub(crate) requisite: Option<String>,
+    pub(crate) masked_card: Option<String>,
+    pub(crate) masked_phone: Option<String>,
+    pub(crate) language: Option<Language>,
+    pub(crate) return_url: Option<String>,
+    pub(crate) callback_url: Option<String>,
+    /// Whether a card's payer was sent to the confirmation page.
+    pub(crate) confirmation_page: bool,
+}
+
+/// A payment with all that is kept of it.
+#[derive(Clone)]
+pub(crate) struct Record {
+    pub(crate) id: i64,
+    pub(crate) payment: Payment,
+    pub(crate) description: String,
+    pub(crate) holder_name: Option<String>,
+    pub(crate) requisite: Option<String>,
+    pub(crate) language: Option<Language>,
+    pub(crate) return_url: Option<String>,
+    pub(crate) callback_url: Option<String>,
+    pub(crate) confirmation_page: bool,
+    pub(crate) created_at: i64,
+}
+
+const SELECT: &str = "SELECT p.*, (
+        SELECT COUNT(*) FROM payments o JOIN state_changes c ON c.payment_id = o.id
+        WHERE o.order_number = p.order_number AND c.status = 'CHARGE'
+    ) AS times_charged FROM payments p";
+
+/// Registers a payment.
+pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
+    let now = clock::now_ms();
+    let status = PaymentStatus::Created.as_str();
+    transaction
+        .prepare_cached(
+            "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
+                holder_name, requisite, masked_card, masked_phone, language, return_url, callback_url,
+                confirmation_page, status, otp_attempts_left, created_at)
+             VALUES (:kind, :order_number, :gateway_number, :provider, :amount, :currency, :description,
+                :holder_name, :requisite, :masked_card, :masked_phone, :language, :return_url, :callback_url,
+                :confirmation_page, :status, :attempts, :now)",
+        )?
+        .execute(named_params! {
+            ":kind": new.kind.as_str(),
+            ":order_number": new.order_number,
+            ":gateway_number": new.gateway_number,
+            ":provider": new.provider.map(Provider::as_str),
+            ":amount": new.amount.map(|amount| amount.to_string()),
+            ":currency": new.currency,
+            ":description": new.description,
+            ":holder_name": new.holder_name,
+            ":requisite": new.requisite,
+            ":masked_card": new.masked_card,
+            ":masked_phone": new.masked_phone,
+            ":language": new.language.map(Language::code),
+            ":return_url": new.return_url,
+            ":callback_url": new.callback_url,
+            ":confirmation_page": new.confirmation_page,
+            ":status": status,
+            ":attempts": OTP_ATTEMPTS,
+            ":now": now,
+        })?;
+    let id = transaction.last_insert_rowid();
+    transaction
+        .prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?
+        .execute((id, status, now))?;
+    by_id(transaction, id)
+}
+
+/// The payment of a row.
+pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Record, StoreError> {
+    let sql = format!("{SELECT} WHERE p.id = ?1");
+    Ok(connection.prepare_cached(&sql)?.query_row([id], record)?)
+}
+
+/// The latest payment with an order number, open ones first where a number was used twice.
+pub(crate) fn by_order_number(connection: &Connection, order_number: &str) -> Result<Option<Record>, StoreError> {
+    first(connection, "WHERE p.order_number = ?1 ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC", [order_number])
+}
+
+/// The first payment registered under an order number.
+pub(crate) fn first_with_order_number(
+    connection: &Connection,
+    order_number: &str,
+) -> Result<Option<Record>, StoreError> {
+    first(connection, "WHERE p.order_number = ?1 ORDER BY p.id", [order_number])
+}
+
+/// The payment the gateway knows by a number of its own.
+pub(crate) fn by_gateway_number(connection: &Connection, number: &str) -> Result<Option<Record>, StoreError> {
+    first(connection, "WHERE p.gateway_number = ?1", [number])
+}
+
+fn first(connection: &Connection, clause: &str, params: impl Params) -> Result<Option<Record>, StoreError> {
+    let sql = format!("{SELECT} {clause} LIMIT 1");
+    Ok(connection.prepare_cached(&sql)?.query_row(params, record).optional()?)
+}
+
+/// Every payment, in the order of registration.
+pub(crate) fn all(connection: &Connection) -> Result<Vec<Payment>, StoreError> {
+    let sql = format!("{SELECT} ORDER BY p.id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let payments =
+        statement.query_map([], |row| record(row).map(|record| record.payment))?.collect::<Result<_, _>>()?;
+    Ok(payments)
+}
+
+/// Notes what the payer chose on the pay-form.
+pub(crate) fn set_payer(
+    transaction: &Transaction<'_>,
+    id: i64,
+    provider: Provider,
+    masked_card: Option<&str>,
+    masked_phone: Option<&str>,
+) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached("UPDATE payments SET provider = ?2, masked_card = ?3, masked_phone = ?4 WHERE id = ?1")?
+        .execute((id, provider.as_str(), masked_card, masked_phone))?;
+    Ok(())
+}
+
+/// Notes the amount that the payer of an open QR named.
+pub(crate) fn set_amount(transaction: &Transaction<'_>, id: i64, amount: Decimal) -> Result<(), StoreError> {
+    transaction.prepare_cached("UPDATE payments SET amount = ?2 WHERE id = ?1")?.execute((id, amount.to_string()))?;
+    Ok(())
+}
+
+/// Takes one attempt away.
+pub(crate) fn spend_otp_attempt(transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached("UPDATE payments SET otp_attempts_left = MAX(otp_attempts_left - 1, 0) WHERE id = ?1")?
+        .execute([id])?;
+    Ok(())
+}
+
+/// A stored word, read back by its parser.
+struct Word<T>(T);
+
+trait Parse: Sized {
+    fn parse_word(word: &str) -> Option<Self>;
+}
+
+macro_rules! parse {
+    ($($kind:ty => $parser:path),* $(,)?) => {$(
+        impl Parse for $kind {
+            fn parse_word(word: &str) -> Option<Self> {
+                $parser(word)
+            }
+        }
+    )*};
+}
+
+parse! {
+    PaymentKind => PaymentKind::parse,
+    Provider => Provider::parse,
+    PaymentStatus => PaymentStatus::parse,
+    RejectReason => RejectReason::parse,
+    Language => Language::from_code,
+}
+
+impl Parse for Decimal {
+    fn parse_word(word: &str) -> Option<Self> {
+        Self::from_str_exact(word).ok()
+    }
+}
+
+impl<T: Parse> FromSql for Word<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        T::parse_word(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+fn word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    row.get::<_, Word<T>>(column).map(|word| word.0)
+}
+
+fn optional_word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    let found: Option<Word<T>> = row.get(column)?;
+    Ok(found.map(|word| word.0))
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let kind = word(row, "kind")?;
+    let order_number: String = row.get("order_number")?;
+    let created_at = row.get("created_at")?;
+    let payment = Payment {
+        kind,
+        transaction_id: (kind == PaymentKind::Qr).then(|| order_number.clone()),
+        order_number,
+        gateway_number: row.get("gateway_number")?,
+        provider: optional_word(row, "provider")?,
+        amount: optional_word(row, "amount")?,
+        currency: row.get("currency")?,
+        status: word(row, "status")?,
+        reject_reason: optional_word(row, "reject_reason")?,
+        times_charged: row.get("times_charged")?,
+        created: clock::system_time(created_at),
+        masked_card: row.get("masked_card")?,
+        masked_phone: row.get("masked_phone")?,
+        otp_attempts_left: row.get("otp_attempts_left")?,
+    };
+    Ok(Record {
+        id: row.get("id")?,
+        payment,
+        description: row.get("description")?,
+        holder_name: row.get("holder_name")?,
+        requisite: row.get("requisite")?,
+        language: optional_word(row, "language")?,
+        return_url: row.get("return_url")?,
+        callback_url: row.get("callback_url")?,
+        confirmation_page: row.get("confirmation_page")?,
+        created_at,
+    })
+}

@@ -1,0 +1,219 @@
+//! The program: how it starts, what it prints, how it stops, and what it never writes down.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader, Read},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    thread::{self, JoinHandle},
+};
+
+use kassa_sandbox::{TEST_CARDS, TEST_PHONES};
+
+use crate::{
+    common::{
+        CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, basic, card_body, confirm_body, mbank_body, pay_form_body, send,
+        submit,
+    },
+    merchant::Merchant,
+};
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kassa-sandbox"));
+    command
+        .env_remove("KASSA_SANDBOX_LOGIN")
+        .env_remove("KASSA_SANDBOX_PASSWORD")
+        .env_remove("RUST_LOG")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+struct Running {
+    child: Child,
+    welcome: String,
+    log: JoinHandle<String>,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.spawn().expect("it starts");
+        let mut stderr = child.stderr.take().expect("piped");
+        let log = thread::spawn(move || {
+            let mut log = Vec::new();
+            stderr.read_to_end(&mut log).expect("a log");
+            String::from_utf8_lossy(&log).into_owned()
+        });
+        let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+        let mut welcome = String::new();
+        while !welcome.contains("Ctrl-C") {
+            let read = stdout.read_line(&mut welcome).expect("a welcome");
+            assert_ne!(read, 0, "it ended early: {welcome}");
+        }
+        Self { child, welcome, log }
+    }
+
+    fn url(&self) -> String {
+        let line = self.welcome.lines().find(|line| line.contains("URL")).expect("the URL");
+        line.split_whitespace().last().expect("the URL").to_owned()
+    }
+
+    /// Asks it to stop, and hands on whether it ended well, and its log.
+    fn stop(mut self) -> (bool, String) {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status();
+        assert!(asked.expect("kill runs").success());
+        let ended = self.child.wait().expect("it ends");
+        (ended.success(), self.log.join().expect("a log"))
+    }
+}
+
+fn refused(command: &mut Command) -> String {
+    let Output { status, stderr, .. } = command.output().expect("it runs");
+    assert!(!status.success());
+    let error = String::from_utf8(stderr).expect("a text");
+    assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+    error
+}
+
+#[test]
+fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
+    let running = Running::start(command().args(["--listen", "127.0.0.1:0"]));
+    for line in ["login     kassa", "password  sandbox"] {
+        assert!(running.welcome.contains(line), "{}", running.welcome);
+    }
+    for text in TEST_CARDS.iter().map(|card| card.pan).chain(TEST_PHONES.iter().map(|phone| phone.phone)) {
+        assert!(running.welcome.contains(text), "{text}");
+    }
+    assert_eq!(send("GET", &format!("{}/", running.url()), &[], b"").status, 404);
+    assert!(running.stop().0);
+}
+
+#[test]
+fn a_taken_port_is_one_clear_line() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("bound").to_string();
+    let error = refused(command().args(["--listen", &address]));
+    assert!(error.starts_with(&format!("kassa-sandbox: cannot listen on {address}: ")), "{error}");
+}
+
+#[test]
+fn an_unusable_file_is_one_clear_line() {
+    let error = refused(command().args(["--listen", "127.0.0.1:0", "--db", "/no/such/folder/x.db"]));
+    assert!(error.starts_with("kassa-sandbox: cannot use the database /no/such/folder/x.db: "), "{error}");
+}
+
+#[test]
+fn a_password_of_one_s_own_is_printed_nowhere() {
+    let mut command = command();
+    command.args(["--listen", "127.0.0.1:0"]).env("KASSA_SANDBOX_PASSWORD", "planted-password");
+    let running = Running::start(&mut command);
+    assert!(!running.welcome.contains("planted-password"));
+    let authorization = basic("kassa", "planted-password");
+    let url = format!("{}{CARD}", running.url());
+    let answer = send("POST", &url, &[("authorization", &authorization)], b"{}");
+    assert_eq!(answer.status, 400);
+    assert!(!running.stop().1.contains("planted-password"));
+}
+
+#[test]
+fn what_was_answered_survives_a_kill() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = || {
+        let mut command = command();
+        command.args(["--listen", "127.0.0.1:0", "--callback-pauses", "1", "--db"]);
+        Running::start(command.arg(folder.path().join("sandbox.db")))
+    };
+    let authorization = basic("kassa", "sandbox");
+    let headers = [("authorization", authorization.as_str())];
+    let merchant = Merchant::refusing();
+
+    let mut running = start();
+    for order_number in ["K-1", "K-2", "K-3"] {
+        let body =
+            card_body(order_number).with("pan", "\"4000000000002016\"").with("callbackUrl", &merchant.json_url());
+        let answer = send("POST", &format!("{}{CARD}", running.url()), &headers, body.text().as_bytes());
+        assert_eq!(answer.status, 200);
+    }
+    running.child.kill().expect("killed");
+    running.child.wait().expect("it ends");
+
+    merchant.accept();
+    let running = start();
+    let mut told = BTreeSet::new();
+    while told.len() < 3 {
+        told.insert(merchant.next_json()["orderNumber"].to_string());
+    }
+    assert_eq!(told, ["\"K-1\"", "\"K-2\"", "\"K-3\""].map(str::to_owned).into());
+    let body = card_body("K-3").text();
+    let again = send("POST", &format!("{}{CARD}", running.url()), &headers, body.as_bytes());
+    assert_eq!(again.status, 409);
+    assert!(running.stop().0);
+}
+
+#[test]
+fn card_numbers_cvcs_and_passwords_are_written_nowhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = command();
+    command.args(["--listen", "127.0.0.1:0", "--callback-pauses", "1", "--db"]);
+    command.arg(folder.path().join("sandbox.db"));
+    command.env("RUST_LOG", "trace").env("KASSA_SANDBOX_PASSWORD", "planted-password");
+    let running = Running::start(&mut command);
+    pay_in_every_way(&running.url());
+
+    // While it runs, the write-ahead log is there to be searched, too.
+    let mut written = read_all(folder.path());
+    let (ended_well, log) = running.stop();
+    assert!(ended_well);
+    written.extend(read_all(folder.path()));
+    let database = String::from_utf8_lossy(&written);
+    assert!(database.contains("411111******1111") && log.contains("/api/v1.1.0/payment"));
+    for secret in [
+        "4111111111111111",
+        "4111 1111 1111 1111",
+        "5105105105105100",
+        "996555000101",
+        "q7Z",
+        "planted-otp",
+        "planted-password",
+        &basic("kassa", "planted-password"),
+    ] {
+        assert!(!database.contains(secret), "{secret} is in the database");
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+    for otp in ["123456", "101101"] {
+        assert!(!database.contains(otp), "{otp} is in the database");
+    }
+}
+
+/// Plants secrets in every field that has one: in requests that succeed and in requests that fail.
+fn pay_in_every_way(url: &str) {
+    let authorization = basic("kassa", "planted-password");
+    let headers = [("authorization", authorization.as_str())];
+    let call = |path: &str, body: String| send("POST", &format!("{url}{path}"), &headers, body.as_bytes());
+    let card = card_body("S-1").with("cvc", "\"q7Z\"");
+    let page = call(CARD, card.text()).data("ConfirmationUrl");
+    submit(&page, &[("otp", "planted-otp")]);
+    assert_eq!(submit(&page, &[("otp", "123456")]).status, 303);
+    let stranger = card.with_text("orderNumber", "S-2").with("pan", "\"5105105105105100\"");
+    assert_eq!(call(CARD, stranger.text()).status, 400);
+    assert_eq!(call(MBANK_PAY, mbank_body("S-3").text()).status, 200);
+    assert_eq!(call(MBANK_CONFIRM, confirm_body("S-3", "planted-otp").text()).status, 400);
+    assert_eq!(call(MBANK_CONFIRM, confirm_body("S-3", "101101").text()).status, 200);
+    let form = call(PAY_FORM, pay_form_body().text()).data("payFormUrl");
+    let fields = [
+        ("provider", "Cards"),
+        ("pan", "4111 1111 1111 1111"),
+        ("expiryMonth", "12"),
+        ("expiryYear", "2099"),
+        ("cvc", "q7Z"),
+        ("name", "A"),
+    ];
+    assert_eq!(submit(&form, &fields).status, 303);
+}
+
+fn read_all(folder: &Path) -> Vec<u8> {
+    let files = fs::read_dir(folder).expect("a folder");
+    files.flat_map(|file| fs::read(file.expect("a file").path()).expect("readable")).collect()
+}

@@ -1,0 +1,141 @@
+//! QR codes: image, data, page, status.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use kassa_sandbox::{PaymentKind, RejectReason, Sandbox};
+use rust_decimal::Decimal;
+
+use crate::common::{
+    QR_DATA, QR_IMAGE, QR_STATUS, Response, call, get_status, open, post, qr_body, start, start_with, submit,
+};
+
+fn status(sandbox: &Sandbox, id: &str) -> Response {
+    call(sandbox, "GET", &format!("{QR_STATUS}?transaction_id={id}"), "")
+}
+
+/// The text that a scanner reads from the base64 of a PNG.
+fn scan(base64: &str) -> String {
+    let png = STANDARD.decode(base64).expect("base64");
+    let image = image::load_from_memory_with_format(&png, image::ImageFormat::Png).expect("a PNG");
+    let image = image.to_luma8();
+    assert_eq!(image.dimensions(), (400, 400));
+    let mut prepared = rqrr::PreparedImage::prepare_from_greyscale(400, 400, |x, y| {
+        image.get_pixel(u32::try_from(x).expect("small"), u32::try_from(y).expect("small")).0[0]
+    });
+    let codes = prepared.detect_grids();
+    assert_eq!(codes.len(), 1, "one code in the picture");
+    codes[0].decode().expect("a readable code").1
+}
+
+#[test]
+fn the_image_is_scanned_and_paid() {
+    let sandbox = start();
+    let answer = post(&sandbox, QR_IMAGE, &qr_body());
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
+    let url = scan(&answer.body);
+    let payment = sandbox.payments().remove(0);
+    assert_eq!(payment.kind, PaymentKind::Qr);
+    assert_eq!(payment.amount, Some(Decimal::from(12550)));
+    assert_eq!(url, format!("{}/qr?token={}", sandbox.url(), payment.gateway_number));
+
+    let page = open(&url);
+    assert!(page.status == 200 && page.body.contains("125.50 KGS"));
+    let done = submit(&url, &[("action", "approve")]);
+    assert!(done.status == 200 && done.body.contains("<h1>Paid</h1>"));
+    let id = payment.transaction_id.expect("a transaction id");
+    assert_eq!(status(&sandbox, &id).data("status"), "CHARGE");
+}
+
+#[test]
+fn a_long_public_url_still_scans() {
+    let public_url = format!("https://tunnel.example/{}", "a".repeat(400));
+    let sandbox = start_with(|options| options.public_url = Some(public_url.clone()));
+    let text = scan(&post(&sandbox, QR_IMAGE, &qr_body()).body);
+    assert!(text.starts_with(&public_url));
+}
+
+#[test]
+fn the_data_has_a_payload_an_id_and_the_sum() {
+    let sandbox = start();
+    let answer = post(&sandbox, QR_DATA, &qr_body());
+    let payment = sandbox.payments().remove(0);
+    let id = payment.transaction_id.expect("a transaction id");
+    let expected = format!(
+        "{{\"code\":\"110\",\"message\":\"CREATED\",\"data\":{{\"transaction_id\":\"{id}\",\
+         \"qr_data\":\"{}/qr?token={}\",\"sum\":12550}}}}",
+        sandbox.url(),
+        payment.gateway_number
+    );
+    assert_eq!((answer.status, answer.body), (200, expected));
+    let open_status = status(&sandbox, &id);
+    assert_eq!(
+        open_status.body,
+        format!(
+            "{{\"code\":\"110\",\"message\":\"CREATED\",\"data\":{{\"orderNumber\":\"{id}\",\
+             \"transaction_id\":\"{id}\",\"amount\":12550,\"status\":\"CREATED\",\"currency\":\"KGS\"}}}}"
+        )
+    );
+    assert_eq!(get_status(&sandbox, &id, "MBank").data("status"), "CREATED");
+}
+
+#[test]
+fn a_payer_can_decline() {
+    let sandbox = start();
+    let made = post(&sandbox, QR_DATA, &qr_body());
+    let done = submit(&made.data("qr_data"), &[("action", "decline")]);
+    assert!(done.status == 200 && done.body.contains("<h1>Not paid</h1>"));
+    let id = made.data("transaction_id");
+    let later = status(&sandbox, &id);
+    assert_eq!((later.code().as_str(), later.data("status").as_str()), ("212", "Reject"));
+    let again = submit(&made.data("qr_data"), &[("action", "approve")]);
+    assert!(again.body.contains("This payment is finished"));
+    let payment = sandbox.payment(&id).expect("in the ledger");
+    assert_eq!((payment.reject_reason, payment.times_charged), (Some(RejectReason::CancelledByPayer), 0));
+}
+
+#[test]
+fn a_form_that_decides_nothing_changes_nothing() {
+    let sandbox = start();
+    let url = post(&sandbox, QR_DATA, &qr_body()).data("qr_data");
+    for form in [&[][..], &[("action", "")], &[("action", "steal")]] {
+        assert_eq!(submit(&url, form).status, 400);
+    }
+    assert!(!sandbox.payments()[0].status.is_final());
+}
+
+#[test]
+fn without_a_sum_the_payer_names_it() {
+    let sandbox = start();
+    let made = post(&sandbox, QR_DATA, &qr_body().without("sum"));
+    let (url, id) = (made.data("qr_data"), made.data("transaction_id"));
+    assert!(made.json()["data"].get("sum").is_none());
+    assert!(status(&sandbox, &id).json()["data"].get("amount").is_none());
+    assert!(open(&url).body.contains("name=\"amount\""));
+    for amount in ["", "0", "-5", "1.234", "x"] {
+        let page = submit(&url, &[("action", "approve"), ("amount", amount)]);
+        assert_eq!(page.status, 400, "{amount}");
+    }
+    assert_eq!(sandbox.payment(&id).map(|p| p.times_charged), Some(0));
+    submit(&url, &[("action", "approve"), ("amount", "30.05")]);
+    let charged = status(&sandbox, &id);
+    assert_eq!(charged.data("status"), "CHARGE");
+    assert!(charged.body.contains("\"amount\":3005,"), "{}", charged.body);
+}
+
+#[test]
+fn a_sum_in_the_code_cannot_be_changed_by_the_payer() {
+    let sandbox = start();
+    let made = post(&sandbox, QR_DATA, &qr_body());
+    submit(&made.data("qr_data"), &[("action", "approve"), ("amount", "0.01")]);
+    let payment = sandbox.payment(&made.data("transaction_id")).expect("in the ledger");
+    assert_eq!(payment.amount, Some(Decimal::from(12550)));
+}
+
+#[test]
+fn unknown_and_hostile_ids_find_nothing() {
+    let sandbox = start();
+    for id in ["QR-1", "..%2f..", "%27%20OR%201%3D1", "a%26b"] {
+        let answer = status(&sandbox, id);
+        assert_eq!((answer.status, answer.code().as_str()), (404, "404"));
+    }
+}

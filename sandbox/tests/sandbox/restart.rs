@@ -1,0 +1,141 @@
+//! A database file outlives the sandbox that wrote it.
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use kassa_sandbox::{Database, Sandbox, SandboxError, SandboxOptions};
+use rusqlite::Connection;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::{
+    common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, wait_until},
+    merchant::Merchant,
+};
+
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sandbox.db");
+    (folder, path)
+}
+
+fn start_on(path: &Path) -> Sandbox {
+    start_with(|options| options.database = Database::File(path.to_owned()))
+}
+
+#[test]
+fn payments_survive() {
+    let (_folder, path) = file();
+    let first = start_on(&path);
+    let url = post(&first, CARD, &card_body("K-1")).data("ConfirmationUrl");
+    submit(&url, &[("otp", "0")]);
+    post(&first, MBANK_PAY, &mbank_body("K-2"));
+    let before = first.payments();
+    let old_url = first.url().to_owned();
+    first.stop();
+
+    let second = start_on(&path);
+    assert_eq!(second.payments(), before);
+    assert_eq!(second.requests().len(), 2);
+    // The page is still open, and the attempt that was spent stays spent.
+    let moved = url.replace(&old_url, second.url());
+    assert!(submit(&moved, &[("otp", "0")]).body.contains("Attempts left: 1"));
+    assert_eq!(submit(&moved, &[("otp", "123456")]).status, 303);
+    assert_eq!(get_status(&second, "K-1", "Cards").data("status"), "CHARGE");
+    assert_eq!(post(&second, CARD, &card_body("K-1")).status, 409);
+}
+
+#[test]
+fn an_undelivered_callback_goes_on() {
+    let (_folder, path) = file();
+    let merchant = Merchant::refusing();
+    let first = start_on(&path);
+    let body = card_body("U-1").with("pan", "\"4000000000002016\"").with("callbackUrl", &merchant.json_url());
+    post(&first, CARD, &body);
+    wait_until("an attempt failed", || !first.callbacks().is_empty());
+    first.stop();
+
+    merchant.accept();
+    let second = start_on(&path);
+    assert_eq!(merchant.next_json()["orderNumber"], json!("U-1"));
+    wait_until("the delivery is recorded", || {
+        second.callbacks().last().is_some_and(|attempt| attempt.http_status == Some(200))
+    });
+    let numbers: Vec<_> = second.callbacks().iter().map(|attempt| attempt.attempt).collect();
+    let expected: Vec<_> = (1..).take(numbers.len()).collect();
+    assert_eq!(numbers, expected, "the count goes on, too");
+}
+
+#[test]
+fn stopping_does_not_wait_for_a_long_pause() {
+    let sandbox = start_with(|options| options.callback_pauses = vec![Duration::from_secs(3600)]);
+    let body = card_body("P-1").with("pan", "\"4000000000002016\"");
+    post(&sandbox, CARD, &body);
+    wait_until("an attempt failed", || !sandbox.callbacks().is_empty());
+    sandbox.stop();
+}
+
+#[test]
+fn a_stopped_sandbox_no_longer_listens() {
+    let sandbox = start_with(|_| {});
+    let address = sandbox.address();
+    sandbox.stop();
+    TcpListener::bind(address).expect("the port is free again");
+}
+
+#[test]
+fn a_newer_file_is_refused_untouched() {
+    let (_folder, path) = file();
+    start_on(&path).stop();
+    let connection = Connection::open(&path).expect("a database");
+    connection.pragma_update(None, "user_version", 99).expect("written");
+    drop(connection);
+    let options = SandboxOptions { database: Database::File(path.clone()), ..SandboxOptions::default() };
+    let error = Sandbox::start(options).err().expect("refused");
+    assert!(matches!(error, SandboxError::NewerDatabase { found: 99, supported: 1, .. }), "{error}");
+    let connection = Connection::open(&path).expect("a database");
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version");
+    assert_eq!(version, 99);
+}
+
+#[test]
+fn what_cannot_be_a_database_is_a_clear_error() {
+    let (folder, path) = file();
+    fs::write(&path, "This is a text file and no database, as long as it may be.".repeat(40)).expect("written");
+    for path in [path, folder.path().to_owned(), folder.path().join("no/such/folder.db")] {
+        let options = SandboxOptions { database: Database::File(path.clone()), ..SandboxOptions::default() };
+        let error = Sandbox::start(options).err().expect("refused").to_string();
+        assert!(error.starts_with("cannot use the database ") && error.contains(&*path.to_string_lossy()), "{error}");
+    }
+}
+
+#[test]
+fn a_taken_port_and_a_bad_option_are_clear_errors() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let listen = taken.local_addr().expect("bound");
+    let error = Sandbox::start(SandboxOptions { listen, ..SandboxOptions::default() }).err().expect("refused");
+    assert!(error.to_string().starts_with(&format!("cannot listen on {listen}: ")));
+
+    let bad_options = [
+        SandboxOptions { login: "a:b".to_owned(), ..SandboxOptions::default() },
+        SandboxOptions { login: String::new(), ..SandboxOptions::default() },
+        SandboxOptions { password: String::new(), ..SandboxOptions::default() },
+        SandboxOptions { public_url: Some("tunnel.example".to_owned()), ..SandboxOptions::default() },
+        SandboxOptions { public_url: Some("https://a.example/?b".to_owned()), ..SandboxOptions::default() },
+    ];
+    for options in bad_options {
+        let error = Sandbox::start(options).err();
+        assert!(matches!(error, Some(SandboxError::Option { .. })), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn it_starts_and_stops_inside_another_runtime() {
+    let sandbox = start_with(|_| {});
+    assert!(sandbox.payments().is_empty());
+    drop(sandbox);
+}
