@@ -47,24 +47,28 @@ use crate::{
 /// Kassa's own threads. **Dropping a future** ends a query at once. A payment is prevented where no connection was made yet;
 /// afterwards it goes on without its caller, who asks with the [`PaymentRef`] that was stored before.
 ///
-/// ```no_run
+/// ```
 /// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, WatchOutcome};
 ///
-/// # async fn pay() -> Result<(), kassa::PaymentError> {
-/// let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
+/// # // A card without 3DS, so that nobody needs to open a page.
+/// # let sandbox = kassa_sandbox::Sandbox::start(Default::default()).unwrap();
+/// # let (base_url, login, password) = (sandbox.url(), sandbox.login(), sandbox.password());
+/// # let (pan, callback_url) = ("4000 0000 0000 2016", "http://127.0.0.1:9/callbacks".to_owned());
+/// # pollster::block_on(async {
+/// let gateway = Gateway::new(GatewayConfig::new(base_url, Credentials::basic(login, password)))?;
 /// let payment = CardPayment {
 ///     order_number: kassa::new_order_number(),
 ///     description: "Two tickets".into(),
 ///     amount: "100.10".parse().unwrap(),
 ///     currency: "KGS".into(),
-///     card: Card::new("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov").into(),
+///     card: Card::new(pan, "08", 2031, "123", "Aibek Usenov").into(),
 ///     language: "ky".into(),
 ///     return_url: Some("myshop://paid".into()),
-///     callback_url: "https://shop.example.kg/callbacks".into(),
+///     callback_url,
 ///     ip: "203.0.113.7".into(),
 ///     email: None,
 /// };
-/// let stored = payment.payment_ref().to_string(); // store this before sending
+/// let stored = payment.payment_ref().to_string(); // keep this before sending
 ///
 /// let created = gateway.create_card_payment(payment).await?;
 /// if let NextStep::OpenConfirmation { url } = &created.next_step {
@@ -75,8 +79,9 @@ use crate::{
 ///     WatchOutcome::Rejected { .. } => println!("not paid"),
 ///     WatchOutcome::Cancelled => println!("stopped watching"),
 /// }
-/// # Ok(())
-/// # }
+/// # assert!(sandbox.payments()[0].is_charged());
+/// # Ok::<(), kassa::PaymentError>(())
+/// # }).unwrap();
 /// ```
 #[derive(Clone)]
 pub struct Gateway {
