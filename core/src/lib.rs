@@ -28,6 +28,7 @@ mod config;
 mod credentials;
 mod dialect;
 mod endpoint;
+mod engine;
 mod error;
 mod flows;
 mod gateway;
