@@ -1,0 +1,42 @@
+//! Values that are typed in a form of their own.
+
+use std::time::Duration;
+
+use kassa::Decimal;
+
+/// An amount, exactly as its digits say.
+pub(super) fn amount(text: &str) -> Result<Decimal, String> {
+    Decimal::from_str_exact(text)
+        .map_err(|_| "an amount is a decimal number such as 100.10, of at most 28 digits".to_owned())
+}
+
+/// A time: seconds, or a number with `ms`, `s` or `m`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let unit = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        _ => return Err("a time is a number of seconds, or a number with ms, s or m".to_owned()),
+    };
+    let number: f64 = digits.parse().map_err(|_| "a time begins with a number".to_owned())?;
+    Duration::try_from_secs_f64(number * unit)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "a time must be longer than zero".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_and_without_a_unit() {
+        for (text, millis) in [("10", 10_000), ("0.5", 500), ("250ms", 250), ("20m", 1_200_000), ("3s", 3000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "0", "-1", "s", "5h", "1e400", "NaN", "ü"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Receives callbacks, or checks one from a file.
+
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+};
+
+use kassa::{Callback, CallbackVerdict, ExpectedPayment};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::Ended;
+use crate::{
+    args::CallbackArgs,
+    failure::{AS_EXPECTED, Failure, NOT_AS_EXPECTED, NOT_KNOWN},
+    follow::check,
+    json_output,
+    receiver::Arrival,
+    report::SeenCallback,
+    setup::Checkout,
+};
+
+/// Listens, or reads.
+pub(super) async fn run(shop: &Checkout, args: &CallbackArgs) -> Result<Ended, Failure> {
+    let expected = args.amount.map(|amount| ExpectedPayment {
+        order_number: args.order_number.clone(),
+        amount,
+        currency: args.currency.clone(),
+    });
+    match &args.file {
+        Some(file) => one(shop, file, expected.as_ref()).await,
+        None => listen(shop, args.count, expected.as_ref()).await,
+    }
+}
+
+async fn one(shop: &Checkout, file: &Path, expected: Option<&ExpectedPayment>) -> Result<Ended, Failure> {
+    let callback = Callback::parse(&read(file)?)?;
+    let (seen, verdict) = check(&shop.gateway, &shop.narrator, &callback, expected).await;
+    let exit_code = match verdict {
+        Some(CallbackVerdict::Confirmed { .. }) => AS_EXPECTED,
+        Some(CallbackVerdict::Contradicted { .. }) => NOT_AS_EXPECTED,
+        Some(CallbackVerdict::Pending { .. } | CallbackVerdict::Unverifiable) | None => NOT_KNOWN,
+    };
+    let body = json!({"callbacks": [json_output::callback(&seen)], "dedup_key": callback.dedup_key()});
+    Ok(Ended { exit_code, body })
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    read.map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", file.display())))
+}
+
+async fn listen(shop: &Checkout, count: Option<usize>, expected: Option<&ExpectedPayment>) -> Result<Ended, Failure> {
+    let mut mailbox = shop.receiver.expect_everything();
+    shop.introduce();
+    shop.narrator.title("Waiting for callbacks");
+    let deadline = Instant::now().checked_add(shop.policy.deadline);
+    let deadline = deadline.ok_or_else(|| Failure::Usage("--deadline is too far away".to_owned()))?;
+    let mut seen: Vec<SeenCallback> = Vec::new();
+    let _waiting = shop.narrator.waiting("for callbacks");
+    while count.is_none_or(|count| seen.len() < count) {
+        match timeout_at(deadline, mailbox.next()).await {
+            Ok(Some(Arrival::Callback { callback, duplicate: false })) => {
+                seen.push(check(&shop.gateway, &shop.narrator, &callback, expected).await.0);
+            }
+            Ok(Some(Arrival::Callback { callback, duplicate: true })) => {
+                shop.narrator.step("callback", &format!("order {}: the same once more", callback.order_number));
+            }
+            Ok(Some(Arrival::Return(redirect))) => {
+                shop.narrator.step("return", &format!("the payer of order {} is back", redirect.order_number));
+            }
+            Ok(None) | Err(_) => break,
+        }
+    }
+    let enough = count.is_none_or(|count| seen.len() >= count);
+    let good = seen.iter().all(|seen| seen.verdict != "contradicted");
+    let exit_code = if enough && good { AS_EXPECTED } else { NOT_AS_EXPECTED };
+    let callbacks: Vec<Value> = seen.iter().map(json_output::callback).collect();
+    Ok(Ended { exit_code, body: json!({ "callbacks": callbacks }) })
+}

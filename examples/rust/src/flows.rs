@@ -1,0 +1,207 @@
+//! The payments that can be begun, one file a flow, and what they have in common.
+
+pub(crate) mod card;
+pub(crate) mod confirm;
+pub(crate) mod mbank;
+pub(crate) mod pay_form;
+pub(crate) mod qr;
+
+use std::time::Instant;
+
+use kassa::{Advice, ExpectedPayment, PaymentError, PaymentRef, PaymentStatus};
+use serde_json::Value;
+
+use crate::{
+    failure::Failure,
+    narrator::Narrator,
+    receiver::Mailbox,
+    report::{Outcome, Report, in_time},
+    setup::Checkout,
+    store::{Entry, State},
+};
+
+/// One payment under way: stored, told about, followed.
+pub(crate) struct Flow<'a> {
+    pub(crate) shop: &'a Checkout,
+    pub(crate) narrator: Narrator,
+    pub(crate) mailbox: Mailbox,
+    /// What its callbacks are compared with.
+    pub(crate) expected: Option<ExpectedPayment>,
+    pub(crate) awaits_callback: bool,
+    pub(crate) report: Report,
+    started: Instant,
+}
+
+/// What is known of a payment before it is sent.
+pub(crate) struct Beginning {
+    pub(crate) flow: &'static str,
+    pub(crate) reference: String,
+    pub(crate) payment: PaymentRef,
+    pub(crate) expected: Option<ExpectedPayment>,
+    pub(crate) awaits_callback: bool,
+}
+
+impl<'a> Flow<'a> {
+    /// Begins a payment: **it is on the disk when this returns**, and nothing has been sent.
+    pub(crate) fn begin(shop: &'a Checkout, beginning: Beginning) -> Result<Self, Failure> {
+        let amount = beginning.expected.as_ref().map(|expected| expected.amount.to_string());
+        let currency = beginning.expected.as_ref().map_or("", |expected| expected.currency.as_str());
+        let entry = Entry::new(&beginning.reference, &beginning.payment, &shop.gateway_name, amount, currency);
+        shop.store.add(entry)?;
+        let flow = Self::new(shop, beginning);
+        flow.narrator.step("stored", &format!("{}, before anything is sent", flow.report.payment));
+        Ok(flow)
+    }
+
+    /// Goes on with a payment that an earlier call or run has stored.
+    pub(crate) fn resume(shop: &'a Checkout, entry: &Entry, flow: &'static str) -> Result<Self, Failure> {
+        let payment = entry.payment_ref()?;
+        let amount = entry.amount.as_ref().and_then(|text| kassa::Decimal::from_str_exact(text).ok());
+        let expected = amount.map(|amount| ExpectedPayment {
+            order_number: payment.order_number.clone(),
+            amount,
+            currency: entry.currency.clone(),
+        });
+        let reference = entry.reference.clone();
+        Ok(Self::new(shop, Beginning { flow, reference, payment, expected, awaits_callback: false }))
+    }
+
+    /// Follows a payment that the state file does not know.
+    pub(crate) fn bare(shop: &'a Checkout, payment: PaymentRef, flow: &'static str) -> Self {
+        let reference = kassa::new_order_number();
+        Self::new(shop, Beginning { flow, reference, payment, expected: None, awaits_callback: false })
+    }
+
+    fn new(shop: &'a Checkout, beginning: Beginning) -> Self {
+        let Beginning { flow, reference, payment, expected, awaits_callback } = beginning;
+        let report = Report {
+            flow,
+            order: payment.order_number.clone().or_else(|| payment.transaction_id.clone()),
+            amount: expected.as_ref().map(|expected| format!("{} {}", expected.amount, expected.currency)),
+            payment,
+            outcome: Outcome::Unknown,
+            answer: None,
+            status: None,
+            error: None,
+            watch_error: None,
+            callbacks: Vec::new(),
+            elapsed: std::time::Duration::ZERO,
+            reference,
+        };
+        Self {
+            shop,
+            narrator: shop.narrator.clone(),
+            mailbox: shop.receiver.expect(&report.reference),
+            expected,
+            awaits_callback: awaits_callback && shop.callbacks_arrive,
+            report,
+            started: Instant::now(),
+        }
+    }
+
+    /// Names the payment in every line, where several are followed at once.
+    pub(crate) fn name_in_story(&mut self, several: bool) {
+        if several {
+            let order = self.report.order.clone().unwrap_or_else(|| self.report.reference.clone());
+            self.narrator = self.narrator.about(&order);
+        }
+    }
+
+    /// Tells what is worth a second look.
+    pub(crate) fn advise(&self, advice: &[Advice]) {
+        advice.iter().for_each(|advice| self.narrator.warn("advice", &advice.text));
+    }
+
+    /// Notes the gateway's answer, which may know more about the payment.
+    pub(crate) fn answered(&mut self, answer: Value, payment: Option<PaymentRef>) {
+        self.report.answer = Some(answer);
+        if let Some(payment) = payment {
+            self.learned(payment);
+        }
+    }
+
+    /// Stores a reference that knows more than the one from before.
+    pub(crate) fn learned(&mut self, payment: PaymentRef) {
+        let known = self.report.payment.gateway_number.clone();
+        let payment = PaymentRef { gateway_number: payment.gateway_number.clone().or(known), ..payment };
+        if payment == self.report.payment {
+            return;
+        }
+        self.report.order = payment.order_number.clone().or_else(|| payment.transaction_id.clone());
+        let text = payment.to_string();
+        self.report.payment = payment;
+        self.update(|entry| entry.payment = text);
+    }
+
+    /// Changes what is stored. The payment itself is stored already: a failure is told, and stops nothing.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut Entry)) {
+        if let Err(failure) = self.shop.store.update(&self.report.reference, change) {
+            self.narrator.warn("state", &failure.describe());
+        }
+    }
+
+    /// The call that begins or confirms the payment gave no answer. True where the payment is to be followed all the same.
+    pub(crate) fn failed(&mut self, error: PaymentError) -> bool {
+        let may_exist = error.payment_may_exist();
+        if let PaymentError::OutcomeUnknown { payment, detail, .. } = &error {
+            self.narrator.warn("unknown", &format!("the payment may have happened: {detail}"));
+            self.narrator.warn("unknown", "it is not sent again; its stored reference is watched instead");
+            self.learned(payment.clone());
+        } else {
+            self.narrator.warn("error", &format!("{}: {error}", error.kind()));
+        }
+        self.report.error = Some(error);
+        may_exist
+    }
+
+    /// The end where nothing happened.
+    pub(crate) fn not_made(mut self) -> Report {
+        self.report.outcome = Outcome::NotMade;
+        self.finish()
+    }
+
+    /// The end where a later run goes on.
+    pub(crate) fn left_open(mut self, outcome: Outcome) -> Report {
+        self.report.outcome = outcome;
+        self.finish()
+    }
+
+    /// Takes in a status that the gateway has reported.
+    pub(crate) fn saw(&mut self, report: kassa::StatusReport) {
+        self.report.outcome = match report.status {
+            PaymentStatus::Charged => Outcome::Charged,
+            PaymentStatus::Rejected => Outcome::Rejected,
+            PaymentStatus::Other(_) => Outcome::Open,
+        };
+        self.report.status = Some(report);
+    }
+
+    /// Marks the payment where it is over, and says how it ended.
+    pub(crate) fn finish(mut self) -> Report {
+        let over = match self.report.outcome {
+            Outcome::Charged => Some(State::Charged),
+            Outcome::Rejected => Some(State::Rejected),
+            Outcome::NotMade => Some(State::NotMade),
+            Outcome::Created | Outcome::Open | Outcome::Unknown => None,
+        };
+        if let Some(state) = over {
+            self.update(|entry| entry.state = state);
+        }
+        self.report.elapsed = self.started.elapsed();
+        self.narrator.end(
+            self.report.exit_code() == 0,
+            &format!("{}, in {}", self.report.what_happened(), in_time(self.report.elapsed)),
+        );
+        if over.is_none() {
+            self.narrator.step("later", "checkout watch --resume goes on with it");
+        }
+        self.report
+    }
+}
+
+/// Tells a person who tries the embedded sandbox what its documentation says.
+fn tell_test_otp(shop: &Checkout, otp: Option<&str>) {
+    if shop.is_sandbox() && !shop.payer.is_robot() && otp.is_some() {
+        shop.narrator.step("payer", "the one-time passwords of test cards and phones are listed in sandbox/README.md");
+    }
+}

@@ -1,0 +1,73 @@
+//! A mobile-bank payment: created, confirmed with the payer's one-time password, followed.
+
+use kassa::{Decimal, ExpectedPayment, MbankPayment};
+use kassa_sandbox::Provider;
+
+use super::{
+    Beginning, Flow,
+    confirm::{self, Confirmation},
+};
+use crate::{
+    args::MbankArgs,
+    failure::Failure,
+    json_output,
+    report::{Outcome, Report},
+    robot,
+    setup::Checkout,
+};
+
+/// Runs it.
+pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Failure> {
+    let reference = kassa::new_order_number();
+    let payment = MbankPayment {
+        order_number: args.order_number.clone().unwrap_or_else(kassa::new_order_number),
+        phone: args.phone.clone(),
+        amount_som: args.amount,
+        comment: args.comment.clone(),
+        callback_url: shop.callback_url(&reference).filter(|_| !args.no_callback),
+    };
+    let order = payment.order_number.clone();
+    shop.narrator
+        .step("ask", &format!("MBank payment of {} KGS from {}, order {order}", payment.amount_som, payment.phone));
+    let mut flow = Flow::begin(
+        shop,
+        Beginning {
+            flow: "mbank",
+            reference,
+            payment: payment.payment_ref(),
+            expected: Some(ExpectedPayment {
+                order_number: Some(order.clone()),
+                amount: Decimal::from(payment.amount_som),
+                currency: "KGS".to_owned(),
+            }),
+            awaits_callback: payment.callback_url.is_some(),
+        },
+    )?;
+    flow.advise(&payment.advice());
+    let created = match shop.gateway.create_mbank_payment(payment).await {
+        Ok(created) => created,
+        Err(error) => {
+            let may_exist = flow.failed(error);
+            return Ok(if may_exist { flow.follow().await } else { flow.not_made() });
+        }
+    };
+    flow.answered(json_output::mbank_payment_created(&created), Some(created.payment.clone()));
+    let identifier = created.identifier.clone();
+    flow.update(|entry| entry.identifier.clone_from(&identifier));
+    let code = created.code.as_deref().unwrap_or("none");
+    flow.narrator.step("gateway", &format!("code {code}, accepted, not paid; a one-time password goes to the phone"));
+    if args.no_wait {
+        return Ok(flow.left_open(Outcome::Created));
+    }
+    match confirm::otp(shop, args.otp.as_deref(), robot::otp_of_phone(Provider::MBank, &args.phone)).await {
+        Ok(otp) => {
+            let confirmation = Confirmation { order: &order, otp: &otp, identifier: created.identifier.as_deref() };
+            Ok(confirm::send(flow, confirmation, true, false).await)
+        }
+        Err(failure) => {
+            flow.narrator.warn("payer", &failure.describe());
+            flow.narrator.step("later", &format!("checkout confirm --order-number {order} goes on with it"));
+            Ok(flow.left_open(Outcome::Open))
+        }
+    }
+}

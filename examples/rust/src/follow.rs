@@ -1,0 +1,224 @@
+//! Follows a payment to its end: asks for its status, takes its callbacks, sees its payer come back.
+
+use kassa::{
+    Callback, CallbackVerdict, ExpectedPayment, Gateway, PaymentError, PaymentKind, PaymentRef, StatusReport,
+    StatusWatch, WatchReport,
+};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    flows::Flow,
+    narrator::Narrator,
+    receiver::Arrival,
+    report::{Outcome, Report, SeenCallback},
+};
+
+impl Flow<'_> {
+    /// Follows the payment to its end, and waits a little for its callback.
+    pub(crate) async fn follow(mut self) -> Report {
+        if let Err(error) = self.watch_to_the_end().await {
+            self.narrator.warn("watch", &error.describe());
+            if let PaymentError::DeadlineExpired { last: Some(last) } = &error {
+                self.saw(last.clone());
+            }
+            self.report.watch_error = Some(error);
+        }
+        // The gateway has reported an open status before, or nobody has said that the payment is in doubt.
+        if self.report.outcome == Outcome::Unknown && self.report.error.is_none() {
+            self.report.outcome = Outcome::Open;
+        }
+        self.await_callback().await;
+        self.finish()
+    }
+
+    async fn watch_to_the_end(&mut self) -> Result<(), PaymentError> {
+        let policy = self.shop.policy;
+        let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
+        if !can_be_asked_about(&self.report.payment) {
+            let _waiting = self.narrator.waiting("for the callback, which names the order");
+            let deadline = Instant::now().checked_add(policy.deadline);
+            self.await_number(deadline).await?;
+        }
+        let _waiting = self.narrator.waiting(&asking);
+        let watch = self.shop.gateway.watch(self.report.payment.clone(), policy)?;
+        let mut told = String::new();
+        loop {
+            tokio::select! {
+                biased;
+                Some(arrival) = self.mailbox.next() => {
+                    self.take(arrival).await;
+                    watch.check_now();
+                }
+                report = watch.next() => match report? {
+                    Some(report) => self.tell(report, &mut told),
+                    None => return ended(&watch).await,
+                },
+            }
+        }
+    }
+
+    /// A pay-form and a QR picture tell no number: the gateway's callback does.
+    async fn await_number(&mut self, deadline: Option<Instant>) -> Result<(), PaymentError> {
+        let expired = PaymentError::DeadlineExpired { last: None };
+        let deadline = deadline.ok_or_else(|| expired.clone())?;
+        while !can_be_asked_about(&self.report.payment) {
+            match timeout_at(deadline, self.mailbox.next()).await {
+                Ok(Some(arrival)) => self.take(arrival).await,
+                Ok(None) | Err(_) => return Err(expired),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a callback that the gateway confirms, no longer than asked for.
+    async fn await_callback(&mut self) {
+        while let Some(arrival) = self.mailbox.already_there() {
+            self.take(arrival).await;
+        }
+        let is_over = matches!(self.report.outcome, Outcome::Charged | Outcome::Rejected);
+        if !is_over || !self.awaits_callback || self.report.has_good_callback() {
+            return;
+        }
+        let _waiting = self.narrator.waiting("for its callback");
+        let deadline = Instant::now() + self.shop.callback_wait;
+        while !self.report.has_good_callback() {
+            match timeout_at(deadline, self.mailbox.next()).await {
+                Ok(Some(arrival)) => self.take(arrival).await,
+                Ok(None) | Err(_) => {
+                    let waited = self.shop.callback_wait.as_secs_f64();
+                    return self
+                        .narrator
+                        .warn("callback", &format!("none that the gateway confirms came within {waited} s"));
+                }
+            }
+        }
+    }
+
+    async fn take(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Return(redirect) => {
+                let code = redirect.status_code.unwrap_or_else(|| "none".to_owned());
+                let order = redirect.order_number;
+                self.narrator
+                    .step("return", &format!("the payer is back, order {order}, statusCode {code}: a hint, so we ask"));
+            }
+            Arrival::Callback { callback, duplicate: true } => {
+                self.narrator.step("callback", "the same once more: nothing to do");
+                self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
+            }
+            Arrival::Callback { callback, duplicate: false } => {
+                let (seen, verdict) =
+                    check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
+                self.report.callbacks.push(seen);
+                if let Some(verdict) = verdict {
+                    self.learn_from(&callback, &verdict);
+                }
+            }
+        }
+    }
+
+    /// A callback that the gateway stands by names the order of a pay-form or a QR picture.
+    fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) {
+        let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return };
+        if can_be_asked_about(&self.report.payment) {
+            return;
+        }
+        match self.report.payment.kind {
+            PaymentKind::PayForm => {
+                self.learned(PaymentRef::pay_form(&callback.order_number, callback.provider.clone()));
+            }
+            // Confirmed by asking for this very number as a transaction.
+            PaymentKind::Qr => self.learned(PaymentRef::qr(&callback.order_number)),
+            PaymentKind::Card | PaymentKind::Mbank => {}
+        }
+    }
+
+    /// Tells a report of the watch, unless it says what the one before said.
+    fn tell(&mut self, report: WatchReport, told: &mut String) {
+        let text = match report {
+            WatchReport::Status { report } => {
+                let text = in_words(&report);
+                self.saw(report);
+                text
+            }
+            WatchReport::QueryFailed { error } => format!("asking failed, we go on ({}: {error})", error.kind()),
+        };
+        if *told != text {
+            self.narrator.step("status", &text);
+            *told = text;
+        }
+    }
+}
+
+/// The end of a watch: a final status has been told already.
+async fn ended(watch: &StatusWatch) -> Result<(), PaymentError> {
+    watch.outcome().await.map(|_| ())
+}
+
+fn can_be_asked_about(payment: &PaymentRef) -> bool {
+    payment.transaction_id.is_some()
+        || payment.gateway_number.is_some()
+        || (payment.order_number.is_some() && payment.provider.is_some())
+}
+
+/// A status in a few words.
+pub(crate) fn in_words(report: &StatusReport) -> String {
+    let code = report.code.as_ref().map(|code| format!("code {code}"));
+    let details: Vec<String> = code.into_iter().chain(report.reason.clone()).collect();
+    if details.is_empty() { report.status.to_string() } else { format!("{} ({})", report.status, details.join(", ")) }
+}
+
+/// Asks the gateway about a callback, and tells what it says. No verdict where the gateway could not be asked.
+pub(crate) async fn check(
+    gateway: &Gateway,
+    narrator: &Narrator,
+    callback: &Callback,
+    expected: Option<&ExpectedPayment>,
+) -> (SeenCallback, Option<CallbackVerdict>) {
+    let said = what_it_says(callback);
+    let verdict = match gateway.verify_callback(callback, expected).await {
+        Ok(verdict) => verdict,
+        Err(error) => {
+            narrator.warn("callback", &format!("{said}; the gateway could not be asked ({}: {error})", error.kind()));
+            return (seen(callback, "not_asked", Vec::new()), None);
+        }
+    };
+    let (word, fields) = match &verdict {
+        CallbackVerdict::Confirmed { report } => {
+            narrator.step("callback", &format!("{said}; asked, the gateway confirms: {}", report.status));
+            ("confirmed", Vec::new())
+        }
+        CallbackVerdict::Pending { report } => {
+            narrator.step("callback", &format!("{said}; asked, the gateway says it is still open: {}", report.status));
+            ("pending", Vec::new())
+        }
+        CallbackVerdict::Contradicted { fields, .. } => {
+            narrator.warn("callback", &format!("{said}; NOT TRUE, it differs in {}", fields.join(", ")));
+            ("contradicted", fields.clone())
+        }
+        CallbackVerdict::Unverifiable => {
+            narrator.step("callback", &format!("{said}; it names nothing to ask with, so only the status counts"));
+            ("unverifiable", Vec::new())
+        }
+    };
+    (seen(callback, word, fields), Some(verdict))
+}
+
+/// The unit of a QR callback's amount is not shown by the interface, so none is named.
+fn what_it_says(callback: &Callback) -> String {
+    let unit = match (&callback.requisite, &callback.currency) {
+        (None, Some(currency)) => format!(" {currency}"),
+        _ => String::new(),
+    };
+    format!("order {} {}, amount {}{unit}", callback.order_number, callback.status, callback.amount)
+}
+
+fn seen(callback: &Callback, verdict: &'static str, fields: Vec<String>) -> SeenCallback {
+    SeenCallback {
+        order_number: callback.order_number.clone(),
+        status: callback.status.to_string(),
+        amount: callback.amount,
+        verdict,
+        fields,
+    }
+}

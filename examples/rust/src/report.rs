@@ -1,0 +1,141 @@
+//! What came of one payment.
+
+use std::time::Duration;
+
+use kassa::{Decimal, PaymentError, PaymentKind, PaymentRef, StatusReport};
+use serde_json::Value;
+
+use crate::failure::{AS_EXPECTED, NOT_AS_EXPECTED, NOT_KNOWN, exit_code_of};
+
+/// How a payment ended, as far as this run saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The money was taken.
+    Charged,
+    /// It ended without the money being taken.
+    Rejected,
+    /// Made, and left to a later run, as `--no-wait` asks.
+    Created,
+    /// It was still open when this run stopped following it.
+    Open,
+    /// It may exist, and no status was ever seen.
+    Unknown,
+    /// The gateway never took it on: nothing happened.
+    NotMade,
+}
+
+impl Outcome {
+    /// The word that programs see.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Charged => "charged",
+            Self::Rejected => "rejected",
+            Self::Created => "created",
+            Self::Open => "open",
+            Self::Unknown => "unknown",
+            Self::NotMade => "not_made",
+        }
+    }
+}
+
+/// A callback that came in.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenCallback {
+    pub(crate) order_number: String,
+    pub(crate) status: String,
+    pub(crate) amount: Decimal,
+    /// `confirmed`, `pending`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`.
+    pub(crate) verdict: &'static str,
+    /// The fields that a contradiction is about.
+    pub(crate) fields: Vec<String>,
+}
+
+/// A time for people.
+pub(crate) fn in_time(elapsed: Duration) -> String {
+    if elapsed < Duration::from_secs(1) {
+        format!("{} ms", elapsed.as_millis())
+    } else {
+        format!("{:.1} s", elapsed.as_secs_f64())
+    }
+}
+
+/// What came of one payment.
+pub(crate) struct Report {
+    pub(crate) flow: &'static str,
+    pub(crate) reference: String,
+    /// The merchant's order number, or what stands for it: a QR transaction's id.
+    pub(crate) order: Option<String>,
+    pub(crate) payment: PaymentRef,
+    pub(crate) amount: Option<String>,
+    pub(crate) outcome: Outcome,
+    /// The gateway's answer to the call that began it.
+    pub(crate) answer: Option<Value>,
+    /// The last status that was seen.
+    pub(crate) status: Option<StatusReport>,
+    /// What a call gave instead of an answer.
+    pub(crate) error: Option<PaymentError>,
+    /// Why following it ended without a final status.
+    pub(crate) watch_error: Option<PaymentError>,
+    pub(crate) callbacks: Vec<SeenCallback>,
+    pub(crate) elapsed: Duration,
+}
+
+impl Report {
+    /// The program's exit code for it.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.outcome {
+            Outcome::Charged | Outcome::Created => AS_EXPECTED,
+            Outcome::Rejected | Outcome::NotMade => NOT_AS_EXPECTED,
+            Outcome::Unknown => NOT_KNOWN,
+            Outcome::Open => {
+                let known = [&self.error, &self.watch_error].into_iter().flatten().next();
+                known.map_or(NOT_KNOWN, exit_code_of)
+            }
+        }
+    }
+
+    /// True where the gateway itself has confirmed one of its callbacks. A QR callback that names no transaction cannot be
+    /// asked about; there the status and our own reference in the URL speak for it.
+    pub(crate) fn has_good_callback(&self) -> bool {
+        let good = |seen: &SeenCallback| {
+            seen.verdict == "confirmed" || (self.payment.kind == PaymentKind::Qr && seen.verdict == "unverifiable")
+        };
+        self.callbacks.iter().any(good)
+    }
+
+    /// What happened, in a few words.
+    pub(crate) fn what_happened(&self) -> String {
+        let amount = self.amount.as_ref().map(|amount| format!(" {amount}")).unwrap_or_default();
+        let reason = self.status.as_ref().and_then(|status| status.reason.clone());
+        match (self.outcome, &self.error) {
+            (Outcome::Charged, Some(PaymentError::OutcomeUnknown { .. })) => {
+                format!("charged{amount}, found by asking")
+            }
+            (Outcome::Charged, _) => format!("charged{amount}"),
+            (Outcome::Rejected, _) => {
+                reason.map_or_else(|| "rejected".to_owned(), |reason| format!("rejected: {reason}"))
+            }
+            (Outcome::Created, _) => "created, not followed".to_owned(),
+            (Outcome::Open, Some(error)) => format!("still open after {}", error.kind()),
+            (Outcome::Open, None) => "still open".to_owned(),
+            (Outcome::Unknown, _) => "unknown: it may have happened".to_owned(),
+            (Outcome::NotMade, Some(error)) => format!("not made: {}", error.kind()),
+            (Outcome::NotMade, None) => "not made".to_owned(),
+        }
+    }
+
+    /// The callbacks in a few words, such as `1 confirmed`.
+    pub(crate) fn callback_summary(&self) -> String {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for seen in &self.callbacks {
+            match counts.iter_mut().find(|(verdict, _)| *verdict == seen.verdict) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((seen.verdict, 1)),
+            }
+        }
+        if counts.is_empty() {
+            return "none".to_owned();
+        }
+        counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect::<Vec<_>>().join(", ")
+    }
+}

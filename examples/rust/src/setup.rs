@@ -1,0 +1,196 @@
+//! Puts together what every command works with: the gateway, the store, the port, the payer.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PollPolicy, StatusQueryForm};
+use kassa_sandbox::{Database, Sandbox, SandboxOptions};
+use url::Url;
+
+use crate::{
+    args::{Cli, Connection, Following},
+    failure::Failure,
+    narrator::Narrator,
+    payer::Payer,
+    receiver::Receiver,
+    robot::{Robot, is_loopback},
+    store::Store,
+};
+
+/// How the embedded sandbox words what the interface does not show.
+const SANDBOX_DIALECT: &str = include_str!("../../sandbox-dialect.json");
+/// What the store calls the gateway of payments that do not outlive this program.
+pub(crate) const SANDBOX_IN_MEMORY: &str = "sandbox in memory";
+
+/// What every command works with.
+pub(crate) struct Checkout {
+    pub(crate) gateway: Gateway,
+    /// What the store calls the gateway.
+    pub(crate) gateway_name: String,
+    pub(crate) narrator: Narrator,
+    pub(crate) store: Store,
+    pub(crate) policy: PollPolicy,
+    pub(crate) callback_wait: Duration,
+    pub(crate) payer: Payer,
+    pub(crate) receiver: Receiver,
+    /// False where the gateway has no way to this program's port.
+    pub(crate) callbacks_arrive: bool,
+    /// True where a person asked to be the payer.
+    pub(crate) interactive: bool,
+    sandbox: Option<Sandbox>,
+}
+
+impl Checkout {
+    /// Opens everything. An embedded sandbox is started where no base URL is given.
+    pub(crate) async fn open(cli: &Cli) -> Result<Self, Failure> {
+        let Cli { connection, following, .. } = cli;
+        let base_url = connection.base_url.as_deref().filter(|url| !url.is_empty());
+        let sandbox = if base_url.is_none() { Some(start_sandbox(connection)?) } else { None };
+        let config = config(connection, base_url, sandbox.as_ref())?;
+        let local = Url::parse(&config.base_url).is_ok_and(|url| is_loopback(&url));
+        let gateway_name = gateway_name(connection, &config.base_url, sandbox.is_some());
+        let public_callback =
+            following.callback_url.as_deref().filter(|url| !url.is_empty()).map(public_url).transpose()?;
+        let callbacks_arrive = local || public_callback.is_some();
+        let payer = if local && !following.interactive { Payer::Robot(Robot::new()?) } else { Payer::Person };
+        Ok(Self {
+            gateway: Gateway::new(config)?,
+            gateway_name,
+            narrator: Narrator::new(following.json),
+            store: Store::at(&following.state),
+            policy: policy(following, sandbox.is_some()),
+            callback_wait: following.callback_wait,
+            payer,
+            receiver: Receiver::open(following.callback_port, public_callback).await?,
+            callbacks_arrive,
+            interactive: following.interactive,
+            sandbox,
+        })
+    }
+
+    /// True where the gateway is the embedded sandbox.
+    pub(crate) fn is_sandbox(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
+    /// One line that says what this run works with.
+    pub(crate) fn introduce(&self) {
+        let gateway = match &self.sandbox {
+            Some(sandbox) => format!("an embedded sandbox at {}", sandbox.url()),
+            None => self.gateway_name.clone(),
+        };
+        self.narrator.print(&format!("Kassa checkout with {gateway}"));
+        if self.callbacks_arrive {
+            self.narrator.print(&format!("Callbacks at {}", self.receiver.shown_callback_url()));
+        }
+        self.narrator.print(&format!("Payments are kept in {}", self.store.path().display()));
+    }
+
+    /// The callback URL of a payment where the interface demands one.
+    pub(crate) fn required_callback_url(&self, reference: &str) -> Result<String, Failure> {
+        self.callback_url(reference).ok_or_else(|| {
+            Failure::Usage(
+                "this gateway is not on this machine and cannot reach the callback port: give a public URL that leads to it \
+                 with --callback-url (and fix the port with --callback-port)"
+                    .to_owned(),
+            )
+        })
+    }
+
+    /// The callback URL of a payment, where the gateway has a way to it.
+    pub(crate) fn callback_url(&self, reference: &str) -> Option<String> {
+        self.callbacks_arrive.then(|| self.receiver.callback_url(reference))
+    }
+
+    /// Waits for what is on its way, and stops the sandbox.
+    pub(crate) async fn close(self) {
+        self.gateway.close().await;
+        if let Some(sandbox) = self.sandbox {
+            // It waits for its thread; nothing depends on how that ended.
+            let _stopped = tokio::task::spawn_blocking(|| sandbox.stop()).await;
+        }
+    }
+}
+
+fn start_sandbox(connection: &Connection) -> Result<Sandbox, Failure> {
+    let database = connection.sandbox_db.clone().map_or(Database::Memory, Database::File);
+    Sandbox::start(SandboxOptions { database, ..SandboxOptions::default() })
+        .map_err(|error| Failure::System(format!("the embedded sandbox does not start: {error}")))
+}
+
+fn config(
+    connection: &Connection,
+    base_url: Option<&str>,
+    sandbox: Option<&Sandbox>,
+) -> Result<GatewayConfig, Failure> {
+    let (base_url, credentials) = match (base_url, sandbox) {
+        (_, Some(sandbox)) => (sandbox.url(), Credentials::basic(sandbox.login(), sandbox.password())),
+        (base_url, None) => (base_url.unwrap_or_default(), credentials(connection)?),
+    };
+    let status_query =
+        if connection.status_as_query { StatusQueryForm::QueryString } else { StatusQueryForm::JsonBody };
+    Ok(GatewayConfig {
+        deadline: connection.timeout,
+        dialect: dialect(connection.dialect.as_deref(), sandbox.is_some())?,
+        extra_root_certificates: connection
+            .root_certificates
+            .iter()
+            .map(|file| read(file))
+            .collect::<Result<_, _>>()?,
+        status_query,
+        user_agent_suffix: Some(concat!("kassa-checkout/", env!("CARGO_PKG_VERSION")).to_owned()),
+        ..GatewayConfig::new(base_url, credentials)
+    })
+}
+
+fn credentials(connection: &Connection) -> Result<Credentials, Failure> {
+    match (&connection.login, &connection.password) {
+        (Some(login), Some(password)) => Ok(Credentials::basic(login, password.as_str())),
+        _ => Err(Failure::Usage(
+            "a gateway needs KASSA_LOGIN and KASSA_PASSWORD (or --login and --secrets-stdin)".to_owned(),
+        )),
+    }
+}
+
+fn dialect(file: Option<&Path>, is_sandbox: bool) -> Result<Dialect, Failure> {
+    match file {
+        Some(file) => Ok(Dialect::from_json(&read(file)?)?),
+        None if is_sandbox => Ok(Dialect::from_json(SANDBOX_DIALECT)?),
+        None => Ok(Dialect::default()),
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", file.display())))
+}
+
+fn public_url(text: &str) -> Result<Url, Failure> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    url.ok_or_else(|| Failure::Usage("--callback-url must be an absolute http or https URL".to_owned()))
+}
+
+fn gateway_name(connection: &Connection, base_url: &str, is_sandbox: bool) -> String {
+    match (&connection.sandbox_db, is_sandbox) {
+        (Some(file), true) => format!("sandbox in {}", absolute(file).display()),
+        (None, true) => SANDBOX_IN_MEMORY.to_owned(),
+        (_, false) => base_url.trim_end_matches('/').to_owned(),
+    }
+}
+
+fn absolute(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| file.to_owned())
+}
+
+fn policy(following: &Following, is_sandbox: bool) -> PollPolicy {
+    let usual = PollPolicy::default();
+    let deadline = if following.interactive { usual.deadline } else { Duration::from_secs(60) };
+    let quick = PollPolicy { interval: Duration::from_secs(1), deadline };
+    let default = if is_sandbox { quick } else { usual };
+    PollPolicy {
+        interval: following.poll_interval.unwrap_or(default.interval),
+        deadline: following.deadline.unwrap_or(default.deadline),
+    }
+}

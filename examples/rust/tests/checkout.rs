@@ -1,0 +1,176 @@
+//! Each command, against a sandbox.
+
+mod support;
+
+use std::{io::Write, process::Stdio};
+
+use kassa_sandbox::PaymentStatus;
+use support::{PASSWORD, Shop, sandbox};
+
+#[test]
+fn all_takes_four_payments_to_their_end() {
+    let shop = Shop::embedded();
+    let run = shop.run(&["all"]);
+    run.expect_code(0);
+    for words in
+        ["1/4  Card with 3DS", "4/4  Dynamic QR code", "│ Flow", "│ qr", "█▄▄▄█", "All four payments ended as expected"]
+    {
+        assert!(run.stdout.contains(words), "{words} is not in\n{}", run.stdout);
+    }
+    assert!(!run.stdout.contains('\x1b'), "colours are for terminals");
+    assert_eq!(run.stdout.matches("charged 100.10 KGS").count(), 2, "told at the end of the flow and in the table");
+    assert_eq!(run.stdout.matches("1 confirmed").count(), 4);
+    let payments = shop.payments();
+    assert_eq!(payments.len(), 4);
+    assert!(payments.iter().all(|(_, state)| state == "charged"), "{payments:?}");
+}
+
+#[test]
+fn all_tells_programs_in_one_line() {
+    let shop = Shop::embedded();
+    let (run, line) = shop.json(&["all"]);
+    run.expect_code(0);
+    assert!(run.stderr.contains("4/4  Dynamic QR code"), "the story goes to standard error");
+    assert_eq!((&line["ok"], &line["command"], &line["exit_code"]), (&true.into(), &"all".into(), &0.into()));
+    let flows = line["flows"].as_array().unwrap();
+    let names: Vec<_> = flows.iter().map(|flow| flow["flow"].as_str().unwrap()).collect();
+    assert_eq!(names, ["card", "mbank", "pay-form", "qr"]);
+    for flow in flows {
+        assert_eq!((&flow["outcome"], &flow["callbacks"][0]["verdict"]), (&"charged".into(), &"confirmed".into()));
+        assert_eq!((&flow["error"], flow["status"]["is_final"].as_bool()), (&serde_json::Value::Null, Some(true)));
+    }
+}
+
+#[test]
+fn every_command_works_with_a_gateway_by_its_url() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    let (run, card) = shop.json(&["card", "--order-number", "CARD-1", "--amount", "17.30"]);
+    run.expect_code(0);
+    assert_eq!(card["answer"]["next_step"]["kind"], "OpenConfirmation");
+    assert_eq!(gateway.payment("CARD-1").unwrap().amount.unwrap().to_string(), "17.30");
+
+    let (run, created) = shop.json(&["mbank", "--order-number", "MBANK-1", "--no-wait"]);
+    run.expect_code(0);
+    assert_eq!(created["outcome"], "created");
+    assert_eq!(gateway.payment("MBANK-1").unwrap().status, PaymentStatus::Created);
+    let (run, wrong) = shop.json(&["confirm", "--order-number", "MBANK-1", "--otp", "999999"]);
+    run.expect_code(1);
+    assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"open".into()));
+    shop.run(&["confirm", "--order-number", "MBANK-1", "--otp", "101101"]).expect_code(0);
+    assert_eq!(gateway.payment("MBANK-1").unwrap().status, PaymentStatus::Charged);
+
+    for pay_with in ["card", "mbank", "megapay"] {
+        let (run, form) = shop.json(&["pay-form", "--pay-with", pay_with]);
+        run.expect_code(0);
+        let order = form["order_number"].as_str().unwrap();
+        assert!(order.starts_with("PF-") && gateway.payment(order).unwrap().is_charged());
+    }
+
+    // With the default dialect a QR callback names nothing to ask with; the status and our reference count.
+    let (run, qr) = shop.json(&["qr"]);
+    run.expect_code(0);
+    assert_eq!(qr["callbacks"][0]["verdict"], "unverifiable");
+    let id = qr["answer"]["transaction_id"].as_str().unwrap();
+    let (run, status) = shop.json(&["status", "--transaction-id", id]);
+    run.expect_code(0);
+    assert_eq!((&status["answer"]["status"], &status["answer"]["amount"]), (&"charged".into(), &"12050".into()));
+
+    let payment = card["payment"].as_str().unwrap();
+    for subject in [["--payment", payment].as_slice(), &["--order-number", "CARD-1", "--provider", "cards"]] {
+        let (run, status) = shop.json(&[&["status"], subject].concat());
+        run.expect_code(0);
+        assert_eq!(status["answer"]["amount"], "17.30");
+        shop.run(&[&["watch"], subject].concat()).expect_code(0);
+    }
+    shop.run(&["all"]).expect_code(0);
+    assert!(shop.payments().iter().all(|(_, state)| state == "charged"));
+}
+
+#[test]
+fn payments_that_end_otherwise_end_the_program_otherwise() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    let (run, declined) = shop.json(&["card", "--pan", "4111111111000124"]);
+    run.expect_code(1);
+    assert_eq!((&declined["outcome"], &declined["callbacks"][0]["verdict"]), (&"rejected".into(), &"confirmed".into()));
+    shop.run(&["mbank", "--phone", "996555000102"]).expect_code(1);
+    shop.run(&["qr", "--decline"]).expect_code(1);
+    let (run, pending) = shop.json(&["card", "--pan", "4111111111000348", "--deadline", "1"]);
+    run.expect_code(3);
+    assert_eq!((&pending["outcome"], &pending["watch_error"]["kind"]), (&"open".into(), &"DeadlineExpired".into()));
+    let states: Vec<_> = shop.payments().into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, ["rejected", "rejected", "rejected", "open"]);
+}
+
+#[test]
+fn a_card_whose_creation_errs_is_found_out_by_asking() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    let (run, line) = shop.json(&["card", "--pan", "4000000000002057"]);
+    run.expect_code(1);
+    assert_eq!((&line["error"]["kind"], &line["outcome"]), (&"OutcomeUnknown".into(), &"rejected".into()));
+    assert_eq!(gateway.payments().len(), 1, "it was sent once");
+}
+
+#[test]
+fn what_is_invalid_is_named_and_not_sent() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    let (run, line) = shop.json(&["card", "--cvc", "1", "--ip", "nowhere", "--expiry-month", "13"]);
+    run.expect_code(1);
+    let fields: Vec<_> = line["error"]["violations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|violation| violation["field"].as_str().unwrap())
+        .collect();
+    assert_eq!(fields, ["expiryMonth", "cvc", "ip"]);
+    assert_eq!((line["error"]["payment_may_exist"].as_bool(), gateway.requests().len()), (Some(false), 0));
+    assert_eq!(shop.payments()[0].1, "not_made");
+}
+
+#[test]
+fn callbacks_are_received_told_apart_and_checked() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["card", "--order-number", "CARD-2", "--pan", "4000000000002016"]).expect_code(0);
+    let body = &gateway.callbacks()[0].body;
+    let check = |args: &[&str], body: &str| {
+        let args = [&["callback", "--file", "-", "--json"], args].concat();
+        let mut child = shop.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(body.as_bytes()).unwrap();
+        support::Run::from(child.wait_with_output().unwrap())
+    };
+    let good = check(&["--order-number", "CARD-2", "--amount", "100.10"], body);
+    good.expect_code(0);
+    assert_eq!(good.last_line()["callbacks"][0]["verdict"], "confirmed");
+    let forged = check(&["--amount", "500"], body);
+    forged.expect_code(1);
+    assert_eq!(forged.last_line()["callbacks"][0]["fields"][0], "amount");
+    check(&[], "{}").expect_code(1);
+    check(&[], &body.replace("CARD-2", "CARD-3")).expect_code(3);
+}
+
+#[test]
+fn wrong_command_lines_are_told_as_such() {
+    let shop = Shop::at("http://127.0.0.1:1", PASSWORD);
+    for args in [
+        ["card", "--amount", "much"].as_slice(),
+        &["status"],
+        &["card", "--expiry-year", "later"],
+        &["watch", "--order-number", "1"],
+        &["card", "--dialect", "/no/such/file"],
+        &["status", "--payment", "kassa9:x"],
+        &["card", "--poll-interval", "0"],
+    ] {
+        shop.run(args).expect_code(2);
+    }
+    let abroad = Shop::at("https://pay.example.kg", PASSWORD);
+    let (run, line) = abroad.json(&["all"]);
+    run.expect_code(2);
+    assert!(line["error"]["describe"].as_str().unwrap().contains("--interactive"));
+    assert_eq!(line["error"]["kind"], "Usage");
+    abroad.run(&["card"]).expect_code(2);
+    assert!(abroad.state_text().is_empty(), "nothing was begun");
+}

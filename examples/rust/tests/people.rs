@@ -1,0 +1,90 @@
+//! The payer is a person, and the gateway comes by itself.
+
+mod support;
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    process::{Child, ChildStdout, Stdio},
+};
+
+use support::{PASSWORD, Shop, post, sandbox};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A running program, read line by line.
+struct Story {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Story {
+    fn of(shop: &Shop, args: &[&str]) -> Self {
+        let mut child = shop.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    /// Reads on to the line with these words.
+    fn line_with(&mut self, words: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "the story ended without {words:?}");
+            if line.contains(words) {
+                return line.trim().to_owned();
+            }
+        }
+    }
+
+    fn url_after(&mut self, label: &str) -> String {
+        let line = self.line_with(label);
+        line[line.find("http://").unwrap()..].split_whitespace().next().unwrap().to_owned()
+    }
+
+    fn end(mut self) -> (i32, String) {
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), rest)
+    }
+}
+
+#[test]
+fn a_person_finishes_all_four_payments() {
+    let shop = Shop::embedded();
+    let mut story = Story::of(&shop, &["all", "--interactive"]);
+    let page = story.url_after("payer     open");
+    assert!(post(&page, FORM, "otp=123456").contains("303"));
+
+    story.line_with("type the one-time password");
+    writeln!(story.child.stdin.as_mut().unwrap(), "101101").unwrap();
+
+    let page = story.url_after("payer     open");
+    assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
+    let wallet = page.replace("/pay-form?", "/wallet?");
+    assert!(post(&wallet, FORM, "otp=101101").contains("303"));
+
+    let page = story.url_after("payer     open");
+    assert!(post(&page, FORM, "action=approve").contains("200"));
+    let (code, rest) = story.end();
+    assert_eq!(code, 0, "{rest}");
+    assert!(rest.contains("All four payments ended as expected"));
+}
+
+#[test]
+fn callbacks_are_listened_for_and_duplicates_seen() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    for order in ["HEARD-1", "HEARD-2"] {
+        shop.run(&["card", "--order-number", order, "--pan", "4000000000002016"]).expect_code(0);
+    }
+    let bodies: Vec<String> = gateway.callbacks().into_iter().map(|callback| callback.body).collect();
+    let mut story = Story::of(&shop, &["callback", "--count", "2"]);
+    let url = story.url_after("Callbacks at");
+    let send = |body: &str| post(&url, "application/json", body);
+    assert!(send("{}").contains("400"));
+    assert!(send(&bodies[0]).contains("200"));
+    story.line_with("HEARD-1 charged, amount 100.10 KGS; asked, the gateway confirms: charged");
+    assert!(send(&bodies[0].replace(',', ", ")).contains("200"));
+    story.line_with("HEARD-1: the same once more");
+    assert!(send(&bodies[1]).contains("200"));
+    assert_eq!(story.end().0, 0);
+}
