@@ -13,11 +13,11 @@ use tracing::{Instrument, Span, debug, info_span, warn};
 
 use crate::{
     endpoint::Endpoint,
-    in_flight::InFlight,
+    in_flight::Counted,
     operation::{Effect, RequestParts},
     outcome::{Again, again},
     reply::Reply,
-    transport::{Connection, Failure, Request, Transport},
+    transport::{Connection, Failure, Request, Transport, after},
 };
 
 /// The first pause before a retry is random up to this; each further one up to twice as much.
@@ -66,44 +66,47 @@ impl Drop for Waiter {
     }
 }
 
-/// Starts a request on a task of its own.
-pub(crate) fn start(
-    transport: &Arc<dyn Transport>,
-    endpoint: Endpoint,
-    log_name: Option<&str>,
-    parts: RequestParts,
-    effect: &Effect,
-    limits: Limits,
-    in_flight: &InFlight,
-) -> Waiter {
-    let moves_money = matches!(effect, Effect::MovesMoney(_));
-    let connection = Arc::new(Connection::default());
-    let attempts = Attempts {
-        transport: transport.clone(),
-        request: Arc::new(Request {
-            method: endpoint.method(),
-            path: endpoint.path(),
-            query: parts.query,
-            body: parts.body.map(Bytes::from_owner),
-            own_connection: moves_money,
-        }),
-        connection: connection.clone(),
-        effect: effect.clone(),
-        deadline: transport.now() + limits.deadline,
-        retries: limits.retries,
-    };
-    let span = info_span!(target: "kassa", "payment_call", endpoint = endpoint.name(), order = log_name);
-    let (answer, waiting) = oneshot::channel();
-    let counted = moves_money.then(|| in_flight.enter());
-    let work = async move {
-        let came_back = attempts.run().await;
-        if answer.send(came_back).is_err() && moves_money {
-            warn!(target: "kassa", "the payment went through to its reply, but nobody was waiting any more");
-        }
-        drop(counted);
-    };
-    let task = transport.spawn(Box::pin(work.instrument(span)));
-    Waiter { answer: waiting, connection, task, moves_money }
+/// One request and how it may be sent.
+pub(crate) struct Call<'a> {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) log_name: Option<&'a str>,
+    pub(crate) parts: RequestParts,
+    pub(crate) effect: &'a Effect,
+    pub(crate) limits: Limits,
+}
+
+impl Call<'_> {
+    /// Starts it on a task of its own. A payment stays counted until it has its reply, waited for or not.
+    pub(crate) fn start(self, transport: &Arc<dyn Transport>, counted: Counted) -> Waiter {
+        let moves_money = matches!(self.effect, Effect::MovesMoney(_));
+        let connection = Arc::new(Connection::default());
+        let attempts = Attempts {
+            transport: transport.clone(),
+            request: Arc::new(Request {
+                method: self.endpoint.method(),
+                path: self.endpoint.path(),
+                query: self.parts.query,
+                body: self.parts.body.map(Bytes::from_owner),
+                own_connection: *self.effect != Effect::Asks,
+            }),
+            connection: connection.clone(),
+            effect: self.effect.clone(),
+            deadline: after(transport.now(), self.limits.deadline),
+            retries: self.limits.retries,
+        };
+        let span = info_span!(target: "kassa", "payment_call", endpoint = self.endpoint.name(), order = self.log_name);
+        let (answer, waiting) = oneshot::channel();
+        let counted = moves_money.then_some(counted);
+        let work = async move {
+            let came_back = attempts.run().await;
+            if answer.send(came_back).is_err() && moves_money {
+                warn!(target: "kassa", "the payment went through to its reply, but nobody was waiting any more");
+            }
+            drop(counted);
+        };
+        let task = transport.spawn(Box::pin(work.instrument(span)));
+        Waiter { answer: waiting, connection, task, moves_money }
+    }
 }
 
 struct Attempts {
@@ -134,7 +137,7 @@ impl Attempts {
     fn resume_at(&self, attempt: u32, came_back: &Result<Reply, Failure>, pause_limit: Duration) -> Option<Instant> {
         let Again::After(asked_for) = again(&self.effect, came_back) else { return None };
         let backoff = self.transport.jitter(pause_limit);
-        let resume_at = self.transport.now().checked_add(asked_for.unwrap_or_default().max(backoff))?;
+        let resume_at = after(self.transport.now(), asked_for.unwrap_or_default().max(backoff));
         (attempt <= self.retries && resume_at < self.deadline).then_some(resume_at)
     }
 

@@ -77,7 +77,7 @@ pub enum PaymentError {
     )]
     OutcomeUnknown {
         /// What to ask about the payment with.
-        payment: PaymentRef,
+        payment: Box<PaymentRef>,
         /// The gateway's code, where a reply had one.
         code: Option<String>,
         /// The gateway's own words, where a reply had any.
@@ -96,10 +96,10 @@ pub enum PaymentError {
         body: String,
     },
     /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
-    #[error("The payment was still open at the deadline, {}. Keep watching it.", last_seen(last.as_ref()))]
+    #[error("The payment was still open at the deadline, {}. Keep watching it.", last_seen(last.as_deref()))]
     DeadlineExpired {
         /// The last status that was seen, where there was one.
-        last: Option<StatusReport>,
+        last: Option<Box<StatusReport>>,
     },
 }
 

@@ -1,18 +1,11 @@
 //! The gateway, for asynchronous callers.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{fmt, sync::Arc};
 
 use crate::{
-    call::{self, Limits},
     callback::Callback,
-    config::{GatewayConfig, StatusQueryForm, misconfigured},
-    dialect::Dialect,
+    config::GatewayConfig,
+    engine::Engine,
     error::PaymentError,
     flows::{
         card_payment::{CardPayment, CardPaymentCreated},
@@ -26,15 +19,8 @@ use crate::{
         qr_payment::QrPayment,
         qr_status::QrStatusQuery,
     },
-    in_flight::InFlight,
-    operation::{CheckSettings, Operation, WireSettings},
-    outcome,
     payment_ref::PaymentRef,
     provider::Provider,
-    redact::Redactor,
-    reply::ReplyReader,
-    rules::Checks,
-    secret::Secret,
     status::StatusReport,
     transport::{Transport, http::HttpTransport},
     verify::{self, CallbackVerdict, ExpectedPayment},
@@ -47,24 +33,28 @@ use crate::{
 /// Kassa's own threads. **Dropping a future** ends a query at once. A payment is prevented where no connection was made yet;
 /// afterwards it goes on without its caller, who asks with the [`PaymentRef`] that was stored before.
 ///
-/// ```no_run
+/// ```
 /// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, WatchOutcome};
 ///
-/// # async fn pay() -> Result<(), kassa::PaymentError> {
-/// let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
+/// # // A card without 3DS, so that nobody needs to open a page.
+/// # let sandbox = kassa_sandbox::Sandbox::start(Default::default()).unwrap();
+/// # let (base_url, login, password) = (sandbox.url(), sandbox.login(), sandbox.password());
+/// # let (pan, callback_url) = ("4000 0000 0000 2016", "http://127.0.0.1:9/callbacks".to_owned());
+/// # pollster::block_on(async {
+/// let gateway = Gateway::new(GatewayConfig::new(base_url, Credentials::basic(login, password)))?;
 /// let payment = CardPayment {
 ///     order_number: kassa::new_order_number(),
 ///     description: "Two tickets".into(),
 ///     amount: "100.10".parse().unwrap(),
 ///     currency: "KGS".into(),
-///     card: Card::new("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov").into(),
+///     card: Card::new(pan, "08", 2031, "123", "Aibek Usenov").into(),
 ///     language: "ky".into(),
 ///     return_url: Some("myshop://paid".into()),
-///     callback_url: "https://shop.example.kg/callbacks".into(),
+///     callback_url,
 ///     ip: "203.0.113.7".into(),
 ///     email: None,
 /// };
-/// let stored = payment.payment_ref().to_string(); // store this before sending
+/// let stored = payment.payment_ref().to_string(); // keep this before sending
 ///
 /// let created = gateway.create_card_payment(payment).await?;
 /// if let NextStep::OpenConfirmation { url } = &created.next_step {
@@ -75,26 +65,13 @@ use crate::{
 ///     WatchOutcome::Rejected { .. } => println!("not paid"),
 ///     WatchOutcome::Cancelled => println!("stopped watching"),
 /// }
-/// # Ok(())
-/// # }
+/// # assert!(sandbox.payments()[0].is_charged());
+/// # Ok::<(), kassa::PaymentError>(())
+/// # }).unwrap();
 /// ```
 #[derive(Clone)]
 pub struct Gateway {
-    core: Arc<Core>,
-}
-
-/// What all clones share.
-pub(crate) struct Core {
-    transport: Arc<dyn Transport>,
-    base_url: String,
-    limits: Limits,
-    dialect: Dialect,
-    checks: CheckSettings,
-    status_query: StatusQueryForm,
-    password: Secret,
-    token: Secret,
-    in_flight: InFlight,
-    closed: AtomicBool,
+    engine: Arc<Engine>,
 }
 
 impl Gateway {
@@ -110,19 +87,7 @@ impl Gateway {
 
     /// A gateway over any transport.
     pub(crate) fn over(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
-        let core = Core {
-            transport,
-            base_url: config.checked_base_url()?.into(),
-            limits: Limits { deadline: config.deadline, retries: config.query_retries },
-            checks: CheckSettings { luhn: config.check_luhn },
-            status_query: config.status_query,
-            password: config.credentials.password().clone(),
-            token: config.credentials.basic_token(),
-            dialect: config.dialect,
-            in_flight: InFlight::default(),
-            closed: AtomicBool::new(false),
-        };
-        Ok(Self { core: Arc::new(core) })
+        Ok(Self { engine: Arc::new(Engine::new(transport, config)?) })
     }
 
     /// Creates a card payment. **Moves money**; sent once.
@@ -135,7 +100,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/payment`.
     pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
-        self.core.perform(payment).await
+        self.engine.perform(payment).await
     }
 
     /// Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
@@ -152,7 +117,7 @@ impl Gateway {
         order_number: &str,
         language: Option<&str>,
     ) -> Result<StatusReport, PaymentError> {
-        self.core.perform(PaymentStatusQuery::new(order_number, language)).await
+        self.engine.perform(PaymentStatusQuery::new(order_number, language)).await
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
@@ -162,7 +127,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/mbank/pay`.
     pub async fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
-        self.core.perform(payment).await
+        self.engine.perform(payment).await
     }
 
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
@@ -180,7 +145,7 @@ impl Gateway {
         otp: &str,
         identifier: Option<&str>,
     ) -> Result<GatewayReply, PaymentError> {
-        self.core.perform(MbankConfirm::new(order_number, otp, identifier)).await
+        self.engine.perform(MbankConfirm::new(order_number, otp, identifier)).await
     }
 
     /// Makes a hosted page on which the payer picks how to pay. Moves no money; sent once.
@@ -190,7 +155,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/pay-form`.
     pub async fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
-        self.core.perform(form).await
+        self.engine.perform(form).await
     }
 
     /// Asks for the status of a payment by the **merchant's** order number and the provider.
@@ -200,7 +165,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/get-status`.
     pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        self.core.perform(ProviderStatusQuery::new(order_number, provider)).await
+        self.engine.perform(ProviderStatusQuery::new(order_number, provider)).await
     }
 
     /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
@@ -210,7 +175,7 @@ impl Gateway {
     ///
     /// Source: `POST /gen/qr/dynamic`.
     pub async fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
-        self.core.perform(QrImageRequest(payment)).await
+        self.engine.perform(QrImageRequest(payment)).await
     }
 
     /// Makes the data of a QR code, to be drawn with [`QrCode`](crate::QrCode). Moves no money; sent once.
@@ -220,7 +185,7 @@ impl Gateway {
     ///
     /// Source: `POST /gen/qr/dynamic/data`.
     pub async fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
-        self.core.perform(QrDataRequest(payment)).await
+        self.engine.perform(QrDataRequest(payment)).await
     }
 
     /// Asks for the status of a QR payment by its transaction id.
@@ -230,7 +195,7 @@ impl Gateway {
     ///
     /// Source: `GET /gen/qr/transaction/status`.
     pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        self.core.perform(QrStatusQuery::new(transaction_id)).await
+        self.engine.perform(QrStatusQuery::new(transaction_id)).await
     }
 
     /// Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
@@ -239,7 +204,7 @@ impl Gateway {
     /// # Errors
     /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
     pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
-        StatusWatch::new(self.core.clone(), payment, policy)
+        StatusWatch::new(self.engine.clone(), payment, policy)
     }
 
     /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
@@ -253,84 +218,17 @@ impl Gateway {
         callback: &Callback,
         expected: Option<&ExpectedPayment>,
     ) -> Result<CallbackVerdict, PaymentError> {
-        verify::verify(&self.core, callback, expected).await
+        verify::verify(&self.engine, callback, expected).await
     }
 
     /// Refuses further calls and waits until every payment on its way has its reply.
     pub async fn close(&self) {
-        self.core.closed.store(true, Ordering::Release);
-        self.core.in_flight.none_left().await;
+        self.engine.close().await;
     }
 }
 
 impl fmt::Debug for Gateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gateway").field("base_url", &self.core.base_url).finish_non_exhaustive()
-    }
-}
-
-impl Core {
-    pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
-        self.perform_within(operation, self.limits).await
-    }
-
-    /// The one way from a request to its answer.
-    pub(crate) async fn perform_within<O: Operation>(
-        &self,
-        operation: O,
-        limits: Limits,
-    ) -> Result<O::Answer, PaymentError> {
-        let mut checks = Checks::default();
-        operation.check(&mut checks, &self.checks);
-        checks.finish()?;
-        let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
-        let effect = operation.effect();
-        let sending = self.start::<O>(&operation, parts, &effect, limits)?;
-        match sending.await {
-            Err(failure) => Err(outcome::without_reply(effect, failure)),
-            Ok(reply) => {
-                let redactor = self.redactor(&operation);
-                let text = reply.text();
-                let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &redactor);
-                outcome::with_reply(&operation, effect, &reply, &reader)
-            }
-        }
-    }
-
-    fn start<O: Operation>(
-        &self,
-        operation: &O,
-        parts: crate::operation::RequestParts,
-        effect: &crate::operation::Effect,
-        limits: Limits,
-    ) -> Result<call::Waiter, PaymentError> {
-        // Counted before looking, so that a close either sees this call or is seen by it.
-        let counted = self.in_flight.enter();
-        if self.closed.load(Ordering::Acquire) {
-            return Err(misconfigured("the gateway was closed"));
-        }
-        let name = operation.log_name();
-        let waiter = call::start(&self.transport, O::ENDPOINT, name, parts, effect, limits, &self.in_flight);
-        drop(counted);
-        Ok(waiter)
-    }
-
-    fn redactor<O: Operation>(&self, operation: &O) -> Redactor {
-        let mut redactor = Redactor::default();
-        redactor.hide_credentials(self.password.clone(), self.token.clone());
-        operation.hide_secrets(&mut redactor);
-        redactor
-    }
-
-    pub(crate) fn dialect(&self) -> &Dialect {
-        &self.dialect
-    }
-
-    pub(crate) fn transport(&self) -> &dyn Transport {
-        &*self.transport
-    }
-
-    pub(crate) fn limits(&self) -> Limits {
-        self.limits
+        f.debug_struct("Gateway").field("base_url", &self.engine.base_url()).finish_non_exhaustive()
     }
 }

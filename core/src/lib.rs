@@ -19,8 +19,6 @@
 //! interface; what that interface does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
 
 #![forbid(unsafe_code)]
-// Errors are rare and plain, so that every language can hold them; boxing their parts would only hide that.
-#![allow(clippy::result_large_err)]
 
 mod blocking;
 mod call;
@@ -30,6 +28,7 @@ mod config;
 mod credentials;
 mod dialect;
 mod endpoint;
+mod engine;
 mod error;
 mod flows;
 mod gateway;

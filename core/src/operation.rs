@@ -58,6 +58,8 @@ pub(crate) enum Effect {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CheckSettings {
     pub(crate) luhn: bool,
+    /// Whether the dialect names the field in which an mbank identifier travels.
+    pub(crate) mbank_identifier: bool,
 }
 
 /// What the configuration adds to the wire form.
@@ -86,6 +88,7 @@ impl RequestParts {
     pub(crate) fn query<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(fields);
-        Self { query: Some(query.finish()), body: None }
+        // A plus sign means a space to forms only; %20 means one to every reader.
+        Self { query: Some(query.finish().replace('+', "%20")), body: None }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
         (Failure::Misconfigured { detail }, _) => PaymentError::Misconfigured { detail },
         (Failure::NotConnected { detail }, _) => PaymentError::Unavailable { detail, retry_after: None },
         (Failure::Lost { detail }, Effect::MovesMoney(payment)) => {
-            PaymentError::OutcomeUnknown { payment, code: None, reason: None, detail, body: None }
+            PaymentError::OutcomeUnknown { payment: payment.into(), code: None, reason: None, detail, body: None }
         }
         (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
             PaymentError::Unavailable { detail, retry_after: None }
@@ -91,7 +91,7 @@ impl Verdict<'_> {
     fn unsettled<O: Operation>(&self, operation: &O, effect: Effect, detail: String) -> PaymentError {
         match effect {
             Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
-                payment: operation.enrich(payment, self.reader),
+                payment: operation.enrich(payment, self.reader).into(),
                 code: self.reader.code(),
                 reason: self.reader.reason(),
                 detail,

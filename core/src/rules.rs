@@ -99,8 +99,8 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let absolute = Url::parse(value).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        if !absolute || has_space_or_control(value) {
+        let absolute = Url::parse(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
+        if !absolute || has_forgiven_character(value) {
             self.fail(field, Rule::HttpUrl, None, "must be an absolute http or https URL");
         }
     }
@@ -109,8 +109,10 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let allowed = Url::parse(value).is_ok_and(|url| !REFUSED_RETURN_SCHEMES.contains(&url.scheme()));
-        if !allowed || has_space_or_control(value) {
+        let allowed = Url::parse(value).is_ok_and(|url| {
+            !REFUSED_RETURN_SCHEMES.contains(&url.scheme()) && (!is_http(&url) || names_host(value, &url))
+        });
+        if !allowed || has_forgiven_character(value) {
             self.fail(field, Rule::ReturnUri, None, "must be an absolute URI, and not javascript:, data: or file:");
         }
     }
@@ -133,7 +135,17 @@ pub(crate) fn invalid(field: &str, rule: Rule, limit: Option<&str>, sentence: &s
     PaymentError::Invalid { violations: checks.violations }
 }
 
-/// A URL parser forgives these silently, but they would be sent as they are.
-fn has_space_or_control(value: &str) -> bool {
-    value.contains(|c: char| c.is_whitespace() || c.is_control())
+fn is_http(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+/// A URL parser also reads `https:shop` and `https:///shop`, but they would be sent as they are.
+fn names_host(value: &str, url: &Url) -> bool {
+    let host = value.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+    host.is_some_and(|host| !host.starts_with('/'))
+}
+
+/// A URL parser forgives or turns these silently, but they would be sent as they are.
+fn has_forgiven_character(value: &str) -> bool {
+    value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\')
 }

@@ -53,3 +53,9 @@ pub(crate) trait Transport: Send + Sync + 'static {
     /// A random time from nothing to `most`.
     fn jitter(&self, most: Duration) -> Duration;
 }
+
+/// A moment after another. A wait that no clock can hold is as good as forever.
+pub(crate) fn after(moment: Instant, wait: Duration) -> Instant {
+    const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    moment + wait.min(FOREVER)
+}

@@ -5,9 +5,9 @@ use rust_decimal::Decimal;
 use crate::{
     callback::Callback,
     dialect::{Dialect, QrAmountUnit},
+    engine::Engine,
     error::PaymentError,
     flows::{provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
-    gateway::Core,
     money::TYIYN_IN_A_SOM,
     provider::Provider,
     status::{PaymentStatus, StatusReport},
@@ -60,18 +60,18 @@ impl CallbackVerdict {
 }
 
 pub(crate) async fn verify(
-    core: &Core,
+    engine: &Engine,
     callback: &Callback,
     expected: Option<&ExpectedPayment>,
 ) -> Result<CallbackVerdict, PaymentError> {
     // The words are the dialect's here; a callback is parsed before there is one.
-    let claimed = claimed_status(core.dialect(), callback);
-    let fields = differs_from_expected(core.dialect(), callback, expected);
+    let claimed = claimed_status(engine.dialect(), callback);
+    let fields = differs_from_expected(engine.dialect(), callback, expected);
     if !fields.is_empty() {
         return Ok(CallbackVerdict::Contradicted { fields, report: None });
     }
-    let Some(report) = ask(core, callback).await? else { return Ok(CallbackVerdict::Unverifiable) };
-    let fields = differs_from_report(core.dialect(), callback, &claimed, &report);
+    let Some(report) = ask(engine, callback).await? else { return Ok(CallbackVerdict::Unverifiable) };
+    let fields = differs_from_report(engine.dialect(), callback, &claimed, &report);
     if !fields.is_empty() {
         return Ok(CallbackVerdict::Contradicted { fields, report: Some(report) });
     }
@@ -87,14 +87,14 @@ fn claimed_status(dialect: &Dialect, callback: &Callback) -> PaymentStatus {
     dialect.status(&word)
 }
 
-async fn ask(core: &Core, callback: &Callback) -> Result<Option<StatusReport>, PaymentError> {
+async fn ask(engine: &Engine, callback: &Callback) -> Result<Option<StatusReport>, PaymentError> {
     let report = if callback.is_qr() {
-        let Some(id) = callback.find(core.dialect().callback_transaction_id()) else { return Ok(None) };
-        core.perform(QrStatusQuery::new(&id)).await?
+        let Some(id) = callback.find(engine.dialect().callback_transaction_id()) else { return Ok(None) };
+        engine.perform(QrStatusQuery::new(&id)).await?
     } else if matches!(callback.provider, Provider::Other(_)) {
         return Ok(None);
     } else {
-        core.perform(ProviderStatusQuery::new(&callback.order_number, callback.provider.clone())).await?
+        engine.perform(ProviderStatusQuery::new(&callback.order_number, callback.provider.clone())).await?
     };
     Ok(Some(report))
 }

@@ -20,14 +20,14 @@ use tokio::{
 
 use crate::{
     call::Limits,
+    engine::Engine,
     error::PaymentError,
     flows::{payment_status::PaymentStatusQuery, provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
-    gateway::Core,
     payment_ref::PaymentRef,
     provider::Provider,
     rules::{Checks, invalid},
     status::{PaymentStatus, StatusReport},
-    transport::Boxed,
+    transport::{Boxed, after},
     violation::Rule,
 };
 
@@ -94,7 +94,7 @@ pub struct StatusWatch {
 }
 
 struct Shared {
-    core: Arc<Core>,
+    engine: Arc<Engine>,
     question: Question,
     policy: PollPolicy,
     cancelled: AtomicBool,
@@ -133,7 +133,7 @@ struct UnderWay {
 }
 
 impl StatusWatch {
-    pub(crate) fn new(core: Arc<Core>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
+    pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
         let mut checks = Checks::default();
         for (field, value) in [("interval", policy.interval), ("deadline", policy.deadline)] {
             if value.is_zero() {
@@ -142,7 +142,7 @@ impl StatusWatch {
         }
         checks.finish()?;
         let shared = Shared {
-            core,
+            engine,
             question: Question::about(payment)?,
             policy,
             cancelled: AtomicBool::new(false),
@@ -227,12 +227,12 @@ impl Shared {
 
     /// Waits for the next due moment and starts its query; returns early when woken.
     async fn wait_and_ask(&self, progress: &mut Progress) -> Result<(), PaymentError> {
-        let transport = self.core.transport();
+        let transport = self.engine.transport();
         let now = transport.now();
-        let deadline = *progress.deadline.get_or_insert(now + self.policy.deadline);
+        let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
-            let expired = PaymentError::DeadlineExpired { last: progress.last.clone() };
+            let expired = PaymentError::DeadlineExpired { last: progress.last.clone().map(Box::new) };
             progress.end = Some(Err(expired.clone()));
             return Err(expired);
         }
@@ -242,23 +242,23 @@ impl Shared {
             return Ok(());
         }
         self.check_now.store(false, Ordering::Release);
-        let limits = Limits { deadline: self.core.limits().deadline.min(deadline - now), retries: 0 };
+        let limits = Limits { deadline: self.engine.limits().deadline.min(deadline - now), retries: 0 };
         progress.under_way = Some(UnderWay { started: now, answer: self.ask(limits) });
         Ok(())
     }
 
     fn ask(&self, limits: Limits) -> Boxed<Result<StatusReport, PaymentError>> {
-        let core = self.core.clone();
+        let engine = self.engine.clone();
         let question = self.question.clone();
         Box::pin(async move {
             match question {
                 Question::GatewayNumber(number) => {
-                    core.perform_within(PaymentStatusQuery::new(&number, None), limits).await
+                    engine.perform_within(PaymentStatusQuery::new(&number, None), limits).await
                 }
                 Question::OrderNumber(number, provider) => {
-                    core.perform_within(ProviderStatusQuery::new(&number, provider), limits).await
+                    engine.perform_within(ProviderStatusQuery::new(&number, provider), limits).await
                 }
-                Question::Transaction(id) => core.perform_within(QrStatusQuery::new(&id), limits).await,
+                Question::Transaction(id) => engine.perform_within(QrStatusQuery::new(&id), limits).await,
             }
         })
     }
@@ -283,8 +283,7 @@ impl Shared {
             }
             Err(error) => {
                 if let PaymentError::Unavailable { retry_after: Some(wait), .. } = &error {
-                    let asked_for = self.core.transport().now().checked_add(*wait);
-                    due = asked_for.map_or(due, |moment| moment.max(due));
+                    due = due.max(after(self.engine.transport().now(), *wait));
                 }
                 WatchReport::QueryFailed { error }
             }
@@ -296,10 +295,9 @@ impl Shared {
     /// The first tick that has not passed, counted from the start of the last query.
     fn tick_after(&self, started: Instant) -> Instant {
         let interval = self.policy.interval;
-        let passed = (self.core.transport().now() - started).as_nanos();
+        let passed = (self.engine.transport().now() - started).as_nanos();
         let ticks = passed.div_ceil(interval.as_nanos()).max(1);
-        let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
-        interval.checked_mul(ticks).and_then(|after| started.checked_add(after)).unwrap_or(started + interval)
+        after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
     }
 }
 

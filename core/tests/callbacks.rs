@@ -183,7 +183,7 @@ async fn qr_callbacks_need_a_transaction_id_and_a_unit() {
         Callback::parse(&text).unwrap()
     };
     let server = Server::start(|request| {
-        assert!(request.line.ends_with("?transaction_id=tx+1%26a HTTP/1.1"), "{}", request.line);
+        assert!(request.line.ends_with("?transaction_id=tx%201%26a HTTP/1.1"), "{}", request.line);
         reply(200, r#"{"code":"200","data":{"orderNumber":"other","status":"CHARGE","amount":100.10}}"#)
     });
     let gateway = server.gateway();

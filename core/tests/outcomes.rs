@@ -158,7 +158,7 @@ async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, se
     assert_eq!(error.payment_may_exist(), variant == UNKNOWN, "{name}, {op:?}");
     if let PaymentError::OutcomeUnknown { payment, .. } = &error {
         let order = if op == Op::CardPayment { PaymentRef::card("order-1") } else { PaymentRef::mbank("order-2") };
-        assert_eq!(*payment, order, "{name}, {op:?}");
+        assert_eq!(**payment, order, "{name}, {op:?}");
     }
 }
 
@@ -275,14 +275,14 @@ async fn an_unknown_outcome_keeps_the_gateways_number_where_a_reply_had_it() {
     let server = Server::replying(200, body);
     let error = Op::CardPayment.run(&server.gateway()).await.unwrap_err();
     let PaymentError::OutcomeUnknown { payment, code, .. } = error else { panic!("{error}") };
-    assert_eq!(payment, PaymentRef::card("order-1").with_gateway_number("gw-9"));
+    assert_eq!(*payment, PaymentRef::card("order-1").with_gateway_number("gw-9"));
     assert_eq!(code.as_deref(), Some("999"));
 }
 
 #[test]
 fn each_error_says_what_happened_and_what_to_do() {
     let unknown = PaymentError::OutcomeUnknown {
-        payment: PaymentRef::card("order-1"),
+        payment: PaymentRef::card("order-1").into(),
         code: Some("96".into()),
         reason: None,
         detail: "HTTP 500 does not tell whether the payment was made".into(),

@@ -22,17 +22,26 @@ use support::{Answer, Op, Server, reply, reply_with};
 #[tokio::test]
 async fn payments_go_over_fresh_connections_and_queries_share_them() {
     let server = Server::start(|request| {
-        reply(200, &if request.line.starts_with("GET") { Op::PaymentStatus } else { Op::CardPayment }.success_body())
+        let op = match request.line.as_str() {
+            line if line.starts_with("GET") => Op::PaymentStatus,
+            line if line.contains("pay-form") => Op::PayForm,
+            line if line.contains("dynamic ") => Op::QrImage,
+            _ => Op::CardPayment,
+        };
+        reply(200, &op.success_body())
     });
     let gateway = server.gateway();
     for _ in 0..3 {
         Op::PaymentStatus.run(&gateway).await.unwrap();
     }
     assert_eq!(server.connections(), 1, "queries share a connection");
-    for expected in 2..5 {
-        Op::CardPayment.run(&gateway).await.unwrap();
-        assert_eq!(server.connections(), expected, "a payment has a connection of its own");
+    for op in Op::MOVES_MONEY.into_iter().chain(Op::CREATES) {
+        let before = server.connections();
+        op.run(&gateway).await.unwrap();
+        assert_eq!(server.connections(), before + 1, "{op:?} has a connection of its own");
     }
+    Op::PaymentStatus.run(&gateway).await.unwrap();
+    assert_eq!(server.connections(), 7, "and queries still share theirs");
 }
 
 #[tokio::test]
@@ -268,6 +277,45 @@ async fn a_proxy_is_used_where_it_is_asked_for() {
     );
     let unusable = GatewayConfig { proxy: Proxy::Url("::".into()), ..proxy.config() };
     assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured");
+}
+
+#[tokio::test]
+async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
+    let proxy = Server::replying(407, "");
+    let config = GatewayConfig {
+        proxy: Proxy::Url(proxy.url()),
+        ..GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
+    };
+    for op in Op::all() {
+        let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
+        assert_eq!(error.kind(), "Misconfigured", "{op:?}: {error}");
+    }
+}
+
+/// The environment belongs to a whole process, so the test runs itself in another one.
+#[test]
+fn proxies_of_the_environment_are_used_only_when_asked_for() {
+    let proxy = Server::replying(200, &Op::QrStatus.success_body());
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "in_a_process_with_a_proxy_in_its_environment"])
+        .env("http_proxy", proxy.url())
+        .env("KASSA_TEST_CHILD", "1")
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    assert_eq!(proxy.received().len(), 1);
+}
+
+#[test]
+fn in_a_process_with_a_proxy_in_its_environment() {
+    if std::env::var_os("KASSA_TEST_CHILD").is_none() {
+        return;
+    }
+    // Nothing listens there; only the proxy can answer.
+    let direct = GatewayConfig::new("http://127.0.0.1:1", kassa::Credentials::basic("a", "b"));
+    let ask = |config| BlockingGateway::new(config).unwrap().qr_status("tx");
+    assert_eq!(ask(direct.clone()).unwrap_err().kind(), "Unavailable");
+    ask(GatewayConfig { proxy: Proxy::Environment, ..direct }).unwrap();
 }
 
 #[test]

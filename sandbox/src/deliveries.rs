@@ -4,14 +4,15 @@
 use std::{
     collections::HashSet,
     error::Error,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use reqwest::{Client, header, redirect};
+use rusqlite::Transaction;
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::Semaphore,
     task::{JoinSet, spawn_blocking},
     time::sleep,
 };
@@ -60,20 +61,21 @@ pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
     let mut deliveries = JoinSet::new();
     loop {
         let (due, pause) = look(&gateway).await;
-        for callback in due {
-            if !locked(&in_flight).insert(callback.id) {
+        for id in due {
+            if !locked(&in_flight).insert(id) {
                 continue;
             }
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
                 return;
             };
-            let delivery = Delivery {
-                gateway: Arc::clone(&gateway),
-                client: client.clone(),
-                in_flight: Arc::clone(&in_flight),
-                slot,
-            };
-            deliveries.spawn(delivery.attempt(callback));
+            let delivery = Delivery { gateway: Arc::clone(&gateway), client: client.clone() };
+            let in_flight = Arc::clone(&in_flight);
+            deliveries.spawn(async move {
+                delivery.attempt(id).await;
+                locked(&in_flight).remove(&id);
+                drop(slot);
+                delivery.gateway.deliveries.notify_one();
+            });
         }
         while deliveries.try_join_next().is_some() {}
         tokio::select! {
@@ -84,65 +86,75 @@ pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
 }
 
 /// What is due now, and how long until something else is.
-async fn look(gateway: &Arc<Gateway>) -> (Vec<DueCallback>, Duration) {
-    let gateway = Arc::clone(gateway);
-    let looked = spawn_blocking(move || {
-        let now = clock::now_ms();
+async fn look(gateway: &Arc<Gateway>) -> (Vec<i64>, Duration) {
+    let now = clock::now_ms();
+    let looked = in_store(gateway, move |gateway| {
         gateway.read(|connection| {
             let due = callbacks::due(connection, now)?;
             let next = callbacks::next_due(connection, now)?;
             Ok((due, next.map(|next| next - now)))
         })
     });
-    match looked.await {
-        Ok(Ok((due, wait))) => {
-            let wait = wait.and_then(|ms| u64::try_from(ms).ok());
-            (due, wait.map_or(IDLE, Duration::from_millis).min(IDLE))
-        }
+    let (due, wait) = looked.await.unwrap_or_default();
+    let wait = wait.and_then(|ms| u64::try_from(ms).ok());
+    (due, wait.map_or(IDLE, Duration::from_millis).min(IDLE))
+}
+
+/// Works on the store away from the network's threads; what fails there is logged.
+async fn in_store<T: Send + 'static>(
+    gateway: &Arc<Gateway>,
+    work: impl FnOnce(&Gateway) -> Result<T, StoreError> + Send + 'static,
+) -> Option<T> {
+    let gateway = Arc::clone(gateway);
+    match spawn_blocking(move || work(&gateway)).await {
+        Ok(Ok(value)) => Some(value),
         Ok(Err(error)) => {
-            tracing::error!(%error, "the callback queue could not be read");
-            (Vec::new(), IDLE)
+            tracing::error!(%error, "the callback queue cannot be used");
+            None
         }
-        Err(_) => (Vec::new(), IDLE),
+        Err(_) => None,
     }
 }
 
-fn locked(in_flight: &InFlight) -> std::sync::MutexGuard<'_, HashSet<i64>> {
+fn locked(in_flight: &InFlight) -> MutexGuard<'_, HashSet<i64>> {
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Delivery {
     gateway: Arc<Gateway>,
     client: Client,
-    in_flight: InFlight,
-    slot: OwnedSemaphorePermit,
 }
 
 impl Delivery {
-    async fn attempt(self, callback: DueCallback) {
+    /// Sends a callback once and records how it went.
+    async fn attempt(&self, id: i64) {
+        // Asked again now that nobody else has it: the list may be older than the end of an earlier attempt.
+        let now = clock::now_ms();
+        let still_due = move |gateway: &Gateway| gateway.read(|connection| callbacks::if_due(connection, id, now));
+        let Some(Some(callback)) = in_store(&self.gateway, still_due).await else {
+            return;
+        };
         let result = self.send(&callback).await;
         let delivered = result.http_status.is_some_and(|status| (200..300).contains(&status));
         tracing::info!(
+            order = callback.order_number,
             attempt = callback.attempts + 1,
             status = result.http_status,
             error = result.error.as_deref(),
             delivered,
             "callback"
         );
-        let next = (!delivered)
-            .then(|| self.pause_after(callback.attempts + 1))
-            .flatten()
-            .map(|pause| clock::now_ms().saturating_add(pause));
-        let id = callback.id;
-        let gateway = Arc::clone(&self.gateway);
-        let recorded = spawn_blocking(move || record(&gateway, &callback, &result, next)).await;
-        if let Ok(Err(error)) = recorded {
-            // It stays due, and is tried again.
-            tracing::error!(%error, "a callback attempt could not be recorded");
+        let pause = if delivered { None } else { self.pause_after(callback.attempts + 1) };
+        let next = pause.map(|pause| clock::now_ms().saturating_add(pause));
+        let record = move |gateway: &Gateway| {
+            let record =
+                |transaction: &Transaction<'_>| callbacks::record_attempt(transaction, &callback, &result, next);
+            gateway.store.write(record)
+        };
+        if in_store(&self.gateway, record).await.is_none() {
+            // It stays due. Held back for a while, or the receiver would get it over and over.
+            sleep(IDLE).await;
         }
-        locked(&self.in_flight).remove(&id);
-        drop(self.slot);
-        self.gateway.deliveries.notify_one();
     }
 
     async fn send(&self, callback: &DueCallback) -> AttemptResult {
@@ -168,15 +180,6 @@ impl Delivery {
         let pause = pauses.get(index).or(pauses.last())?;
         Some(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
     }
-}
-
-fn record(
-    gateway: &Gateway,
-    callback: &DueCallback,
-    result: &AttemptResult,
-    next: Option<i64>,
-) -> Result<(), StoreError> {
-    gateway.store.write(|transaction| callbacks::record_attempt(transaction, callback, result, next))
 }
 
 /// An error with its causes: the outermost alone says nothing of use.

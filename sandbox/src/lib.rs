@@ -50,3 +50,8 @@ pub use sandbox::Sandbox;
 pub use state::{PaymentStatus, RejectReason};
 pub use store::{callbacks::CallbackAttempt, exchanges::ReceivedRequest};
 pub use test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs};
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

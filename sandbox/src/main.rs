@@ -5,7 +5,11 @@
 mod cli;
 mod welcome;
 
-use std::{error::Error, io, process::ExitCode};
+use std::{
+    error::Error,
+    io::{self, IsTerminal},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use kassa_sandbox::Sandbox;
@@ -14,7 +18,12 @@ use tracing_subscriber::EnvFilter;
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_writer(io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_target(false)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -11,7 +11,7 @@ use crate::{
     payment_ref::PaymentRef,
     redact::Redactor,
     reply::{NotAnAnswer, ReplyReader},
-    rules::{Checks, invalid},
+    rules::Checks,
     secret::Secret,
     violation::Rule,
 };
@@ -73,9 +73,13 @@ impl Operation for MbankConfirm {
 
     const ENDPOINT: Endpoint = Endpoint::MbankConfirm;
 
-    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+    fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
         checks.required("otp", self.otp.expose());
+        // To drop it silently would promise something that is not done.
+        if self.identifier.is_some() && !settings.mbank_identifier {
+            checks.fail("identifier", Rule::OneOf, None, "cannot be sent: the dialect names no mbank_identifier");
+        }
     }
 
     fn effect(&self) -> Effect {
@@ -88,15 +92,7 @@ impl Operation for MbankConfirm {
 
     fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
         let field = settings.dialect.mbank_identifier().map(|identifier| identifier.confirm_field.as_str());
-        let identifier = match (field, self.identifier.as_deref()) {
-            (Some(field), Some(identifier)) => Some((field, identifier)),
-            // To drop it silently would promise something that is not done.
-            (None, Some(_)) => {
-                let sentence = "cannot be sent: the dialect names no mbank_identifier";
-                return Err(invalid("identifier", Rule::OneOf, None, sentence));
-            }
-            (_, None) => None,
-        };
+        let identifier = field.zip(self.identifier.as_deref());
         RequestParts::json(&Body { order_number: &self.order_number, otp: self.otp.expose(), identifier })
     }
 

@@ -27,6 +27,9 @@ use crate::{
 /// No reply of the interface comes near it, and a longer one must not fill a phone's memory.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// JSON at best, but the QR picture is none.
+const ACCEPTED: &str = "application/json, */*;q=0.5";
+
 /// Queries may share kept-alive connections; a dead one costs them a retry, never an answer.
 const IDLE_CONNECTIONS: Duration = Duration::from_secs(60);
 
@@ -107,7 +110,7 @@ impl Exchanger {
         let mut sending = client
             .request(request.method.clone(), url)
             .header(AUTHORIZATION, self.authorization.clone())
-            .header(ACCEPT, HeaderValue::from_static("application/json"));
+            .header(ACCEPT, HeaderValue::from_static(ACCEPTED));
         if let Some(body) = &request.body {
             sending = sending.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
         }
@@ -221,7 +224,7 @@ fn cannot_work(problem: &reqwest::Error) -> bool {
     chain(problem).any(|cause| {
         matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_)))
             // The HTTP client has no public type for it.
-            || cause.to_string() == "proxy authorization required"
+            || cause.to_string().ends_with("proxy authorization required")
     })
 }
 

@@ -184,3 +184,15 @@ async fn the_reference_decides_what_is_asked() {
     let impatient = PollPolicy { interval: seconds(0), ..PollPolicy::default() };
     assert!(matches!(gateway.watch(PaymentRef::card("1"), impatient), Err(PaymentError::Invalid { .. })));
 }
+
+#[tokio::test(start_paused = true)]
+async fn no_time_is_too_long() {
+    let settings = |config: &mut crate::GatewayConfig| config.deadline = Duration::MAX;
+    let (gateway, memory) = Memory::gateway_with(settings, |n| Act::status(["A", "CHARGE"][n]));
+    let policy = PollPolicy { interval: seconds(u64::MAX / 4), deadline: Duration::MAX };
+    let watch = gateway.watch(PaymentRef::card("order-1"), policy).unwrap();
+    assert_eq!(words(&watch, 1).await, ["A"]);
+    watch.check_now();
+    assert_eq!(words(&watch, 2).await, ["charged", "end"]);
+    assert_eq!(memory.attempted_at(), [0, 0]);
+}

@@ -43,6 +43,7 @@ pub(super) fn say(message: Message) -> String {
         Message::HolderName => "Cardholder name",
         Message::Pay => "Pay",
         Message::MegaPayMinimum => "MegaPay takes payments from 5 KGS",
+        Message::Description => "Description",
         Message::Merchant => "Merchant",
         Message::AmountInSom => "Amount in som",
         Message::Approve => "Approve",

@@ -41,6 +41,7 @@ pub(super) fn say(message: Message) -> String {
         Message::HolderName => "Карта ээсинин аты",
         Message::Pay => "Төлөө",
         Message::MegaPayMinimum => "MegaPay төлөмдөрдү 5 KGSтен баштап кабыл алат",
+        Message::Description => "Сүрөттөмө",
         Message::Merchant => "Сатуучу",
         Message::AmountInSom => "Сумма, сом менен",
         Message::Approve => "Төлөө",

@@ -48,6 +48,7 @@ pub(crate) enum Message {
     HolderName,
     Pay,
     MegaPayMinimum,
+    Description,
     Merchant,
     AmountInSom,
     Approve,

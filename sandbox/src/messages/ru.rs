@@ -41,6 +41,7 @@ pub(super) fn say(message: Message) -> String {
         Message::HolderName => "Имя держателя карты",
         Message::Pay => "Оплатить",
         Message::MegaPayMinimum => "MegaPay принимает платежи от 5 KGS",
+        Message::Description => "Описание",
         Message::Merchant => "Продавец",
         Message::AmountInSom => "Сумма в сомах",
         Message::Approve => "Оплатить",

@@ -75,7 +75,11 @@ pub(super) fn summary(view: &View<'_>) -> String {
     let payment = &view.record.payment;
     let mut rows = vec![(Message::Order, payment.order_number.clone())];
     if !view.record.description.is_empty() {
-        rows.push((Message::Merchant, view.record.description.clone()));
+        let label = match payment.kind {
+            PaymentKind::PayForm | PaymentKind::Qr => Message::Merchant,
+            PaymentKind::Card | PaymentKind::Mbank => Message::Description,
+        };
+        rows.push((label, view.record.description.clone()));
     }
     if let Some(amount) = shown_amount(payment) {
         rows.push((Message::Amount, amount));

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use crate::{clock, store::StoreError};
 
@@ -31,6 +31,7 @@ pub(crate) struct DueCallback {
     pub(crate) target: String,
     pub(crate) body: String,
     pub(crate) attempts: u32,
+    pub(crate) order_number: String,
 }
 
 /// How an attempt went.
@@ -54,18 +55,25 @@ pub(crate) fn enqueue(
     Ok(())
 }
 
-/// The callbacks whose time has come, oldest first.
-pub(crate) fn due(connection: &Connection, now: i64) -> Result<Vec<DueCallback>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, target, body, attempts FROM callbacks
-         WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at, id",
-    )?;
-    let due = statement
-        .query_map([now], |row| {
-            Ok(DueCallback { id: row.get(0)?, target: row.get(1)?, body: row.get(2)?, attempts: row.get(3)? })
-        })?
-        .collect::<Result<_, _>>()?;
+/// The ids of the callbacks whose time has come, oldest first.
+pub(crate) fn due(connection: &Connection, now: i64) -> Result<Vec<i64>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM callbacks WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at, id")?;
+    let due = statement.query_map([now], |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(due)
+}
+
+/// A callback, if its time has come.
+pub(crate) fn if_due(connection: &Connection, id: i64, now: i64) -> Result<Option<DueCallback>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.target, c.body, c.attempts, p.order_number
+         FROM callbacks c JOIN payments p ON p.id = c.payment_id
+         WHERE c.id = ?1 AND c.next_attempt_at <= ?2",
+    )?;
+    let found = statement.query_row((id, now), |row| {
+        Ok(DueCallback { id, target: row.get(0)?, body: row.get(1)?, attempts: row.get(2)?, order_number: row.get(3)? })
+    });
+    Ok(found.optional()?)
 }
 
 /// When the next callback after `now` is due.

@@ -41,10 +41,11 @@ impl Store {
         let unusable =
             |error: rusqlite::Error| SandboxError::Database { path: path.clone(), detail: error.to_string() };
         let mut connection = opened.map_err(unusable)?;
-        configure(&connection).map_err(unusable)?;
+        // Looked at before anything is set: a file that is refused stays as it is.
         if let Some(found) = schema::newer_version(&connection).map_err(unusable)? {
             return Err(SandboxError::NewerDatabase { path, found, supported: schema::VERSION });
         }
+        configure(&connection).map_err(unusable)?;
         schema::migrate(&mut connection).map_err(unusable)?;
         Ok(Self { connection: Mutex::new(connection) })
     }

@@ -1,6 +1,7 @@
 //! The program: how it starts, what it prints, how it stops, and what it never writes down.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{BufRead, BufReader, Read},
     net::TcpListener,
@@ -11,8 +12,12 @@ use std::{
 
 use kassa_sandbox::{TEST_CARDS, TEST_PHONES};
 
-use crate::common::{
-    CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, basic, card_body, confirm_body, mbank_body, pay_form_body, send, submit,
+use crate::{
+    common::{
+        CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, basic, card_body, confirm_body, mbank_body, pay_form_body, send,
+        submit,
+    },
+    merchant::Merchant,
 };
 
 fn command() -> Command {
@@ -81,7 +86,7 @@ fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
     for text in TEST_CARDS.iter().map(|card| card.pan).chain(TEST_PHONES.iter().map(|phone| phone.phone)) {
         assert!(running.welcome.contains(text), "{text}");
     }
-    assert_eq!(send("GET", &running.url(), &[], b"").status, 404);
+    assert_eq!(send("GET", &format!("{}/", running.url()), &[], b"").status, 404);
     assert!(running.stop().0);
 }
 
@@ -110,6 +115,41 @@ fn a_password_of_one_s_own_is_printed_nowhere() {
     let answer = send("POST", &url, &[("authorization", &authorization)], b"{}");
     assert_eq!(answer.status, 400);
     assert!(!running.stop().1.contains("planted-password"));
+}
+
+#[test]
+fn what_was_answered_survives_a_kill() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let start = || {
+        let mut command = command();
+        command.args(["--listen", "127.0.0.1:0", "--callback-pauses", "1", "--db"]);
+        Running::start(command.arg(folder.path().join("sandbox.db")))
+    };
+    let authorization = basic("kassa", "sandbox");
+    let headers = [("authorization", authorization.as_str())];
+    let merchant = Merchant::refusing();
+
+    let mut running = start();
+    for order_number in ["K-1", "K-2", "K-3"] {
+        let body =
+            card_body(order_number).with("pan", "\"4000000000002016\"").with("callbackUrl", &merchant.json_url());
+        let answer = send("POST", &format!("{}{CARD}", running.url()), &headers, body.text().as_bytes());
+        assert_eq!(answer.status, 200);
+    }
+    running.child.kill().expect("killed");
+    running.child.wait().expect("it ends");
+
+    merchant.accept();
+    let running = start();
+    let mut told = BTreeSet::new();
+    while told.len() < 3 {
+        told.insert(merchant.next_json()["orderNumber"].to_string());
+    }
+    assert_eq!(told, ["\"K-1\"", "\"K-2\"", "\"K-3\""].map(str::to_owned).into());
+    let body = card_body("K-3").text();
+    let again = send("POST", &format!("{}{CARD}", running.url()), &headers, body.as_bytes());
+    assert_eq!(again.status, 409);
+    assert!(running.stop().0);
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! Callbacks: their body, when they are sent, and how often.
 
-use std::time::Duration;
+use std::{io::Read, net::TcpListener, sync::Arc, thread, time::Duration};
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned, crypto::ring, pki_types::PrivateKeyDer};
 use serde_json::json;
 
-use crate::common::{
-    Body, CARD, MBANK_CONFIRM, MBANK_PAY, Merchant, PAY_FORM, QR_DATA, card_body, confirm_body, mbank_body,
-    pay_form_body, post, qr_body, start, start_with, submit, wait_until,
+use crate::{
+    common::{
+        Body, CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, card_body, confirm_body, mbank_body, pay_form_body,
+        post, qr_body, start, start_with, submit, wait_until,
+    },
+    merchant::Merchant,
 };
 
 /// A callback's text with its date taken out, after a look at the date's form: 2026-01-31T23:59:59.
@@ -135,7 +139,7 @@ fn a_receiver_that_is_not_there_is_recorded_as_an_error() {
 
 #[test]
 fn a_receiver_that_never_answers_runs_into_the_timeout() {
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("\"http://{}/\"", silent.local_addr().expect("bound"));
     let sandbox = start_with(|options| {
         options.callback_timeout = Duration::from_millis(50);
@@ -160,10 +164,38 @@ fn a_payment_without_a_callback_url_sends_none() {
 
 #[test]
 fn a_slow_receiver_holds_nobody_up() {
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("\"http://{}/\"", silent.local_addr().expect("bound"));
     let (sandbox, merchant) = (start(), Merchant::start(&[]));
     post(&sandbox, CARD, &instant_card("SLOW", &merchant).with("callbackUrl", &url));
     post(&sandbox, CARD, &instant_card("FAST", &merchant));
     assert_eq!(merchant.next_json()["orderNumber"], json!("FAST"));
+}
+
+#[test]
+fn an_https_receiver_that_cannot_prove_itself_gets_nothing() {
+    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::try_from(certified.signing_key.serialize_der()).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certified.cert.der().clone()], key)
+        .expect("a TLS server");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("\"https://{}/\"", listener.local_addr().expect("bound"));
+    let server = thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("a connection");
+        let connection = ServerConnection::new(Arc::new(config)).expect("a TLS connection");
+        let mut received = Vec::new();
+        let failed = StreamOwned::new(connection, stream).read_to_end(&mut received).is_err();
+        (failed, received)
+    });
+    let sandbox = start_with(|options| options.callback_pauses = Vec::new());
+    let body = card_body("TLS-1").with("pan", "\"4000000000002016\"").with("callbackUrl", &url);
+    post(&sandbox, CARD, &body);
+    wait_until("the attempt is recorded", || sandbox.callbacks().len() == 1);
+    let error = sandbox.callbacks().remove(0).error.expect("an error");
+    assert!(error.contains("certificate"), "{error}");
+    assert_eq!(server.join().expect("no panic"), (true, Vec::new()));
 }

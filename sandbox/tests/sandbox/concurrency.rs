@@ -7,8 +7,9 @@ use std::{
 
 use kassa_sandbox::Database;
 
-use crate::common::{
-    CARD, MBANK_CONFIRM, MBANK_PAY, Merchant, card_body, confirm_body, mbank_body, post, start, start_with, submit,
+use crate::{
+    common::{CARD, MBANK_CONFIRM, MBANK_PAY, card_body, confirm_body, mbank_body, post, start, start_with, submit},
+    merchant::Merchant,
 };
 
 const MANY: usize = 24;

@@ -1,14 +1,20 @@
 //! A database file outlives the sandbox that wrote it.
 
-use std::{fs, net::TcpListener, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use kassa_sandbox::{Database, Sandbox, SandboxError, SandboxOptions};
 use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::common::{
-    CARD, MBANK_PAY, Merchant, card_body, get_status, mbank_body, post, start_with, submit, wait_until,
+use crate::{
+    common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, wait_until},
+    merchant::Merchant,
 };
 
 fn file() -> (TempDir, PathBuf) {
@@ -17,8 +23,8 @@ fn file() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn start_on(path: &PathBuf) -> Sandbox {
-    start_with(|options| options.database = Database::File(path.clone()))
+fn start_on(path: &Path) -> Sandbox {
+    start_with(|options| options.database = Database::File(path.to_owned()))
 }
 
 #[test]
@@ -46,19 +52,14 @@ fn payments_survive() {
 #[test]
 fn an_undelivered_callback_goes_on() {
     let (_folder, path) = file();
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("bound");
-    drop(listener);
+    let merchant = Merchant::refusing();
     let first = start_on(&path);
-    let body = card_body("U-1")
-        .with("pan", "\"4000000000002016\"")
-        .with_text("callbackUrl", &format!("http://{address}/callback"));
+    let body = card_body("U-1").with("pan", "\"4000000000002016\"").with("callbackUrl", &merchant.json_url());
     post(&first, CARD, &body);
     wait_until("an attempt failed", || !first.callbacks().is_empty());
     first.stop();
 
-    let listener = TcpListener::bind(address).expect("the port is free again");
-    let merchant = Merchant::serve(listener, &[]);
+    merchant.accept();
     let second = start_on(&path);
     assert_eq!(merchant.next_json()["orderNumber"], json!("U-1"));
     wait_until("the delivery is recorded", || {

@@ -1,0 +1,240 @@
+//! Whole payments against the sandbox, which was written from the interface without a look at this crate.
+
+mod support;
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use kassa::{
+    Callback, CardPayment, Credentials, Dialect, ExpectedPayment, Gateway, GatewayConfig, MbankPayment, NextStep,
+    PayForm, PaymentError, PaymentRef, PaymentStatus, PollPolicy, Provider, QrCode, QrLevel, QrPayment, ReturnRedirect,
+    StatusQueryForm, WatchOutcome,
+};
+use kassa_sandbox::{Sandbox, SandboxOptions};
+use url::Url;
+
+const CARD_OTP: &str = "123456";
+
+struct Shop {
+    sandbox: Sandbox,
+    gateway: Gateway,
+}
+
+impl Shop {
+    fn open() -> Self {
+        Self::open_with(|_| {})
+    }
+
+    fn open_with(settings: impl FnOnce(&mut GatewayConfig)) -> Self {
+        let sandbox = Sandbox::start(SandboxOptions::default()).unwrap();
+        let credentials = Credentials::basic(sandbox.login(), sandbox.password());
+        let mut config = GatewayConfig::new(sandbox.url(), credentials);
+        settings(&mut config);
+        Self { gateway: Gateway::new(config).unwrap(), sandbox }
+    }
+
+    async fn end(&self, payment: PaymentRef) -> String {
+        let policy = PollPolicy { interval: Duration::from_millis(50), deadline: Duration::from_secs(60) };
+        match self.gateway.watch(payment, policy).unwrap().outcome().await {
+            Ok(WatchOutcome::Charged { .. }) => "charged".into(),
+            Ok(WatchOutcome::Rejected { .. }) => "rejected".into(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Posts a form as a browser would, and gives where it is sent next, if anywhere.
+fn post(page: &str, form: &[(&str, &str)]) -> (u16, Option<String>) {
+    let page = Url::parse(page).unwrap();
+    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+    let mut stream = TcpStream::connect(page.socket_addrs(|| None).unwrap()[0]).unwrap();
+    write!(
+        stream,
+        "POST {}?{} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        page.path(),
+        page.query().unwrap_or_default(),
+        body.len(),
+    )
+    .unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    let status = reply.split(' ').nth(1).unwrap().parse().unwrap();
+    let location =
+        reply.lines().find_map(|line| line.to_lowercase().starts_with("location: ").then(|| line[10..].to_owned()));
+    (status, location.map(|location| page.join(&location).unwrap().into()))
+}
+
+fn card(order: &str, pan: &str) -> CardPayment {
+    CardPayment {
+        order_number: order.into(),
+        card: kassa::Card::new(pan, "12", 2099, "737", "Aibek Usenov").into(),
+        return_url: Some("myshop://paid?cart=17".into()),
+        callback_url: "http://127.0.0.1:1/cb".into(),
+        ..support::card_payment()
+    }
+}
+
+fn confirmation(next_step: &NextStep) -> &str {
+    match next_step {
+        NextStep::OpenConfirmation { url } => url,
+        other @ NextStep::AskStatus { .. } => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_card_payment_with_3ds() {
+    for (pan, end, charged) in [("4111111111111111", "charged", 1), ("4111111111000124", "rejected", 0)] {
+        let shop = Shop::open();
+        let payment = card("order-1", pan);
+        let stored = payment.payment_ref().to_string();
+        let created = shop.gateway.create_card_payment(payment).await.unwrap();
+        assert_eq!(created.amount.unwrap().to_string(), "100.10");
+        assert!(created.payment.gateway_number.is_some());
+        let open = shop.gateway.provider_status("order-1", Provider::Cards).await.unwrap();
+        assert!(!open.status.is_final());
+
+        let (_, back) = post(confirmation(&created.next_step), &[("otp", CARD_OTP)]);
+        assert_eq!(shop.end(created.payment.clone()).await, end, "by the gateway's number");
+        assert_eq!(shop.end(stored.parse().unwrap()).await, end, "by what was stored before sending");
+        assert_eq!(shop.sandbox.payment("order-1").unwrap().times_charged, charged);
+        if end == "charged" {
+            let back = back.expect("a redirect");
+            assert!(back.starts_with("myshop://paid?cart=17&"), "{back}");
+            let redirect = ReturnRedirect::parse(&back).unwrap();
+            assert_eq!((redirect.order_number.as_str(), redirect.status_code.as_deref()), ("order-1", Some("200")));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_card_without_3ds_is_settled_by_its_status() {
+    for (pan, end) in [("4000000000002016", "charged"), ("4000000000002024", "rejected")] {
+        let shop = Shop::open();
+        let created = shop.gateway.create_card_payment(card("order-1", pan)).await.unwrap();
+        assert!(matches!(created.next_step, NextStep::AskStatus { status: Some(_) }));
+        assert_eq!(shop.end(created.payment).await, end);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_outcome_is_found_out() {
+    let shop = Shop::open();
+    let error = shop.gateway.create_card_payment(card("order-1", "4000000000002057")).await.unwrap_err();
+    let PaymentError::OutcomeUnknown { payment, .. } = error else { panic!("{error}") };
+    assert_eq!(shop.end(*payment).await, "rejected");
+
+    // A number that was used before: the payment under it exists, and is this merchant's own.
+    let shop = Shop::open();
+    shop.gateway.create_card_payment(card("order-1", "4000000000002016")).await.unwrap();
+    let error = shop.gateway.create_card_payment(card("order-1", "4000000000002016")).await.unwrap_err();
+    let PaymentError::OutcomeUnknown { payment, .. } = error else { panic!("{error}") };
+    assert_eq!(shop.end(*payment).await, "charged");
+    assert_eq!(shop.sandbox.payment("order-1").unwrap().times_charged, 1);
+}
+
+#[tokio::test]
+async fn an_mbank_payment() {
+    let dialect = r#"{"mbank_identifier": {"pointers": ["/data/paymentId"], "confirm_field": "paymentId"}}"#;
+    let shop = Shop::open_with(|config| config.dialect = Dialect::from_json(dialect).unwrap());
+    let payment = MbankPayment { phone: "996555000101".into(), ..support::mbank_payment() };
+    let created = shop.gateway.create_mbank_payment(payment).await.unwrap();
+    let identifier = created.identifier.as_deref();
+    assert!(identifier.is_some());
+
+    let wrong = shop.gateway.confirm_mbank_payment("order-2", "000000", identifier).await.unwrap_err();
+    assert!(matches!(wrong, PaymentError::Refused { http_status: 400, .. }), "{wrong}");
+    assert!(!shop.gateway.provider_status("order-2", Provider::MBank).await.unwrap().status.is_final());
+
+    shop.gateway.confirm_mbank_payment("order-2", "101101", identifier).await.unwrap();
+    assert_eq!(shop.end(created.payment).await, "charged");
+    let again = shop.gateway.confirm_mbank_payment("order-2", "101101", None).await.unwrap_err();
+    assert!(again.payment_may_exist(), "a conflict tells nothing: {again}");
+    assert_eq!(shop.sandbox.payment("order-2").unwrap().times_charged, 1);
+}
+
+#[tokio::test]
+async fn a_pay_form_payment_is_known_by_its_callback() {
+    let shop = Shop::open();
+    let form = PayForm { callback_url: "http://127.0.0.1:1/cb?ref=17".into(), ..support::pay_form() };
+    let form_page = shop.gateway.create_pay_form(form).await.unwrap().pay_form_url;
+    let (_, wallet) = post(&form_page, &[("provider", "MegaPay"), ("phone", "996755000201")]);
+    let (_, back) = post(&wallet.unwrap(), &[("otp", "201201")]);
+    let redirect = ReturnRedirect::parse(&back.unwrap()).unwrap();
+
+    let callback = first_callback(&shop).await;
+    assert_eq!((callback.order_number.clone(), callback.provider.clone()), (redirect.order_number, Provider::MegaPay));
+    let expected = ExpectedPayment { order_number: None, amount: "5".parse().unwrap(), currency: "KGS".into() };
+    assert!(shop.gateway.verify_callback(&callback, Some(&expected)).await.unwrap().is_charged());
+    assert_eq!(shop.end(callback.payment_ref().unwrap()).await, "charged");
+}
+
+/// The body of the first callback, delivered or not: nobody listens here.
+async fn first_callback(shop: &Shop) -> Callback {
+    loop {
+        if let Some(attempt) = shop.sandbox.callbacks().first() {
+            return Callback::parse(&attempt.body).unwrap();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_qr_payment() {
+    let shop = Shop::open();
+    let ask = QrPayment { callback_url: Some("http://127.0.0.1:1/cb".into()), ..support::qr_payment() };
+    let data = shop.gateway.create_qr_data(ask.clone()).await.unwrap();
+    let payload = data.payload.unwrap();
+    let drawn = QrCode::encode(&payload, QrLevel::Medium).unwrap().png(400).unwrap();
+    assert_eq!(scanned(&drawn), payload);
+    assert!(!shop.gateway.qr_status(data.transaction_id.as_deref().unwrap()).await.unwrap().status.is_final());
+    post(&payload, &[("action", "approve")]);
+    assert_eq!(shop.end(data.payment.unwrap()).await, "charged");
+    let callback = first_callback(&shop).await;
+    assert_eq!(callback.amount, "10010".parse().unwrap(), "in tyiyn, as it was asked for");
+
+    let image = shop.gateway.create_qr_image(ask).await.unwrap();
+    let (status, _) = post(&scanned(&image.png), &[("action", "decline")]);
+    assert_eq!(status, 200, "the gateway's own picture leads to the payment's page");
+}
+
+fn scanned(png: &[u8]) -> String {
+    let mut picture = rqrr::PreparedImage::prepare(image::load_from_memory(png).unwrap().to_luma8());
+    picture.detect_grids()[0].decode().unwrap().1
+}
+
+#[tokio::test]
+async fn status_queries_in_both_forms_and_languages() {
+    for form in [StatusQueryForm::JsonBody, StatusQueryForm::QueryString] {
+        let shop = Shop::open_with(|config| config.status_query = form);
+        let created = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap();
+        let page = confirmation(&created.next_step);
+        post(page, &[("action", "cancel")]);
+        let number = created.payment.gateway_number.unwrap();
+        let mut reasons = Vec::new();
+        for language in [None, Some("en"), Some("ru"), Some("ky")] {
+            let report = shop.gateway.payment_status(&number, language).await.unwrap();
+            assert_eq!(report.status, PaymentStatus::Rejected, "{form:?}");
+            reasons.push(report.reason.unwrap());
+        }
+        assert_eq!(reasons[0], reasons[1], "English is the sandbox's default");
+        reasons.dedup();
+        assert_eq!(reasons.len(), 3, "{reasons:?}");
+        let unknown = shop.gateway.payment_status("order-1", None).await.unwrap_err();
+        assert!(matches!(unknown, PaymentError::Refused { http_status: 404, .. }), "the merchant's number: {unknown}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_credentials_and_what_the_gateway_refuses() {
+    let shop = Shop::open_with(|config| config.credentials = Credentials::basic("kassa", "wrong-password"));
+    let error = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap_err();
+    assert_eq!(error.kind(), "Unauthorized");
+    let shop = Shop::open();
+    let error = shop.gateway.create_card_payment(card("order-1", "4012888888881881")).await.unwrap_err();
+    let PaymentError::Refused { http_status: 400, body, .. } = error else { panic!("{error}") };
+    assert!(body.contains("pan"), "{body}");
+    assert!(shop.sandbox.payments().is_empty());
+}

@@ -1,0 +1,709 @@
+//! The rules of the interface's request tables: each passes at its limit and fails past it, and nothing invalid is sent.
+
+mod support;
+
+use std::{collections::HashSet, thread};
+
+use kassa::{
+    AdviceTopic, Card, CardPayment, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, Provider,
+    QrPayment, Rule, Violation, new_order_number,
+};
+use support::{CVC, PAN, Server, card_payment, mbank_payment, pay_form, qr_payment};
+
+const REQUIRED: Broken = (Rule::Required, None);
+const MINIMUM: Broken = (Rule::Minimum, Some("1"));
+const HTTP_URL: Broken = (Rule::HttpUrl, None);
+const RETURN_URI: Broken = (Rule::ReturnUri, None);
+const IP_ADDRESS: Broken = (Rule::IpAddress, None);
+const MONTH: Broken = (Rule::Month, Some("01 to 12"));
+const PAN_LENGTH: Broken = (Rule::Length, Some("13 to 20"));
+const DIGITS: Broken = (Rule::Digits, None);
+
+const fn length(limit: &'static str) -> Broken {
+    (Rule::Length, Some(limit))
+}
+
+/// A rule and its limit.
+type Broken = (Rule, Option<&'static str>);
+
+/// What one field of a request takes, and what it does not.
+struct Field<R> {
+    /// As the interface spells it.
+    name: &'static str,
+    set: fn(&mut R, &str),
+    passes: Vec<&'static str>,
+    fails: Vec<(&'static str, Broken)>,
+}
+
+fn field<R, const P: usize, const F: usize>(
+    name: &'static str,
+    set: fn(&mut R, &str),
+    passes: [&'static str; P],
+    fails: [(&'static str, Broken); F],
+) -> Field<R> {
+    Field { name, set, passes: passes.into(), fails: fails.into() }
+}
+
+/// A server for what is valid and one that nothing may reach.
+struct Bench {
+    reached: Server,
+    unreached: Server,
+    configure: fn(&mut GatewayConfig),
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn with(configure: fn(&mut GatewayConfig)) -> Self {
+        Self { reached: Server::replying(200, "{}"), unreached: Server::replying(200, "{}"), configure }
+    }
+
+    fn gateway(&self, server: &Server) -> Gateway {
+        let mut config = server.config();
+        (self.configure)(&mut config);
+        Gateway::new(config).unwrap()
+    }
+
+    /// Every value of every field, each in a request that is valid otherwise.
+    async fn run<R>(
+        self,
+        valid: impl Fn() -> R,
+        call: impl AsyncFn(Gateway, R) -> Option<PaymentError>,
+        fields: &[Field<R>],
+    ) {
+        let changed = |field: &Field<R>, value: &str| {
+            let mut request = valid();
+            (field.set)(&mut request, value);
+            request
+        };
+        for field in fields {
+            for value in &field.passes {
+                let before = self.reached.received().len();
+                let error = call(self.gateway(&self.reached), changed(field, value)).await;
+                let case = format!("{} {value:?}: {error:?}", field.name);
+                assert!(!matches!(error, Some(PaymentError::Invalid { .. })), "must pass: {case}");
+                assert_eq!(self.reached.received().len(), before + 1, "must be sent: {case}");
+            }
+            for (value, broken) in &field.fails {
+                let error = call(self.gateway(&self.unreached), changed(field, value)).await;
+                let case = format!("{} {value:?}", field.name);
+                assert_eq!(summary(&violations(error.as_ref(), &case)), [(field.name, *broken)], "{case}");
+                assert_not_shown(error.as_ref(), value, &case);
+            }
+        }
+        self.nothing_was_sent(async |gateway| drop(call(gateway, valid()).await)).await;
+    }
+
+    /// The server takes connections in order, so whatever came before this call would be ahead of it.
+    async fn nothing_was_sent(self, valid_call: impl AsyncFnOnce(Gateway)) {
+        assert_eq!((self.unreached.connections(), self.unreached.received().len()), (0, 0));
+        valid_call(self.gateway(&self.unreached)).await;
+        let received = self.unreached.received();
+        assert_eq!(received.len(), 1, "only what is valid is sent");
+        assert_eq!(received[0].connection, 0, "no connection was made for what is invalid");
+    }
+}
+
+/// The violations of an error, each of which must name its field.
+fn violations(error: Option<&PaymentError>, case: &str) -> Vec<Violation> {
+    let Some(PaymentError::Invalid { violations }) = error else { panic!("{case}: not Invalid but {error:?}") };
+    for violation in violations {
+        assert!(violation.text.starts_with(&format!("{} ", violation.field)), "{case}: {violation:?}");
+        assert_eq!(violation.to_string(), violation.text, "{case}");
+        assert!(error.unwrap().to_string().contains(&violation.text), "{case}: the error says what is wrong");
+    }
+    violations.clone()
+}
+
+fn summary(violations: &[Violation]) -> Vec<(&str, (Rule, Option<&str>))> {
+    violations.iter().map(|known| (known.field.as_str(), (known.rule, known.limit.as_deref()))).collect()
+}
+
+/// A single character may well stand in a sentence by chance.
+fn assert_not_shown(error: Option<&PaymentError>, value: &str, case: &str) {
+    let shown = format!("{0} {0:?}", error.unwrap());
+    for form in [value, value.trim(), &value.replace([' ', '-'], "")] {
+        assert!(form.chars().count() < 2 || form.trim().is_empty() || !shown.contains(form), "{case}: {shown}");
+    }
+}
+
+/// Replaces one part of the card.
+fn set_card(payment: &mut CardPayment, change: impl FnOnce(&mut CardParts)) {
+    let mut parts =
+        CardParts { pan: PAN.into(), month: "08".into(), year: 2031, cvc: CVC.into(), name: "Aibek Usenov".into() };
+    change(&mut parts);
+    payment.card = Card::new(parts.pan, parts.month, parts.year, parts.cvc, parts.name).into();
+}
+
+struct CardParts {
+    pan: String,
+    month: String,
+    year: i32,
+    cvc: String,
+    name: String,
+}
+
+async fn pay_by_card(gateway: Gateway, payment: CardPayment) -> Option<PaymentError> {
+    gateway.create_card_payment(payment).await.err()
+}
+
+async fn pay_by_mbank(gateway: Gateway, payment: MbankPayment) -> Option<PaymentError> {
+    gateway.create_mbank_payment(payment).await.err()
+}
+
+async fn make_pay_form(gateway: Gateway, form: PayForm) -> Option<PaymentError> {
+    gateway.create_pay_form(form).await.err()
+}
+
+async fn make_qr_image(gateway: Gateway, payment: QrPayment) -> Option<PaymentError> {
+    gateway.create_qr_image(payment).await.err()
+}
+
+async fn make_qr_data(gateway: Gateway, payment: QrPayment) -> Option<PaymentError> {
+    gateway.create_qr_data(payment).await.err()
+}
+
+/// The order number, and whatever second argument the call has.
+type Pair = (String, Option<String>);
+
+fn first(pair: &mut Pair, value: &str) {
+    pair.0 = value.into();
+}
+
+fn second(pair: &mut Pair, value: &str) {
+    pair.1 = Some(value.into());
+}
+
+/// A text that must be given; what is in it is free.
+fn text<R>(name: &'static str, set: fn(&mut R, &str)) -> Field<R> {
+    field(name, set, ["1", "ж", "Эки билет, ☕ \"1\"\n"], [("", REQUIRED), (" \t\u{a0}\n", REQUIRED)])
+}
+
+fn callback_url<R>(name: &'static str, set: fn(&mut R, &str)) -> Field<R> {
+    field(
+        name,
+        set,
+        [
+            "https://shop.example.kg/cb?ref=17&x=%20#there",
+            "http://shop.example.kg",
+            "HTTPS://SHOP.EXAMPLE.KG/",
+            "http://127.0.0.1:8400/cb",
+            "https://[2001:db8::1]/cb",
+            "https://дүкөн.kg/төлөм",
+        ],
+        [
+            ("", REQUIRED),
+            ("  ", REQUIRED),
+            ("shop.example.kg/cb", HTTP_URL),
+            ("/callbacks", HTTP_URL),
+            ("//shop.example.kg/cb", HTTP_URL),
+            ("ftp://shop.example.kg/cb", HTTP_URL),
+            ("myshop://callbacks", HTTP_URL),
+            ("mailto:aibek@example.kg", HTTP_URL),
+            ("javascript:alert(1)", HTTP_URL),
+            ("https://", HTTP_URL),
+            ("https://?ref=17", HTTP_URL),
+            ("https://shop.example.kg:99999/", HTTP_URL),
+            ("https://shop example.kg/cb", HTTP_URL),
+            ("https://shop.example.kg/c b", HTTP_URL),
+            (" https://shop.example.kg/cb", HTTP_URL),
+            ("https://shop.example.kg/cb\n", HTTP_URL),
+            ("ht\ntps://shop.example.kg/cb", HTTP_URL),
+            // A URL parser of the web mends these on its own; the gateway's need not.
+            ("https:shop.example.kg/cb", HTTP_URL),
+            ("https:shop.example.kg/?to=https://shop.example.kg", HTTP_URL),
+            ("https:/shop.example.kg/cb", HTTP_URL),
+            ("https:///shop.example.kg/cb", HTTP_URL),
+            ("https:\\\\shop.example.kg\\cb", HTTP_URL),
+            ("https://shop.example.kg\\@evil.example/cb", HTTP_URL),
+        ],
+    )
+}
+
+fn return_url<R>(name: &'static str, set: fn(&mut R, &str)) -> Field<R> {
+    field(
+        name,
+        set,
+        [
+            "https://shop.example.kg/back?cart=17#paid",
+            "http://shop.example.kg",
+            "myshop://paid",
+            "myshop://paid?cart=17",
+            "kg.example.shop:/paid",
+            "myshop:paid",
+            "intent://paid#Intent;scheme=myshop;package=kg.example.shop;end",
+        ],
+        [
+            ("", REQUIRED),
+            (" ", REQUIRED),
+            ("paid", RETURN_URI),
+            ("/paid", RETURN_URI),
+            ("//shop.example.kg/paid", RETURN_URI),
+            ("1shop://paid", RETURN_URI),
+            ("https://", RETURN_URI),
+            ("https:/shop.example.kg/paid", RETURN_URI),
+            ("myshop://pa id", RETURN_URI),
+            (" myshop://paid", RETURN_URI),
+            ("javascript:alert(1)", RETURN_URI),
+            ("JavaScript:alert(1)", RETURN_URI),
+            ("java\nscript:alert(1)", RETURN_URI),
+            ("\u{1}javascript:alert(1)", RETURN_URI),
+            ("javascript://shop.example.kg/%0aalert(1)", RETURN_URI),
+            ("data:text/html,paid", RETURN_URI),
+            ("DATA:,paid", RETURN_URI),
+            ("file:///etc/passwd", RETURN_URI),
+            ("File:/etc/passwd", RETURN_URI),
+        ],
+    )
+}
+
+/// Characters are counted, not bytes: two Cyrillic letters are four bytes, and one is two.
+fn language<R>(set: fn(&mut R, &str)) -> Field<R> {
+    let two = length("2");
+    let fails = [("", REQUIRED), ("  ", REQUIRED), ("k", two), ("kyr", two), ("к", two), ("кыр", two), ("😀", two)];
+    field("language", set, ["ky", "EN", "кы"], fails)
+}
+
+fn decimal_amount<R>(set: fn(&mut R, &str)) -> Field<R> {
+    field(
+        "amount",
+        set,
+        ["1", "1.00", "1.0000000000000000000000000001", "79228162514264337593543950335"],
+        [
+            ("0.9999999999999999999999999999", MINIMUM),
+            ("0.99", MINIMUM),
+            ("0", MINIMUM),
+            ("-0.00", MINIMUM),
+            ("-100.10", MINIMUM),
+        ],
+    )
+}
+
+fn decimal(value: &str) -> kassa::Decimal {
+    value.parse().unwrap()
+}
+
+#[tokio::test]
+async fn card_payment_rules() {
+    let fields: [Field<CardPayment>; 14] = [
+        text("orderNumber", |payment, value| payment.order_number = value.into()),
+        text("description", |payment, value| payment.description = value.into()),
+        decimal_amount(|payment, value| payment.amount = decimal(value)),
+        field(
+            "currency",
+            |payment, value| payment.currency = value.into(),
+            ["KGS", "usd"],
+            [
+                ("", REQUIRED),
+                ("KG", length("3")),
+                ("KGSS", length("3")),
+                ("сC", length("3")),
+                ("417", (Rule::Letters, None)),
+                ("K S", (Rule::Letters, None)),
+                ("сом", (Rule::Letters, None)),
+            ],
+        ),
+        field(
+            "pan",
+            |payment, value| set_card(payment, |card| card.pan = value.into()),
+            [
+                "4111111111111",
+                "41111111111111111111",
+                "4111-1111 1111-1",
+                "4111 1111 1111 1111 1111",
+                // The check digit is wrong, which nobody asked to look at.
+                "4111111111111112",
+            ],
+            [
+                ("", REQUIRED),
+                (" - ", REQUIRED),
+                ("411111111111", PAN_LENGTH),
+                ("4111 1111-1111", PAN_LENGTH),
+                ("411111111111111111111", PAN_LENGTH),
+                ("4111-1111-1111-1111-11111", PAN_LENGTH),
+                ("4111x11111111111", DIGITS),
+                ("4111.1111.1111.1111", DIGITS),
+                ("+41111111111111", DIGITS),
+                // Twenty characters in forty bytes, and digits of another script.
+                ("жжжжжжжжжжжжжжжжжжжж", DIGITS),
+                ("٤١١١١١١١١١١١١١١١", DIGITS),
+            ],
+        ),
+        field(
+            "expiryMonth",
+            |payment, value| set_card(payment, |card| card.month = value.into()),
+            ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"],
+            [
+                ("", REQUIRED),
+                ("00", MONTH),
+                ("13", MONTH),
+                ("99", MONTH),
+                ("+8", MONTH),
+                (" 8", MONTH),
+                ("0x", MONTH),
+                ("٠٨", MONTH),
+                ("8", length("2")),
+                ("008", length("2")),
+                ("ж", length("2")),
+            ],
+        ),
+        field(
+            "expiryYear",
+            |payment, value| set_card(payment, |card| card.year = value.parse().unwrap()),
+            ["1000", "2031", "9999"],
+            [
+                ("999", length("4")),
+                ("10000", length("4")),
+                ("31", length("4")),
+                ("0", length("4")),
+                ("-2031", length("4")),
+                ("2147483647", length("4")),
+            ],
+        ),
+        field(
+            "cvc",
+            |payment, value| set_card(payment, |card| card.cvc = value.into()),
+            ["000", "999", "жжж"],
+            [("", REQUIRED), ("   ", REQUIRED), ("91", length("3")), ("9182", length("3")), ("жж", length("3"))],
+        ),
+        language(|payment, value| payment.language = value.into()),
+        text("name", |payment, value| set_card(payment, |card| card.name = value.into())),
+        return_url("returnUrl", |payment, value| payment.return_url = Some(value.into())),
+        callback_url("callbackUrl", |payment, value| payment.callback_url = value.into()),
+        field(
+            "ip",
+            |payment, value| payment.ip = value.into(),
+            ["0.0.0.0", "255.255.255.255", "::1", "2001:DB8::7", "::ffff:203.0.113.7"],
+            [
+                ("", REQUIRED),
+                ("256.0.0.1", IP_ADDRESS),
+                ("203.0.113", IP_ADDRESS),
+                ("203.0.113.7:443", IP_ADDRESS),
+                ("203.0.113.7 ", IP_ADDRESS),
+                ("203.0.113.07", IP_ADDRESS),
+                ("2001:db8:::7", IP_ADDRESS),
+                ("[::1]", IP_ADDRESS),
+                ("fe80::1%eth0", IP_ADDRESS),
+                ("payer.example.kg", IP_ADDRESS),
+            ],
+        ),
+        field("email", |payment, value| payment.email = Some(value.into()), ["aibek@example.kg", "any text"], []),
+    ];
+    Bench::new().run(card_payment, pay_by_card, &fields).await;
+}
+
+#[tokio::test]
+async fn mbank_payment_rules() {
+    let fields: [Field<MbankPayment>; 5] = [
+        text("orderNumber", |payment, value| payment.order_number = value.into()),
+        text("phone", |payment, value| payment.phone = value.into()),
+        field(
+            "amount",
+            |payment, value| payment.amount_som = value.parse().unwrap(),
+            ["1", "9223372036854775807"],
+            [("0", MINIMUM), ("-1", MINIMUM), ("-9223372036854775808", MINIMUM)],
+        ),
+        text("comment", |payment, value| payment.comment = value.into()),
+        callback_url("callbackUrl", |payment, value| payment.callback_url = Some(value.into())),
+    ];
+    Bench::new().run(mbank_payment, pay_by_mbank, &fields).await;
+}
+
+#[tokio::test]
+async fn mbank_confirm_rules() {
+    let confirm = async |gateway: Gateway, (order, otp): Pair| {
+        gateway.confirm_mbank_payment(&order, &otp.unwrap_or_default(), None).await.err()
+    };
+    let fields = [text("orderNumber", first), text("otp", second)];
+    Bench::new().run(|| ("order-2".into(), Some("918273".into())), confirm, &fields).await;
+}
+
+/// An identifier that the dialect gives no field to travel in is refused: dropping it would promise what is not done.
+#[tokio::test]
+async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
+    let confirm = async |gateway: Gateway, (order, identifier): Pair| {
+        gateway.confirm_mbank_payment(&order, "918273", identifier.as_deref()).await.err()
+    };
+    let valid = || ("order-2".to_owned(), None);
+    let refused = field("identifier", second, [], [("id-7", (Rule::OneOf, None))]);
+    Bench::new().run(valid, confirm, &[refused]).await;
+
+    let named = Bench::with(|config| {
+        let dialect = r#"{"mbank_identifier": {"pointers": ["/id"], "confirm_field": "paymentId"}}"#;
+        config.dialect = Dialect::from_json(dialect).unwrap();
+    });
+    named.run(valid, confirm, &[field("identifier", second, ["id-7"], [])]).await;
+}
+
+#[tokio::test]
+async fn pay_form_rules() {
+    let fields: [Field<PayForm>; 4] = [
+        decimal_amount(|form, value| form.amount = decimal(value)),
+        text("serviceName", |form, value| form.service_name = value.into()),
+        callback_url("callbackURL", |form, value| form.callback_url = value.into()),
+        return_url("returnURL", |form, value| form.return_url = value.into()),
+    ];
+    Bench::new().run(pay_form, make_pay_form, &fields).await;
+}
+
+/// The picture needs a sum; the data does not, but a sum that is there keeps the same rule.
+#[tokio::test]
+async fn qr_rules() {
+    /// An empty text stands for no sum at all.
+    fn set_sum(payment: &mut QrPayment, value: &str) {
+        payment.sum_tyiyn = value.parse().ok();
+    }
+    let too_small = [("0", MINIMUM), ("-1", MINIMUM), ("-9223372036854775808", MINIMUM)];
+    let others = || {
+        [
+            field("requisite", |payment: &mut QrPayment, value| payment.requisite = Some(value.into()), ["ж"], []),
+            callback_url("callback_url", |payment, value| payment.callback_url = Some(value.into())),
+        ]
+    };
+    let image =
+        [field("sum", set_sum, ["1", "9223372036854775807"], too_small), field("sum", set_sum, [], [("", REQUIRED)])];
+    Bench::new().run(qr_payment, make_qr_image, &image).await;
+    Bench::new().run(qr_payment, make_qr_image, &others()).await;
+    let data = [field("sum", set_sum, ["1", "9223372036854775807", ""], too_small)];
+    Bench::new().run(qr_payment, make_qr_data, &data).await;
+    Bench::new().run(qr_payment, make_qr_data, &others()).await;
+}
+
+#[tokio::test]
+async fn query_rules() {
+    let payment_status = async |gateway: Gateway, (order, language): Pair| {
+        gateway.payment_status(&order, language.as_deref()).await.err()
+    };
+    let fields = [text("orderNumber", first), language(second)];
+    Bench::new().run(|| ("gw-1".into(), None), payment_status, &fields).await;
+
+    let provider_status = async |gateway: Gateway, (order, provider): Pair| {
+        let provider = match provider.as_deref() {
+            Some("Cards") => Provider::Cards,
+            Some("MegaPay") => Provider::MegaPay,
+            Some("MBank") | None => Provider::MBank,
+            Some(other) => Provider::Other(other.into()),
+        };
+        gateway.provider_status(&order, provider).await.err()
+    };
+    let unknown = (Rule::OneOf, Some("Cards, MegaPay, MBank"));
+    let fails = [("ELSOM", unknown), ("mbank", unknown), ("", unknown)];
+    let fields = [text("orderNumber", first), field("provider", second, ["Cards", "MegaPay", "MBank"], fails)];
+    Bench::new().run(|| ("order-1".into(), None), provider_status, &fields).await;
+
+    let qr_status = async |gateway: Gateway, (id, _): Pair| gateway.qr_status(&id).await.err();
+    Bench::new().run(|| ("tx-1".into(), None), qr_status, &[text("transaction_id", first)]).await;
+}
+
+/// Everything is wrong at once, and everything is told at once, in the order of the table.
+#[tokio::test]
+async fn all_violations_come_in_one_error() {
+    let bench = Bench::new();
+    let gateway = bench.gateway(&bench.unreached);
+    let bad_url = "hostile-value";
+    let card = CardPayment {
+        order_number: " ".into(),
+        description: String::new(),
+        amount: decimal("0.5"),
+        currency: "hostile-value".into(),
+        card: Card::new("hostile-value-55556666777788889", "hostile-value", 77777, "hostile-value", "").into(),
+        language: "hostile-value".into(),
+        return_url: Some(bad_url.into()),
+        callback_url: bad_url.into(),
+        ip: "hostile-value".into(),
+        email: None,
+    };
+    let card_violations = [
+        ("orderNumber", REQUIRED),
+        ("description", REQUIRED),
+        ("amount", MINIMUM),
+        ("currency", length("3")),
+        ("pan", PAN_LENGTH),
+        ("pan", DIGITS),
+        ("expiryMonth", length("2")),
+        ("expiryYear", length("4")),
+        ("cvc", length("3")),
+        ("language", length("2")),
+        ("name", REQUIRED),
+        ("returnUrl", RETURN_URI),
+        ("callbackUrl", HTTP_URL),
+        ("ip", IP_ADDRESS),
+    ];
+    let mbank = MbankPayment {
+        order_number: String::new(),
+        phone: String::new(),
+        amount_som: 0,
+        comment: String::new(),
+        callback_url: Some(bad_url.into()),
+    };
+    let form = PayForm {
+        amount: decimal("0"),
+        service_name: String::new(),
+        callback_url: bad_url.into(),
+        return_url: bad_url.into(),
+    };
+    let qr = QrPayment { sum_tyiyn: Some(0), requisite: None, callback_url: Some(bad_url.into()) };
+    let provider = Provider::Other("hostile-value".into());
+    let cases = [
+        ("card payment", pay_by_card(gateway.clone(), card).await, &card_violations[..]),
+        (
+            "mbank payment",
+            pay_by_mbank(gateway.clone(), mbank).await,
+            &[
+                ("orderNumber", REQUIRED),
+                ("phone", REQUIRED),
+                ("amount", MINIMUM),
+                ("comment", REQUIRED),
+                ("callbackUrl", HTTP_URL),
+            ],
+        ),
+        (
+            "mbank confirm",
+            gateway.confirm_mbank_payment("", " ", Some("hostile-value")).await.err(),
+            &[("orderNumber", REQUIRED), ("otp", REQUIRED), ("identifier", (Rule::OneOf, None))],
+        ),
+        (
+            "pay-form",
+            make_pay_form(gateway.clone(), form).await,
+            &[("amount", MINIMUM), ("serviceName", REQUIRED), ("callbackURL", HTTP_URL), ("returnURL", RETURN_URI)],
+        ),
+        (
+            "QR image",
+            make_qr_image(gateway.clone(), QrPayment { sum_tyiyn: None, ..qr.clone() }).await,
+            &[("sum", REQUIRED), ("callback_url", HTTP_URL)],
+        ),
+        ("QR data", make_qr_data(gateway.clone(), qr).await, &[("sum", MINIMUM), ("callback_url", HTTP_URL)]),
+        (
+            "payment status",
+            gateway.payment_status("", Some("hostile-value")).await.err(),
+            &[("orderNumber", REQUIRED), ("language", length("2"))],
+        ),
+        (
+            "provider status",
+            gateway.provider_status("\t", provider).await.err(),
+            &[("orderNumber", REQUIRED), ("provider", (Rule::OneOf, Some("Cards, MegaPay, MBank")))],
+        ),
+    ];
+    for (what, error, expected) in cases {
+        assert_eq!(summary(&violations(error.as_ref(), what)), expected, "{what}");
+        for value in ["hostile", "55556666777788889", "77777"] {
+            assert_not_shown(error.as_ref(), value, what);
+        }
+    }
+    bench.nothing_was_sent(async |gateway| drop(gateway.qr_status("tx-1").await)).await;
+}
+
+#[tokio::test]
+async fn the_check_digit_counts_only_where_it_was_asked_for() {
+    let bench = Bench::with(|config| config.check_luhn = true);
+    let numbers = field(
+        "pan",
+        |payment, value| set_card(payment, |card| card.pan = value.into()),
+        ["4111111111111111", "5555 5555 5555 4444", "378282246310005", "4222222222222"],
+        [
+            ("4111111111111112", (Rule::Luhn, None)),
+            ("1411111111111111", (Rule::Luhn, None)),
+            // One thing at a time: a number that cannot be one has no check digit.
+            ("411111111112", PAN_LENGTH),
+            ("4111x11111111112", DIGITS),
+        ],
+    );
+    bench.run(card_payment, pay_by_card, &[numbers]).await;
+}
+
+#[test]
+fn advice_names_its_field_and_topic() {
+    let card = |change: fn(&mut CardPayment)| {
+        let mut payment = card_payment();
+        change(&mut payment);
+        payment.advice()
+    };
+    let mbank = |order: &str| MbankPayment { order_number: order.into(), ..mbank_payment() }.advice();
+    let form = |amount: &str| PayForm { amount: decimal(amount), ..pay_form() }.advice();
+    let characters = ("orderNumber", AdviceTopic::OrderNumberCharacters);
+    let mistyped = ("pan", AdviceTopic::CardNumberMistyped);
+    let expired = ("expiryYear", AdviceTopic::CardExpired);
+    let mega_pay = ("amount", AdviceTopic::MegaPayMinimum);
+
+    let cases = [
+        ("a good card", card_payment().advice(), &[][..]),
+        ("a recommended number", card(|payment| payment.order_number = "azAZ09-_".into()), &[]),
+        ("a space", card(|payment| payment.order_number = "order 1".into()), &[characters]),
+        (
+            "a wrong check digit",
+            card(|payment| set_card(payment, |card| card.pan = PAN.replace('4', "5"))),
+            &[mistyped],
+        ),
+        ("an old year", card(|payment| set_card(payment, |card| card.year = 2020)), &[expired]),
+        ("a late year", card(|payment| set_card(payment, |card| card.year = 9999)), &[]),
+        (
+            "everything",
+            card(|payment| {
+                payment.order_number = "№ 1".into();
+                set_card(payment, |card| {
+                    card.pan = "4111 1111 1111 1112".into();
+                    card.year = 2020;
+                });
+            }),
+            &[characters, mistyped, expired],
+        ),
+        ("mbank, a good number", mbank("order-1_A"), &[]),
+        ("mbank, Cyrillic", mbank("заказ-1"), &[characters]),
+        ("mbank, emoji", mbank("order-💳"), &[characters]),
+        ("mbank, a control character", mbank("order\0"), &[characters]),
+        ("mbank, punctuation", mbank("order.1"), &[characters]),
+        ("mbank, a digit of another script", mbank("٤"), &[characters]),
+        ("pay-form, 5", form("5"), &[]),
+        ("pay-form, 5.00", form("5.00"), &[]),
+        ("pay-form, under 5", form("4.99"), &[mega_pay]),
+        ("pay-form, the minimum", form("1"), &[mega_pay]),
+    ];
+    for (what, advice, expected) in cases {
+        let found: Vec<_> = advice.iter().map(|known| (known.field.as_str(), known.topic)).collect();
+        assert_eq!(found, expected, "{what}");
+        for known in advice {
+            assert!(known.text.contains(&known.field), "{what}: {known:?}");
+            assert_eq!(known.to_string(), known.text, "{what}");
+            assert!(!known.text.contains("111"), "{what} shows the card: {known:?}");
+        }
+    }
+
+    // It can be asked for before anything was checked.
+    for (pan, month) in [("", ""), ("жжж", "ж"), ("4111x", "99")] {
+        let mut payment = card_payment();
+        payment.card = Card::new(pan, month, -1, "", "").into();
+        let _ = payment.advice();
+    }
+}
+
+#[tokio::test]
+async fn advice_blocks_nothing() {
+    let server = Server::replying(200, "{}");
+    let mut card = card_payment();
+    card.order_number = "№ 1".into();
+    card.card = Card::new("4111 1111 1111 1112", "01", 2020, CVC, "A B").into();
+    assert_eq!(card.advice().len(), 3);
+    let _ = pay_by_card(server.gateway(), card).await;
+    let form = PayForm { amount: decimal("1"), ..pay_form() };
+    assert_eq!(form.advice().len(), 1);
+    let _ = make_pay_form(server.gateway(), form).await;
+    assert_eq!(server.received().len(), 2);
+}
+
+#[test]
+fn new_order_numbers_are_unique_and_of_recommended_characters() {
+    const THREADS: usize = 8;
+    const EACH: usize = 2_000;
+    let workers: Vec<_> =
+        (0..THREADS).map(|_| thread::spawn(|| (0..EACH).map(|_| new_order_number()).collect::<Vec<_>>())).collect();
+    let numbers: Vec<String> = workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect();
+    for number in &numbers {
+        let recommended = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        assert!(recommended && !number.is_empty(), "{number}");
+    }
+    let advice = MbankPayment { order_number: numbers[0].clone(), ..mbank_payment() }.advice();
+    assert_eq!(advice, [], "its own advice has nothing against it");
+    assert_eq!(numbers.iter().collect::<HashSet<_>>().len(), THREADS * EACH);
+}
