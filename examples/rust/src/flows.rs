@@ -189,7 +189,7 @@ impl<'a> Flow<'a> {
         }
         self.report.elapsed = self.started.elapsed();
         self.narrator.end(
-            self.report.exit_code() == 0,
+            self.report.exit_code(),
             &format!("{}, in {}", self.report.what_happened(), in_time(self.report.elapsed)),
         );
         if over.is_none() {
