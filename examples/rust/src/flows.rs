@@ -146,7 +146,7 @@ impl<'a> Flow<'a> {
         if let PaymentError::OutcomeUnknown { payment, detail, .. } = &error {
             self.narrator.warn("unknown", &format!("the payment may have happened: {detail}"));
             self.narrator.warn("unknown", "it is not sent again; its stored reference is watched instead");
-            self.learned(payment.clone());
+            self.learned(*payment.clone());
         } else {
             self.narrator.warn("error", &format!("{}: {error}", error.kind()));
         }

@@ -19,7 +19,7 @@ impl Flow<'_> {
         if let Err(error) = self.watch_to_the_end().await {
             self.narrator.warn("watch", &error.describe());
             if let PaymentError::DeadlineExpired { last: Some(last) } = &error {
-                self.saw(last.clone());
+                self.saw(*last.clone());
             }
             self.report.watch_error = Some(error);
         }

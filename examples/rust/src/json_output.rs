@@ -107,7 +107,7 @@ pub(crate) fn payment_error(error: &PaymentError) -> Value {
             json!({"payment": payment.to_string(), "code": code, "reason": reason, "detail": detail, "body": body})
         }
         PaymentError::Unexpected { detail, body } => json!({"detail": detail, "body": body}),
-        PaymentError::DeadlineExpired { last } => json!({"last": last.as_ref().map(status_report)}),
+        PaymentError::DeadlineExpired { last } => json!({"last": last.as_deref().map(status_report)}),
     };
     value["kind"] = error.kind().into();
     value["payment_may_exist"] = error.payment_may_exist().into();
