@@ -1,8 +1,6 @@
 //! A checkout on the command line: every kind of payment Kassa can take, from request to final status.
 
 #![forbid(unsafe_code)]
-// A PaymentError is plain and rare; boxing it in every signature would only hide it.
-#![allow(clippy::result_large_err)]
 
 mod args;
 mod commands;
