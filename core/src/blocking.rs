@@ -21,6 +21,12 @@ use crate::{
     watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport},
 };
 
+/// Blocks the thread until the answer is there. Without a budget: a tokio task that has used its own up would otherwise wait for
+/// a wake-up that only its blocked thread could give.
+fn wait<F: Future>(future: F) -> F::Output {
+    pollster::block_on(tokio::task::unconstrained(future))
+}
+
 /// The payment gateway for scripts and other callers that wait: the methods of [`Gateway`], each blocking its thread until the
 /// answer is there.
 ///
@@ -54,7 +60,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_card_payment`].
     pub fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
-        pollster::block_on(self.gateway.create_card_payment(payment))
+        wait(self.gateway.create_card_payment(payment))
     }
 
     /// See [`Gateway::payment_status`].
@@ -62,7 +68,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::payment_status`].
     pub fn payment_status(&self, order_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError> {
-        pollster::block_on(self.gateway.payment_status(order_number, language))
+        wait(self.gateway.payment_status(order_number, language))
     }
 
     /// See [`Gateway::create_mbank_payment`].
@@ -70,7 +76,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_mbank_payment`].
     pub fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
-        pollster::block_on(self.gateway.create_mbank_payment(payment))
+        wait(self.gateway.create_mbank_payment(payment))
     }
 
     /// See [`Gateway::confirm_mbank_payment`].
@@ -83,7 +89,7 @@ impl BlockingGateway {
         otp: &str,
         identifier: Option<&str>,
     ) -> Result<GatewayReply, PaymentError> {
-        pollster::block_on(self.gateway.confirm_mbank_payment(order_number, otp, identifier))
+        wait(self.gateway.confirm_mbank_payment(order_number, otp, identifier))
     }
 
     /// See [`Gateway::create_pay_form`].
@@ -91,7 +97,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_pay_form`].
     pub fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
-        pollster::block_on(self.gateway.create_pay_form(form))
+        wait(self.gateway.create_pay_form(form))
     }
 
     /// See [`Gateway::provider_status`].
@@ -99,7 +105,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::provider_status`].
     pub fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        pollster::block_on(self.gateway.provider_status(order_number, provider))
+        wait(self.gateway.provider_status(order_number, provider))
     }
 
     /// See [`Gateway::create_qr_image`].
@@ -107,7 +113,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_qr_image`].
     pub fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
-        pollster::block_on(self.gateway.create_qr_image(payment))
+        wait(self.gateway.create_qr_image(payment))
     }
 
     /// See [`Gateway::create_qr_data`].
@@ -115,7 +121,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::create_qr_data`].
     pub fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
-        pollster::block_on(self.gateway.create_qr_data(payment))
+        wait(self.gateway.create_qr_data(payment))
     }
 
     /// See [`Gateway::qr_status`].
@@ -123,7 +129,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::qr_status`].
     pub fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        pollster::block_on(self.gateway.qr_status(transaction_id))
+        wait(self.gateway.qr_status(transaction_id))
     }
 
     /// See [`Gateway::watch`].
@@ -143,12 +149,12 @@ impl BlockingGateway {
         callback: &Callback,
         expected: Option<&ExpectedPayment>,
     ) -> Result<CallbackVerdict, PaymentError> {
-        pollster::block_on(self.gateway.verify_callback(callback, expected))
+        wait(self.gateway.verify_callback(callback, expected))
     }
 
     /// See [`Gateway::close`].
     pub fn close(&self) {
-        pollster::block_on(self.gateway.close());
+        wait(self.gateway.close());
     }
 }
 
@@ -170,7 +176,7 @@ impl BlockingStatusWatch {
     /// # Errors
     /// See [`StatusWatch::outcome`].
     pub fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
-        pollster::block_on(self.watch.outcome())
+        wait(self.watch.outcome())
     }
 
     /// See [`StatusWatch::check_now`]. Call it from another thread.
@@ -188,6 +194,6 @@ impl Iterator for BlockingStatusWatch {
     type Item = Result<WatchReport, PaymentError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        pollster::block_on(self.watch.next()).transpose()
+        wait(self.watch.next()).transpose()
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
-use tracing::{Instrument, Span, debug, info_span, warn};
+use tracing::{Instrument, debug, info_span, warn};
 
 use crate::{
     endpoint::Endpoint,
@@ -154,7 +154,8 @@ impl Attempts {
     }
 
     fn out_of_time(&self) -> Failure {
-        if self.connection.give_up() {
+        // Only a connection of its own tells when it stands.
+        if self.request.own_connection && self.connection.give_up() {
             Failure::NotConnected { detail: "the deadline passed before a connection was made".to_owned() }
         } else {
             Failure::Lost { detail: "the deadline passed before the whole reply came".to_owned() }
@@ -166,7 +167,7 @@ impl Attempts {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match came_back {
             Ok(reply) => {
-                debug!(target: "kassa", parent: &Span::current(), attempt, http_status = reply.http_status, duration_ms, "replied");
+                debug!(target: "kassa", attempt, http_status = reply.http_status, duration_ms, "replied");
             }
             Err(failure) => warn!(target: "kassa", attempt, duration_ms, ?failure, "no reply"),
         }

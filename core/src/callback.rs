@@ -87,7 +87,7 @@ impl Callback {
 
     /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
     pub fn dedup_key(&self) -> String {
-        let status = self.status.to_string().to_lowercase();
+        let status = self.status_word().to_lowercase();
         let date = self.date_created.map_or_else(|| self.date_created_text.clone(), |date| date.to_string());
         form_urlencoded::Serializer::new(String::new())
             .append_pair("order", &self.order_number)
@@ -115,6 +115,11 @@ impl Callback {
     /// The interface gives a requisite in callbacks of QR payments only.
     pub(crate) fn is_qr(&self) -> bool {
         self.requisite.is_some()
+    }
+
+    /// The status as it came: a dialect may read it in another way than this callback did.
+    pub(crate) fn status_word(&self) -> String {
+        self.find(&["/status".to_owned()]).unwrap_or_default()
     }
 
     pub(crate) fn find(&self, pointers: &[String]) -> Option<String> {

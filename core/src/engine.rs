@@ -80,6 +80,7 @@ impl Engine {
     }
 
     fn start(&self, call: Call<'_>) -> Result<Waiter, PaymentError> {
+        self.transport.check()?;
         // Counted before looking, so that a close either refuses this call or waits for it.
         let counted = self.in_flight.enter();
         if self.closed.load(Ordering::SeqCst) {

@@ -30,7 +30,7 @@ use crate::{
 /// The payment gateway.
 ///
 /// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor; the network runs on
-/// Kassa's own threads. **Dropping a future** ends a query at once. A payment is prevented where no connection was made yet;
+/// Kassa's own threads. **Dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is prevented where no connection was made yet;
 /// afterwards it goes on without its caller, who asks with the [`PaymentRef`] that was stored before.
 ///
 /// ```

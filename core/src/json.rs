@@ -29,6 +29,11 @@ impl<'a> Json<'a> {
         self.0.get() == "null"
     }
 
+    /// A string with nothing in it.
+    pub(crate) fn is_blank(self) -> bool {
+        self.text().is_some_and(|text| text.trim().is_empty())
+    }
+
     /// The value's own text.
     pub(crate) fn source(self) -> &'a str {
         self.0.get()

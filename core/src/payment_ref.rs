@@ -89,13 +89,13 @@ impl PaymentRef {
 
     /// A QR payment, by its transaction id.
     pub fn qr(transaction_id: impl Into<String>) -> Self {
-        Self {
-            kind: PaymentKind::Qr,
-            order_number: None,
-            gateway_number: None,
-            provider: None,
-            transaction_id: Some(transaction_id.into()),
-        }
+        Self { transaction_id: Some(transaction_id.into()), ..Self::unnumbered(PaymentKind::Qr) }
+    }
+
+    /// A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture. It can be asked
+    /// about once a callback or a return has told its number.
+    pub fn unnumbered(kind: PaymentKind) -> Self {
+        Self { kind, order_number: None, gateway_number: None, provider: None, transaction_id: None }
     }
 
     /// The same payment, with the gateway's own order number.
@@ -105,13 +105,7 @@ impl PaymentRef {
     }
 
     fn by_order(kind: PaymentKind, order_number: impl Into<String>, provider: Provider) -> Self {
-        Self {
-            kind,
-            order_number: Some(order_number.into()),
-            gateway_number: None,
-            provider: Some(provider),
-            transaction_id: None,
-        }
+        Self { order_number: Some(order_number.into()), provider: Some(provider), ..Self::unnumbered(kind) }
     }
 }
 

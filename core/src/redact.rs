@@ -1,6 +1,6 @@
 //! Masks what was secret in a request wherever the gateway echoes it.
 
-use crate::secret::Secret;
+use crate::{money::read_amount, secret::Secret};
 
 const MASK: &str = "***";
 
@@ -37,25 +37,21 @@ impl Redactor {
 
     /// A whole body, JSON or not. What is not secret stays as it came, digit for digit.
     pub(crate) fn body(&self, body: &str) -> String {
+        if self.is_whole_value(body.trim()) {
+            return MASK.to_owned();
+        }
         // Outside of JSON a number is part of a sentence, which a quoted mask would damage.
         let is_json = is_json(body);
         let mut masked = String::with_capacity(body.len());
         let mut rest = body;
-        while let Some(next) = rest.chars().next() {
-            let (token, shown) = match next {
-                '"' => {
-                    let token = string_token(rest);
-                    (token, self.string(token))
-                }
-                '-' | '0'..='9' if is_json => {
-                    let token = number_token(rest);
-                    (token, self.number(token))
-                }
-                _ => (&rest[..next.len_utf8()], next.to_string()),
-            };
-            masked.push_str(&shown);
-            rest = &rest[token.len()..];
+        while let Some(start) = rest.find(|c: char| c == '"' || (is_json && (c == '-' || c.is_ascii_digit()))) {
+            let (plain, from_token) = rest.split_at(start);
+            masked.push_str(plain);
+            let token = if from_token.starts_with('"') { string_token(from_token) } else { number_token(from_token) };
+            masked.push_str(&if token.starts_with('"') { self.string(token) } else { self.number(token) });
+            rest = &from_token[token.len()..];
         }
+        masked.push_str(rest);
         self.everywhere(&masked)
     }
 
@@ -74,19 +70,33 @@ impl Redactor {
         if masked == inside { token.to_owned() } else { quoted(&masked) }
     }
 
+    /// Compared by value: 012, 12 and 1.2e1 are the same number.
     fn number(&self, token: &str) -> String {
-        let without_zeros = |text: &str| text.trim_start_matches('0').to_owned();
-        let number = without_zeros(token);
-        let same = self.whole_values.iter().any(|value| !number.is_empty() && without_zeros(value.expose()) == number);
-        let masked = if same { MASK.to_owned() } else { self.everywhere(token) };
-        if masked == token { masked } else { quoted(&masked) }
+        let number = read_amount(token);
+        let is_secret = |secret: &Secret| number.is_some() && read_amount(secret.expose()) == number;
+        if self.whole_values.iter().any(is_secret) {
+            return quoted(MASK);
+        }
+        match &self.pan {
+            Some(pan) if is_secret(pan) => quoted(&pan_mask(pan.expose())),
+            _ => {
+                let masked = self.everywhere(token);
+                if masked == token { masked } else { quoted(&masked) }
+            }
+        }
+    }
+
+    /// True where nothing in a text needs a mask: only such a text may serve as an identifier.
+    pub(crate) fn is_clean(&self, text: &str) -> bool {
+        self.text(text) == text
     }
 
     fn is_whole_value(&self, text: &str) -> bool {
         self.whole_values.iter().any(|value| !text.is_empty() && value.expose() == text)
     }
 
-    fn everywhere(&self, text: &str) -> String {
+    /// Masks what is secret inside any text, but no whole value: three digits may well be a code.
+    pub(crate) fn everywhere(&self, text: &str) -> String {
         let text = match &self.pan {
             Some(pan) => without_pan(text, pan.expose()),
             None => text.to_owned(),
@@ -99,7 +109,7 @@ impl Redactor {
 }
 
 fn is_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '['])
+    text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '['])
 }
 
 fn quoted(text: &str) -> String {
@@ -126,19 +136,22 @@ fn number_token(text: &str) -> &str {
 }
 
 fn without_pan(text: &str, pan: &str) -> String {
+    let Some(first) = pan.chars().next() else { return text.to_owned() };
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        if let Some(length) = pan_at_start(rest, pan) {
-            masked.push_str("**** ");
-            masked.push_str(pan.get(pan.len().saturating_sub(4)..).unwrap_or_default());
-            rest = &rest[length..];
-        } else {
-            masked.push(next);
-            rest = &rest[next.len_utf8()..];
-        }
+    while let Some(start) = rest.find(first) {
+        let (plain, from_digit) = rest.split_at(start);
+        masked.push_str(plain);
+        let length = pan_at_start(from_digit, pan);
+        masked.push_str(&length.map_or_else(|| first.to_string(), |_| pan_mask(pan)));
+        rest = &from_digit[length.unwrap_or(first.len_utf8())..];
     }
+    masked.push_str(rest);
     masked
+}
+
+fn pan_mask(pan: &str) -> String {
+    format!("**** {}", pan.get(pan.len().saturating_sub(4)..).unwrap_or_default())
 }
 
 /// The length of the card number where the text begins with it, one space or hyphen between digits allowed.
@@ -183,6 +196,20 @@ mod tests {
         let body = r#"{"you sent":"{\"cvc\":\"012\",\"deep\":\"[\\\"012\\\"]\",\"sum\":1012}"}"#;
         let masked = r#"{"you sent":"{\"cvc\":\"***\",\"deep\":\"[\\\"***\\\"]\",\"sum\":1012}"}"#;
         assert_eq!(redactor().body(body), masked);
+    }
+
+    #[test]
+    fn no_form_of_a_number_hides_it() {
+        for (body, masked) in [
+            ("[4.111111111111111E15]", r#"["**** 1111"]"#),
+            ("[411111111111111.1e1, 1.2e1]", r#"["**** 1111", "***"]"#),
+            ("\u{feff}{\"cvc\":12}", "\u{feff}{\"cvc\":\"***\"}"),
+            (" 012\n", "***"),
+            ("4111111111111111", "**** 1111"),
+            ("41111111111111112", "**** 11112"),
+        ] {
+            assert_eq!(redactor().body(body), masked);
+        }
     }
 
     #[test]

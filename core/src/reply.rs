@@ -86,38 +86,52 @@ impl<'a> ReplyReader<'a> {
         self.redactor.body(self.text)
     }
 
+    /// The code, to be handed on: no card number gets out this way, but three digits that are also a CVC stay a code.
     pub(crate) fn code(&self) -> Option<String> {
-        self.find(Field::Code)
+        self.find(Field::Code).map(|code| self.redactor.everywhere(&code))
     }
 
     /// The gateway's own words, masked.
     pub(crate) fn reason(&self) -> Option<String> {
-        self.find(Field::Reason).map(|reason| self.redactor.text(&reason))
+        self.shown(Field::Reason)
     }
 
-    /// The status word that a reply shows beside its answer, masked.
-    pub(crate) fn shown_status(&self) -> Option<String> {
-        self.find(Field::Status).map(|word| self.redactor.text(&word))
+    /// A text to be shown, masked.
+    pub(crate) fn shown(&self, field: Field) -> Option<String> {
+        self.find(field).map(|text| self.redactor.text(&text))
+    }
+
+    /// A text to be sent again or stored. A mask would make it another identifier, so one that needs it is none.
+    pub(crate) fn identifier(&self, field: Field) -> Option<String> {
+        self.identifier_at(self.endpoint.pointers(field))
+    }
+
+    pub(crate) fn identifier_at(&self, pointers: &[String]) -> Option<String> {
+        self.find_at(pointers).find(|text| self.is_clean(text))
+    }
+
+    pub(crate) fn is_clean(&self, text: &str) -> bool {
+        self.redactor.is_clean(text)
     }
 
     pub(crate) fn is_refusal(&self) -> bool {
-        self.code().is_some_and(|code| self.endpoint.is_refusal(&code))
+        self.find(Field::Code).is_some_and(|code| self.endpoint.is_refusal(&code))
     }
 
-    /// True where the body is an object with a code or a message: the gateway spoke, not something before it.
+    /// True where the body is an object with a code: the gateway spoke, not something before it. A message alone is what many
+    /// a web server answers with.
     pub(crate) fn has_envelope(&self) -> bool {
-        self.object().is_ok() && (self.code().is_some() || self.find(Field::Reason).is_some())
+        self.object().is_ok() && self.find(Field::Code).is_some()
     }
 
     /// A JSON object whose code the dialect takes for a success.
     pub(crate) fn accepted(&self) -> Result<(), NotAnAnswer> {
         self.object()?;
-        let code = self.code();
-        if self.endpoint.is_success(code.as_deref()) {
+        if self.endpoint.is_success(self.find(Field::Code).as_deref()) {
             return Ok(());
         }
-        Err(NotAnAnswer::because(match code {
-            Some(code) => format!("the reply has code {}, which is not known as a success", self.redactor.text(&code)),
+        Err(NotAnAnswer::because(match self.code() {
+            Some(code) => format!("the reply has code {code}, which is not known as a success"),
             None => "the reply has no code".to_owned(),
         }))
     }
@@ -151,18 +165,16 @@ impl<'a> ReplyReader<'a> {
         self.find(Field::Amount).and_then(|text| read_amount(&text))
     }
 
-    /// An amount is there that cannot be read exactly; it must not pass for an absent one.
-    fn has_unreadable_amount(&self) -> bool {
+    /// True where a field is there, but as something else than a text or a number.
+    pub(crate) fn is_of_another_kind(&self, field: Field) -> bool {
         let found = |pointer: &String| self.document.as_ref().ok()?.at(pointer).filter(|value| !value.is_null());
-        self.amount().is_none() && self.endpoint.pointers(Field::Amount).iter().any(|pointer| found(pointer).is_some())
+        let mut values = self.endpoint.pointers(field).iter().filter_map(found);
+        values.any(|value| value.text().is_none())
     }
 
     /// The answer of every query: a status word is what makes it one.
     pub(crate) fn status_report(&self) -> Result<StatusReport, NotAnAnswer> {
         self.accepted()?;
-        if self.has_unreadable_amount() {
-            return Err(NotAnAnswer::because("the reply has an amount that cannot be read exactly"));
-        }
         let word = self.find(Field::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
         Ok(StatusReport {
             status: match self.dialect.status(&word) {
@@ -171,10 +183,17 @@ impl<'a> ReplyReader<'a> {
             },
             code: self.code(),
             reason: self.reason(),
-            order_number: self.find(Field::OrderNumber),
+            order_number: self.identifier(Field::OrderNumber),
             amount: self.amount(),
-            currency: self.find(Field::Currency),
+            currency: self.shown(Field::Currency),
             raw: self.raw(),
         })
     }
+}
+
+/// True where a status reply has an amount that could not be read exactly: it must not pass for an absent one.
+pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: &EndpointDialect) -> bool {
+    let Ok(document) = Json::parse(&report.raw) else { return false };
+    let given = |pointer: &String| document.at(pointer).is_some_and(|value| !value.is_null() && !value.is_blank());
+    report.amount.is_none() && endpoint.pointers(Field::Amount).iter().any(given)
 }

@@ -24,13 +24,14 @@ impl PaymentStatus {
     }
 }
 
+/// A word that is not known stands in quotes, so that nobody takes a "charged" of the gateway's for a charge.
 impl fmt::Display for PaymentStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Charged => "charged",
-            Self::Rejected => "rejected",
-            Self::Other(word) => word,
-        })
+        match self {
+            Self::Charged => f.write_str("charged"),
+            Self::Rejected => f.write_str("rejected"),
+            Self::Other(word) => write!(f, "{word:?}"),
+        }
     }
 }
 

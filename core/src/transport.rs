@@ -10,7 +10,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 use bytes::Bytes;
 use tokio::{task::AbortHandle, time::Instant};
 
-use crate::reply::Reply;
+use crate::{error::PaymentError, reply::Reply};
 
 pub(crate) use connection::{Connection, Observer};
 
@@ -42,6 +42,9 @@ pub(crate) enum Failure {
 pub(crate) trait Transport: Send + Sync + 'static {
     /// Sends a request once. Implementations ask `connection` for leave before the first byte goes out.
     fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>>;
+
+    /// Whether requests can still be sent from here.
+    fn check(&self) -> Result<(), PaymentError>;
 
     fn now(&self) -> Instant;
 

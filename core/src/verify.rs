@@ -1,23 +1,32 @@
 //! Asks the gateway whether a callback is true.
+//!
+//! Everything in a callback is the sender's word, also that it is about a QR payment and which transaction it names. So what the
+//! merchant knows goes first: it decides what is asked, and it is compared both with the callback and with the gateway's report.
 
 use rust_decimal::Decimal;
 
 use crate::{
     callback::Callback,
     dialect::{Dialect, QrAmountUnit},
+    endpoint::Endpoint,
     engine::Engine,
     error::PaymentError,
     flows::{provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
     money::TYIYN_IN_A_SOM,
+    payment_ref::{PaymentKind, PaymentRef},
     provider::Provider,
+    reply::has_unreadable_amount,
     status::{PaymentStatus, StatusReport},
 };
 
-/// What a merchant knows of an order, to be compared with a callback.
+/// What a merchant knows of a payment, to be compared with a callback.
+///
+/// **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid once can
+/// name that payment in a callback for another cart of the same amount: remember which numbers were taken, and take none twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedPayment {
-    /// The order number that the payment was made with; `None` for a pay-form, whose number the gateway makes.
-    pub order_number: Option<String>,
+    /// What was stored before the payment was sent; [`PaymentRef::unnumbered`] where its number is not known yet.
+    pub payment: PaymentRef,
     /// The amount in units of the currency (for KGS: som).
     pub amount: Decimal,
     /// The currency's three letters.
@@ -30,8 +39,8 @@ pub struct ExpectedPayment {
 /// [`is_charged`](Self::is_charged).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallbackVerdict {
-    /// The payment is final, and nothing in the callback contradicts the gateway. **Act on the report's status.** A callback
-    /// that tells of an earlier, open status is confirmed too: it was overtaken.
+    /// The payment is final, and nothing contradicts anything. **Act on the report's status.** A callback that tells of an
+    /// earlier, open status is confirmed too: it was overtaken.
     Confirmed {
         /// The gateway's own report.
         report: StatusReport,
@@ -41,14 +50,15 @@ pub enum CallbackVerdict {
         /// The gateway's own report.
         report: StatusReport,
     },
-    /// The callback says something else than the gateway, or than the merchant expects. Do not act on it.
+    /// The callback, the gateway's report and what the merchant expects do not agree. Do not act on it.
     Contradicted {
         /// The fields that differ, as the interface spells them.
         fields: Vec<String>,
         /// The gateway's own report, where it was asked.
         report: Option<StatusReport>,
     },
-    /// There is nothing to ask the gateway with: a QR callback without a transaction id, or a provider that is not known.
+    /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that
+    /// is not known), or nothing ties a QR payment to what is expected (no transaction id, and amounts of an unknown unit).
     Unverifiable,
 }
 
@@ -64,14 +74,17 @@ pub(crate) async fn verify(
     callback: &Callback,
     expected: Option<&ExpectedPayment>,
 ) -> Result<CallbackVerdict, PaymentError> {
-    // The words are the dialect's here; a callback is parsed before there is one.
-    let claimed = claimed_status(engine.dialect(), callback);
-    let fields = differs_from_expected(engine.dialect(), callback, expected);
+    let comparison = Comparison::new(engine.dialect(), callback, expected);
+    let fields = comparison.callback_with_expected();
     if !fields.is_empty() {
         return Ok(CallbackVerdict::Contradicted { fields, report: None });
     }
-    let Some(report) = ask(engine, callback).await? else { return Ok(CallbackVerdict::Unverifiable) };
-    let fields = differs_from_report(engine.dialect(), callback, &claimed, &report);
+    let Some(question) = comparison.question() else { return Ok(CallbackVerdict::Unverifiable) };
+    let report = match question {
+        Question::Qr(id) => engine.perform(QrStatusQuery::new(&id)).await?,
+        Question::Order(provider) => engine.perform(ProviderStatusQuery::new(&callback.order_number, provider)).await?,
+    };
+    let fields = comparison.with_report(&report);
     if !fields.is_empty() {
         return Ok(CallbackVerdict::Contradicted { fields, report: Some(report) });
     }
@@ -82,71 +95,108 @@ pub(crate) async fn verify(
     })
 }
 
-fn claimed_status(dialect: &Dialect, callback: &Callback) -> PaymentStatus {
-    let word = callback.find(&["/status".to_owned()]).unwrap_or_default();
-    dialect.status(&word)
+enum Question {
+    Qr(String),
+    Order(Provider),
 }
 
-async fn ask(engine: &Engine, callback: &Callback) -> Result<Option<StatusReport>, PaymentError> {
-    let report = if callback.is_qr() {
-        let Some(id) = callback.find(engine.dialect().callback_transaction_id()) else { return Ok(None) };
-        engine.perform(QrStatusQuery::new(&id)).await?
-    } else if matches!(callback.provider, Provider::Other(_)) {
-        return Ok(None);
-    } else {
-        engine.perform(ProviderStatusQuery::new(&callback.order_number, callback.provider.clone())).await?
-    };
-    Ok(Some(report))
+struct Comparison<'a> {
+    dialect: &'a Dialect,
+    callback: &'a Callback,
+    expected: Option<&'a ExpectedPayment>,
+    is_qr: bool,
+    /// The transaction that the callback names, where the dialect knows where.
+    claimed_transaction: Option<String>,
 }
 
-fn differs_from_expected(dialect: &Dialect, callback: &Callback, expected: Option<&ExpectedPayment>) -> Vec<String> {
-    let Some(expected) = expected else { return Vec::new() };
-    let mut fields = Vec::new();
-    // The order number in a QR callback is the gateway's own: the request has none.
-    let order_differs = expected.order_number.as_ref().is_some_and(|number| *number != callback.order_number);
-    note(&mut fields, "orderNumber", order_differs && !callback.is_qr());
-    note(&mut fields, "amount", in_som(dialect, callback).is_some_and(|amount| amount != expected.amount));
-    note(&mut fields, "currency", differ(callback.currency.as_deref(), Some(expected.currency.as_str())));
-    fields
-}
-
-fn differs_from_report(
-    dialect: &Dialect,
-    callback: &Callback,
-    claimed: &PaymentStatus,
-    report: &StatusReport,
-) -> Vec<String> {
-    let mut fields = Vec::new();
-    // A gateway that answers with a number of its own needs a dialect without this pointer; an answer about another order
-    // must never confirm this one.
-    let order_differs = report.order_number.as_ref().is_some_and(|number| *number != callback.order_number);
-    note(&mut fields, "orderNumber", order_differs && !callback.is_qr());
-    let comparable = !callback.is_qr() || dialect.qr_amount_unit().is_some();
-    note(&mut fields, "amount", comparable && report.amount.is_some_and(|amount| amount != callback.amount));
-    note(&mut fields, "currency", differ(callback.currency.as_deref(), report.currency.as_deref()));
-    let both_final = claimed.is_final() && report.status.is_final();
-    note(&mut fields, "status", both_final && *claimed != report.status);
-    fields
-}
-
-/// `None` where the unit of a QR amount is not known, so that som are never compared with tyiyn.
-fn in_som(dialect: &Dialect, callback: &Callback) -> Option<Decimal> {
-    if !callback.is_qr() {
-        return Some(callback.amount);
+impl<'a> Comparison<'a> {
+    fn new(dialect: &'a Dialect, callback: &'a Callback, expected: Option<&'a ExpectedPayment>) -> Self {
+        let is_qr = expected.map_or(callback.is_qr(), |expected| expected.payment.kind == PaymentKind::Qr);
+        let claimed_transaction = callback.find(dialect.callback_transaction_id());
+        Self { dialect, callback, expected, is_qr, claimed_transaction }
     }
-    match dialect.qr_amount_unit()? {
-        QrAmountUnit::Som => Some(callback.amount),
-        QrAmountUnit::Tyiyn => callback.amount.checked_div(TYIYN_IN_A_SOM),
+
+    fn callback_with_expected(&self) -> Vec<String> {
+        let Some(expected) = self.expected else { return Vec::new() };
+        let (payment, callback) = (&expected.payment, self.callback);
+        let mut fields = Fields::default();
+        fields.note("orderNumber", !self.is_qr && differ(payment.order_number.as_ref(), Some(&callback.order_number)));
+        let claimed = self.claimed_transaction.as_ref();
+        fields.note("transaction_id", self.is_qr && differ(payment.transaction_id.as_ref(), claimed));
+        fields.note("amount", self.in_som(callback.amount).is_some_and(|amount| amount != expected.amount));
+        fields.note("currency", currencies_differ(callback.currency.as_deref(), Some(&expected.currency)));
+        fields.note("provider", !self.is_qr && differ(payment.provider.as_ref(), Some(&callback.provider)));
+        fields.0
+    }
+
+    /// What the merchant knows decides, and the callback's word only where the merchant knows nothing.
+    fn question(&self) -> Option<Question> {
+        if !self.is_qr {
+            let known = !matches!(self.callback.provider, Provider::Other(_));
+            return known.then(|| Question::Order(self.callback.provider.clone()));
+        }
+        let known = self.expected.and_then(|expected| expected.payment.transaction_id.clone());
+        // Somebody's own paid code would do otherwise.
+        let is_tied = self.expected.is_none() || known.is_some() || self.dialect.qr_amount_unit().is_some();
+        let id = known.or_else(|| self.claimed_transaction.clone());
+        id.filter(|_| is_tied).map(Question::Qr)
+    }
+
+    fn with_report(&self, report: &StatusReport) -> Vec<String> {
+        let callback = self.callback;
+        let mut fields = Fields::default();
+        // A gateway that answers with a number of its own needs a dialect without this pointer; an answer about another order
+        // must never confirm this one.
+        fields.note("orderNumber", differ(report.order_number.as_ref(), Some(&callback.order_number)));
+        fields.note("amount", self.amount_differs(report));
+        let expected_currency = self.expected.map(|expected| expected.currency.as_str());
+        let currency_differs = [callback.currency.as_deref(), expected_currency]
+            .into_iter()
+            .any(|currency| currencies_differ(currency, report.currency.as_deref()));
+        fields.note("currency", currency_differs);
+        // The words are the dialect's here; a callback is parsed before there is one.
+        let claimed = self.dialect.status(&callback.status_word());
+        fields.note("status", claimed.is_final() && report.status.is_final() && claimed != report.status);
+        fields.0
+    }
+
+    fn amount_differs(&self, report: &StatusReport) -> bool {
+        let endpoint = if self.is_qr { Endpoint::QrStatus } else { Endpoint::ProviderStatus };
+        let Some(amount) = report.amount else {
+            return has_unreadable_amount(report, self.dialect.endpoint(endpoint));
+        };
+        let Some(in_som) = self.in_som(amount) else { return false };
+        amount != self.callback.amount || self.expected.is_some_and(|expected| in_som != expected.amount)
+    }
+
+    /// `None` where the unit of a QR amount is not known, so that som are never compared with tyiyn.
+    fn in_som(&self, amount: Decimal) -> Option<Decimal> {
+        if !self.is_qr {
+            return Some(amount);
+        }
+        match self.dialect.qr_amount_unit()? {
+            QrAmountUnit::Som => Some(amount),
+            QrAmountUnit::Tyiyn => amount.checked_div(TYIYN_IN_A_SOM),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Fields(Vec<String>);
+
+impl Fields {
+    fn note(&mut self, field: &str, differs: bool) {
+        if differs {
+            self.0.push(field.to_owned());
+        }
     }
 }
 
 /// An absent field contradicts nothing.
-fn differ(one: Option<&str>, other: Option<&str>) -> bool {
-    matches!((one, other), (Some(one), Some(other)) if !one.eq_ignore_ascii_case(other))
+fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+    matches!((one, other), (Some(one), Some(other)) if one != other)
 }
 
-fn note(fields: &mut Vec<String>, field: &str, differs: bool) {
-    if differs {
-        fields.push(field.to_owned());
-    }
+fn currencies_differ(one: Option<&str>, other: Option<&str>) -> bool {
+    matches!((one, other), (Some(one), Some(other)) if !one.eq_ignore_ascii_case(other))
 }

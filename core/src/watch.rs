@@ -169,8 +169,9 @@ impl StatusWatch {
     /// [`PaymentError::DeadlineExpired`] where the payment was still open, [`PaymentError::Unauthorized`] and
     /// [`PaymentError::Misconfigured`] where asking on is useless. None of them says that the payment failed.
     pub async fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
-        let mut progress = self.shared.progress.lock().await;
         loop {
+            // Let go of between reports, so that others who wait get theirs.
+            let mut progress = self.shared.progress.lock().await;
             if let Some(end) = &progress.end {
                 return end.clone();
             }

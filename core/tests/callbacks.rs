@@ -3,8 +3,8 @@
 mod support;
 
 use kassa::{
-    Callback, CallbackVerdict, Dialect, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentStatus, Provider,
-    Rule,
+    Callback, CallbackVerdict, Dialect, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentKind, PaymentRef,
+    PaymentStatus, Provider, Rule,
 };
 use proptest::prelude::*;
 use support::{Server, reply};
@@ -23,6 +23,10 @@ fn callback(order: &str, amount: &str, status: &str) -> Callback {
 fn reporting(status: &str, amount: &str) -> Server {
     let data = format!(r#"{{"orderNumber":"order-1","amount":{amount},"status":"{status}","currency":"KGS"}}"#);
     Server::replying(200, &format!(r#"{{"code":"200","message":"M","data":{data}}}"#))
+}
+
+fn expect(payment: PaymentRef, amount: &str, currency: &str) -> ExpectedPayment {
+    ExpectedPayment { payment, amount: amount.parse().unwrap(), currency: currency.into() }
 }
 
 fn contradicted(verdict: &CallbackVerdict) -> Vec<&str> {
@@ -85,6 +89,7 @@ fn copies_have_one_key_and_other_notifications_another() {
         callback("order-2", "100.10", "CHARGE"),
         callback("order-1", "100.11", "CHARGE"),
         callback("order-1", "100.10", "CREATED"),
+        callback("order-1", "100.10", "CHARGED"),
     ] {
         assert_ne!(other.dedup_key(), first.dedup_key());
     }
@@ -151,15 +156,15 @@ async fn what_differs_is_contradicted() {
 async fn what_the_merchant_expects_is_compared_first() {
     let server = reporting("CHARGE", "100.10");
     let gateway = server.gateway();
-    let expected = |order: Option<&str>, amount: &str, currency: &str| ExpectedPayment {
-        order_number: order.map(Into::into),
-        amount: amount.parse().unwrap(),
-        currency: currency.into(),
+    let expected = |order: Option<&str>, amount: &str, currency: &str| {
+        let any = || PaymentRef::unnumbered(PaymentKind::PayForm);
+        expect(order.map_or_else(any, PaymentRef::mbank), amount, currency)
     };
     let callback = callback("order-1", "100.10", "CHARGE");
     for (expected, fields) in [
         (expected(Some("order-2"), "100.10", "KGS"), vec!["orderNumber"]),
         (expected(Some("order-2"), "100", "USD"), vec!["orderNumber", "amount", "currency"]),
+        (expect(PaymentRef::card("order-1"), "100.10", "KGS"), vec!["provider"]),
     ] {
         let found = gateway.verify_callback(&callback, Some(&expected)).await.unwrap();
         assert_eq!(contradicted(&found), fields);
@@ -177,36 +182,95 @@ async fn a_gateway_that_does_not_know_the_order_proves_nothing() {
 }
 
 #[tokio::test]
-async fn qr_callbacks_need_a_transaction_id_and_a_unit() {
-    let qr = |more: &str| {
-        let text = body("q-1", "10010", "CHARGE", "MBank").replace('}', &format!(r#","requisite":"Shop"{more}}}"#));
-        Callback::parse(&text).unwrap()
-    };
-    let server = Server::start(|request| {
-        assert!(request.line.ends_with("?transaction_id=tx%201%26a HTTP/1.1"), "{}", request.line);
-        reply(200, r#"{"code":"200","data":{"orderNumber":"other","status":"CHARGE","amount":100.10}}"#)
-    });
-    let gateway = server.gateway();
-    assert_eq!(gateway.verify_callback(&qr(""), None).await.unwrap(), CallbackVerdict::Unverifiable);
-    assert!(server.received().is_empty());
+async fn what_the_gateway_reports_is_compared_with_what_is_expected_too() {
+    let without_currency = body("order-1", "1000", "CHARGE", "MBank").replace(r#""currency":"KGS","#, "");
+    let callback = Callback::parse(&without_currency).unwrap();
+    let server = reporting("CHARGE", "1000");
+    let dollars = expect(PaymentRef::mbank("order-1"), "1000", "USD");
+    let found = server.gateway().verify_callback(&callback, Some(&dollars)).await.unwrap();
+    assert_eq!(contradicted(&found), ["currency"]);
 
-    let with_id = qr(r#","transaction_id":"tx 1&a""#);
-    assert_eq!(with_id.payment_ref(), None);
-    let expected = ExpectedPayment { order_number: None, amount: "100.10".parse().unwrap(), currency: "KGS".into() };
-    assert!(
-        gateway.verify_callback(&with_id, Some(&expected)).await.unwrap().is_charged(),
-        "no unit, so nothing to compare"
+    let odd = Server::replying(200, r#"{"data":{"status":"CHARGE","amount":"1 000,00"}}"#);
+    let found = odd.gateway().verify_callback(&callback, None).await.unwrap();
+    assert_eq!(contradicted(&found), ["amount"], "an amount that cannot be read is not an absent one");
+}
+
+/// A QR callback, which names a transaction of the sender's choice.
+fn qr_callback(order: &str, amount: &str, more: &str) -> Callback {
+    let text = body(order, amount, "CHARGE", "Cards").replace('}', &format!(r#","requisite":"Shop"{more}}}"#));
+    Callback::parse(&text).unwrap()
+}
+
+/// A gateway that knows one paid QR transaction, `tx-9`, of 1 (som or tyiyn).
+fn with_one_qr_payment() -> Server {
+    Server::start(|request| {
+        if request.line.contains("?transaction_id=tx-9 ") {
+            reply(200, r#"{"code":"200","data":{"orderNumber":"q-9","status":"CHARGE","amount":1}}"#)
+        } else {
+            reply(404, r#"{"code":"404","message":"not known"}"#)
+        }
+    })
+}
+
+#[tokio::test]
+async fn somebody_elses_paid_code_pays_for_nothing() {
+    let server = with_one_qr_payment();
+    let gateway = server.gateway();
+    let forged = |order: &str, amount: &str| qr_callback(order, amount, r#","transaction_id":"tx-9""#);
+
+    // For an order that is not a QR payment: the requisite is ignored, and the order is asked about.
+    let order = expect(PaymentRef::card("order-1"), "1000", "KGS");
+    let error = gateway.verify_callback(&forged("order-1", "1000"), Some(&order)).await.unwrap_err();
+    assert_eq!(error.kind(), "Refused");
+    assert!(server.received().iter().all(|request| request.line.starts_with("POST /api/v1.1.0/get-status ")));
+
+    // For another QR payment, by its transaction, or by nothing but an amount of unknown unit.
+    let mine = expect(PaymentRef::qr("tx-1"), "1000", "KGS");
+    assert_eq!(
+        contradicted(&gateway.verify_callback(&forged("q-9", "1000"), Some(&mine)).await.unwrap()),
+        ["transaction_id"]
     );
+    let unnumbered = expect(PaymentRef::unnumbered(PaymentKind::Qr), "1000", "KGS");
+    let found = gateway.verify_callback(&forged("q-9", "1"), Some(&unnumbered)).await.unwrap();
+    assert_eq!(found, CallbackVerdict::Unverifiable);
+
+    // Where the unit is stated, the amounts tell.
+    let dialect = Dialect::from_json(r#"{"qr_amount_unit":"som"}"#).unwrap();
+    let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+    let found = gateway.verify_callback(&forged("q-9", "1000"), Some(&unnumbered)).await.unwrap();
+    assert_eq!(contradicted(&found), ["amount"]);
+    let found = gateway.verify_callback(&forged("q-1", "1"), None).await.unwrap();
+    assert_eq!(contradicted(&found), ["orderNumber"]);
+}
+
+#[tokio::test]
+async fn a_qr_payment_is_asked_about_by_its_transaction() {
+    let server = with_one_qr_payment();
+    let gateway = server.gateway();
+    let without_id = qr_callback("q-9", "1", "");
+    assert_eq!(without_id.payment_ref(), None);
+    assert_eq!(gateway.verify_callback(&without_id, None).await.unwrap(), CallbackVerdict::Unverifiable);
+    assert!(server.received().is_empty(), "there is nothing to ask with");
+
+    let mine = expect(PaymentRef::qr("tx-9"), "0.01", "KGS");
+    assert!(gateway.verify_callback(&without_id, Some(&mine)).await.unwrap().is_charged(), "no unit, no comparison");
+    let no_requisite = Callback::parse(&body("q-9", "1", "CHARGE", "MBank")).unwrap();
+    assert!(gateway.verify_callback(&no_requisite, Some(&mine)).await.unwrap().is_charged());
+    let with_id = qr_callback("q-9", "1", r#","transaction_id":"tx-9""#);
+    assert!(gateway.verify_callback(&with_id, None).await.unwrap().is_charged());
 
     let dialect = Dialect::from_json(r#"{"qr_amount_unit":"tyiyn"}"#).unwrap();
     let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
-    let found = gateway.verify_callback(&with_id, Some(&expected)).await.unwrap();
-    assert_eq!(contradicted(&found), ["amount"], "10010 tyiyn are expected, and the gateway reports 100.10 tyiyn");
-    let dearer = ExpectedPayment { amount: "100.11".parse().unwrap(), ..expected };
+    assert!(gateway.verify_callback(&with_id, Some(&mine)).await.unwrap().is_charged());
+    let dearer = expect(PaymentRef::qr("tx-9"), "1", "KGS");
     assert_eq!(contradicted(&gateway.verify_callback(&with_id, Some(&dearer)).await.unwrap()), ["amount"]);
+}
 
+#[tokio::test]
+async fn a_provider_that_is_not_known_cannot_be_asked() {
     let unknown = Callback::parse(&body("1", "1", "CHARGE", "ELSOM")).unwrap();
-    assert_eq!(gateway.verify_callback(&unknown, None).await.unwrap(), CallbackVerdict::Unverifiable);
+    let server = reporting("CHARGE", "1");
+    assert_eq!(server.gateway().verify_callback(&unknown, None).await.unwrap(), CallbackVerdict::Unverifiable);
 }
 
 #[tokio::test]

@@ -16,6 +16,9 @@ use tracing_subscriber::fmt::MakeWriter;
 /// What `shop:swordfish-77` looks like in the header.
 const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNzc=";
 
+/// Some writers begin their texts with it.
+const BOM: char = '\u{feff}';
+
 /// Everything that was logged, at every level, by every crate.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -48,12 +51,14 @@ fn echo(request: &Received, status: u16, code: &str) -> Answer {
     let card = if card { format!(r#","n":{PAN},"c":{CVC},"s":"4111 1111-11111111""#) } else { String::new() };
     let otp = if otp { format!(r#","o":{OTP},"p":"{OTP}""#) } else { String::new() };
     let status_word = if card.is_empty() { "x" } else { PAN };
+    let token = if code == "110" { "gw-1" } else { status_word };
+    let code = if status == 400 { status_word } else { code };
     reply(
         status,
         &format!(
-            r#"{{"code":"{code}","message":"declined: {status_word}","headers":{headers},"sent":{sent},"text":{as_text}{card}{otp},
+            r#"{BOM}{{"code":"{code}","message":"declined: {status_word}","headers":{headers},"sent":{sent},"text":{as_text}{card}{otp},
                 "password":"{PASSWORD}","sentence":"your password {PASSWORD}",
-                "data":{{"status":"{status_word}","ConfirmationUrl":"https://gw.example.kg/3ds?token=gw-1"}}}}"#,
+                "data":{{"status":"{status_word}","ConfirmationUrl":"https://gw.example.kg/3ds?token={token}","currency":"{status_word}","orderNumber":"{status_word}"}}}}"#,
         ),
     )
 }

@@ -78,7 +78,7 @@ async fn one_deadline_covers_everything() {
     let body = "x".repeat(500);
     let dripping = support::reply_bytes(200, "", body.as_bytes());
     let server = Server::start(move |_| Answer::Drip(dripping.clone(), Duration::from_millis(100)));
-    let config = GatewayConfig { deadline: Duration::from_millis(700), ..server.config() };
+    let config = GatewayConfig { deadline: Duration::from_secs(3), ..server.config() };
     let gateway = Gateway::new(config).unwrap();
     let started = Instant::now();
     let all = Op::all().map(|op| op.run(&gateway).map(move |answer| (op, answer)));
@@ -229,6 +229,13 @@ fn the_blocking_gateway_works_everywhere() {
         multi.block_on(call).unwrap().unwrap();
     }
 
+    // More calls than tokio gives one task before it must yield.
+    let many = {
+        let gateway = gateway.clone();
+        async move { (0..300).try_for_each(|_| gateway.qr_status("tx").map(drop)) }
+    };
+    multi.block_on(multi.spawn(many)).unwrap().unwrap();
+
     thread::scope(|scope| {
         for _ in 0..20 {
             scope.spawn(|| gateway.qr_status("tx").unwrap());
@@ -275,8 +282,10 @@ async fn a_proxy_is_used_where_it_is_asked_for() {
         proxy.received()[0].line,
         "GET http://127.0.0.1:1/prefix/gen/qr/transaction/status?transaction_id=tx-1 HTTP/1.1"
     );
-    let unusable = GatewayConfig { proxy: Proxy::Url("::".into()), ..proxy.config() };
-    assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured");
+    for url in ["::", "", "proxy:3128", "ftp://proxy.example", "wss://proxy.example", "socks5://proxy.example"] {
+        let unusable = GatewayConfig { proxy: Proxy::Url(url.into()), ..proxy.config() };
+        assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured", "{url}");
+    }
 }
 
 #[tokio::test]

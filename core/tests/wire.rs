@@ -189,13 +189,24 @@ async fn headers_are_these_and_no_others() {
         }
         let mut names: Vec<_> = request.headers.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
-        let known = ["accept", "authorization", "content-length", "content-type", "host", "user-agent"];
+        let known =
+            ["accept", "authorization", "cache-control", "content-length", "content-type", "host", "user-agent"];
         let expected: Vec<_> = known.into_iter().filter(|name| has_body || !name.starts_with("content")).collect();
         assert_eq!(names, expected, "{op:?}: the headers' names");
     }
 }
 
 /// The picture comes as base64, not as JSON: a gateway that takes the header seriously would refuse with 406.
+/// The order of a status query is in its body, which a cache would not see.
+#[tokio::test]
+async fn nothing_may_be_answered_from_a_cache() {
+    for op in Op::all() {
+        let server = Server::replying(200, &op.success_body());
+        op.run(&server.gateway()).await.unwrap();
+        assert_eq!(server.received()[0].header("cache-control"), Some("no-store"), "{op:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_reply_of_any_type_is_accepted() {
     for op in Op::all() {

@@ -24,6 +24,10 @@ async fn a_payment_is_tried_again_only_where_no_connection_was_made() {
     assert_eq!(memory.attempted_at().len(), 3);
     assert!(memory.seen().is_empty());
 
+    let (gateway, memory) = Memory::gateway(|_| Act::Refuse);
+    assert_eq!(ask(&gateway).await.kind(), "Unavailable");
+    assert_eq!(memory.attempted_at().len(), 3, "a query is tried again, too");
+
     let (gateway, memory) = Memory::gateway(|n| if n == 0 { Act::Refuse } else { Act::Lose(Duration::ZERO) });
     assert_eq!(pay(&gateway).await.kind(), "OutcomeUnknown");
     assert_eq!((memory.attempted_at().len(), memory.seen().len()), (2, 1));
@@ -72,6 +76,13 @@ async fn out_of_time_while_connecting_means_that_nothing_happened() {
     let started = tokio::time::Instant::now();
     assert_eq!(pay(&gateway).await.kind(), "Unavailable");
     assert_eq!(started.elapsed(), Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cause_of_a_silent_query_is_not_the_connection() {
+    let (gateway, _) = Memory::gateway(|_| Act::Lose(Duration::from_secs(100)));
+    let error = ask(&gateway).await;
+    assert!(error.to_string().contains("before the whole reply came"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

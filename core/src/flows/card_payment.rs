@@ -202,15 +202,18 @@ impl Operation for CardPayment {
     fn read(&self, reply: &ReplyReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {
         reply.accepted()?;
         let next_step = match reply.find(Field::ConfirmationUrl) {
-            Some(text) => NextStep::OpenConfirmation { url: payer_page("ConfirmationUrl", &text)?.into() },
-            None => NextStep::AskStatus { status: reply.shown_status() },
+            Some(text) => NextStep::OpenConfirmation { url: payer_page("ConfirmationUrl", &text, reply)?.into() },
+            None if reply.is_of_another_kind(Field::ConfirmationUrl) => {
+                return Err(NotAnAnswer::because("the reply's ConfirmationUrl is not a text"));
+            }
+            None => NextStep::AskStatus { status: reply.shown(Field::Status) },
         };
         Ok(CardPaymentCreated {
             payment: self.enrich(self.payment_ref(), reply),
             next_step,
             code: reply.code(),
             amount: reply.amount(),
-            currency: reply.find(Field::Currency),
+            currency: reply.shown(Field::Currency),
             raw: reply.raw(),
         })
     }
@@ -218,11 +221,11 @@ impl Operation for CardPayment {
     /// The gateway's own number is the token of the confirmation page, or where the dialect says.
     fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
         let token = reply.find(Field::ConfirmationUrl).and_then(|text| {
-            let page = payer_page("ConfirmationUrl", &text).ok()?;
+            let page = payer_page("ConfirmationUrl", &text, reply).ok()?;
             let token = page.query_pairs().find(|(name, _)| name == "token").map(|(_, token)| token.into_owned());
-            token.filter(|token| !token.is_empty())
+            token.filter(|token| !token.is_empty() && reply.is_clean(token))
         });
-        match token.or_else(|| reply.find(Field::GatewayNumber)) {
+        match token.or_else(|| reply.identifier(Field::GatewayNumber)) {
             Some(number) => payment.with_gateway_number(number),
             None => payment,
         }

@@ -106,13 +106,13 @@ impl Operation for MbankConfirm {
             payment: self.enrich(self.payment_ref(), reply),
             code: reply.code(),
             reason: reply.reason(),
-            status: reply.shown_status(),
+            status: reply.shown(Field::Status),
             raw: reply.raw(),
         })
     }
 
     fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        match reply.find(Field::GatewayNumber) {
+        match reply.identifier(Field::GatewayNumber) {
             Some(number) => payment.with_gateway_number(number),
             None => payment,
         }

@@ -110,7 +110,7 @@ impl Operation for MbankPayment {
         let pointers = reply.dialect().mbank_identifier().map_or(&[][..], |identifier| &identifier.pointers);
         Ok(MbankPaymentCreated {
             payment: self.enrich(self.payment_ref(), reply),
-            identifier: reply.find_at(pointers).next(),
+            identifier: reply.identifier_at(pointers),
             code: reply.code(),
             reason: reply.reason(),
             raw: reply.raw(),
@@ -118,7 +118,7 @@ impl Operation for MbankPayment {
     }
 
     fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        match reply.find(Field::GatewayNumber) {
+        match reply.identifier(Field::GatewayNumber) {
             Some(number) => payment.with_gateway_number(number),
             None => payment,
         }

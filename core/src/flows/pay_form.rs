@@ -103,7 +103,7 @@ impl Operation for PayForm {
     fn read(&self, reply: &ReplyReader<'_>) -> Result<PayFormCreated, NotAnAnswer> {
         reply.accepted()?;
         let text = reply.find(Field::PayFormUrl).ok_or_else(|| NotAnAnswer::because("the reply has no payFormUrl"))?;
-        Ok(PayFormCreated { pay_form_url: payer_page("payFormUrl", &text)?.into(), raw: reply.raw() })
+        Ok(PayFormCreated { pay_form_url: payer_page("payFormUrl", &text, reply)?.into(), raw: reply.raw() })
     }
 }
 

@@ -55,7 +55,7 @@ impl Operation for QrDataRequest {
         if reply.code().is_some() {
             reply.accepted()?;
         }
-        let transaction_id = reply.find(Field::TransactionId);
+        let transaction_id = reply.identifier(Field::TransactionId);
         Ok(QrData {
             payload: reply.find(Field::QrPayload),
             payment: transaction_id.as_deref().map(PaymentRef::qr),

@@ -21,9 +21,10 @@ const GIVEN_UP: u8 = 2;
 pub(crate) struct Connection(AtomicU8);
 
 impl Connection {
-    /// Called when a connection stands, before anything goes out on it. False: the caller gave up, send nothing.
+    /// Called when a connection stands, before anything goes out on it. True once at the most: false says that the caller gave
+    /// up, or that the request had its connection already; send nothing then.
     pub(crate) fn establish(&self) -> bool {
-        self.leave(ESTABLISHED) || self.0.load(Ordering::Acquire) == ESTABLISHED
+        self.leave(ESTABLISHED)
     }
 
     /// Called by who stops waiting. True: nothing was sent and nothing will be.
@@ -81,7 +82,7 @@ where
             if connection.establish() {
                 Ok(connected)
             } else {
-                Err("the caller gave up before a connection was made".into())
+                Err("the request may not be sent on this connection".into())
             }
         })
     }
@@ -100,6 +101,7 @@ mod tests {
 
         let connection = Connection::default();
         assert!(connection.establish());
+        assert!(!connection.establish(), "one connection for life");
         assert!(!connection.give_up());
         assert!(connection.is_established());
     }

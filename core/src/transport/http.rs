@@ -8,7 +8,7 @@ use std::{
 
 use ::http::{
     HeaderValue,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT},
+    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, USER_AGENT},
 };
 use bytes::Bytes;
 use reqwest::{Client, ClientBuilder, Response, redirect, retry};
@@ -32,6 +32,9 @@ const ACCEPTED: &str = "application/json, */*;q=0.5";
 
 /// Queries may share kept-alive connections; a dead one costs them a retry, never an answer.
 const IDLE_CONNECTIONS: Duration = Duration::from_secs(60);
+
+/// No gateway means it when it asks for more, and a caller's clock might not hold it.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) struct HttpTransport {
     runtime: Handle,
@@ -77,6 +80,10 @@ impl Transport for HttpTransport {
         Box::pin(async move { exchanger.exchange(&request, &connection).await })
     }
 
+    fn check(&self) -> Result<(), PaymentError> {
+        runtime::handle().map(|_| ())
+    }
+
     fn now(&self) -> Instant {
         Instant::now()
     }
@@ -110,7 +117,9 @@ impl Exchanger {
         let mut sending = client
             .request(request.method.clone(), url)
             .header(AUTHORIZATION, self.authorization.clone())
-            .header(ACCEPT, HeaderValue::from_static(ACCEPTED));
+            .header(ACCEPT, HeaderValue::from_static(ACCEPTED))
+            // The order of a status query is in its body: a cache on the way would answer one order with another.
+            .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(body) = &request.body {
             sending = sending.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
         }
@@ -132,9 +141,15 @@ impl Clients {
     fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
         let proxy = match &config.proxy {
             Proxy::Url(url) => {
-                // The problem is not quoted: it may hold the proxy's password.
-                let unusable = |_| misconfigured("proxy is not the URL of a proxy");
-                Some(reqwest::Proxy::all(url.as_str()).map_err(unusable)?)
+                // Neither the URL nor the problem is quoted: they may hold the proxy's password.
+                let unusable = || misconfigured("proxy must be the http or https URL of a proxy");
+                // The HTTP client ignores a proxy of another kind, and would go to the gateway directly.
+                let usable =
+                    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+                if !usable {
+                    return Err(unusable());
+                }
+                Some(reqwest::Proxy::all(url.as_str()).map_err(|_| unusable())?)
             }
             Proxy::Direct | Proxy::Environment => None,
         };
@@ -201,11 +216,14 @@ async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
 /// Seconds, or a date.
 fn retry_after(value: &HeaderValue, now: SystemTime) -> Option<Duration> {
     let text = value.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let moment = OffsetDateTime::parse(text, &Rfc2822).ok()?;
-    Some((moment - OffsetDateTime::from(now)).try_into().unwrap_or(Duration::ZERO))
+    let wait = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let moment = OffsetDateTime::parse(text, &Rfc2822).ok()?;
+            (moment - OffsetDateTime::from(now)).try_into().unwrap_or(Duration::ZERO)
+        }
+    };
+    Some(wait.min(LONGEST_WAIT))
 }
 
 fn failure(problem: &reqwest::Error, sent: bool) -> Failure {
@@ -268,6 +286,33 @@ mod tests {
         assert_eq!(read("7"), Some(Duration::from_secs(7)));
         assert_eq!(read("Sun, 06 Nov 1994 08:50:00 GMT"), Some(Duration::from_secs(23)));
         assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(read("18446744073709551615"), Some(LONGEST_WAIT));
         assert_eq!(read("soon"), None);
+    }
+
+    /// The caller gives up at the last moment: the connection comes to stand, and nothing may go out on it.
+    #[tokio::test]
+    async fn a_connection_that_comes_too_late_carries_nothing() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let config = GatewayConfig::new(url, crate::Credentials::basic("a", "b"));
+        let transport = HttpTransport::new(&config).unwrap();
+        let request = Request {
+            method: ::http::Method::POST,
+            path: "api/v1.1.0/payment",
+            query: None,
+            body: Some(Bytes::from_static(b"{}")),
+            own_connection: true,
+        };
+        let connection = Arc::new(Connection::default());
+        assert!(connection.give_up());
+        let exchange = transport.runtime.spawn(transport.exchange(Arc::new(request), connection));
+        let accepted = tokio::task::spawn_blocking(move || {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut listener.accept().unwrap().0, &mut bytes).unwrap();
+            bytes
+        });
+        assert!(accepted.await.unwrap().is_empty());
+        assert!(matches!(exchange.await.unwrap(), Err(Failure::NotConnected { .. })));
     }
 }

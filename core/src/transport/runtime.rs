@@ -11,13 +11,26 @@ use crate::{config::misconfigured, error::PaymentError};
 /// Payments wait for the network, not for a processor.
 const WORKERS: usize = 2;
 
-static RUNTIME: OnceCell<Runtime> = OnceCell::new();
+static RUNTIME: OnceCell<Started> = OnceCell::new();
+
+struct Started {
+    runtime: Runtime,
+    process: u32,
+}
 
 /// The runtime, started if need be. That it cannot be started is an error to report, not a panic.
 pub(crate) fn handle() -> Result<Handle, PaymentError> {
-    let start = || Builder::new_multi_thread().worker_threads(WORKERS).thread_name("kassa").enable_all().build();
-    let runtime = RUNTIME
-        .get_or_try_init(start)
-        .map_err(|problem| misconfigured(format!("the network threads could not be started: {problem}")))?;
-    Ok(runtime.handle().clone())
+    let start = || {
+        let runtime = Builder::new_multi_thread().worker_threads(WORKERS).thread_name("kassa").enable_all().build()?;
+        Ok(Started { runtime, process: std::process::id() })
+    };
+    let started = RUNTIME.get_or_try_init(start).map_err(|problem: std::io::Error| {
+        misconfigured(format!("the network threads could not be started: {problem}"))
+    })?;
+    // Threads do not survive a fork, and a call would wait for them forever.
+    if started.process == std::process::id() {
+        Ok(started.runtime.handle().clone())
+    } else {
+        Err(misconfigured("the process was forked after Kassa was first used; make the first gateway after the fork"))
+    }
 }

@@ -17,7 +17,7 @@ fn watch(gateway: &crate::Gateway) -> StatusWatch {
 
 fn word(report: Result<Option<WatchReport>, PaymentError>) -> String {
     match report {
-        Ok(Some(WatchReport::Status { report })) => report.status.to_string(),
+        Ok(Some(WatchReport::Status { report })) => report.status.to_string().trim_matches('"').to_owned(),
         Ok(Some(WatchReport::QueryFailed { error })) | Err(error) => error.kind().to_owned(),
         Ok(None) => "end".to_owned(),
     }
