@@ -10,13 +10,16 @@ use crate::{
     config::{GatewayConfig, StatusQueryForm, misconfigured},
     dialect::Dialect,
     error::PaymentError,
+    flows::{payment_status::PaymentStatusQuery, provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
     in_flight::InFlight,
     operation::{CheckSettings, Operation, WireSettings},
     outcome,
+    question::Question,
     redact::Redactor,
     reply::ReplyReader,
     rules::Checks,
     secret::Secret,
+    status::StatusReport,
     transport::Transport,
 };
 
@@ -76,6 +79,16 @@ impl Engine {
                 let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &redactor);
                 outcome::with_reply(&operation, effect, &reply, &reader)
             }
+        }
+    }
+
+    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<StatusReport, PaymentError> {
+        match question {
+            Question::GatewayNumber(number) => self.perform_within(PaymentStatusQuery::new(number, None), limits).await,
+            Question::OrderNumber(number, provider) => {
+                self.perform_within(ProviderStatusQuery::new(number, provider.clone()), limits).await
+            }
+            Question::Transaction(id) => self.perform_within(QrStatusQuery::new(id), limits).await,
         }
     }
 

@@ -42,6 +42,7 @@ mod outcome;
 mod payment_ref;
 mod provider;
 mod qr_code;
+mod question;
 mod redact;
 mod redirect;
 mod reply;

@@ -11,10 +11,10 @@ use crate::{
     endpoint::Endpoint,
     engine::Engine,
     error::PaymentError,
-    flows::{provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
     money::TYIYN_IN_A_SOM,
     payment_ref::{PaymentKind, PaymentRef},
     provider::Provider,
+    question::Question,
     reply::has_unreadable_amount,
     status::{PaymentStatus, StatusReport},
 };
@@ -80,10 +80,7 @@ pub(crate) async fn verify(
         return Ok(CallbackVerdict::Contradicted { fields, report: None });
     }
     let Some(question) = comparison.question() else { return Ok(CallbackVerdict::Unverifiable) };
-    let report = match question {
-        Question::Qr(id) => engine.perform(QrStatusQuery::new(&id)).await?,
-        Question::Order(provider) => engine.perform(ProviderStatusQuery::new(&callback.order_number, provider)).await?,
-    };
+    let report = engine.ask(&question, engine.limits()).await?;
     let fields = comparison.with_report(&report);
     if !fields.is_empty() {
         return Ok(CallbackVerdict::Contradicted { fields, report: Some(report) });
@@ -93,11 +90,6 @@ pub(crate) async fn verify(
     } else {
         CallbackVerdict::Pending { report }
     })
-}
-
-enum Question {
-    Qr(String),
-    Order(Provider),
 }
 
 struct Comparison<'a> {
@@ -132,14 +124,15 @@ impl<'a> Comparison<'a> {
     /// What the merchant knows decides, and the callback's word only where the merchant knows nothing.
     fn question(&self) -> Option<Question> {
         if !self.is_qr {
-            let known = !matches!(self.callback.provider, Provider::Other(_));
-            return known.then(|| Question::Order(self.callback.provider.clone()));
+            let (order_number, provider) = (self.callback.order_number.clone(), self.callback.provider.clone());
+            let known = !matches!(provider, Provider::Other(_));
+            return known.then_some(Question::OrderNumber(order_number, provider));
         }
         let known = self.expected.and_then(|expected| expected.payment.transaction_id.clone());
         // Somebody's own paid code would do otherwise.
         let is_tied = self.expected.is_none() || known.is_some() || self.dialect.qr_amount_unit().is_some();
         let id = known.or_else(|| self.claimed_transaction.clone());
-        id.filter(|_| is_tied).map(Question::Qr)
+        id.filter(|_| is_tied).map(Question::Transaction)
     }
 
     fn with_report(&self, report: &StatusReport) -> Vec<String> {

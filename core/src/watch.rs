@@ -22,9 +22,8 @@ use crate::{
     call::Limits,
     engine::Engine,
     error::PaymentError,
-    flows::{payment_status::PaymentStatusQuery, provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
     payment_ref::PaymentRef,
-    provider::Provider,
+    question::Question,
     rules::{Checks, invalid},
     status::{PaymentStatus, StatusReport},
     transport::{Boxed, after},
@@ -110,14 +109,6 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// What a payment is asked about by.
-#[derive(Clone, Debug)]
-enum Question {
-    GatewayNumber(String),
-    OrderNumber(String, Provider),
-    Transaction(String),
-}
-
 #[derive(Default)]
 struct Progress {
     deadline: Option<Instant>,
@@ -141,9 +132,12 @@ impl StatusWatch {
             }
         }
         checks.finish()?;
+        let nothing =
+            "must hold a transaction id, a gateway number, or an order number with a provider that can be asked";
+        let question = Question::about(&payment).ok_or_else(|| invalid("payment", Rule::Required, None, nothing))?;
         let shared = Shared {
             engine,
-            question: Question::about(payment)?,
+            question,
             policy,
             cancelled: AtomicBool::new(false),
             check_now: AtomicBool::new(false),
@@ -251,17 +245,7 @@ impl Shared {
     fn ask(&self, limits: Limits) -> Boxed<Result<StatusReport, PaymentError>> {
         let engine = self.engine.clone();
         let question = self.question.clone();
-        Box::pin(async move {
-            match question {
-                Question::GatewayNumber(number) => {
-                    engine.perform_within(PaymentStatusQuery::new(&number, None), limits).await
-                }
-                Question::OrderNumber(number, provider) => {
-                    engine.perform_within(ProviderStatusQuery::new(&number, provider), limits).await
-                }
-                Question::Transaction(id) => engine.perform_within(QrStatusQuery::new(&id), limits).await,
-            }
-        })
+        Box::pin(async move { engine.ask(&question, limits).await })
     }
 
     /// Takes in an answer: the end, or the moment of the next query.
@@ -299,30 +283,6 @@ impl Shared {
         let passed = (self.engine.transport().now() - started).as_nanos();
         let ticks = passed.div_ceil(interval.as_nanos()).max(1);
         after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
-    }
-}
-
-impl Question {
-    /// By the gateway's number where it is known, else by the merchant's.
-    fn about(payment: PaymentRef) -> Result<Self, PaymentError> {
-        let given = |text: &String| !text.trim().is_empty();
-        if let Some(id) = payment.transaction_id.filter(given) {
-            return Ok(Self::Transaction(id));
-        }
-        if let Some(number) = payment.gateway_number.filter(given) {
-            return Ok(Self::GatewayNumber(number));
-        }
-        match (payment.order_number.filter(given), payment.provider) {
-            (Some(number), Some(provider)) if !matches!(provider, Provider::Other(_)) => {
-                Ok(Self::OrderNumber(number, provider))
-            }
-            _ => Err(invalid(
-                "payment",
-                Rule::Required,
-                None,
-                "must hold a transaction id, a gateway number, or an order number with a provider that can be asked",
-            )),
-        }
     }
 }
 

@@ -5,7 +5,10 @@ use std::time::Duration;
 use futures_util::StreamExt;
 
 use super::*;
-use crate::testing::{Act, Memory};
+use crate::{
+    provider::Provider,
+    testing::{Act, Memory},
+};
 
 fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)

@@ -57,11 +57,8 @@ impl<'a> Flow<'a> {
     pub(crate) fn resume(shop: &'a Checkout, entry: &Entry, flow: &'static str) -> Result<Self, Failure> {
         let payment = entry.payment_ref()?;
         let amount = entry.amount.as_ref().and_then(|text| kassa::Decimal::from_str_exact(text).ok());
-        let expected = amount.map(|amount| ExpectedPayment {
-            order_number: payment.order_number.clone(),
-            amount,
-            currency: entry.currency.clone(),
-        });
+        let currency = entry.currency.clone();
+        let expected = amount.map(|amount| ExpectedPayment { payment: payment.clone(), amount, currency });
         let reference = entry.reference.clone();
         Ok(Self::new(shop, Beginning { flow, reference, payment, expected, awaits_callback: false }))
     }
@@ -129,6 +126,9 @@ impl<'a> Flow<'a> {
         }
         self.report.order = payment.order_number.clone().or_else(|| payment.transaction_id.clone());
         let text = payment.to_string();
+        if let Some(expected) = &mut self.expected {
+            expected.payment = payment.clone();
+        }
         self.report.payment = payment;
         self.update(|entry| entry.payment = text);
     }

@@ -34,7 +34,7 @@ impl Flow<'_> {
     async fn watch_to_the_end(&mut self) -> Result<(), PaymentError> {
         let policy = self.shop.policy;
         let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
-        if !can_be_asked_about(&self.report.payment) {
+        if !self.report.payment.can_be_asked_about() {
             let _waiting = self.narrator.waiting("for the callback, which names the order");
             let deadline = Instant::now().checked_add(policy.deadline);
             self.await_number(deadline).await?;
@@ -61,7 +61,7 @@ impl Flow<'_> {
     async fn await_number(&mut self, deadline: Option<Instant>) -> Result<(), PaymentError> {
         let expired = PaymentError::DeadlineExpired { last: None };
         let deadline = deadline.ok_or_else(|| expired.clone())?;
-        while !can_be_asked_about(&self.report.payment) {
+        while !self.report.payment.can_be_asked_about() {
             match timeout_at(deadline, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,
                 Ok(None) | Err(_) => return Err(expired),
@@ -120,7 +120,7 @@ impl Flow<'_> {
     /// A callback that the gateway stands by names the order of a pay-form or a QR picture.
     fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) {
         let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return };
-        if can_be_asked_about(&self.report.payment) {
+        if self.report.payment.can_be_asked_about() {
             return;
         }
         match self.report.payment.kind {
@@ -153,12 +153,6 @@ impl Flow<'_> {
 /// The end of a watch: a final status has been told already.
 async fn ended(watch: &StatusWatch) -> Result<(), PaymentError> {
     watch.outcome().await.map(|_| ())
-}
-
-fn can_be_asked_about(payment: &PaymentRef) -> bool {
-    payment.transaction_id.is_some()
-        || payment.gateway_number.is_some()
-        || (payment.order_number.is_some() && payment.provider.is_some())
 }
 
 /// A status in a few words.

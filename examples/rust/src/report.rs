@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kassa::{Decimal, PaymentError, PaymentKind, PaymentRef, StatusReport};
+use kassa::{Decimal, PaymentError, PaymentRef, StatusReport};
 use serde_json::Value;
 
 use crate::failure::{AS_EXPECTED, NOT_AS_EXPECTED, NOT_KNOWN, exit_code_of};
@@ -94,13 +94,9 @@ impl Report {
         }
     }
 
-    /// True where the gateway itself has confirmed one of its callbacks. A QR callback that names no transaction cannot be
-    /// asked about; there the status and our own reference in the URL speak for it.
+    /// True where the gateway itself has confirmed one of its callbacks.
     pub(crate) fn has_good_callback(&self) -> bool {
-        let good = |seen: &SeenCallback| {
-            seen.verdict == "confirmed" || (self.payment.kind == PaymentKind::Qr && seen.verdict == "unverifiable")
-        };
-        self.callbacks.iter().any(good)
+        self.callbacks.iter().any(|seen| seen.verdict == "confirmed")
     }
 
     /// What happened, in a few words.

@@ -69,6 +69,10 @@ pub(crate) struct CallbackArgs {
     #[arg(long, value_name = "NUMBER", requires = "amount")]
     pub(crate) order_number: Option<String>,
 
+    /// The transaction id that is expected, for a QR payment
+    #[arg(long, value_name = "ID", requires = "amount", conflicts_with = "order_number")]
+    pub(crate) transaction_id: Option<String>,
+
     /// The amount that is expected, in units of the currency
     #[arg(long, value_parser = amount)]
     pub(crate) amount: Option<Decimal>,

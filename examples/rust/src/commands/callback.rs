@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use kassa::{Callback, CallbackVerdict, ExpectedPayment};
+use kassa::{Callback, CallbackVerdict, ExpectedPayment, PaymentKind, PaymentRef};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -23,11 +23,12 @@ use crate::{
 
 /// Listens, or reads.
 pub(super) async fn run(shop: &Checkout, args: &CallbackArgs) -> Result<Ended, Failure> {
-    let expected = args.amount.map(|amount| ExpectedPayment {
-        order_number: args.order_number.clone(),
-        amount,
-        currency: args.currency.clone(),
-    });
+    let payment = match &args.transaction_id {
+        Some(id) => PaymentRef::qr(id),
+        None => PaymentRef { order_number: args.order_number.clone(), ..PaymentRef::unnumbered(PaymentKind::PayForm) },
+    };
+    let currency = args.currency.clone();
+    let expected = args.amount.map(|amount| ExpectedPayment { payment, amount, currency });
     match &args.file {
         Some(file) => one(shop, file, expected.as_ref()).await,
         None => listen(shop, args.count, expected.as_ref()).await,

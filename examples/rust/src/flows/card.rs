@@ -30,7 +30,7 @@ pub(crate) async fn run(shop: &Checkout, args: &CardArgs) -> Result<Report, Fail
             reference,
             payment: payment.payment_ref(),
             expected: Some(ExpectedPayment {
-                order_number: Some(payment.order_number.clone()),
+                payment: payment.payment_ref(),
                 amount: payment.amount,
                 currency: payment.currency.clone(),
             }),

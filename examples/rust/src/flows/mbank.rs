@@ -36,7 +36,7 @@ pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Fai
             reference,
             payment: payment.payment_ref(),
             expected: Some(ExpectedPayment {
-                order_number: Some(order.clone()),
+                payment: payment.payment_ref(),
                 amount: Decimal::from(payment.amount_som),
                 currency: "KGS".to_owned(),
             }),

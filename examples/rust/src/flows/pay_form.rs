@@ -29,19 +29,18 @@ pub(crate) async fn run(shop: &Checkout, args: &PayFormArgs) -> Result<Report, F
         return_url: args.return_url.clone().unwrap_or_else(|| shop.receiver.return_url(&reference)),
     };
     shop.narrator.step("ask", &format!("a pay-form for {} KGS, our reference {reference}", form.amount));
+    let unnumbered = PaymentRef::unnumbered(PaymentKind::PayForm);
     let mut flow = Flow::begin(
         shop,
         Beginning {
             flow: "pay-form",
             reference,
-            payment: PaymentRef {
-                kind: PaymentKind::PayForm,
-                order_number: None,
-                gateway_number: None,
-                provider: None,
-                transaction_id: None,
-            },
-            expected: Some(ExpectedPayment { order_number: None, amount: form.amount, currency: "KGS".to_owned() }),
+            expected: Some(ExpectedPayment {
+                payment: unnumbered.clone(),
+                amount: form.amount,
+                currency: "KGS".to_owned(),
+            }),
+            payment: unnumbered,
             awaits_callback: true,
         },
     )?;

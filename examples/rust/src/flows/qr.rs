@@ -31,19 +31,18 @@ pub(crate) async fn run(shop: &Checkout, args: &QrArgs) -> Result<Report, Failur
         _ => "an amount that the payer names".to_owned(),
     };
     shop.narrator.step("ask", &format!("a QR code for {shown}, our reference {reference}"));
+    let unnumbered = PaymentRef::unnumbered(PaymentKind::Qr);
     let mut flow = Flow::begin(
         shop,
         Beginning {
             flow: "qr",
             reference,
-            payment: PaymentRef {
-                kind: PaymentKind::Qr,
-                order_number: None,
-                gateway_number: None,
-                provider: None,
-                transaction_id: None,
-            },
-            expected: som.map(|amount| ExpectedPayment { order_number: None, amount, currency: "KGS".to_owned() }),
+            expected: som.map(|amount| ExpectedPayment {
+                payment: unnumbered.clone(),
+                amount,
+                currency: "KGS".to_owned(),
+            }),
+            payment: unnumbered,
             awaits_callback: payment.callback_url.is_some(),
         },
     )?;
