@@ -1,10 +1,10 @@
 //! How to reach the gateway.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use url::{Host, Url};
 
-use crate::{credentials::Credentials, dialect::Dialect, error::PaymentError};
+use crate::{credentials::Credentials, dialect::Dialect, error::PaymentError, proxy::Proxy};
 
 /// How a [`Gateway`](crate::Gateway) reaches the payment gateway.
 ///
@@ -23,7 +23,7 @@ pub struct GatewayConfig {
     /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
     pub base_url: String,
     /// The merchant's login and password.
-    pub credentials: Credentials,
+    pub credentials: Arc<Credentials>,
     /// How long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
     /// How long a whole call may take: connecting, sending, the whole reply, and every retry. 30 s unless set.
@@ -34,11 +34,11 @@ pub struct GatewayConfig {
     /// How the fields of a status query travel. In a JSON body unless set.
     pub status_query: StatusQueryForm,
     /// How to read the gateway's replies.
-    pub dialect: Dialect,
+    pub dialect: Arc<Dialect>,
     /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
     pub extra_root_certificates: Vec<String>,
     /// The way to the gateway. Direct unless set; proxies in the environment are used only when asked for.
-    pub proxy: Proxy,
+    pub proxy: Arc<Proxy>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
     /// Refuse card numbers with a wrong check digit before they are sent. Off unless set.
@@ -55,41 +55,19 @@ pub enum StatusQueryForm {
     QueryString,
 }
 
-/// The way to the gateway.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub enum Proxy {
-    /// No proxy, whatever the environment says.
-    #[default]
-    Direct,
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like).
-    Environment,
-    /// A proxy by its URL, which may hold a user and a password.
-    Url(String),
-}
-
-impl fmt::Debug for Proxy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Direct => "Direct",
-            Self::Environment => "Environment",
-            Self::Url(_) => "Url(***)",
-        })
-    }
-}
-
 impl GatewayConfig {
     /// A configuration with every setting at its default.
-    pub fn new(base_url: impl Into<String>, credentials: Credentials) -> Self {
+    pub fn new(base_url: impl Into<String>, credentials: impl Into<Arc<Credentials>>) -> Self {
         Self {
             base_url: base_url.into(),
-            credentials,
+            credentials: credentials.into(),
             connect_timeout: Duration::from_secs(10),
             deadline: Duration::from_secs(30),
             query_retries: 2,
             status_query: StatusQueryForm::default(),
-            dialect: Dialect::default(),
+            dialect: Arc::default(),
             extra_root_certificates: Vec::new(),
-            proxy: Proxy::default(),
+            proxy: Arc::default(),
             user_agent_suffix: None,
             check_luhn: false,
         }
@@ -206,7 +184,7 @@ mod tests {
     #[test]
     fn nothing_secret_is_printed() {
         let mut config = GatewayConfig::new("https://user:hunter2@pay.example.kg", Credentials::basic("a", "hunter2"));
-        config.proxy = Proxy::Url("http://me:hunter2@proxy".into());
+        config.proxy = Proxy::url("http://me:hunter2@proxy").into();
         assert!(!format!("{config:?}").contains("hunter2"));
     }
 }

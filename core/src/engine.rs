@@ -28,7 +28,7 @@ pub(crate) struct Engine {
     transport: Arc<dyn Transport>,
     base_url: String,
     limits: Limits,
-    dialect: Dialect,
+    dialect: Arc<Dialect>,
     checks: CheckSettings,
     status_query: StatusQueryForm,
     password: Secret,

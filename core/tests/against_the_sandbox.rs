@@ -138,7 +138,7 @@ async fn an_unknown_outcome_is_found_out() {
 #[tokio::test]
 async fn an_mbank_payment() {
     let dialect = r#"{"mbank_identifier": {"pointers": ["/data/paymentId"], "confirm_field": "paymentId"}}"#;
-    let shop = Shop::open_with(|config| config.dialect = Dialect::from_json(dialect).unwrap());
+    let shop = Shop::open_with(|config| config.dialect = Dialect::from_json(dialect).unwrap().into());
     let payment = MbankPayment { phone: "996555000101".into(), ..support::mbank_payment() };
     let created = shop.gateway.create_mbank_payment(payment).await.unwrap();
     let identifier = created.identifier.as_deref();
@@ -237,7 +237,7 @@ async fn status_queries_in_both_forms_and_languages() {
 
 #[tokio::test]
 async fn wrong_credentials_and_what_the_gateway_refuses() {
-    let shop = Shop::open_with(|config| config.credentials = Credentials::basic("kassa", "wrong-password"));
+    let shop = Shop::open_with(|config| config.credentials = Credentials::basic("kassa", "wrong-password").into());
     let error = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap_err();
     assert_eq!(error.kind(), "Unauthorized");
     let shop = Shop::open();

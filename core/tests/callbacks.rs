@@ -236,7 +236,7 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
 
     // Where the unit is stated, the amounts tell.
     let dialect = Dialect::from_json(r#"{"qr_amount_unit":"som"}"#).unwrap();
-    let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+    let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
     let found = gateway.verify_callback(&forged("q-9", "1000"), Some(&unnumbered)).await.unwrap();
     assert_eq!(contradicted(&found), ["amount"]);
     let found = gateway.verify_callback(&forged("q-1", "1"), None).await.unwrap();
@@ -260,7 +260,7 @@ async fn a_qr_payment_is_asked_about_by_its_transaction() {
     assert!(gateway.verify_callback(&with_id, None).await.unwrap().is_charged());
 
     let dialect = Dialect::from_json(r#"{"qr_amount_unit":"tyiyn"}"#).unwrap();
-    let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+    let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
     assert!(gateway.verify_callback(&with_id, Some(&mine)).await.unwrap().is_charged());
     let dearer = expect(PaymentRef::qr("tx-9"), "1", "KGS");
     assert_eq!(contradicted(&gateway.verify_callback(&with_id, Some(&dearer)).await.unwrap()), ["amount"]);
@@ -277,7 +277,7 @@ async fn a_provider_that_is_not_known_cannot_be_asked() {
 async fn words_of_the_dialect_count() {
     let server = reporting("PAID", "1");
     let dialect = Dialect::from_json(r#"{"charged_words":["PAID"]}"#).unwrap();
-    let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+    let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
     assert!(gateway.verify_callback(&callback("order-1", "1", "PAID"), None).await.unwrap().is_charged());
     let found = gateway.verify_callback(&callback("order-1", "1", "Reject"), None).await.unwrap();
     assert_eq!(contradicted(&found), ["status"]);

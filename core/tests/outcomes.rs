@@ -270,7 +270,7 @@ async fn a_code_that_the_dialect_lists_is_a_refusal() {
     for op in Op::MOVES_MONEY.into_iter().chain(Op::CREATES) {
         for (body, code) in [(ENVELOPE, "05"), (r#"{"code":"05","message":"No"}"#, "05")] {
             let server = Server::replying(200, body);
-            let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone(), ..server.config() }).unwrap();
+            let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
             let refused = PaymentError::Refused {
                 http_status: 200,
                 code: Some(code.into()),
@@ -302,7 +302,7 @@ async fn a_listed_refusal_is_one_only_where_a_verdict_can_be() {
     let of_queries = Op::ASKS.map(|op| (op, 200, with_status, UNEXPECTED));
     for (op, status, body, variant) in of_money.into_iter().chain(of_queries) {
         let server = Server::replying(status, body);
-        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone(), ..server.config() }).unwrap();
+        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
         assert_eq!(op.run(&gateway).await.unwrap_err().kind(), variant, "{op:?}");
     }
 }

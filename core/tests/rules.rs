@@ -432,7 +432,7 @@ async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
 
     let named = Bench::with(|config| {
         let dialect = r#"{"mbank_identifier": {"pointers": ["/id"], "confirm_field": "paymentId"}}"#;
-        config.dialect = Dialect::from_json(dialect).unwrap();
+        config.dialect = Dialect::from_json(dialect).unwrap().into();
     });
     named.run(valid, confirm, &[field("identifier", second, ["id-7"], [])]).await;
 }

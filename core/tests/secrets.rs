@@ -143,7 +143,7 @@ fn printed() {
     let payment = support::card_payment();
     let credentials = Credentials::basic("shop", PASSWORD);
     let mut config = GatewayConfig::new("https://pay.example.kg", credentials.clone());
-    config.proxy = Proxy::Url(format!("http://user:{PASSWORD}@proxy.example"));
+    config.proxy = Proxy::url(format!("http://user:{PASSWORD}@proxy.example")).into();
     let gateway = Gateway::new(config.clone()).unwrap();
     let text = format!(
         "{card:?} {card} {card:#?} {payment:?} {payment:#?} {} {:?} {credentials:?} {credentials:#?} {config:?} {config:#?} {gateway:?}",

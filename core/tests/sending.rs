@@ -274,7 +274,7 @@ async fn a_proxy_is_used_where_it_is_asked_for() {
     let proxy = Server::replying(200, &Op::QrStatus.success_body());
     // Nothing listens there; only the proxy can answer.
     let config = GatewayConfig {
-        proxy: Proxy::Url(proxy.url()),
+        proxy: Proxy::url(proxy.url()).into(),
         ..GatewayConfig::new("http://127.0.0.1:1/prefix", kassa::Credentials::basic("a", "b"))
     };
     Op::QrStatus.run(&Gateway::new(config).unwrap()).await.unwrap();
@@ -283,7 +283,7 @@ async fn a_proxy_is_used_where_it_is_asked_for() {
         "GET http://127.0.0.1:1/prefix/gen/qr/transaction/status?transaction_id=tx-1 HTTP/1.1"
     );
     for url in ["::", "", "proxy:3128", "ftp://proxy.example", "wss://proxy.example", "socks5://proxy.example"] {
-        let unusable = GatewayConfig { proxy: Proxy::Url(url.into()), ..proxy.config() };
+        let unusable = GatewayConfig { proxy: Proxy::url(url).into(), ..proxy.config() };
         assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured", "{url}");
     }
 }
@@ -292,7 +292,7 @@ async fn a_proxy_is_used_where_it_is_asked_for() {
 async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
     let proxy = Server::replying(407, "");
     let config = GatewayConfig {
-        proxy: Proxy::Url(proxy.url()),
+        proxy: Proxy::url(proxy.url()).into(),
         ..GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
     };
     for op in Op::all() {
@@ -324,7 +324,7 @@ fn in_a_process_with_a_proxy_in_its_environment() {
     let direct = GatewayConfig::new("http://127.0.0.1:1", kassa::Credentials::basic("a", "b"));
     let ask = |config| BlockingGateway::new(config).unwrap().qr_status("tx");
     assert_eq!(ask(direct.clone()).unwrap_err().kind(), "Unavailable");
-    ask(GatewayConfig { proxy: Proxy::Environment, ..direct }).unwrap();
+    ask(GatewayConfig { proxy: Proxy::environment().into(), ..direct }).unwrap();
 }
 
 #[test]

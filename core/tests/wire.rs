@@ -237,7 +237,7 @@ async fn credentials_travel_in_utf8() {
     {
         for op in [Op::CardPayment, Op::QrStatus] {
             let credentials = Credentials::basic(login, password);
-            let configure = |config: &mut GatewayConfig| config.credentials = credentials;
+            let configure = |config: &mut GatewayConfig| config.credentials = credentials.into();
             let request = sent_with(configure, async |gateway| op.run(&gateway).await).await;
             assert_eq!(request.header("authorization"), Some(format!("Basic {token}").as_str()), "{login}, {op:?}");
         }
@@ -423,7 +423,7 @@ async fn a_confirmation_carries_the_identifier_that_the_dialect_names() {
     ] {
         let dialect = format!(r#"{{"mbank_identifier":{{"pointers":["/data/id"],"confirm_field":"{field}"}}}}"#);
         let dialect = Dialect::from_json(&dialect).unwrap();
-        let configure = |config: &mut GatewayConfig| config.dialect = dialect;
+        let configure = |config: &mut GatewayConfig| config.dialect = dialect.into();
         let call = async |gateway: Gateway| gateway.confirm_mbank_payment("order-2", OTP, identifier).await;
         assert_eq!(sent_with(configure, call).await.body, body);
     }

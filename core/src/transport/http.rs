@@ -18,8 +18,9 @@ use url::Url;
 
 use super::{Boxed, Connection, Failure, Observer, Request, Transport, runtime, tls};
 use crate::{
-    config::{GatewayConfig, Proxy, misconfigured},
+    config::{GatewayConfig, misconfigured},
     error::PaymentError,
+    proxy::Way,
     reply::Reply,
     secret::{Secret, SecretBytes},
 };
@@ -139,8 +140,9 @@ impl Exchanger {
 
 impl Clients {
     fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
-        let proxy = match &config.proxy {
-            Proxy::Url(url) => {
+        let proxy = match &config.proxy.0 {
+            Way::Url(url) => {
+                let url = url.expose();
                 // Neither the URL nor the problem is quoted: they may hold the proxy's password.
                 let unusable = || misconfigured("proxy must be the http or https URL of a proxy");
                 // The HTTP client ignores a proxy of another kind, and would go to the gateway directly.
@@ -149,16 +151,16 @@ impl Clients {
                 if !usable {
                     return Err(unusable());
                 }
-                Some(reqwest::Proxy::all(url.as_str()).map_err(|_| unusable())?)
+                Some(reqwest::Proxy::all(url).map_err(|_| unusable())?)
             }
-            Proxy::Direct | Proxy::Environment => None,
+            Way::Direct | Way::Environment => None,
         };
         let suffix = config.user_agent_suffix.as_deref().map(|suffix| format!(" {suffix}")).unwrap_or_default();
         let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
         Ok(Self {
             tls: tls::client_config(&config.extra_root_certificates)?,
             proxy,
-            environment_proxies: config.proxy == Proxy::Environment,
+            environment_proxies: matches!(config.proxy.0, Way::Environment),
             connect_timeout: config.connect_timeout,
             user_agent: HeaderValue::from_str(&user_agent)
                 .map_err(|_| misconfigured("user_agent_suffix has a character that a header cannot carry"))?,

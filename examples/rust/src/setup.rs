@@ -134,7 +134,7 @@ fn config(
         if connection.status_as_query { StatusQueryForm::QueryString } else { StatusQueryForm::JsonBody };
     Ok(GatewayConfig {
         deadline: connection.timeout,
-        dialect: dialect(connection.dialect.as_deref(), sandbox.is_some())?,
+        dialect: dialect(connection.dialect.as_deref(), sandbox.is_some())?.into(),
         extra_root_certificates: connection
             .root_certificates
             .iter()
