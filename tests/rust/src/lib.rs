@@ -1,0 +1,1 @@
+//! Nothing is here: the runner of the conformance vectors is the test of this package.

@@ -1,0 +1,122 @@
+//! Whether the vectors show everything that they should.
+
+use std::collections::BTreeSet;
+
+use crate::{canonical::seen, generate, vectors::Vector};
+
+const LEAST: usize = 250;
+
+/// What must have come out of the SDK at least once.
+const ANSWERS: &[&str] = &[
+    "AdviceTopic::card_expired",
+    "AdviceTopic::card_number_mistyped",
+    "AdviceTopic::mega_pay_minimum",
+    "AdviceTopic::order_number_characters",
+    "Callback",
+    "CallbackVerdict::confirmed",
+    "CallbackVerdict::contradicted",
+    "CallbackVerdict::pending",
+    "CallbackVerdict::unverifiable",
+    "CardPaymentCreated",
+    "GatewayReply",
+    "LocalDateTime",
+    "MbankPaymentCreated",
+    "NextStep::AskStatus",
+    "NextStep::OpenConfirmation",
+    "PayFormCreated",
+    "PaymentError::DeadlineExpired",
+    "PaymentError::Invalid",
+    "PaymentError::Misconfigured",
+    "PaymentError::OutcomeUnknown",
+    "PaymentError::Refused",
+    "PaymentError::Unauthorized",
+    "PaymentError::Unavailable",
+    "PaymentError::Unexpected",
+    "PaymentKind::card",
+    "PaymentKind::mbank",
+    "PaymentKind::pay_form",
+    "PaymentKind::qr",
+    "PaymentRef",
+    "PaymentStatus",
+    "Provider",
+    "QrCode",
+    "QrData",
+    "QrImage",
+    "ReturnRedirect",
+    "Rule::digits",
+    "Rule::exact",
+    "Rule::format",
+    "Rule::http_url",
+    "Rule::ip_address",
+    "Rule::length",
+    "Rule::letters",
+    "Rule::luhn",
+    "Rule::minimum",
+    "Rule::month",
+    "Rule::one_of",
+    "Rule::required",
+    "Rule::return_uri",
+    "StatusReport",
+    "WatchOutcome::cancelled",
+    "WatchOutcome::charged",
+    "WatchOutcome::rejected",
+    "WatchReport::QueryFailed",
+    "WatchReport::Status",
+];
+
+/// The types that only go in: each is printed once, so that none of them shows a secret.
+const PRINTED: &[&str] = &[
+    "card",
+    "card_payment",
+    "credentials",
+    "expected_payment",
+    "gateway",
+    "gateway_config",
+    "mbank_payment",
+    "pay_form",
+    "poll_policy",
+    "proxy",
+    "qr_payment",
+];
+
+const GROUPS: &[&str] = &[
+    "callbacks",
+    "cancellation",
+    "dialects",
+    "money",
+    "outcomes",
+    "payment_refs",
+    "qr",
+    "redaction",
+    "redirects",
+    "validation",
+    "watching",
+    "wire",
+];
+
+pub fn gaps(vectors: &[Vector]) -> Vec<String> {
+    let mut gaps = Vec::new();
+    if vectors.len() < LEAST {
+        gaps.push(format!("there are {} vectors, fewer than {LEAST}", vectors.len()));
+    }
+    let seen = seen();
+    let of = |wanted: &str| vectors.iter().filter(move |vector| vector.group == wanted).collect::<Vec<_>>();
+    let printed: BTreeSet<&str> =
+        of("redaction").iter().filter_map(|vector| vector.spec["input"]["type"].as_str()).collect();
+    let cells: BTreeSet<(&str, &str)> = of("outcomes")
+        .iter()
+        .filter_map(|vector| Some((vector.spec["row"].as_str()?, vector.spec["do"].as_str()?)))
+        .collect();
+    let wired: BTreeSet<&str> = of("wire").iter().filter_map(|vector| vector.spec["do"].as_str()).collect();
+    let mut check = |what: &str, wanted: &[&str], there: &dyn Fn(&str) -> bool| {
+        gaps.extend(wanted.iter().filter(|name| !there(name)).map(|name| format!("{what} {name} is in no vector")));
+    };
+    check("the group", GROUPS, &|group| !of(group).is_empty());
+    check("the answer", ANSWERS, &|name| seen.contains(name));
+    check("the printed type", PRINTED, &|name| printed.contains(name));
+    for operation in generate::OPERATIONS {
+        check("the request of", &[operation.name], &|name| wired.contains(name));
+        check(operation.name, &generate::rows(), &|row| cells.contains(&(row, operation.name)));
+    }
+    gaps
+}

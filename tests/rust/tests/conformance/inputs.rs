@@ -1,0 +1,177 @@
+//! Builds the SDK's values from the JSON of a vector.
+
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use kassa::{
+    Card, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig, MbankPayment, PayForm,
+    PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
+};
+use serde_json::Value;
+
+use crate::vectors::text;
+
+pub fn optional(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+pub fn decimal(value: &Value) -> Decimal {
+    Decimal::from_str_exact(&text(value)).unwrap()
+}
+
+/// A text stands for its UTF-8, `{"$bytes": …}` for any bytes, and nothing for none.
+pub fn bytes(value: &Value) -> Vec<u8> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.clone().into_bytes(),
+        other => STANDARD.decode(text(&other["$bytes"])).unwrap(),
+    }
+}
+
+/// A dialect or a callback may be written as a text, or as the JSON that it is.
+pub fn json_text(value: &Value) -> String {
+    optional(value).unwrap_or_else(|| value.to_string())
+}
+
+fn milliseconds(value: &Value) -> Duration {
+    Duration::from_millis(value.as_u64().expect("milliseconds"))
+}
+
+pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentError> {
+    let placed = |text: String| text.replace("{server}", server_url);
+    let credentials = Credentials::basic(text(&value["login"]), text(&value["password"]));
+    let mut config = GatewayConfig::new(placed(text(&value["base_url"])), credentials);
+    for (name, place) in
+        [("connect_timeout_ms", &mut config.connect_timeout), ("deadline_ms", &mut config.deadline)]
+    {
+        *place = value.get(name).map_or(*place, milliseconds);
+    }
+    if let Some(retries) = value["query_retries"].as_u64() {
+        config.query_retries = u32::try_from(retries).unwrap();
+    }
+    if let Some(form) = value["status_query"].as_str() {
+        config.status_query = match form {
+            "json_body" => StatusQueryForm::JsonBody,
+            "query_string" => StatusQueryForm::QueryString,
+            other => panic!("no status query form {other}"),
+        };
+    }
+    if !value["dialect"].is_null() {
+        config.dialect = Dialect::from_json(&json_text(&value["dialect"]))?.into();
+    }
+    if let Some(proxy) = value.get("proxy") {
+        config.proxy = self::proxy(proxy).into();
+    }
+    for certificate in value["extra_root_certificates"].as_array().into_iter().flatten() {
+        config.extra_root_certificates.push(text(certificate));
+    }
+    config.user_agent_suffix = optional(&value["user_agent_suffix"]);
+    config.check_luhn = value["check_luhn"] == true;
+    Ok(config)
+}
+
+pub fn proxy(value: &Value) -> Proxy {
+    match value.as_str() {
+        Some("direct") => Proxy::direct(),
+        Some("environment") => Proxy::environment(),
+        _ => Proxy::url(text(&value["url"])),
+    }
+}
+
+pub fn card(input: &Value) -> Card {
+    let year = input["expiry_year"].as_i64().unwrap().try_into().unwrap();
+    Card::new(text(&input["pan"]), text(&input["expiry_month"]), year, text(&input["cvc"]), text(&input["holder_name"]))
+}
+
+pub fn card_payment(input: &Value) -> CardPayment {
+    CardPayment {
+        order_number: text(&input["order_number"]),
+        description: text(&input["description"]),
+        amount: decimal(&input["amount"]),
+        currency: text(&input["currency"]),
+        card: card(input).into(),
+        language: text(&input["language"]),
+        return_url: optional(&input["return_url"]),
+        callback_url: text(&input["callback_url"]),
+        ip: text(&input["ip"]),
+        email: optional(&input["email"]),
+    }
+}
+
+pub fn mbank_payment(input: &Value) -> MbankPayment {
+    MbankPayment {
+        order_number: text(&input["order_number"]),
+        phone: text(&input["phone"]),
+        amount_som: input["amount_som"].as_i64().unwrap(),
+        comment: text(&input["comment"]),
+        callback_url: optional(&input["callback_url"]),
+    }
+}
+
+pub fn pay_form(input: &Value) -> PayForm {
+    PayForm {
+        amount: decimal(&input["amount"]),
+        service_name: text(&input["service_name"]),
+        callback_url: text(&input["callback_url"]),
+        return_url: text(&input["return_url"]),
+    }
+}
+
+pub fn qr_payment(input: &Value) -> QrPayment {
+    QrPayment {
+        sum_tyiyn: input["sum_tyiyn"].as_i64(),
+        requisite: optional(&input["requisite"]),
+        callback_url: optional(&input["callback_url"]),
+    }
+}
+
+pub fn provider(value: &Value) -> Provider {
+    match value.as_str() {
+        Some("cards") => Provider::Cards,
+        Some("mega_pay") => Provider::MegaPay,
+        Some("mbank") => Provider::MBank,
+        _ => Provider::Other(text(&value["name"])),
+    }
+}
+
+pub fn payment_ref(value: &Value) -> PaymentRef {
+    PaymentRef {
+        kind: match value["kind"].as_str() {
+            Some("card") => PaymentKind::Card,
+            Some("mbank") => PaymentKind::Mbank,
+            Some("pay_form") => PaymentKind::PayForm,
+            Some("qr") => PaymentKind::Qr,
+            other => panic!("no kind {other:?}"),
+        },
+        order_number: optional(&value["order_number"]),
+        gateway_number: optional(&value["gateway_number"]),
+        provider: value.get("provider").filter(|provider| !provider.is_null()).map(provider),
+        transaction_id: optional(&value["transaction_id"]),
+    }
+}
+
+pub fn expected_payment(value: &Value) -> ExpectedPayment {
+    ExpectedPayment {
+        payment: payment_ref(&value["payment"]),
+        amount: decimal(&value["amount"]),
+        currency: text(&value["currency"]),
+    }
+}
+
+pub fn policy(input: &Value) -> PollPolicy {
+    let default = PollPolicy::default();
+    PollPolicy {
+        interval: input.get("interval_ms").map_or(default.interval, milliseconds),
+        deadline: input.get("deadline_ms").map_or(default.deadline, milliseconds),
+    }
+}
+
+pub fn level(value: &Value) -> QrLevel {
+    match value.as_str() {
+        Some("low") => QrLevel::Low,
+        Some("medium") => QrLevel::Medium,
+        Some("quartile") => QrLevel::Quartile,
+        Some("high") => QrLevel::High,
+        other => panic!("no level {other:?}"),
+    }
+}

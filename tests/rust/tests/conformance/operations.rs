@@ -1,0 +1,167 @@
+//! Maps the names in the vectors to the SDK's methods.
+
+use std::fmt::Debug;
+
+use kassa::{
+    Callback, Dialect, Gateway, LocalDateTime, PaymentError, PaymentRef, Provider, QrCode, ReturnRedirect, StatusWatch,
+    WatchReport, new_order_number, som_to_tyiyn, tyiyn_to_som,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    canonical::Canonical,
+    inputs::{self, optional},
+    printed,
+    vectors::text,
+};
+
+/// What a step brought: its result in the canonical form, and everything that can be printed of it.
+pub struct Came {
+    pub result: Value,
+    pub printed: String,
+}
+
+pub fn came<T: Canonical + Debug>(result: Result<T, PaymentError>) -> Came {
+    let shown = printed::forms(&result);
+    Came { printed: shown, ..shaped(result.map(|answer| answer.canonical())) }
+}
+
+/// For answers that are plain JSON already.
+pub fn shaped(result: Result<Value, PaymentError>) -> Came {
+    match result {
+        Ok(answer) => Came { printed: answer.to_string(), result: json!({"answer": answer}) },
+        Err(error) => Came { printed: printed::error(&error), result: json!({"error": error.canonical()}) },
+    }
+}
+
+pub fn answer(value: impl Into<Value>) -> Came {
+    shaped(Ok(value.into()))
+}
+
+pub const GATEWAY_CALLS: [&str; 10] = [
+    "create_card_payment",
+    "payment_status",
+    "create_mbank_payment",
+    "confirm_mbank_payment",
+    "create_pay_form",
+    "provider_status",
+    "create_qr_image",
+    "create_qr_data",
+    "qr_status",
+    "verify_callback",
+];
+
+pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
+    let order_number = || text(&input["order_number"]);
+    match name {
+        "create_card_payment" => came(gateway.create_card_payment(inputs::card_payment(input)).await),
+        "payment_status" => {
+            came(gateway.payment_status(&order_number(), optional(&input["language"]).as_deref()).await)
+        }
+        "create_mbank_payment" => came(gateway.create_mbank_payment(inputs::mbank_payment(input)).await),
+        "confirm_mbank_payment" => {
+            let (otp, identifier) = (text(&input["otp"]), optional(&input["identifier"]));
+            came(gateway.confirm_mbank_payment(&order_number(), &otp, identifier.as_deref()).await)
+        }
+        "create_pay_form" => came(gateway.create_pay_form(inputs::pay_form(input)).await),
+        "provider_status" => {
+            came(gateway.provider_status(&order_number(), inputs::provider(&input["provider"])).await)
+        }
+        "create_qr_image" => came(gateway.create_qr_image(inputs::qr_payment(input)).await),
+        "create_qr_data" => came(gateway.create_qr_data(inputs::qr_payment(input)).await),
+        "qr_status" => came(gateway.qr_status(&text(&input["transaction_id"])).await),
+        "verify_callback" => verify_callback(gateway, input).await,
+        other => panic!("no call is named {other:?}"),
+    }
+}
+
+async fn verify_callback(gateway: &Gateway, input: &Value) -> Came {
+    let callback = Callback::parse(&inputs::json_text(&input["callback"])).expect("a callback that can be read");
+    let expected = input.get("expected").filter(|expected| !expected.is_null()).map(inputs::expected_payment);
+    came(gateway.verify_callback(&callback, expected.as_ref()).await)
+}
+
+pub async fn watch(watch: &StatusWatch, name: &str) -> Came {
+    match name {
+        "next" => came(watch.next().await),
+        "outcome" => came(watch.outcome().await),
+        "all" => all(watch).await,
+        other => panic!("no step is named {other:?}"),
+    }
+}
+
+/// Every report until the end, and the error that ended the watch, if one did.
+async fn all(watch: &StatusWatch) -> Came {
+    let mut reports: Vec<WatchReport> = Vec::new();
+    let error = loop {
+        match watch.next().await {
+            Ok(Some(report)) => reports.push(report),
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let printed = format!("{reports:?} {error:?}");
+    let result = json!({"answer": {"reports": reports.canonical(), "error": error.canonical()}});
+    Came { result, printed }
+}
+
+/// The functions that need no gateway; `None` where the name is none of theirs.
+pub fn function(name: &str, input: &Value) -> Option<Came> {
+    Some(match name {
+        "parse_callback" => came(Callback::parse(&inputs::json_text(&input["body"]))),
+        "parse_return_redirect" => came(ReturnRedirect::parse(&text(&input["url"]))),
+        "parse_payment_ref" => came(text(&input["text"]).parse::<PaymentRef>()),
+        "payment_ref_text" => answer(inputs::payment_ref(input).to_string()),
+        "can_be_asked_about" => answer(inputs::payment_ref(input).can_be_asked_about()),
+        "payment_ref_of" => payment_ref_of(input),
+        "advice" => advice(input),
+        "parse_local_date_time" => came(Ok(LocalDateTime::parse(&text(&input["text"])))),
+        "provider_from_name" => came(Ok(Provider::from_name(&text(&input["name"])))),
+        "read_dialect" => read_dialect(input),
+        "som_to_tyiyn" => shaped(som_to_tyiyn(inputs::decimal(&input["som"])).map(Value::from)),
+        "tyiyn_to_som" => came(Ok(tyiyn_to_som(input["tyiyn"].as_i64().unwrap()))),
+        "new_order_number" => answer(new_order_number()),
+        "encode_qr" => came(qr_code(input)),
+        "draw_qr_png" => shaped(qr_code(input).and_then(|code| png_size(&code, input))),
+        "draw_qr_text" => shaped(qr_code(input).map(|code| code.text().lines().collect())),
+        "draw_qr_svg" => shaped(qr_code(input).map(|code| code.svg().into())),
+        "print" => printed::value(input),
+        _ => return None,
+    })
+}
+
+fn payment_ref_of(input: &Value) -> Came {
+    let request = &input["request"];
+    came(Ok(match request["do"].as_str() {
+        Some("create_card_payment") => inputs::card_payment(&request["input"]).payment_ref(),
+        Some("create_mbank_payment") => inputs::mbank_payment(&request["input"]).payment_ref(),
+        other => panic!("no reference for {other:?}"),
+    }))
+}
+
+fn advice(input: &Value) -> Came {
+    let request = &input["request"];
+    came(Ok(match request["do"].as_str() {
+        Some("create_card_payment") => inputs::card_payment(&request["input"]).advice(),
+        Some("create_mbank_payment") => inputs::mbank_payment(&request["input"]).advice(),
+        Some("create_pay_form") => inputs::pay_form(&request["input"]).advice(),
+        other => panic!("no advice on {other:?}"),
+    }))
+}
+
+fn read_dialect(input: &Value) -> Came {
+    let dialect = Dialect::from_json(&inputs::json_text(&input["json"]));
+    shaped(dialect.map(|dialect| serde_json::from_str(&dialect.to_json()).unwrap()))
+}
+
+fn qr_code(input: &Value) -> Result<QrCode, PaymentError> {
+    QrCode::encode(&text(&input["text"]), inputs::level(&input["level"]))
+}
+
+/// The first chunk of a PNG says how wide and high it is.
+fn png_size(code: &QrCode, input: &Value) -> Result<Value, PaymentError> {
+    let png = code.png(input["px"].as_u64().unwrap().try_into().unwrap())?;
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "not a PNG");
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    Ok(json!({"width": number(16), "height": number(20)}))
+}

@@ -1,0 +1,204 @@
+//! Runs one vector: its steps one after the other, then what it says about the requests and about what was printed.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use futures_util::future::{AbortHandle, Abortable};
+use kassa::{Decimal, Gateway, PaymentError, StatusWatch};
+use serde_json::{Value, json};
+
+use crate::{
+    compare::differences,
+    inputs,
+    operations::{self, Came, GATEWAY_CALLS, answer, shaped},
+    printed,
+    server::{PATIENCE, Received, Server},
+    vectors::{Vector, object, text},
+};
+
+/// The problems of one vector.
+pub fn run(vector: &Vector) -> Vec<String> {
+    let (found, finding) = mpsc::channel();
+    let spec = vector.spec.clone();
+    thread::spawn(move || {
+        let problems = catch_unwind(AssertUnwindSafe(|| run_spec(&spec)));
+        let _ = found.send(problems.unwrap_or_else(|_| vec!["panicked, see above".to_owned()]));
+    });
+    let problems =
+        finding.recv_timeout(PATIENCE * 2).unwrap_or_else(|_| vec!["does not end, or not with a result".to_owned()]);
+    problems.into_iter().map(|problem| format!("{} / {}: {problem}", vector.group, vector.name)).collect()
+}
+
+fn run_spec(spec: &Value) -> Vec<String> {
+    let started = Instant::now();
+    let mut session = Session::new(spec);
+    let mut problems = Vec::new();
+    let steps = spec["steps"].as_array().cloned().unwrap_or_else(|| vec![spec.clone()]);
+    for (number, step) in steps.iter().enumerate() {
+        let came = session.step(&text(&step["do"]), &step["input"]);
+        session.printed.push_str(&came.printed);
+        if let Some(expected) = step.get("expect") {
+            let place = format!("step {} ({})", number + 1, step["do"]);
+            problems.extend(differences(expected, &came.result).into_iter().map(|found| format!("{place} {found}")));
+        }
+    }
+    let least = Duration::from_millis(spec["took_at_least_ms"].as_u64().unwrap_or_default());
+    if started.elapsed() < least {
+        problems.push(format!("took only {:?}", started.elapsed()));
+    }
+    problems.extend(session.check_requests(spec));
+    problems.extend(printed::problems(spec, &session.printed));
+    problems
+}
+
+/// What the steps of one vector share.
+struct Session {
+    config: Value,
+    server: Server,
+    gateway: Option<Gateway>,
+    watch: Option<StatusWatch>,
+    started: Option<(AbortHandle, JoinHandle<Option<Came>>)>,
+    printed: String,
+}
+
+impl Session {
+    fn new(spec: &Value) -> Self {
+        let replies = spec["replies"].as_array().cloned().unwrap_or_default();
+        Self {
+            config: spec["config"].clone(),
+            server: Server::start(replies),
+            gateway: None,
+            watch: None,
+            started: None,
+            printed: String::new(),
+        }
+    }
+
+    fn gateway(&mut self) -> Result<Gateway, PaymentError> {
+        if self.gateway.is_none() {
+            self.gateway = Some(Gateway::new(inputs::config(&self.config, &self.server.url())?)?);
+        }
+        Ok(self.gateway.clone().expect("it was made just now"))
+    }
+
+    fn step(&mut self, name: &str, input: &Value) -> Came {
+        match name {
+            "new_gateway" => shaped(self.gateway().map(|_| Value::Null)),
+            "watch" => self.watch(input),
+            "check_now" => self.on_watch(StatusWatch::check_now),
+            "cancel" => self.on_watch(StatusWatch::cancel),
+            "start" => self.start(input),
+            "abandon" => self.abandon(),
+            "finish" => self.started.take().and_then(|(_, thread)| thread.join().unwrap()).expect("was not abandoned"),
+            "wait_for_requests" => answer(self.server.wait_for_requests(input["count"].as_u64().unwrap() as usize)),
+            "release" => {
+                self.server.release();
+                answer(Value::Null)
+            }
+            "sent" => answer(self.server.received().len()),
+            "answered" => answer(self.server.answered()),
+            _ => match operations::function(name, input) {
+                Some(came) => came,
+                None => pollster::block_on(self.awaited(name, input)),
+            },
+        }
+    }
+
+    /// The future of everything that waits. It owns what it needs, so that it can be started and given up.
+    fn awaited(&mut self, name: &str, input: &Value) -> impl Future<Output = Came> + Send + use<> {
+        let (name, input) = (name.to_owned(), input.clone());
+        let (gateway, watch) = (self.gateway(), self.watch.clone());
+        async move {
+            let gateway = match gateway {
+                Ok(gateway) => gateway,
+                Err(error) => return shaped(Err(error)),
+            };
+            match name.as_str() {
+                "close" => {
+                    gateway.close().await;
+                    answer(Value::Null)
+                }
+                name if GATEWAY_CALLS.contains(&name) => operations::call(&gateway, name, &input).await,
+                name => operations::watch(&watch.expect("a watch"), name).await,
+            }
+        }
+    }
+
+    fn watch(&mut self, input: &Value) -> Came {
+        let payment = inputs::payment_ref(&input["payment"]);
+        let watch = self.gateway().and_then(|gateway| gateway.watch(payment, inputs::policy(input)));
+        let came = shaped(watch.as_ref().map(|_| Value::Null).map_err(Clone::clone));
+        self.watch = watch.ok();
+        Came { printed: format!("{} {:?}", came.printed, self.watch), ..came }
+    }
+
+    fn on_watch(&mut self, act: impl Fn(&StatusWatch)) -> Came {
+        act(self.watch.as_ref().expect("a watch"));
+        answer(Value::Null)
+    }
+
+    fn start(&mut self, input: &Value) -> Came {
+        let future = self.awaited(&text(&input["do"]), &input["input"]);
+        let (handle, registration) = AbortHandle::new_pair();
+        let thread = thread::spawn(move || pollster::block_on(Abortable::new(future, registration)).ok());
+        self.started = Some((handle, thread));
+        answer(Value::Null)
+    }
+
+    /// Gives up on what was started, and answers whether it had not ended by itself.
+    fn abandon(&mut self) -> Came {
+        let (handle, thread) = self.started.take().expect("something was started");
+        handle.abort();
+        answer(thread.join().unwrap().is_none())
+    }
+
+    /// Closing waits for payments on their way, so afterwards all requests are there.
+    fn check_requests(&mut self, spec: &Value) -> Vec<String> {
+        self.server.release();
+        if let Some(gateway) = self.gateway.take() {
+            pollster::block_on(gateway.close());
+        }
+        let received = self.server.received();
+        let expected = spec["requests"].as_array();
+        let count = expected.map(Vec::len).or(spec["sent"].as_u64().map(|count| count as usize));
+        let mut problems = Vec::new();
+        if count.is_some_and(|count| count != received.len()) {
+            problems.push(format!("{} requests were sent, not {}", received.len(), count.unwrap_or_default()));
+        }
+        for (number, (expected, request)) in expected.into_iter().flatten().zip(&received).enumerate() {
+            let found = request_problems(expected, request);
+            problems.extend(found.into_iter().map(|problem| format!("request {} {problem}", number + 1)));
+        }
+        problems
+    }
+}
+
+fn request_problems(expected: &Value, request: &Received) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (key, came) in [("method", &request.method), ("target", &request.target), ("body", &request.body)] {
+        if let Some(expected) = expected.get(key) {
+            problems.extend(differences(expected, &json!(came)).into_iter().map(|found| format!("{key} {found}")));
+        }
+    }
+    for (name, expected) in object(&expected["headers"]) {
+        let came = request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        problems.extend(differences(&expected, &json!(came)).into_iter().map(|found| format!("header {name} {found}")));
+    }
+    for (name, expected) in object(&expected["numbers"]) {
+        let came = number_in(&request.body, &name);
+        if came != Some(inputs::decimal(&expected)) {
+            problems.push(format!("number {name}: expected {expected}, body {}", request.body));
+        }
+    }
+    problems
+}
+
+/// The number after `"name":`, which must be one without quotes.
+fn number_in(body: &str, name: &str) -> Option<Decimal> {
+    let (_, rest) = body.split_once(&format!("\"{name}\":"))?;
+    Decimal::from_str_exact(&rest[..rest.find([',', '}'])?]).ok()
+}
