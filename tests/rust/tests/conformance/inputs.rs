@@ -60,7 +60,7 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
         config.dialect = Dialect::from_json(&json_text(&value["dialect"]))?.into();
     }
     if let Some(proxy) = value.get("proxy") {
-        config.proxy = self::proxy(proxy).into();
+        config.proxy = self::proxy(proxy, server_url).into();
     }
     for certificate in value["extra_root_certificates"].as_array().into_iter().flatten() {
         config.extra_root_certificates.push(text(certificate));
@@ -70,11 +70,11 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
     Ok(config)
 }
 
-pub fn proxy(value: &Value) -> Proxy {
+pub fn proxy(value: &Value, server_url: &str) -> Proxy {
     match value.as_str() {
         Some("direct") => Proxy::direct(),
         Some("environment") => Proxy::environment(),
-        _ => Proxy::url(text(&value["url"])),
+        _ => Proxy::url(text(&value["url"]).replace("{server}", server_url)),
     }
 }
 

@@ -57,7 +57,8 @@ fn run_all(chosen: &[&Vector]) -> Vec<String> {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 while let Some(vector) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    problems.lock().unwrap().extend(run::run(vector));
+                    let found = run::run(vector);
+                    problems.lock().unwrap().extend(found);
                 }
             });
         }

@@ -41,7 +41,7 @@ pub fn value(input: &Value) -> Came {
         "pay_form" => debug(&inputs::pay_form(of)),
         "qr_payment" => debug(&inputs::qr_payment(of)),
         "credentials" => debug(&inputs::config(of, "").unwrap().credentials),
-        "proxy" => debug(&inputs::proxy(&of["proxy"])),
+        "proxy" => debug(&inputs::proxy(&of["proxy"], "")),
         "gateway_config" => debug(&inputs::config(of, "").unwrap()),
         "gateway" => debug(&Gateway::new(inputs::config(of, "").unwrap()).unwrap()),
         "poll_policy" => debug(&inputs::policy(of)),
