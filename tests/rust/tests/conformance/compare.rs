@@ -15,6 +15,7 @@ pub fn differences(expected: &Value, actual: &Value) -> Vec<String> {
 fn compare(place: &str, expected: &Value, actual: &Value, found: &mut Vec<String>) {
     let matches = match expected {
         Value::Object(map) if map.contains_key("$any") => !actual.is_null(),
+        Value::Object(map) if map.contains_key("$one_of") => is_one_of(&map["$one_of"], actual),
         Value::Object(map) if map.contains_key("$like") => is_like(&map["$like"], actual),
         Value::Object(map) if map.contains_key("$decimal") => is_same_decimal(expected, actual),
         Value::Object(_) if actual.is_object() => return compare_objects(place, expected, actual, found),
@@ -37,6 +38,10 @@ fn compare_objects(place: &str, expected: &Value, actual: &Value, found: &mut Ve
     for key in all {
         compare(&format!("{place}.{key}"), &expected[&key], &actual[&key], found);
     }
+}
+
+fn is_one_of(choices: &Value, actual: &Value) -> bool {
+    choices.as_array().into_iter().flatten().any(|choice| differences(choice, actual).is_empty())
 }
 
 fn is_same_decimal(expected: &Value, actual: &Value) -> bool {
