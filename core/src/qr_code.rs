@@ -2,9 +2,11 @@
 
 use png::{BitDepth, ColorType, Compression, Encoder, Filter};
 use qrcode::{
-    EcLevel,
+    EcLevel, Version,
+    bits::Bits,
+    optimize::{Optimizer, Parser, Segment, total_encoded_len},
     render::{svg, unicode::Dense1x2},
-    types::{Color, QrError},
+    types::{Color, Mode, QrError},
 };
 
 use crate::{error::PaymentError, rules::invalid, violation::Rule};
@@ -68,7 +70,7 @@ impl QrCode {
             QrLevel::Quartile => EcLevel::Q,
             QrLevel::High => EcLevel::H,
         };
-        let code = qrcode::QrCode::with_error_correction_level(text, level).map_err(|problem| match problem {
+        let code = smallest_code(text.as_bytes(), level).map_err(|problem| match problem {
             QrError::DataTooLong => invalid("text", Rule::Length, None, "is too long for a QR code of this level"),
             other => invalid("text", Rule::Format, None, &format!("cannot be encoded: {other}")),
         })?;
@@ -131,6 +133,33 @@ impl QrCode {
     }
 }
 
+/// The versions in which a segment has the same length.
+const VERSION_CLASSES: [[i16; 2]; 3] = [[1, 9], [10, 26], [27, 40]];
+
+fn smallest_code(text: &[u8], level: EcLevel) -> Result<qrcode::QrCode, QrError> {
+    let segments: Vec<Segment> = Parser::new(text).map(without_kanji).collect();
+    for [first, last] in VERSION_CLASSES {
+        let largest = Version::Normal(last);
+        let segments: Vec<Segment> = Optimizer::new(segments.iter().copied(), largest).collect();
+        let needed = total_encoded_len(&segments, largest);
+        let fits = |version: &i16| Bits::new(Version::Normal(*version)).max_len(level).is_ok_and(|room| room >= needed);
+        if let Some(version) = (first..=last).find(fits) {
+            let mut bits = Bits::new(Version::Normal(version));
+            bits.push_segments(text, segments.into_iter())?;
+            bits.push_terminator(level)?;
+            return qrcode::QrCode::with_bits(bits, level);
+        }
+    }
+    Err(QrError::DataTooLong)
+}
+
+/// Some UTF-8, such as № or a row of capital Cyrillic letters, has bytes that are also Shift JIS. A reader of Kanji mode would
+/// show other letters than the text has.
+fn without_kanji(segment: Segment) -> Segment {
+    let mode = if segment.mode == Mode::Kanji { Mode::Byte } else { segment.mode };
+    Segment { mode, ..segment }
+}
+
 fn write_png(px: u32, bitmap: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
     let mut file = Vec::new();
     let mut encoder = Encoder::new(&mut file, px, px);
@@ -165,6 +194,14 @@ mod tests {
             for px in [400, 401, 900] {
                 assert_eq!(read(&code.png(px).unwrap()), (px, text.clone()), "{length} characters at {px} pixels");
             }
+        }
+    }
+
+    /// 14 bytes are what the smallest code holds in byte mode; Kanji mode would hold more, and be misread.
+    #[test]
+    fn letters_that_look_like_shift_jis_are_encoded_as_bytes() {
+        for text in ["№№№№№", "АБВГДЕЖЗ"] {
+            assert_eq!(QrCode::encode(text, QrLevel::Medium).unwrap().modules().len(), 25, "{text}");
         }
     }
 
