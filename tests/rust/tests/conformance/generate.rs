@@ -65,9 +65,7 @@ enum Cell {
     Misconfigured,
 }
 
-use Cell::{
-    Answer, Misconfigured, Refused, RetriedThenUnavailable, Unauthorized, Unavailable, Unexpected, Unknown,
-};
+use Cell::{Answer, Misconfigured, Refused, RetriedThenUnavailable, Unauthorized, Unavailable, Unexpected, Unknown};
 
 /// One thing that can come back.
 #[derive(Clone)]

@@ -64,9 +64,7 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
             came(gateway.confirm_mbank_payment(&order_number(), &otp, identifier.as_deref()).await)
         }
         "create_pay_form" => came(gateway.create_pay_form(inputs::pay_form(input)).await),
-        "provider_status" => {
-            came(gateway.provider_status(&order_number(), inputs::provider(&input["provider"])).await)
-        }
+        "provider_status" => came(gateway.provider_status(&order_number(), inputs::provider(&input["provider"])).await),
         "create_qr_image" => came(gateway.create_qr_image(inputs::qr_payment(input)).await),
         "create_qr_data" => came(gateway.create_qr_data(inputs::qr_payment(input)).await),
         "qr_status" => came(gateway.qr_status(&text(&input["transaction_id"])).await),

@@ -152,8 +152,10 @@ fn act(mut stream: &TcpStream, reply: &Value) -> Option<()> {
 fn reply_bytes(reply: &Value) -> Vec<u8> {
     let Some(status) = reply["status"].as_u64() else { return bytes(&reply["raw"]) };
     let body = bytes(&reply["body"]);
-    let headers: String =
-        object(&reply["headers"]).iter().map(|(name, value)| format!("{name}: {}\r\n", value.as_str().unwrap())).collect();
+    let headers: String = object(&reply["headers"])
+        .iter()
+        .map(|(name, value)| format!("{name}: {}\r\n", value.as_str().unwrap()))
+        .collect();
     let head = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     [head.into_bytes(), body].concat()
 }
