@@ -2,6 +2,7 @@
 //! behaviour. All other methods cross as they are, where they are.
 
 mod constructors;
+mod logging;
 mod texts;
 
 use rust_decimal::Decimal;
