@@ -41,6 +41,7 @@ fn wait<F: Future>(future: F) -> F::Output {
 /// // Nothing is sent where a field breaks a rule.
 /// assert!(matches!(gateway.qr_status(""), Err(PaymentError::Invalid { .. })));
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct BlockingGateway {
     gateway: Gateway,
@@ -54,7 +55,10 @@ impl BlockingGateway {
     pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
         Gateway::new(config).map(Self::from)
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl BlockingGateway {
     /// See [`Gateway::create_card_payment`].
     ///
     /// # Errors
@@ -67,7 +71,7 @@ impl BlockingGateway {
     ///
     /// # Errors
     /// See [`Gateway::payment_status`].
-    pub fn payment_status(&self, order_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError> {
+    pub fn payment_status(&self, order_number: &str, language: Option<String>) -> Result<StatusReport, PaymentError> {
         wait(self.gateway.payment_status(order_number, language))
     }
 
@@ -87,7 +91,7 @@ impl BlockingGateway {
         &self,
         order_number: &str,
         otp: &str,
-        identifier: Option<&str>,
+        identifier: Option<String>,
     ) -> Result<GatewayReply, PaymentError> {
         wait(self.gateway.confirm_mbank_payment(order_number, otp, identifier))
     }
@@ -147,7 +151,7 @@ impl BlockingGateway {
     pub fn verify_callback(
         &self,
         callback: &Callback,
-        expected: Option<&ExpectedPayment>,
+        expected: Option<ExpectedPayment>,
     ) -> Result<CallbackVerdict, PaymentError> {
         wait(self.gateway.verify_callback(callback, expected))
     }
@@ -165,11 +169,13 @@ impl From<Gateway> for BlockingGateway {
 }
 
 /// A [`StatusWatch`] for callers that wait. It is an iterator over the reports.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct BlockingStatusWatch {
     watch: StatusWatch,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl BlockingStatusWatch {
     /// See [`StatusWatch::outcome`].
     ///

@@ -82,6 +82,8 @@ impl Call<'_> {
         let connection = Arc::new(Connection::default());
         let attempts = Attempts {
             transport: transport.clone(),
+            endpoint: self.endpoint,
+            log_name: self.log_name.map(str::to_owned),
             request: Arc::new(Request {
                 method: self.endpoint.method(),
                 path: self.endpoint.path(),
@@ -97,10 +99,12 @@ impl Call<'_> {
         let span = info_span!(target: "kassa", "payment_call", endpoint = self.endpoint.name(), order = self.log_name);
         let (answer, waiting) = oneshot::channel();
         let counted = moves_money.then_some(counted);
+        let (endpoint, log_name) = (self.endpoint, attempts.log_name.clone());
         let work = async move {
             let came_back = attempts.run().await;
             if answer.send(came_back).is_err() && moves_money {
-                warn!(target: "kassa", "the payment went through to its reply, but nobody was waiting any more");
+                let (endpoint, order) = (endpoint.name(), log_name);
+                warn!(target: "kassa", endpoint, order, "the payment has its reply, but nobody waits for it any more");
             }
             drop(counted);
         };
@@ -111,6 +115,8 @@ impl Call<'_> {
 
 struct Attempts {
     transport: Arc<dyn Transport>,
+    endpoint: Endpoint,
+    log_name: Option<String>,
     request: Arc<Request>,
     connection: Arc<Connection>,
     effect: Effect,
@@ -162,14 +168,16 @@ impl Attempts {
         }
     }
 
-    /// What is logged of an exchange: no secret, no body.
+    /// What is logged of an exchange: no secret, no body. Each event names its call, for listeners that know no spans.
     fn log(&self, attempt: u32, came_back: &Result<Reply, Failure>, took: Duration) {
+        let (endpoint, order) = (self.endpoint.name(), self.log_name.as_deref());
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match came_back {
             Ok(reply) => {
-                debug!(target: "kassa", attempt, http_status = reply.http_status, duration_ms, "replied");
+                let http_status = reply.http_status;
+                debug!(target: "kassa", endpoint, order, attempt, http_status, duration_ms, "replied");
             }
-            Err(failure) => warn!(target: "kassa", attempt, duration_ms, ?failure, "no reply"),
+            Err(failure) => warn!(target: "kassa", endpoint, order, attempt, duration_ms, ?failure, "no reply"),
         }
     }
 }

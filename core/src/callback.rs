@@ -32,6 +32,7 @@ use crate::{
 /// ```
 ///
 /// Source: the callback body of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
     /// The order number of the payment.
@@ -84,7 +85,10 @@ impl Callback {
             raw: body.to_owned(),
         })
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Callback {
     /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
     pub fn dedup_key(&self) -> String {
         let status = self.status_word().to_lowercase();
@@ -111,7 +115,9 @@ impl Callback {
             Provider::Other(_) => None,
         }
     }
+}
 
+impl Callback {
     /// The interface gives a requisite in callbacks of QR payments only.
     pub(crate) fn is_qr(&self) -> bool {
         self.requisite.is_some()

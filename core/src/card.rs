@@ -27,6 +27,7 @@ pub(crate) const PAN_MAX: usize = 20;
 /// ```
 ///
 /// Source: the fields `pan`, `expiryMonth`, `expiryYear`, `cvc` and `name` of the card payment request.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Card {
     pan: Secret,
@@ -60,14 +61,19 @@ impl Card {
             holder_name: holder_name.into(),
         }
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Card {
     /// The last four digits behind a mask, for receipts and logs; only the mask where there is no valid number.
     pub fn masked_number(&self) -> String {
         let pan = self.pan.expose();
         let shown = has_valid_digits(pan).then(|| &pan[pan.len() - 4..]);
         shown.map_or_else(|| "****".to_owned(), |last| format!("**** {last}"))
     }
+}
 
+impl Card {
     pub(crate) fn pan(&self) -> &str {
         self.pan.expose()
     }

@@ -18,6 +18,7 @@ use crate::{credentials::Credentials, dialect::Dialect, error::PaymentError, pro
 /// };
 /// assert_eq!(config.connect_timeout, Duration::from_secs(10));
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone)]
 pub struct GatewayConfig {
     /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
@@ -46,6 +47,7 @@ pub struct GatewayConfig {
 }
 
 /// How the fields of `GET /api/v1.1.0/status` travel.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StatusQueryForm {
     /// As a JSON body, as the interface says.

@@ -18,6 +18,7 @@ use crate::secret::Secret;
 /// ```
 ///
 /// Source: the interface's section on authentication (HTTP Basic).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Credentials {
     login: String,

@@ -32,6 +32,7 @@ pub(crate) use fields::{EndpointDialect, Field};
 /// let typo = Dialect::from_json(r#"{"endpoints": {"mbank_payment": {"refusal_code": ["310"]}}}"#);
 /// assert!(typo.is_err());
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
     endpoints: [EndpointDialect; Endpoint::ALL.len()],
@@ -67,12 +68,17 @@ impl Dialect {
     pub fn from_json(text: &str) -> Result<Self, PaymentError> {
         form::read(text)
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Dialect {
     /// The whole dialect as JSON, defaults included: a good start for a file of one's own.
     pub fn to_json(&self) -> String {
         form::write(self)
     }
+}
 
+impl Dialect {
     pub(crate) fn endpoint(&self, endpoint: Endpoint) -> &EndpointDialect {
         &self.endpoints[endpoint as usize]
     }

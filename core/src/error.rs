@@ -27,6 +27,7 @@ use crate::{payment_ref::PaymentRef, status::StatusReport, violation::Violation}
 /// assert_eq!(advise(&error), "try again");
 /// assert!(!error.payment_may_exist());
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PaymentError {
     /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
@@ -103,6 +104,7 @@ pub enum PaymentError {
     },
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PaymentError {
     /// True where **this call** may have moved money: for [`OutcomeUnknown`](Self::OutcomeUnknown) alone.
     pub fn payment_may_exist(&self) -> bool {
@@ -114,6 +116,13 @@ impl PaymentError {
         matches!(self, Self::Unavailable { .. })
     }
 
+    /// The error in one English sentence or two: what happened, and what to do. The same text as its `Display`.
+    pub fn describe(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl PaymentError {
     /// The variant's name, the same in every language.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -126,11 +135,6 @@ impl PaymentError {
             Self::Unexpected { .. } => "Unexpected",
             Self::DeadlineExpired { .. } => "DeadlineExpired",
         }
-    }
-
-    /// The error in one English sentence or two: what happened, and what to do. The same text as its `Display`.
-    pub fn describe(&self) -> String {
-        self.to_string()
     }
 }
 

@@ -69,6 +69,7 @@ use crate::{
 /// # Ok::<(), kassa::PaymentError>(())
 /// # }).unwrap();
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Gateway {
     engine: Arc<Engine>,
@@ -89,7 +90,10 @@ impl Gateway {
     pub(crate) fn over(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
         Ok(Self { engine: Arc::new(Engine::new(transport, config)?) })
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Gateway {
     /// Creates a card payment. **Moves money**; sent once.
     ///
     /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then ask for the status.
@@ -115,7 +119,7 @@ impl Gateway {
     pub async fn payment_status(
         &self,
         order_number: &str,
-        language: Option<&str>,
+        language: Option<String>,
     ) -> Result<StatusReport, PaymentError> {
         self.engine.perform(PaymentStatusQuery::new(order_number, language)).await
     }
@@ -143,7 +147,7 @@ impl Gateway {
         &self,
         order_number: &str,
         otp: &str,
-        identifier: Option<&str>,
+        identifier: Option<String>,
     ) -> Result<GatewayReply, PaymentError> {
         self.engine.perform(MbankConfirm::new(order_number, otp, identifier)).await
     }
@@ -216,9 +220,9 @@ impl Gateway {
     pub async fn verify_callback(
         &self,
         callback: &Callback,
-        expected: Option<&ExpectedPayment>,
+        expected: Option<ExpectedPayment>,
     ) -> Result<CallbackVerdict, PaymentError> {
-        verify::verify(&self.engine, callback, expected).await
+        verify::verify(&self.engine, callback, expected.as_ref()).await
     }
 
     /// Refuses further calls and waits until every payment on its way has its reply.

@@ -18,7 +18,7 @@
 //! Amounts are exact decimals, never floats. What a payment is called, where it goes and what comes back follows the gateway's
 //! interface; what that interface does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
 
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
 mod blocking;
 mod call;
@@ -30,6 +30,8 @@ mod dialect;
 mod endpoint;
 mod engine;
 mod error;
+#[cfg(feature = "uniffi")]
+mod ffi;
 mod flows;
 mod gateway;
 mod in_flight;
@@ -56,6 +58,9 @@ mod transport;
 mod verify;
 mod violation;
 mod watch;
+
+#[cfg(feature = "uniffi")]
+uniffi::setup_scaffolding!();
 
 pub use blocking::{BlockingGateway, BlockingStatusWatch};
 pub use callback::Callback;

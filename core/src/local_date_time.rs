@@ -18,6 +18,7 @@ const ISO: &[BorrowedFormatItem<'static>] =
 /// assert_eq!((moment.hour, moment.nanosecond), (9, 250_000_000));
 /// assert_eq!(moment.to_string(), "2026-11-20T09:05:07.25");
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalDateTime {
     /// The year.

@@ -25,6 +25,7 @@ const PREFIX: &str = "kassa1:";
 ///
 /// [`Gateway::watch`](crate::Gateway::watch) asks by the gateway's number where it is known, by the merchant's number and the
 /// provider otherwise, and by the transaction id for QR payments.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PaymentRef {
     /// What kind of payment it is.
@@ -40,6 +41,7 @@ pub struct PaymentRef {
 }
 
 /// The kinds of payment.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaymentKind {
     /// A card payment made with card data.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 /// The providers that the interface names, and whatever else a callback may name one day.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// Payment cards.

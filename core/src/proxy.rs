@@ -12,6 +12,7 @@ use crate::secret::Secret;
 /// use kassa::Proxy;
 /// assert_eq!(format!("{:?}", Proxy::url("http://me:secret@proxy.example:3128")), "Proxy(url, ***)");
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Default)]
 pub struct Proxy(pub(crate) Way);
 

@@ -21,6 +21,7 @@ pub const QR_PNG_SIDE: u32 = 400;
 const LARGEST_SIDE: u32 = 10_000;
 
 /// How much of a code may be unreadable. More costs modules.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QrLevel {
     /// 7 %.
@@ -44,6 +45,7 @@ pub enum QrLevel {
 /// let png = code.png(kassa::QR_PNG_SIDE).unwrap();
 /// assert!(png.starts_with(b"\x89PNG"));
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct QrCode {
     code: qrcode::QrCode,
@@ -76,7 +78,10 @@ impl QrCode {
         })?;
         Ok(Self { code })
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl QrCode {
     /// The code as rows of modules, true where dark, without the light border around it.
     pub fn modules(&self) -> Vec<Vec<bool>> {
         self.code
@@ -111,7 +116,9 @@ impl QrCode {
     pub fn text(&self) -> String {
         self.code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).quiet_zone(true).build()
     }
+}
 
+impl QrCode {
     /// One bit a pixel, a set bit is white, each row filled up to whole bytes.
     fn bitmap(&self, pixels: usize, scale: usize) -> Vec<u8> {
         let row_bytes = pixels.div_ceil(8);

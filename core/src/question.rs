@@ -26,6 +26,7 @@ impl Question {
     }
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PaymentRef {
     /// True where there is something to ask the gateway with: a transaction id, the gateway's number, or the merchant's number
     /// with a provider that can be asked. Only such a payment can be watched.

@@ -20,6 +20,7 @@ use crate::{
 /// ```
 ///
 /// Source: the return redirect of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReturnRedirect {
     /// The order number, from `OrderNumber`.

@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 /// Where a payment stands. Only [`Charged`](Self::Charged) and [`Rejected`](Self::Rejected) are final.
 ///
 /// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PaymentStatus {
     /// The money was taken (CHARGE).
@@ -17,6 +18,7 @@ pub enum PaymentStatus {
     Other(String),
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PaymentStatus {
     /// True where nothing more will happen to the payment.
     pub fn is_final(&self) -> bool {
@@ -41,6 +43,7 @@ impl fmt::Display for PaymentStatus {
 ///
 /// Source: the status response of the interface. The replies of `get-status` and of the QR status are not shown there; they
 /// are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport {
     /// Where the payment stands.

@@ -23,6 +23,7 @@ use crate::{
 ///
 /// **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid once can
 /// name that payment in a callback for another cart of the same amount: remember which numbers were taken, and take none twice.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedPayment {
     /// What was stored before the payment was sent; [`PaymentRef::unnumbered`] where its number is not known yet.
@@ -37,6 +38,7 @@ pub struct ExpectedPayment {
 ///
 /// Only [`Confirmed`](Self::Confirmed) with a report that says charged is a reason to ship: see
 /// [`is_charged`](Self::is_charged).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallbackVerdict {
     /// The payment is final, and nothing contradicts anything. **Act on the report's status.** A callback that tells of an
@@ -62,6 +64,7 @@ pub enum CallbackVerdict {
     Unverifiable,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CallbackVerdict {
     /// True where the gateway itself says that the money was taken, and nothing contradicts it.
     pub fn is_charged(&self) -> bool {

@@ -5,6 +5,7 @@ use std::fmt;
 /// One rule that one field of an input breaks. An error carries all of them at once.
 ///
 /// The value itself is never part of it, so it is safe to log.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form.
@@ -24,6 +25,7 @@ impl fmt::Display for Violation {
 }
 
 /// The rules that an input can break.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// The field must be given and not be blank.
@@ -75,6 +77,7 @@ impl fmt::Display for Rule {
 }
 
 /// Something the interface only recommends, or that will probably be declined. It blocks nothing.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The field, spelled as the gateway's interface spells it.
@@ -92,6 +95,7 @@ impl fmt::Display for Advice {
 }
 
 /// What a piece of advice is about.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdviceTopic {
     /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption.

@@ -33,6 +33,7 @@ use crate::{
 /// How a watch asks.
 ///
 /// Source: the polling rule of the interface (every 10 seconds until Reject or Charge).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollPolicy {
     /// The time from the start of one query to the start of the next. 10 s unless set.
@@ -48,6 +49,7 @@ impl Default for PollPolicy {
 }
 
 /// What one query of a watch brought.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchReport {
     /// The gateway answered.
@@ -63,6 +65,7 @@ pub enum WatchReport {
 }
 
 /// How a watch ended.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchOutcome {
     /// The money was taken.
@@ -87,6 +90,7 @@ pub enum WatchOutcome {
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
 /// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them. A
 /// future of these methods may be dropped: a query under way goes on, and its report is the next one.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct StatusWatch {
     shared: Arc<Shared>,
@@ -146,7 +150,10 @@ impl StatusWatch {
         };
         Ok(Self { shared: Arc::new(shared) })
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl StatusWatch {
     /// The next report, when it is there; `None` after the last one.
     ///
     /// # Errors
@@ -186,7 +193,9 @@ impl StatusWatch {
         self.shared.cancelled.store(true, Ordering::Release);
         self.shared.wake.notify_one();
     }
+}
 
+impl StatusWatch {
     /// The reports as a stream, which ends with the watch.
     pub fn stream(&self) -> impl Stream<Item = Result<WatchReport, PaymentError>> + Send + Unpin + 'static {
         Box::pin(stream::unfold(self.clone(), |watch| async move {

@@ -141,10 +141,10 @@ async fn an_mbank_payment() {
     let shop = Shop::open_with(|config| config.dialect = Dialect::from_json(dialect).unwrap().into());
     let payment = MbankPayment { phone: "996555000101".into(), ..support::mbank_payment() };
     let created = shop.gateway.create_mbank_payment(payment).await.unwrap();
-    let identifier = created.identifier.as_deref();
+    let identifier = created.identifier.clone();
     assert!(identifier.is_some());
 
-    let wrong = shop.gateway.confirm_mbank_payment("order-2", "000000", identifier).await.unwrap_err();
+    let wrong = shop.gateway.confirm_mbank_payment("order-2", "000000", identifier.clone()).await.unwrap_err();
     assert!(matches!(wrong, PaymentError::Refused { http_status: 400, .. }), "{wrong}");
     assert!(!shop.gateway.provider_status("order-2", Provider::MBank).await.unwrap().status.is_final());
 
@@ -171,7 +171,7 @@ async fn a_pay_form_payment_is_known_by_its_callback() {
         amount: "5".parse().unwrap(),
         currency: "KGS".into(),
     };
-    assert!(shop.gateway.verify_callback(&callback, Some(&expected)).await.unwrap().is_charged());
+    assert!(shop.gateway.verify_callback(&callback, Some(expected.clone())).await.unwrap().is_charged());
     assert_eq!(shop.end(callback.payment_ref().unwrap()).await, "charged");
 }
 
@@ -201,7 +201,7 @@ async fn a_qr_payment() {
     assert_eq!(callback.amount, "10010".parse().unwrap(), "in tyiyn, as it was asked for");
     let expected =
         ExpectedPayment { payment: data.payment.unwrap(), amount: "100.10".parse().unwrap(), currency: "KGS".into() };
-    assert!(shop.gateway.verify_callback(&callback, Some(&expected)).await.unwrap().is_charged());
+    assert!(shop.gateway.verify_callback(&callback, Some(expected.clone())).await.unwrap().is_charged());
 
     let image = shop.gateway.create_qr_image(ask).await.unwrap();
     let (status, _) = post(&scanned(&image.png), &[("action", "decline")]);
@@ -223,7 +223,7 @@ async fn status_queries_in_both_forms_and_languages() {
         let number = created.payment.gateway_number.unwrap();
         let mut reasons = Vec::new();
         for language in [None, Some("en"), Some("ru"), Some("ky")] {
-            let report = shop.gateway.payment_status(&number, language).await.unwrap();
+            let report = shop.gateway.payment_status(&number, language.map(Into::into)).await.unwrap();
             assert_eq!(report.status, PaymentStatus::Rejected, "{form:?}");
             reasons.push(report.reason.unwrap());
         }

@@ -166,12 +166,12 @@ async fn what_the_merchant_expects_is_compared_first() {
         (expected(Some("order-2"), "100", "USD"), vec!["orderNumber", "amount", "currency"]),
         (expect(PaymentRef::card("order-1"), "100.10", "KGS"), vec!["provider"]),
     ] {
-        let found = gateway.verify_callback(&callback, Some(&expected)).await.unwrap();
+        let found = gateway.verify_callback(&callback, Some(expected.clone())).await.unwrap();
         assert_eq!(contradicted(&found), fields);
     }
     assert!(server.received().is_empty(), "there is nothing left to ask");
     let right = expected(None, "100.1", "kgs");
-    assert!(gateway.verify_callback(&callback, Some(&right)).await.unwrap().is_charged());
+    assert!(gateway.verify_callback(&callback, Some(right.clone())).await.unwrap().is_charged());
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn what_the_gateway_reports_is_compared_with_what_is_expected_too() {
     let callback = Callback::parse(&without_currency).unwrap();
     let server = reporting("CHARGE", "1000");
     let dollars = expect(PaymentRef::mbank("order-1"), "1000", "USD");
-    let found = server.gateway().verify_callback(&callback, Some(&dollars)).await.unwrap();
+    let found = server.gateway().verify_callback(&callback, Some(dollars.clone())).await.unwrap();
     assert_eq!(contradicted(&found), ["currency"]);
 
     let odd = Server::replying(200, r#"{"data":{"status":"CHARGE","amount":"1 000,00"}}"#);
@@ -220,24 +220,24 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
 
     // For an order that is not a QR payment: the requisite is ignored, and the order is asked about.
     let order = expect(PaymentRef::card("order-1"), "1000", "KGS");
-    let error = gateway.verify_callback(&forged("order-1", "1000"), Some(&order)).await.unwrap_err();
+    let error = gateway.verify_callback(&forged("order-1", "1000"), Some(order.clone())).await.unwrap_err();
     assert_eq!(error.kind(), "Refused");
     assert!(server.received().iter().all(|request| request.line.starts_with("POST /api/v1.1.0/get-status ")));
 
     // For another QR payment, by its transaction, or by nothing but an amount of unknown unit.
     let mine = expect(PaymentRef::qr("tx-1"), "1000", "KGS");
     assert_eq!(
-        contradicted(&gateway.verify_callback(&forged("q-9", "1000"), Some(&mine)).await.unwrap()),
+        contradicted(&gateway.verify_callback(&forged("q-9", "1000"), Some(mine.clone())).await.unwrap()),
         ["transaction_id"]
     );
     let unnumbered = expect(PaymentRef::unnumbered(PaymentKind::Qr), "1000", "KGS");
-    let found = gateway.verify_callback(&forged("q-9", "1"), Some(&unnumbered)).await.unwrap();
+    let found = gateway.verify_callback(&forged("q-9", "1"), Some(unnumbered.clone())).await.unwrap();
     assert_eq!(found, CallbackVerdict::Unverifiable);
 
     // Where the unit is stated, the amounts tell.
     let dialect = Dialect::from_json(r#"{"qr_amount_unit":"som"}"#).unwrap();
     let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
-    let found = gateway.verify_callback(&forged("q-9", "1000"), Some(&unnumbered)).await.unwrap();
+    let found = gateway.verify_callback(&forged("q-9", "1000"), Some(unnumbered.clone())).await.unwrap();
     assert_eq!(contradicted(&found), ["amount"]);
     let found = gateway.verify_callback(&forged("q-1", "1"), None).await.unwrap();
     assert_eq!(contradicted(&found), ["orderNumber"]);
@@ -253,17 +253,20 @@ async fn a_qr_payment_is_asked_about_by_its_transaction() {
     assert!(server.received().is_empty(), "there is nothing to ask with");
 
     let mine = expect(PaymentRef::qr("tx-9"), "0.01", "KGS");
-    assert!(gateway.verify_callback(&without_id, Some(&mine)).await.unwrap().is_charged(), "no unit, no comparison");
+    assert!(
+        gateway.verify_callback(&without_id, Some(mine.clone())).await.unwrap().is_charged(),
+        "no unit, no comparison"
+    );
     let no_requisite = Callback::parse(&body("q-9", "1", "CHARGE", "MBank")).unwrap();
-    assert!(gateway.verify_callback(&no_requisite, Some(&mine)).await.unwrap().is_charged());
+    assert!(gateway.verify_callback(&no_requisite, Some(mine.clone())).await.unwrap().is_charged());
     let with_id = qr_callback("q-9", "1", r#","transaction_id":"tx-9""#);
     assert!(gateway.verify_callback(&with_id, None).await.unwrap().is_charged());
 
     let dialect = Dialect::from_json(r#"{"qr_amount_unit":"tyiyn"}"#).unwrap();
     let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
-    assert!(gateway.verify_callback(&with_id, Some(&mine)).await.unwrap().is_charged());
+    assert!(gateway.verify_callback(&with_id, Some(mine.clone())).await.unwrap().is_charged());
     let dearer = expect(PaymentRef::qr("tx-9"), "1", "KGS");
-    assert_eq!(contradicted(&gateway.verify_callback(&with_id, Some(&dearer)).await.unwrap()), ["amount"]);
+    assert_eq!(contradicted(&gateway.verify_callback(&with_id, Some(dearer.clone())).await.unwrap()), ["amount"]);
 }
 
 #[tokio::test]

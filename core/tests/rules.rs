@@ -424,7 +424,7 @@ async fn mbank_confirm_rules() {
 #[tokio::test]
 async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
     let confirm = async |gateway: Gateway, (order, identifier): Pair| {
-        gateway.confirm_mbank_payment(&order, "918273", identifier.as_deref()).await.err()
+        gateway.confirm_mbank_payment(&order, "918273", identifier).await.err()
     };
     let valid = || ("order-2".to_owned(), None);
     let refused = field("identifier", second, [], [("id-7", (Rule::OneOf, None))]);
@@ -473,9 +473,8 @@ async fn qr_rules() {
 
 #[tokio::test]
 async fn query_rules() {
-    let payment_status = async |gateway: Gateway, (order, language): Pair| {
-        gateway.payment_status(&order, language.as_deref()).await.err()
-    };
+    let payment_status =
+        async |gateway: Gateway, (order, language): Pair| gateway.payment_status(&order, language).await.err();
     let fields = [text("orderNumber", first), language(second)];
     Bench::new().run(|| ("gw-1".into(), None), payment_status, &fields).await;
 
@@ -561,7 +560,7 @@ async fn all_violations_come_in_one_error() {
         ),
         (
             "mbank confirm",
-            gateway.confirm_mbank_payment("", " ", Some("hostile-value")).await.err(),
+            gateway.confirm_mbank_payment("", " ", Some("hostile-value".into())).await.err(),
             &[("orderNumber", REQUIRED), ("otp", REQUIRED), ("identifier", (Rule::OneOf, None))],
         ),
         (
@@ -577,7 +576,7 @@ async fn all_violations_come_in_one_error() {
         ("QR data", make_qr_data(gateway.clone(), qr).await, &[("sum", MINIMUM), ("callback_url", HTTP_URL)]),
         (
             "payment status",
-            gateway.payment_status("", Some("hostile-value")).await.err(),
+            gateway.payment_status("", Some("hostile-value".into())).await.err(),
             &[("orderNumber", REQUIRED), ("language", length("2"))],
         ),
         (

@@ -27,6 +27,7 @@ use crate::{
 /// Sending card data puts the merchant under PCI DSS; see [`Card`].
 ///
 /// Source: the card payment request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug)]
 pub struct CardPayment {
     /// The merchant's unique number of the payment. Best made of A-Z a-z 0-9 - _ only;
@@ -52,6 +53,7 @@ pub struct CardPayment {
     pub email: Option<String>,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CardPayment {
     /// What to store before sending, so that the payment can be asked about whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
@@ -62,7 +64,9 @@ impl CardPayment {
     pub fn advice(&self) -> Vec<Advice> {
         self.advice_on(OffsetDateTime::now_utc().date())
     }
+}
 
+impl CardPayment {
     fn advice_on(&self, today: Date) -> Vec<Advice> {
         let mistyped = !passes_luhn(self.card.pan());
         let mistyped = mistyped.then(|| Advice {
@@ -88,6 +92,7 @@ fn has_expired(card: &Card, today: Date) -> bool {
 /// The gateway accepted a card payment. It is not paid yet: follow `next_step`, then watch `payment`.
 ///
 /// Source: the card payment response of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardPaymentCreated {
     /// What to ask about the payment with. Store it: it may know more than the one made before sending.
@@ -105,6 +110,7 @@ pub struct CardPaymentCreated {
 }
 
 /// What comes after a card payment was accepted.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextStep {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.

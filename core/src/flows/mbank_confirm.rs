@@ -19,6 +19,7 @@ use crate::{
 /// The gateway's reply to a confirmation. **Accepted, not settled**: watch `payment` for its final status.
 ///
 /// The interface does not show this reply; a [`Dialect`](crate::Dialect) names what it holds.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayReply {
     /// What to ask about the payment with.
@@ -40,8 +41,8 @@ pub(crate) struct MbankConfirm {
 }
 
 impl MbankConfirm {
-    pub(crate) fn new(order_number: &str, otp: &str, identifier: Option<&str>) -> Self {
-        Self { order_number: order_number.to_owned(), otp: Secret::new(otp), identifier: identifier.map(str::to_owned) }
+    pub(crate) fn new(order_number: &str, otp: &str, identifier: Option<String>) -> Self {
+        Self { order_number: order_number.to_owned(), otp: Secret::new(otp), identifier }
     }
 
     fn payment_ref(&self) -> PaymentRef {

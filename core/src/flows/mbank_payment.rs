@@ -18,6 +18,7 @@ use crate::{
 /// A request for a mobile-bank payment.
 ///
 /// Source: the mobile-bank payment request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbankPayment {
     /// The merchant's unique number of the payment; [`new_order_number`](crate::new_order_number) makes one.
@@ -32,6 +33,7 @@ pub struct MbankPayment {
     pub callback_url: Option<String>,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl MbankPayment {
     /// What to store before sending, so that the payment can be asked about whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
@@ -47,6 +49,7 @@ impl MbankPayment {
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
 ///
 /// The interface does not show this reply; a [`Dialect`](crate::Dialect) names what it holds.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbankPaymentCreated {
     /// What to ask about the payment with.

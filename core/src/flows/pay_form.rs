@@ -24,6 +24,7 @@ const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 /// (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
 ///
 /// Source: the pay-form request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayForm {
     /// The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit.
@@ -36,6 +37,7 @@ pub struct PayForm {
     pub return_url: String,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PayForm {
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
@@ -52,6 +54,7 @@ impl PayForm {
 /// A hosted page, ready for the payer.
 ///
 /// Source: the pay-form response of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayFormCreated {
     /// The page to open in a new browser window. Always https, or loopback.

@@ -18,8 +18,8 @@ pub(crate) struct PaymentStatusQuery {
 }
 
 impl PaymentStatusQuery {
-    pub(crate) fn new(order_number: &str, language: Option<&str>) -> Self {
-        Self { order_number: order_number.to_owned(), language: language.map(str::to_owned) }
+    pub(crate) fn new(order_number: &str, language: Option<String>) -> Self {
+        Self { order_number: order_number.to_owned(), language }
     }
 }
 

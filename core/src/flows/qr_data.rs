@@ -14,6 +14,7 @@ use crate::{
 /// The data of a dynamic QR code.
 ///
 /// The interface does not show this reply. What the dialect finds in it is here; the whole reply is in `raw`.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QrData {
     /// The text of the code, to be drawn with [`QrCode`](crate::QrCode).

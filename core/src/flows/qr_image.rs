@@ -34,6 +34,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked.
 ///
 /// It carries no identifier: see [`QrPayment`].
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, PartialEq, Eq)]
 pub struct QrImage {
     /// The PNG file.

@@ -12,6 +12,7 @@ use crate::{error::PaymentError, operation::RequestParts, rules::Checks, violati
 /// ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with [`QrCode`](crate::QrCode).
 ///
 /// Source: the dynamic QR request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QrPayment {
     /// The amount in **whole tyiyn**, above zero; [`som_to_tyiyn`](crate::som_to_tyiyn) converts. The picture needs it, the

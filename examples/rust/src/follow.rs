@@ -170,7 +170,7 @@ pub(crate) async fn check(
     expected: Option<&ExpectedPayment>,
 ) -> (SeenCallback, Option<CallbackVerdict>) {
     let said = what_it_says(callback);
-    let verdict = match gateway.verify_callback(callback, expected).await {
+    let verdict = match gateway.verify_callback(callback, expected.cloned()).await {
         Ok(verdict) => verdict,
         Err(error) => {
             narrator.warn("callback", &format!("{said}; the gateway could not be asked ({}: {error})", error.kind()));

@@ -31,7 +31,9 @@ async fn ask(shop: &Checkout, payment: &PaymentRef, language: Option<&str>) -> R
     let gateway = &shop.gateway;
     let answer = match payment {
         PaymentRef { transaction_id: Some(id), .. } => gateway.qr_status(id).await,
-        PaymentRef { gateway_number: Some(number), .. } => gateway.payment_status(number, language).await,
+        PaymentRef { gateway_number: Some(number), .. } => {
+            gateway.payment_status(number, language.map(Into::into)).await
+        }
         PaymentRef { order_number: Some(number), provider: Some(provider), .. } => {
             gateway.provider_status(number, provider.clone()).await
         }

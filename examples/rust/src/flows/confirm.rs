@@ -72,7 +72,7 @@ pub(super) async fn otp(shop: &Checkout, given: Option<&str>, known: Option<&'st
 pub(super) async fn send(mut flow: Flow<'_>, confirmation: Confirmation<'_>, created: bool, no_wait: bool) -> Report {
     let Confirmation { order, otp, identifier } = confirmation;
     flow.narrator.step("payer", "reads the one-time password from the phone and hands it over; we confirm");
-    match flow.shop.gateway.confirm_mbank_payment(order, otp, identifier).await {
+    match flow.shop.gateway.confirm_mbank_payment(order, otp, identifier.map(Into::into)).await {
         Ok(reply) => {
             let code = reply.code.as_deref().unwrap_or("none");
             let status = reply.status.as_deref().unwrap_or("none");

@@ -55,13 +55,11 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
     let order_number = || text(&input["order_number"]);
     match name {
         "create_card_payment" => came(gateway.create_card_payment(inputs::card_payment(input)).await),
-        "payment_status" => {
-            came(gateway.payment_status(&order_number(), optional(&input["language"]).as_deref()).await)
-        }
+        "payment_status" => came(gateway.payment_status(&order_number(), optional(&input["language"])).await),
         "create_mbank_payment" => came(gateway.create_mbank_payment(inputs::mbank_payment(input)).await),
         "confirm_mbank_payment" => {
             let (otp, identifier) = (text(&input["otp"]), optional(&input["identifier"]));
-            came(gateway.confirm_mbank_payment(&order_number(), &otp, identifier.as_deref()).await)
+            came(gateway.confirm_mbank_payment(&order_number(), &otp, identifier).await)
         }
         "create_pay_form" => came(gateway.create_pay_form(inputs::pay_form(input)).await),
         "provider_status" => came(gateway.provider_status(&order_number(), inputs::provider(&input["provider"])).await),
@@ -76,7 +74,7 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
 async fn verify_callback(gateway: &Gateway, input: &Value) -> Came {
     let callback = Callback::parse(&inputs::json_text(&input["callback"])).expect("a callback that can be read");
     let expected = input.get("expected").filter(|expected| !expected.is_null()).map(inputs::expected_payment);
-    came(gateway.verify_callback(&callback, expected.as_ref()).await)
+    came(gateway.verify_callback(&callback, expected).await)
 }
 
 pub async fn watch(watch: &StatusWatch, name: &str) -> Came {

@@ -1,0 +1,87 @@
+//! Constructors, with owned arguments.
+
+use crate::{
+    BlockingGateway, Card, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode, QrLevel,
+};
+
+#[uniffi::export]
+impl Gateway {
+    /// A gateway by its configuration. Nothing is sent.
+    #[uniffi::constructor(name = "new")]
+    fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {
+        Self::new(config)
+    }
+}
+
+#[uniffi::export]
+impl BlockingGateway {
+    /// A gateway by its configuration. Nothing is sent.
+    #[uniffi::constructor(name = "new")]
+    fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {
+        Self::new(config)
+    }
+}
+
+#[uniffi::export]
+impl Card {
+    /// A card as the payer types it: the number with or without spaces and hyphens, the expiry as two and four digits, the
+    /// CVC, and the holder's first and last name. Nothing is checked here.
+    #[uniffi::constructor(name = "new")]
+    fn by_texts(pan: String, expiry_month: String, expiry_year: i32, cvc: String, holder_name: String) -> Self {
+        Self::new(pan, expiry_month, expiry_year, cvc, holder_name)
+    }
+}
+
+#[uniffi::export]
+impl Credentials {
+    /// Credentials for HTTP Basic authentication.
+    #[uniffi::constructor(name = "basic")]
+    fn by_texts(login: String, password: String) -> Self {
+        Self::basic(login, password)
+    }
+}
+
+#[uniffi::export]
+impl Proxy {
+    /// No proxy, whatever the environment says. The default.
+    #[uniffi::constructor(name = "direct")]
+    fn by_default() -> Self {
+        Self::direct()
+    }
+
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like).
+    #[uniffi::constructor(name = "environment")]
+    fn by_environment() -> Self {
+        Self::environment()
+    }
+
+    /// A proxy by its http or https URL.
+    #[uniffi::constructor(name = "from_url")]
+    fn by_url(url: String) -> Self {
+        Self::url(url)
+    }
+}
+
+#[uniffi::export]
+impl Dialect {
+    /// The dialect that assumes the envelope which the interface shows.
+    #[uniffi::constructor(name = "new")]
+    fn shown() -> Self {
+        Self::default()
+    }
+
+    /// Reads the JSON form. What it does not name stays as in the default.
+    #[uniffi::constructor(name = "from_json")]
+    fn by_json(text: &str) -> Result<Self, PaymentError> {
+        Self::from_json(text)
+    }
+}
+
+#[uniffi::export]
+impl QrCode {
+    /// Encodes a text into the smallest code that holds it.
+    #[uniffi::constructor(name = "encode")]
+    fn by_text(text: &str, level: QrLevel) -> Result<Self, PaymentError> {
+        Self::encode(text, level)
+    }
+}

@@ -1,0 +1,102 @@
+//! Values from texts and to texts: conversions that records and enums cannot have as constructors in every language.
+
+use rust_decimal::Decimal;
+
+use crate::{
+    AdviceTopic, BlockingStatusWatch, Callback, LocalDateTime, PaymentError, PaymentKind, PaymentRef, PaymentStatus,
+    Provider, ReturnRedirect, Rule, WatchReport,
+};
+
+/// The default configuration of a gateway, to be changed field by field.
+#[uniffi::export]
+fn default_config(base_url: String, credentials: std::sync::Arc<crate::Credentials>) -> crate::GatewayConfig {
+    crate::GatewayConfig::new(base_url, credentials)
+}
+
+/// A query at once, then one every 10 s, for 20 minutes.
+#[uniffi::export]
+fn default_poll_policy() -> crate::PollPolicy {
+    crate::PollPolicy::default()
+}
+
+/// A new order number that no other call will ever return, within the recommended characters.
+#[uniffi::export]
+fn new_order_number() -> String {
+    crate::new_order_number()
+}
+
+/// An amount in som as a whole number of tyiyn. It refuses to round.
+#[uniffi::export]
+fn som_to_tyiyn(som: Decimal) -> Result<i64, PaymentError> {
+    crate::som_to_tyiyn(som)
+}
+
+/// A whole number of tyiyn in som.
+#[uniffi::export]
+fn tyiyn_to_som(tyiyn: i64) -> Decimal {
+    crate::tyiyn_to_som(tyiyn)
+}
+
+/// Reads the body of a callback.
+#[uniffi::export]
+fn parse_callback(body: &str) -> Result<Callback, PaymentError> {
+    Callback::parse(body)
+}
+
+/// Reads the URL that the payer came back to.
+#[uniffi::export]
+fn parse_return_redirect(url: &str) -> Result<ReturnRedirect, PaymentError> {
+    ReturnRedirect::parse(url)
+}
+
+/// Reads a local date and time; nothing where the text has another form.
+#[uniffi::export]
+fn parse_local_date_time(text: &str) -> Option<LocalDateTime> {
+    LocalDateTime::parse(text)
+}
+
+/// Reads the stored text of a payment reference.
+#[uniffi::export]
+fn parse_payment_ref(text: &str) -> Result<PaymentRef, PaymentError> {
+    text.parse()
+}
+
+/// The provider by its name on the wire.
+#[uniffi::export]
+fn provider_from_name(name: &str) -> Provider {
+    Provider::from_name(name)
+}
+
+macro_rules! export_text {
+    ($($value:ty),*) => {
+        $(
+            #[uniffi::export]
+            impl $value {
+                /// The value as text, the same in every language.
+                fn as_text(&self) -> String {
+                    self.to_string()
+                }
+            }
+        )*
+    };
+}
+
+export_text!(PaymentRef, LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
+
+#[uniffi::export]
+impl PaymentError {
+    /// The variant's name, the same in every language.
+    #[uniffi::method(name = "kind")]
+    fn kind_as_text(&self) -> String {
+        self.kind().to_owned()
+    }
+}
+
+#[uniffi::export]
+impl BlockingStatusWatch {
+    /// The next report, when it is there; nothing after the last one.
+    #[uniffi::method(name = "next")]
+    fn next_report(&self) -> Result<Option<WatchReport>, PaymentError> {
+        self.clone().next().transpose()
+    }
+}
