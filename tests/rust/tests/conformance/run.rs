@@ -35,12 +35,12 @@ pub fn run(vector: &Vector) -> Vec<String> {
 
 fn run_spec(spec: &Value) -> Vec<String> {
     let started = Instant::now();
-    let mut session = Session::new(spec);
+    let mut scenario = Scenario::new(spec);
     let mut problems = Vec::new();
     let steps = spec["steps"].as_array().cloned().unwrap_or_else(|| vec![spec.clone()]);
     for (number, step) in steps.iter().enumerate() {
-        let came = session.step(&text(&step["do"]), &step["input"]);
-        session.printed.push_str(&came.printed);
+        let came = scenario.step(&text(&step["do"]), &step["input"]);
+        scenario.printed.push_str(&came.printed);
         if let Some(expected) = step.get("expect") {
             let place = format!("step {} ({})", number + 1, step["do"]);
             problems.extend(differences(expected, &came.result).into_iter().map(|found| format!("{place} {found}")));
@@ -50,13 +50,13 @@ fn run_spec(spec: &Value) -> Vec<String> {
     if started.elapsed() < least {
         problems.push(format!("took only {:?}", started.elapsed()));
     }
-    problems.extend(session.check_requests(spec));
-    problems.extend(printed::problems(spec, &session.printed));
+    problems.extend(scenario.check_requests(spec));
+    problems.extend(printed::problems(spec, &scenario.printed));
     problems
 }
 
 /// What the steps of one vector share.
-struct Session {
+struct Scenario {
     config: Value,
     server: Server,
     gateway: Option<Gateway>,
@@ -65,7 +65,7 @@ struct Session {
     printed: String,
 }
 
-impl Session {
+impl Scenario {
     fn new(spec: &Value) -> Self {
         let replies = spec["replies"].as_array().cloned().unwrap_or_default();
         Self {
