@@ -107,30 +107,44 @@ impl Flow<'_> {
                 self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
             }
             Arrival::Callback { callback, duplicate: false } => {
-                let (seen, verdict) =
+                let (mut seen, verdict) =
                     check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
-                self.report.callbacks.push(seen);
-                if let Some(verdict) = verdict {
-                    self.learn_from(&callback, &verdict);
+                let is_ours = verdict.is_none_or(|verdict| self.learn_from(&callback, &verdict));
+                if !is_ours {
+                    seen.verdict = "contradicted";
+                    seen.fields = vec!["orderNumber".to_owned()];
                 }
+                self.report.callbacks.push(seen);
             }
         }
     }
 
-    /// A callback that the gateway stands by names the order of a pay-form or a QR picture.
-    fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) {
-        let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return };
+    /// A callback that the gateway stands by names the order of a pay-form or a QR picture. False where that order is
+    /// another payment's: whoever paid once could name it in a callback for every cart of the same amount.
+    fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) -> bool {
+        let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return true };
         if self.report.payment.can_be_asked_about() {
-            return;
+            return true;
         }
-        match self.report.payment.kind {
-            PaymentKind::PayForm => {
-                self.learned(PaymentRef::pay_form(&callback.order_number, callback.provider.clone()));
-            }
+        let payment = match self.report.payment.kind {
+            PaymentKind::PayForm => PaymentRef::pay_form(&callback.order_number, callback.provider.clone()),
             // Confirmed by asking for this very number as a transaction.
-            PaymentKind::Qr => self.learned(PaymentRef::qr(&callback.order_number)),
-            PaymentKind::Card | PaymentKind::Mbank => {}
+            PaymentKind::Qr => PaymentRef::qr(&callback.order_number),
+            PaymentKind::Card | PaymentKind::Mbank => return true,
+        };
+        match self.shop.store.claim(&self.report.reference, &self.shop.gateway_name, &payment) {
+            Ok(true) => {
+                self.learned(payment);
+                return true;
+            }
+            Ok(false) => {
+                let text = format!("NOT OURS, order {} pays for another payment already", callback.order_number);
+                self.narrator.warn("callback", &text);
+            }
+            // Without the state file nobody knows what was paid with it.
+            Err(failure) => self.narrator.warn("state", &failure.describe()),
         }
+        false
     }
 
     /// Tells a report of the watch, unless it says what the one before said.

@@ -88,3 +88,26 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
     assert!(send(&bodies[1]).contains("200"));
     assert_eq!(story.end().0, 0);
 }
+
+#[test]
+fn an_order_that_paid_once_pays_for_nothing_else() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["pay-form"]).expect_code(0);
+    let paid = gateway.callbacks()[0].body.clone();
+    let mut story = Story::of(&shop, &["pay-form", "--interactive"]);
+    let callbacks = story.url_after("Callbacks at");
+    let line = story.line_with("our reference");
+    let page = story.url_after("payer     open");
+    let reference = line.split_whitespace().last().unwrap();
+    assert!(post(&format!("{callbacks}?ref={reference}"), "application/json", &paid).contains("200"));
+    story.line_with("pays for another payment already");
+
+    assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
+    assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));
+    let (code, rest) = story.end();
+    assert_eq!(code, 0, "{rest}");
+    let numbers: Vec<_> = shop.payments().into_iter().map(|(payment, _)| payment).collect();
+    let orders: Vec<_> = gateway.payments().into_iter().map(|payment| payment.order_number).collect();
+    assert!(numbers[0].contains(&orders[0]) && numbers[1].contains(&orders[1]), "{numbers:?}");
+}
