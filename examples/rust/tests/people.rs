@@ -111,3 +111,24 @@ fn an_order_that_paid_once_pays_for_nothing_else() {
     let orders: Vec<_> = gateway.payments().into_iter().map(|payment| payment.order_number).collect();
     assert!(numbers[0].contains(&orders[0]) && numbers[1].contains(&orders[1]), "{numbers:?}");
 }
+
+#[test]
+fn a_callback_that_the_gateway_does_not_confirm_is_not_as_expected() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["mbank", "--order-number", "OPEN-1", "--no-wait"]).expect_code(0);
+    let callback = |order: &str, amount: u32| {
+        serde_json::json!({"orderNumber": order, "amount": amount, "status": "CHARGE",
+            "dateCreated": "2026-01-31T23:59:59", "provider": "MBank"})
+        .to_string()
+    };
+    for (body, code) in [(callback("NONE", 250), 3), (callback("OPEN-1", 250), 3), (callback("OPEN-1", 1), 1)] {
+        let mut story = Story::of(&shop, &["callback", "--count", "1"]);
+        let url = story.url_after("Callbacks at");
+        assert!(post(&url, "application/json", &body).contains("200"));
+        let (ended, rest) = story.end();
+        assert_eq!(ended, code, "{body}\n{rest}");
+    }
+    // Nothing came at all.
+    shop.run(&["callback", "--count", "1", "--deadline", "50ms"]).expect_code(1);
+}
