@@ -36,8 +36,7 @@ impl Flow<'_> {
         let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
         if !self.report.payment.can_be_asked_about() {
             let _waiting = self.narrator.waiting("for the callback, which names the order");
-            let deadline = Instant::now().checked_add(policy.deadline);
-            self.await_number(deadline).await?;
+            self.await_number(Instant::now() + policy.deadline).await?;
         }
         let _waiting = self.narrator.waiting(&asking);
         let watch = self.shop.gateway.watch(self.report.payment.clone(), policy)?;
@@ -58,13 +57,11 @@ impl Flow<'_> {
     }
 
     /// A pay-form and a QR picture tell no number: the gateway's callback does.
-    async fn await_number(&mut self, deadline: Option<Instant>) -> Result<(), PaymentError> {
-        let expired = PaymentError::DeadlineExpired { last: None };
-        let deadline = deadline.ok_or_else(|| expired.clone())?;
+    async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
         while !self.report.payment.can_be_asked_about() {
             match timeout_at(deadline, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,
-                Ok(None) | Err(_) => return Err(expired),
+                Ok(None) | Err(_) => return Err(PaymentError::DeadlineExpired { last: None }),
             }
         }
         Ok(())

@@ -163,6 +163,7 @@ fn wrong_command_lines_are_told_as_such() {
         &["card", "--dialect", "/no/such/file"],
         &["status", "--payment", "kassa9:x"],
         &["card", "--poll-interval", "0"],
+        &["card", "--callback-wait", "1e19"],
     ] {
         shop.run(args).expect_code(2);
     }
