@@ -132,3 +132,20 @@ fn a_callback_that_the_gateway_does_not_confirm_is_not_as_expected() {
     // Nothing came at all.
     shop.run(&["callback", "--count", "1", "--deadline", "50ms"]).expect_code(1);
 }
+
+#[test]
+fn what_was_paid_is_told_although_a_later_payment_cannot_begin() {
+    let shop = Shop::embedded();
+    let mut story = Story::of(&shop, &["all", "--interactive"]);
+    let page = story.url_after("payer     open");
+    assert!(post(&page, FORM, "otp=123456").contains("303"));
+    story.line_with("type the one-time password");
+    std::fs::write(shop.state(), "not JSON").unwrap();
+    writeln!(story.child.stdin.as_mut().unwrap(), "101101").unwrap();
+    story.line_with("error     State: the state file");
+    story.line_with("│ card");
+    story.line_with("│ mbank");
+    let (code, rest) = story.end();
+    assert_eq!(code, 1, "{rest}");
+    assert!(rest.contains("Not every payment ended as expected"));
+}
