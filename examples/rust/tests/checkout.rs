@@ -189,7 +189,9 @@ fn wrong_command_lines_are_told_as_such() {
     let (run, line) = abroad.json(&["all"]);
     run.expect_code(2);
     assert!(line["error"]["describe"].as_str().unwrap().contains("--interactive"));
-    assert_eq!(line["error"]["kind"], "Usage");
+    let error = &line["error"];
+    assert_eq!((&error["kind"], &error["payment_may_exist"]), (&"Usage".into(), &false.into()));
+    assert_eq!(error["retryable"], false);
     abroad.run(&["card"]).expect_code(2);
     assert!(abroad.state_text().is_empty(), "nothing was begun");
 }
