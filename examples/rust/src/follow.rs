@@ -13,6 +13,9 @@ use crate::{
     report::{Outcome, Report, SeenCallback},
 };
 
+/// How many callbacks wait for a gateway that cannot be asked.
+const MOST_UNCHECKED: usize = 64;
+
 impl Flow<'_> {
     /// Follows the payment to its end, and waits a little for its callback.
     pub(crate) async fn follow(mut self) -> Report {
@@ -57,10 +60,19 @@ impl Flow<'_> {
     }
 
     /// A pay-form and a QR picture tell no number: the gateway's callback does.
+    /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is asked again.
     async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
         while !self.report.payment.can_be_asked_about() {
-            match timeout_at(deadline, self.mailbox.next()).await {
+            let next_question = (Instant::now() + self.shop.policy.interval).min(deadline);
+            match timeout_at(next_question, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,
+                Err(_) if next_question < deadline => {
+                    for callback in std::mem::take(&mut self.unchecked) {
+                        let is_this = |seen: &SeenCallback| seen.order_number == callback.order_number;
+                        self.report.callbacks.retain(|seen| seen.verdict != "not_asked" || !is_this(seen));
+                        self.weigh(callback).await;
+                    }
+                }
                 Ok(None) | Err(_) => return Err(PaymentError::DeadlineExpired { last: None }),
             }
         }
@@ -103,16 +115,24 @@ impl Flow<'_> {
                 self.narrator.step("callback", "the same once more: nothing to do");
                 self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
             }
-            Arrival::Callback { callback, duplicate: false } => {
-                let (mut seen, verdict) =
-                    check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
-                let is_ours = verdict.is_none_or(|verdict| self.learn_from(&callback, &verdict));
-                if !is_ours {
-                    seen.verdict = "contradicted";
-                    seen.fields = vec!["orderNumber".to_owned()];
-                }
-                self.report.callbacks.push(seen);
-            }
+            Arrival::Callback { callback, duplicate: false } => self.weigh(callback).await,
+        }
+    }
+
+    /// Asks the gateway about a callback, and keeps what it says.
+    async fn weigh(&mut self, callback: Callback) {
+        let (mut seen, verdict) = check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
+        let is_ours = match &verdict {
+            Ok(verdict) => self.learn_from(&callback, verdict),
+            Err(_) => true,
+        };
+        if !is_ours {
+            seen.verdict = "contradicted";
+            seen.fields = vec!["orderNumber".to_owned()];
+        }
+        self.report.callbacks.push(seen);
+        if verdict.is_err_and(|error| error.is_retryable()) && self.unchecked.len() < MOST_UNCHECKED {
+            self.unchecked.push(callback);
         }
     }
 
@@ -173,19 +193,19 @@ pub(crate) fn in_words(report: &StatusReport) -> String {
     if details.is_empty() { report.status.to_string() } else { format!("{} ({})", report.status, details.join(", ")) }
 }
 
-/// Asks the gateway about a callback, and tells what it says. No verdict where the gateway could not be asked.
+/// Asks the gateway about a callback, and tells what it says; an error where it could not be asked.
 pub(crate) async fn check(
     gateway: &Gateway,
     narrator: &Narrator,
     callback: &Callback,
     expected: Option<&ExpectedPayment>,
-) -> (SeenCallback, Option<CallbackVerdict>) {
+) -> (SeenCallback, Result<CallbackVerdict, PaymentError>) {
     let said = what_it_says(callback);
     let verdict = match gateway.verify_callback(callback, expected.cloned()).await {
         Ok(verdict) => verdict,
         Err(error) => {
             narrator.warn("callback", &format!("{said}; the gateway could not be asked ({}: {error})", error.kind()));
-            return (seen(callback, "not_asked", Vec::new()), None);
+            return (seen(callback, "not_asked", Vec::new()), Err(error));
         }
     };
     let (word, fields) = match &verdict {
@@ -206,7 +226,7 @@ pub(crate) async fn check(
             ("unverifiable", Vec::new())
         }
     };
-    (seen(callback, word, fields), Some(verdict))
+    (seen(callback, word, fields), Ok(verdict))
 }
 
 /// The unit of a QR callback's amount is not shown by the interface, so none is named.

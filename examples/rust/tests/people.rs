@@ -7,7 +7,7 @@ use std::{
     process::{Child, ChildStdout, Stdio},
 };
 
-use support::{PASSWORD, Shop, post, sandbox};
+use support::{Between, Fate, PASSWORD, Shop, post, sandbox};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -148,4 +148,22 @@ fn what_was_paid_is_told_although_a_later_payment_cannot_begin() {
     let (code, rest) = story.end();
     assert_eq!(code, 1, "{rest}");
     assert!(rest.contains("Not every payment ended as expected"));
+}
+
+#[test]
+fn a_callback_that_could_not_be_checked_is_checked_again() {
+    let gateway = sandbox();
+    let between = Between::new(&gateway, Fate::Lost);
+    between.let_through();
+    let shop = Shop::at(&between.url, PASSWORD);
+    let mut story = Story::of(&shop, &["pay-form", "--interactive"]);
+    let page = story.url_after("payer     open");
+    between.hold_back();
+    assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
+    assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));
+    story.line_with("the gateway could not be asked (Unavailable");
+    between.let_through();
+    story.line_with("asked, the gateway confirms: charged");
+    assert_eq!(story.end().0, 0);
+    assert_eq!(gateway.callbacks().len(), 1, "the gateway sent it once");
 }

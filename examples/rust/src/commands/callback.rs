@@ -39,7 +39,7 @@ async fn one(shop: &Checkout, file: &Path, expected: Option<&ExpectedPayment>) -
     let callback = Callback::parse(&read(file)?)?;
     let (seen, verdict) = check(&shop.gateway, &shop.narrator, &callback, expected).await;
     let body = json!({"callbacks": [json_output::callback(&seen)], "dedup_key": callback.dedup_key()});
-    Ok(Ended { exit_code: exit_code_of(verdict.as_ref()), body })
+    Ok(Ended { exit_code: exit_code_of(verdict.ok().as_ref()), body })
 }
 
 /// Only what the gateway itself confirms is as expected; a callback that it knows nothing of is not.
@@ -74,7 +74,7 @@ async fn listen(shop: &Checkout, count: Option<usize>, expected: Option<&Expecte
             Ok(Some(Arrival::Callback { callback, duplicate: false })) => {
                 let (callback, verdict) = check(&shop.gateway, &shop.narrator, &callback, expected).await;
                 seen.push(callback);
-                exit_codes.push(exit_code_of(verdict.as_ref()));
+                exit_codes.push(exit_code_of(verdict.ok().as_ref()));
             }
             Ok(Some(Arrival::Callback { callback, duplicate: true })) => {
                 shop.narrator.step("callback", &format!("order {}: the same once more", callback.order_number));
