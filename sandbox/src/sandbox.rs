@@ -1,7 +1,7 @@
 //! A running sandbox: started, looked into, stopped.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -52,7 +52,7 @@ impl Sandbox {
         let store = Store::open(&options.database)?;
         let client = deliveries::client(options.callback_timeout).map_err(SandboxError::System)?;
         let (listener, address) = listen(options.listen)?;
-        let url = format!("http://{address}");
+        let url = format!("http://{}", reachable(address));
         let public_url = options.public_url.as_deref().unwrap_or(&url);
         let gateway = Arc::new(Gateway {
             public_url: public_url.trim_end_matches('/').to_owned(),
@@ -170,6 +170,16 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError
     Ok((listener, bound))
 }
 
+/// An address to go to: one that listens everywhere is on this machine, too, and "everywhere" leads nowhere.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
+}
+
 /// Runs the server on a thread of its own, so that it works inside and outside of other runtimes.
 fn spawn(
     gateway: Arc<Gateway>,
@@ -208,4 +218,20 @@ fn runtime(listener: TcpListener) -> std::io::Result<(Runtime, tokio::net::TcpLi
     let listener = tokio::net::TcpListener::from_std(listener)?;
     drop(guard);
     Ok((runtime, listener))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_url_leads_somewhere() {
+        for (listening, to) in [
+            ("0.0.0.0:8400", "127.0.0.1:8400"),
+            ("[::]:8400", "[::1]:8400"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+            ("192.0.2.1:8400", "192.0.2.1:8400"),
+            ("[::1]:8400", "[::1]:8400"),
+        ] {
+            assert_eq!(super::reachable(listening.parse().expect("an address")).to_string(), to);
+        }
+    }
 }

@@ -8,7 +8,7 @@ pub(crate) mod qr;
 
 use std::time::Instant;
 
-use kassa::{Advice, ExpectedPayment, PaymentError, PaymentRef, PaymentStatus};
+use kassa::{Advice, Callback, ExpectedPayment, PaymentError, PaymentRef, PaymentStatus};
 use serde_json::Value;
 
 use crate::{
@@ -28,6 +28,8 @@ pub(crate) struct Flow<'a> {
     /// What its callbacks are compared with.
     pub(crate) expected: Option<ExpectedPayment>,
     pub(crate) awaits_callback: bool,
+    /// Callbacks that the gateway could not be asked about yet.
+    pub(crate) unchecked: Vec<Callback>,
     pub(crate) report: Report,
     started: Instant,
 }
@@ -91,6 +93,7 @@ impl<'a> Flow<'a> {
             mailbox: shop.receiver.expect(&report.reference),
             expected,
             awaits_callback: awaits_callback && shop.callbacks_arrive,
+            unchecked: Vec::new(),
             report,
             started: Instant::now(),
         }

@@ -13,6 +13,9 @@ use crate::{
     report::{Outcome, Report, SeenCallback},
 };
 
+/// How many callbacks wait for a gateway that cannot be asked.
+const MOST_UNCHECKED: usize = 64;
+
 impl Flow<'_> {
     /// Follows the payment to its end, and waits a little for its callback.
     pub(crate) async fn follow(mut self) -> Report {
@@ -36,8 +39,7 @@ impl Flow<'_> {
         let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
         if !self.report.payment.can_be_asked_about() {
             let _waiting = self.narrator.waiting("for the callback, which names the order");
-            let deadline = Instant::now().checked_add(policy.deadline);
-            self.await_number(deadline).await?;
+            self.await_number(Instant::now() + policy.deadline).await?;
         }
         let _waiting = self.narrator.waiting(&asking);
         let watch = self.shop.gateway.watch(self.report.payment.clone(), policy)?;
@@ -58,13 +60,20 @@ impl Flow<'_> {
     }
 
     /// A pay-form and a QR picture tell no number: the gateway's callback does.
-    async fn await_number(&mut self, deadline: Option<Instant>) -> Result<(), PaymentError> {
-        let expired = PaymentError::DeadlineExpired { last: None };
-        let deadline = deadline.ok_or_else(|| expired.clone())?;
+    /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is asked again.
+    async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
         while !self.report.payment.can_be_asked_about() {
-            match timeout_at(deadline, self.mailbox.next()).await {
+            let next_question = (Instant::now() + self.shop.policy.interval).min(deadline);
+            match timeout_at(next_question, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,
-                Ok(None) | Err(_) => return Err(expired),
+                Err(_) if next_question < deadline => {
+                    for callback in std::mem::take(&mut self.unchecked) {
+                        let is_this = |seen: &SeenCallback| seen.order_number == callback.order_number;
+                        self.report.callbacks.retain(|seen| seen.verdict != "not_asked" || !is_this(seen));
+                        self.weigh(callback).await;
+                    }
+                }
+                Ok(None) | Err(_) => return Err(PaymentError::DeadlineExpired { last: None }),
             }
         }
         Ok(())
@@ -106,31 +115,53 @@ impl Flow<'_> {
                 self.narrator.step("callback", "the same once more: nothing to do");
                 self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
             }
-            Arrival::Callback { callback, duplicate: false } => {
-                let (seen, verdict) =
-                    check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
-                self.report.callbacks.push(seen);
-                if let Some(verdict) = verdict {
-                    self.learn_from(&callback, &verdict);
-                }
-            }
+            Arrival::Callback { callback, duplicate: false } => self.weigh(callback).await,
         }
     }
 
-    /// A callback that the gateway stands by names the order of a pay-form or a QR picture.
-    fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) {
-        let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return };
+    /// Asks the gateway about a callback, and keeps what it says.
+    async fn weigh(&mut self, callback: Callback) {
+        let (mut seen, verdict) = check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
+        let is_ours = match &verdict {
+            Ok(verdict) => self.learn_from(&callback, verdict),
+            Err(_) => true,
+        };
+        if !is_ours {
+            seen.verdict = "contradicted";
+            seen.fields = vec!["orderNumber".to_owned()];
+        }
+        self.report.callbacks.push(seen);
+        if verdict.is_err_and(|error| error.is_retryable()) && self.unchecked.len() < MOST_UNCHECKED {
+            self.unchecked.push(callback);
+        }
+    }
+
+    /// A callback that the gateway stands by names the order of a pay-form or a QR picture. False where that order is
+    /// another payment's: whoever paid once could name it in a callback for every cart of the same amount.
+    fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) -> bool {
+        let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return true };
         if self.report.payment.can_be_asked_about() {
-            return;
+            return true;
         }
-        match self.report.payment.kind {
-            PaymentKind::PayForm => {
-                self.learned(PaymentRef::pay_form(&callback.order_number, callback.provider.clone()));
-            }
+        let payment = match self.report.payment.kind {
+            PaymentKind::PayForm => PaymentRef::pay_form(&callback.order_number, callback.provider.clone()),
             // Confirmed by asking for this very number as a transaction.
-            PaymentKind::Qr => self.learned(PaymentRef::qr(&callback.order_number)),
-            PaymentKind::Card | PaymentKind::Mbank => {}
+            PaymentKind::Qr => PaymentRef::qr(&callback.order_number),
+            PaymentKind::Card | PaymentKind::Mbank => return true,
+        };
+        match self.shop.store.claim(&self.report.reference, &self.shop.gateway_name, &payment) {
+            Ok(true) => {
+                self.learned(payment);
+                return true;
+            }
+            Ok(false) => {
+                let text = format!("NOT OURS, order {} pays for another payment already", callback.order_number);
+                self.narrator.warn("callback", &text);
+            }
+            // Without the state file nobody knows what was paid with it.
+            Err(failure) => self.narrator.warn("state", &failure.describe()),
         }
+        false
     }
 
     /// Tells a report of the watch, unless it says what the one before said.
@@ -162,19 +193,19 @@ pub(crate) fn in_words(report: &StatusReport) -> String {
     if details.is_empty() { report.status.to_string() } else { format!("{} ({})", report.status, details.join(", ")) }
 }
 
-/// Asks the gateway about a callback, and tells what it says. No verdict where the gateway could not be asked.
+/// Asks the gateway about a callback, and tells what it says; an error where it could not be asked.
 pub(crate) async fn check(
     gateway: &Gateway,
     narrator: &Narrator,
     callback: &Callback,
     expected: Option<&ExpectedPayment>,
-) -> (SeenCallback, Option<CallbackVerdict>) {
+) -> (SeenCallback, Result<CallbackVerdict, PaymentError>) {
     let said = what_it_says(callback);
     let verdict = match gateway.verify_callback(callback, expected.cloned()).await {
         Ok(verdict) => verdict,
         Err(error) => {
             narrator.warn("callback", &format!("{said}; the gateway could not be asked ({}: {error})", error.kind()));
-            return (seen(callback, "not_asked", Vec::new()), None);
+            return (seen(callback, "not_asked", Vec::new()), Err(error));
         }
     };
     let (word, fields) = match &verdict {
@@ -195,7 +226,7 @@ pub(crate) async fn check(
             ("unverifiable", Vec::new())
         }
     };
-    (seen(callback, word, fields), Some(verdict))
+    (seen(callback, word, fields), Ok(verdict))
 }
 
 /// The unit of a QR callback's amount is not shown by the interface, so none is named.

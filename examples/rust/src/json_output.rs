@@ -75,7 +75,9 @@ pub(crate) fn callback(seen: &SeenCallback) -> Value {
 pub(crate) fn failure(failure: &Failure) -> Value {
     match failure {
         Failure::Payment(error) => payment_error(error),
-        other => json!({"kind": other.kind(), "payment_may_exist": false, "describe": other.describe()}),
+        other => json!({
+            "kind": other.kind(), "payment_may_exist": false, "retryable": false, "describe": other.describe(),
+        }),
     }
 }
 

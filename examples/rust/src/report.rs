@@ -87,10 +87,8 @@ impl Report {
             Outcome::Charged | Outcome::Created => AS_EXPECTED,
             Outcome::Rejected | Outcome::NotMade => NOT_AS_EXPECTED,
             Outcome::Unknown => NOT_KNOWN,
-            Outcome::Open => {
-                let known = [&self.error, &self.watch_error].into_iter().flatten().next();
-                known.map_or(NOT_KNOWN, exit_code_of)
-            }
+            // Why following it ended says nothing of the payment: it may be charged by now.
+            Outcome::Open => self.error.as_ref().map_or(NOT_KNOWN, exit_code_of),
         }
     }
 

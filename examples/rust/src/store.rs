@@ -138,6 +138,23 @@ impl Store {
         })
     }
 
+    /// Gives a payment the number that its callback has told, unless another payment of the gateway has it:
+    /// one payment pays for one order. True where it is given; where it is not, nothing is changed.
+    pub(crate) fn claim(&self, reference: &str, gateway: &str, payment: &PaymentRef) -> Result<bool, Failure> {
+        let mut free = true;
+        self.change(|payments| {
+            free = !payments.iter().any(|entry| {
+                let is_another = entry.reference != reference && entry.gateway == gateway;
+                is_another && entry.payment_ref().is_ok_and(|taken| have_one_number(&taken, payment))
+            });
+            let own = payments.iter_mut().rev().find(|entry| entry.reference == reference);
+            if let Some(entry) = own.filter(|_| free) {
+                entry.payment = payment.to_string();
+            }
+        })?;
+        Ok(free)
+    }
+
     fn change(&self, change: impl FnOnce(&mut Vec<Entry>)) -> Result<(), Failure> {
         let lock_path = self.beside("lock");
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path);
@@ -199,4 +216,9 @@ impl Store {
     fn failed(&self, path: &Path, problem: &dyn std::fmt::Display) -> Failure {
         Failure::State(format!("the state file {} cannot be used: {problem}", path.display()))
     }
+}
+
+fn have_one_number(one: &PaymentRef, other: &PaymentRef) -> bool {
+    let same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
+    same(&one.order_number, &other.order_number) || same(&one.transaction_id, &other.transaction_id)
 }

@@ -88,6 +88,24 @@ fn every_command_works_with_a_gateway_by_its_url() {
 }
 
 #[test]
+fn a_payment_created_elsewhere_stays_open_after_a_wrong_password() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    let elsewhere = Shop::at(gateway.url(), PASSWORD);
+    elsewhere.run(&["mbank", "--order-number", "MBANK-2", "--no-wait"]).expect_code(0);
+    let (run, wrong) = shop.json(&["confirm", "--order-number", "MBANK-2", "--otp", "999999"]);
+    run.expect_code(1);
+    assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"open".into()));
+    let (run, none) = shop.json(&["confirm", "--order-number", "NONE", "--otp", "999999"]);
+    run.expect_code(1);
+    assert_eq!((&none["error"]["kind"], &none["outcome"]), (&"Refused".into(), &"not_made".into()));
+    let states: Vec<_> = shop.payments().into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, ["open", "not_made"]);
+    shop.run(&["confirm", "--order-number", "MBANK-2", "--otp", "101101"]).expect_code(0);
+    assert_eq!(shop.payments()[0].1, "charged");
+}
+
+#[test]
 fn payments_that_end_otherwise_end_the_program_otherwise() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
@@ -163,6 +181,7 @@ fn wrong_command_lines_are_told_as_such() {
         &["card", "--dialect", "/no/such/file"],
         &["status", "--payment", "kassa9:x"],
         &["card", "--poll-interval", "0"],
+        &["card", "--callback-wait", "1e19"],
     ] {
         shop.run(args).expect_code(2);
     }
@@ -170,7 +189,9 @@ fn wrong_command_lines_are_told_as_such() {
     let (run, line) = abroad.json(&["all"]);
     run.expect_code(2);
     assert!(line["error"]["describe"].as_str().unwrap().contains("--interactive"));
-    assert_eq!(line["error"]["kind"], "Usage");
+    let error = &line["error"];
+    assert_eq!((&error["kind"], &error["payment_may_exist"]), (&"Usage".into(), &false.into()));
+    assert_eq!(error["retryable"], false);
     abroad.run(&["card"]).expect_code(2);
     assert!(abroad.state_text().is_empty(), "nothing was begun");
 }

@@ -93,6 +93,22 @@ fn a_wrong_password_moves_no_money() {
 }
 
 #[test]
+fn a_payment_that_cannot_be_asked_about_is_not_failed() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    let card = ["card", "--order-number", "PAID-1", "--pan", CARD_AT_ONCE, "--no-wait"];
+    shop.run(&card).expect_code(0);
+    let locked_out = Shop { directory: shop.directory, ..Shop::at(gateway.url(), "wrong") };
+    for command in [["watch", "--resume"].as_slice(), &["watch", "--order-number", "PAID-1", "--provider", "Cards"]] {
+        let run = locked_out.run(command);
+        run.expect_code(3);
+        assert!(run.stdout.contains("open      still open") && !run.stdout.contains("failed"), "{}", run.stdout);
+    }
+    assert_eq!(locked_out.payments()[0].1, "open");
+    assert!(gateway.payment("PAID-1").unwrap().is_charged());
+}
+
+#[test]
 fn without_a_usable_state_file_nothing_is_sent() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);

@@ -7,7 +7,7 @@ use std::{
     process::{Child, ChildStdout, Stdio},
 };
 
-use support::{PASSWORD, Shop, post, sandbox};
+use support::{Between, Fate, PASSWORD, Shop, post, sandbox};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -87,4 +87,83 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
     story.line_with("HEARD-1: the same once more");
     assert!(send(&bodies[1]).contains("200"));
     assert_eq!(story.end().0, 0);
+}
+
+#[test]
+fn an_order_that_paid_once_pays_for_nothing_else() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["pay-form"]).expect_code(0);
+    let paid = gateway.callbacks()[0].body.clone();
+    let mut story = Story::of(&shop, &["pay-form", "--interactive"]);
+    let callbacks = story.url_after("Callbacks at");
+    let line = story.line_with("our reference");
+    let page = story.url_after("payer     open");
+    let reference = line.split_whitespace().last().unwrap();
+    assert!(post(&format!("{callbacks}?ref={reference}"), "application/json", &paid).contains("200"));
+    story.line_with("pays for another payment already");
+
+    assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
+    assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));
+    let (code, rest) = story.end();
+    assert_eq!(code, 0, "{rest}");
+    let numbers: Vec<_> = shop.payments().into_iter().map(|(payment, _)| payment).collect();
+    let orders: Vec<_> = gateway.payments().into_iter().map(|payment| payment.order_number).collect();
+    assert!(numbers[0].contains(&orders[0]) && numbers[1].contains(&orders[1]), "{numbers:?}");
+}
+
+#[test]
+fn a_callback_that_the_gateway_does_not_confirm_is_not_as_expected() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["mbank", "--order-number", "OPEN-1", "--no-wait"]).expect_code(0);
+    let callback = |order: &str, amount: u32| {
+        serde_json::json!({"orderNumber": order, "amount": amount, "status": "CHARGE",
+            "dateCreated": "2026-01-31T23:59:59", "provider": "MBank"})
+        .to_string()
+    };
+    for (body, code) in [(callback("NONE", 250), 3), (callback("OPEN-1", 250), 3), (callback("OPEN-1", 1), 1)] {
+        let mut story = Story::of(&shop, &["callback", "--count", "1"]);
+        let url = story.url_after("Callbacks at");
+        assert!(post(&url, "application/json", &body).contains("200"));
+        let (ended, rest) = story.end();
+        assert_eq!(ended, code, "{body}\n{rest}");
+    }
+    // Nothing came at all.
+    shop.run(&["callback", "--count", "1", "--deadline", "50ms"]).expect_code(1);
+}
+
+#[test]
+fn what_was_paid_is_told_although_a_later_payment_cannot_begin() {
+    let shop = Shop::embedded();
+    let mut story = Story::of(&shop, &["all", "--interactive"]);
+    let page = story.url_after("payer     open");
+    assert!(post(&page, FORM, "otp=123456").contains("303"));
+    story.line_with("type the one-time password");
+    std::fs::write(shop.state(), "not JSON").unwrap();
+    writeln!(story.child.stdin.as_mut().unwrap(), "101101").unwrap();
+    story.line_with("error     State: the state file");
+    story.line_with("│ card");
+    story.line_with("│ mbank");
+    let (code, rest) = story.end();
+    assert_eq!(code, 1, "{rest}");
+    assert!(rest.contains("Not every payment ended as expected"));
+}
+
+#[test]
+fn a_callback_that_could_not_be_checked_is_checked_again() {
+    let gateway = sandbox();
+    let between = Between::new(&gateway, Fate::Lost);
+    between.let_through();
+    let shop = Shop::at(&between.url, PASSWORD);
+    let mut story = Story::of(&shop, &["pay-form", "--interactive"]);
+    let page = story.url_after("payer     open");
+    between.hold_back();
+    assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
+    assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));
+    story.line_with("the gateway could not be asked (Unavailable");
+    between.let_through();
+    story.line_with("asked, the gateway confirms: charged");
+    assert_eq!(story.end().0, 0);
+    assert_eq!(gateway.callbacks().len(), 1, "the gateway sent it once");
 }

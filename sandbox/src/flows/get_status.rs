@@ -27,13 +27,15 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
     let provider = fields.required("provider", rules::provider);
     fields.finish()?;
     let any = gateway.options.status_numbers == StatusNumbers::Any;
+    let provider = provider.ok_or(Refusal::NotFound)?;
     let found = gateway.read(|connection| {
-        let by_order = payments::by_order_number(connection, &number)?;
-        if by_order.is_none() && any {
-            return payments::by_gateway_number(connection, &number);
+        let by_order = payments::by_order_number_and_provider(connection, &number, provider)?;
+        if by_order.is_some() || !any {
+            return Ok(by_order);
         }
-        Ok(by_order)
+        let by_gateway = payments::by_gateway_number(connection, &number)?;
+        Ok(by_gateway.filter(|record| record.payment.provider == Some(provider)))
     })?;
-    let record = found.filter(|record| record.payment.provider == provider).ok_or(Refusal::NotFound)?;
+    let record = found.ok_or(Refusal::NotFound)?;
     Ok(status_reply(&number, &record.payment, gateway.options.language))
 }

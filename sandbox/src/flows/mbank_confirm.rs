@@ -40,8 +40,7 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
     fields.finish()?;
 
     let record = gateway
-        .read(|connection| payments::by_order_number(connection, &number))?
-        .filter(|record| record.payment.kind == PaymentKind::Mbank)
+        .read(|connection| payments::by_order_number_and_kind(connection, &number, PaymentKind::Mbank))?
         .ok_or(Refusal::NotFound)?;
     if payment_id.is_some_and(|id| id != record.payment.gateway_number) {
         let violation = Violation::new("paymentId", Problem::MismatchedPaymentId);

@@ -26,8 +26,7 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
     let id = fields.required("transaction_id", rules::text);
     fields.finish()?;
     let record = gateway
-        .read(|connection| payments::by_order_number(connection, &id))?
-        .filter(|record| record.payment.kind == PaymentKind::Qr)
+        .read(|connection| payments::by_order_number_and_kind(connection, &id, PaymentKind::Qr))?
         .ok_or(Refusal::NotFound)?;
     Ok(status_reply(&id, &record.payment, gateway.options.language))
 }

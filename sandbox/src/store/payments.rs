@@ -57,6 +57,8 @@ const SELECT: &str = "SELECT p.*, (
         WHERE o.order_number = p.order_number AND c.status = 'CHARGE'
     ) AS times_charged FROM payments p";
 
+const OPEN_FIRST: &str = "ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC";
+
 /// Registers a payment.
 pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let now = clock::now_ms();
@@ -105,7 +107,27 @@ pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Record, StoreErr
 
 /// The latest payment with an order number, open ones first where a number was used twice.
 pub(crate) fn by_order_number(connection: &Connection, order_number: &str) -> Result<Option<Record>, StoreError> {
-    first(connection, "WHERE p.order_number = ?1 ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC", [order_number])
+    first(connection, &format!("WHERE p.order_number = ?1 {OPEN_FIRST}"), [order_number])
+}
+
+/// As `by_order_number`, of the payments by one provider.
+pub(crate) fn by_order_number_and_provider(
+    connection: &Connection,
+    order_number: &str,
+    provider: Provider,
+) -> Result<Option<Record>, StoreError> {
+    let clause = format!("WHERE p.order_number = ?1 AND p.provider = ?2 {OPEN_FIRST}");
+    first(connection, &clause, [order_number, provider.as_str()])
+}
+
+/// As `by_order_number`, of the payments of one kind.
+pub(crate) fn by_order_number_and_kind(
+    connection: &Connection,
+    order_number: &str,
+    kind: PaymentKind,
+) -> Result<Option<Record>, StoreError> {
+    let clause = format!("WHERE p.order_number = ?1 AND p.kind = ?2 {OPEN_FIRST}");
+    first(connection, &clause, [order_number, kind.as_str()])
 }
 
 /// The first payment registered under an order number.

@@ -2,7 +2,9 @@
 
 use kassa_sandbox::{ReusedOrderNumber, Sandbox};
 
-use crate::common::{CARD, MBANK_PAY, card_body, mbank_body, post, start_with, submit};
+use crate::common::{
+    CARD, MBANK_CONFIRM, MBANK_PAY, card_body, confirm_body, get_status, mbank_body, post, start_with, submit,
+};
 
 fn start(policy: ReusedOrderNumber) -> Sandbox {
     start_with(|options| options.reused_order_number = policy)
@@ -57,4 +59,16 @@ fn it_charges_twice_and_the_ledger_says_so() {
         assert_eq!(sandbox.payment("T-1").map(|p| p.times_charged), Some(charged));
     }
     assert_eq!(sandbox.payments().len(), 2);
+}
+
+#[test]
+fn a_number_used_for_two_kinds_finds_each_by_what_was_asked_for() {
+    let sandbox = start(ReusedOrderNumber::ChargeTwice);
+    post(&sandbox, MBANK_PAY, &mbank_body("B-1"));
+    post(&sandbox, CARD, &card_body("B-1"));
+    let confirmed = post(&sandbox, MBANK_CONFIRM, &confirm_body("B-1", "101101"));
+    assert_eq!((confirmed.status, confirmed.data("status").as_str()), (200, "CHARGE"));
+    assert_eq!(get_status(&sandbox, "B-1", "MBank").data("status"), "CHARGE");
+    assert_eq!(get_status(&sandbox, "B-1", "Cards").data("status"), "CREATED");
+    assert_eq!(get_status(&sandbox, "B-1", "MegaPay").status, 404);
 }

@@ -10,6 +10,9 @@ pub(super) fn amount(text: &str) -> Result<Decimal, String> {
         .map_err(|_| "an amount is a decimal number such as 100.10, of at most 28 digits".to_owned())
 }
 
+/// Nobody waits longer, and no clock overflows before.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// A time: seconds, or a number with `ms`, `s` or `m`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(char::is_alphabetic);
@@ -22,8 +25,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let number: f64 = digits.parse().map_err(|_| "a time begins with a number".to_owned())?;
     Duration::try_from_secs_f64(number * unit)
         .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "a time must be longer than zero".to_owned())
+        .filter(|duration| !duration.is_zero() && *duration <= LONGEST)
+        .ok_or_else(|| "a time must be longer than zero and no longer than a year".to_owned())
 }
 
 #[cfg(test)]
@@ -32,10 +35,17 @@ mod tests {
 
     #[test]
     fn times_are_read_with_and_without_a_unit() {
-        for (text, millis) in [("10", 10_000), ("0.5", 500), ("250ms", 250), ("20m", 1_200_000), ("3s", 3000)] {
+        for (text, millis) in [
+            ("10", 10_000),
+            ("0.5", 500),
+            ("250ms", 250),
+            ("20m", 1_200_000),
+            ("3s", 3000),
+            ("525600m", 31_536_000_000),
+        ] {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
-        for text in ["", "0", "-1", "s", "5h", "1e400", "NaN", "ü"] {
+        for text in ["", "0", "-1", "s", "5h", "1e400", "NaN", "ü", "525601m", "1e19"] {
             assert!(duration(text).is_err(), "{text}");
         }
     }

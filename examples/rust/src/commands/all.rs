@@ -14,23 +14,38 @@ use crate::{
     table,
 };
 
-/// Runs them one after the other, so that each can be read.
+/// Runs them one after the other, so that each can be read. What cannot even begin ends the run, and hides nothing of what
+/// was paid before.
 pub(super) async fn run(shop: &Checkout, args: &AllArgs) -> Result<Ended, Failure> {
     refuse_robots_abroad(shop)?;
     shop.introduce();
     let mut reports = Vec::new();
+    let mut failure = None;
     for (place, (title, words)) in FLOWS.into_iter().enumerate() {
         shop.narrator.title(&format!("{}/{}  {title}", place + 1, FLOWS.len()));
-        reports.push(flow(shop, args, words).await?);
+        match flow(shop, args, words).await {
+            Ok(report) => reports.push(report),
+            Err(error) if reports.is_empty() => return Err(error),
+            Err(error) => {
+                shop.narrator.warn("error", &format!("{}: {}", error.kind(), error.describe()));
+                failure = Some(error);
+                break;
+            }
+        }
     }
-    let exit_code = worst(reports.iter().map(exit_code_of));
+    let failed = failure.as_ref().map(|_| NOT_AS_EXPECTED);
+    let exit_code = worst(reports.iter().map(exit_code_of).chain(failed));
     shop.narrator.print(&format!("\n{}", table::of(&reports)));
     shop.narrator.print(match exit_code {
         0 => "\nAll four payments ended as expected: charged, each with a callback that was checked.",
         _ => "\nNot every payment ended as expected.",
     });
     let flows: Vec<Value> = reports.iter().map(json_output::report).collect();
-    Ok(Ended { exit_code, body: json!({ "flows": flows }) })
+    let body = match &failure {
+        Some(failure) => json!({"flows": flows, "error": json_output::failure(failure)}),
+        None => json!({ "flows": flows }),
+    };
+    Ok(Ended { exit_code, body })
 }
 
 /// The titles, and the command that each stands for.

@@ -82,7 +82,7 @@ pub(super) async fn send(mut flow: Flow<'_>, confirmation: Confirmation<'_>, cre
         }
         Err(error) => {
             if !flow.failed(error) {
-                return if created { after_refusal(flow, order).await } else { flow.not_made() };
+                return after_refusal(flow, order, created).await;
             }
         }
     }
@@ -92,9 +92,10 @@ pub(super) async fn send(mut flow: Flow<'_>, confirmation: Confirmation<'_>, cre
     flow.follow().await
 }
 
-/// The confirmation did nothing: the payment stands where it stood, and one question tells where.
-async fn after_refusal(mut flow: Flow<'_>, order: &str) -> Report {
-    flow.report.outcome = Outcome::Open;
+/// The confirmation did nothing: the payment stands where it stood, and one question tells where. It may have been
+/// created elsewhere, so only where the gateway does not know it either there is none.
+async fn after_refusal(mut flow: Flow<'_>, order: &str, created: bool) -> Report {
+    flow.report.outcome = if created { Outcome::Open } else { Outcome::NotMade };
     if let Ok(report) = flow.shop.gateway.provider_status(order, Provider::MBank).await {
         flow.narrator.step("status", &crate::follow::in_words(&report));
         flow.saw(report);

@@ -157,6 +157,11 @@ impl Between {
         Self { url, withheld, withhold }
     }
 
+    /// From now on replies are withheld again.
+    pub fn hold_back(&self) {
+        self.withhold.store(true, Ordering::SeqCst);
+    }
+
     /// From now on replies get through.
     pub fn let_through(&self) {
         self.withhold.store(false, Ordering::SeqCst);
