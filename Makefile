@@ -1,6 +1,6 @@
 # The commands a newcomer needs: demo, test, bench, lint.
 
-.PHONY: demo test test-rust test-sandbox bench lint
+.PHONY: demo test test-rust test-sandbox test-python wheel bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/need cargo cc
@@ -18,6 +18,14 @@ test-rust: ## The core and the checkout
 test-sandbox: ## The sandbox
 	@scripts/need cargo cc
 	cargo test --locked -p kassa-sandbox
+
+test-python: ## The Python package: ruff, mypy, pyright, and its tests against the sandbox
+	@scripts/need cargo cc python3
+	scripts/test-python
+
+wheel: ## The Python wheel, stripped, tried in a fresh environment
+	@scripts/need cargo cc python3 strip
+	scripts/python-wheel
 
 bench: ## Figures, as ratios in one run
 	@scripts/need cargo cc

@@ -1,0 +1,172 @@
+"""Accept payments, and always know what happened to the money.
+
+Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and dynamic QR codes, through one gateway:
+
+    import kassa
+
+    with kassa.Gateway("https://pay.example.kg", kassa.Credentials("shop", password)) as gateway:
+        payment = kassa.MbankPayment(
+            order_number=kassa.new_order_number(), phone="996700000001", amount_som=250, comment="Two tickets"
+        )
+        store(str(payment.payment_ref()))  # before anything is sent
+        try:
+            gateway.create_mbank_payment(payment)
+            gateway.confirm_mbank_payment(payment.order_number, input("The code from the SMS? "))
+        except kassa.OutcomeUnknown as error:
+            print(error)  # it may have been charged; never send it again, ask
+        match gateway.watch(payment.payment_ref()).outcome():
+            case kassa.Charged(report):
+                print("paid", report.amount)
+            case kassa.Rejected():
+                print("not paid")
+
+`Gateway` waits for its answers; `AsyncGateway` has the same methods for asyncio. Every call that gives no answer raises a
+`PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
+
+To do this                            call                                 and then
+take a card payment                   create_card_payment                  open the confirmation page, watch
+take a mobile-bank payment            create_mbank_payment                 confirm_mbank_payment, watch
+let the payer choose on a page        create_pay_form                      open the page, take the callback
+show a QR code                        create_qr_data, QrCode               watch
+show the gateway's own QR picture     create_qr_image                      take the callback
+take a callback                       Callback.parse                       verify_callback
+take the payer's return               ReturnRedirect.parse                 ask for the status
+
+On the command line there is ``python -m kassa``.
+"""
+
+from importlib.metadata import version as _version
+
+from ._calls import InternalError
+from .answers import (
+    AskStatus,
+    CardPaymentCreated,
+    GatewayReply,
+    MbankPaymentCreated,
+    NextStep,
+    OpenConfirmation,
+    PayFormCreated,
+    QrData,
+    QrImage,
+)
+from .async_gateway import AsyncGateway
+from .callbacks import (
+    Callback,
+    CallbackVerdict,
+    Confirmed,
+    Contradicted,
+    ExpectedPayment,
+    Pending,
+    ReturnRedirect,
+    Unverifiable,
+)
+from .dialect import Dialect
+from .errors import (
+    DeadlineExpired,
+    Invalid,
+    Misconfigured,
+    OutcomeUnknown,
+    PaymentError,
+    Refused,
+    Unauthorized,
+    Unavailable,
+    Unexpected,
+)
+from .gateway import Gateway
+from .money import new_order_number, som_to_tyiyn, tyiyn_to_som
+from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
+from .qr import QR_PNG_SIDE, QrCode, QrLevel
+from .requests import CardPayment, MbankPayment, PayForm, QrPayment
+from .secrets import Card, Credentials, Proxy
+from .settings import StatusQueryForm
+from .violations import Advice, AdviceTopic, Rule, Violation
+from .watching import (
+    AsyncStatusWatch,
+    Cancelled,
+    Charged,
+    PollPolicy,
+    QueryFailed,
+    Rejected,
+    StatusWatch,
+    WatchOutcome,
+    WatchReport,
+)
+
+__version__ = _version("kassa")
+
+__all__ = [
+    "QR_PNG_SIDE",
+    "Advice",
+    "AdviceTopic",
+    "AskStatus",
+    "AsyncGateway",
+    "AsyncStatusWatch",
+    "Callback",
+    "CallbackVerdict",
+    "Cancelled",
+    "Card",
+    "CardPayment",
+    "CardPaymentCreated",
+    "Charged",
+    "Confirmed",
+    "Contradicted",
+    "Credentials",
+    "DeadlineExpired",
+    "Dialect",
+    "ExpectedPayment",
+    "Gateway",
+    "GatewayReply",
+    "InternalError",
+    "Invalid",
+    "MbankPayment",
+    "MbankPaymentCreated",
+    "Misconfigured",
+    "NextStep",
+    "OpenConfirmation",
+    "OutcomeUnknown",
+    "PayForm",
+    "PayFormCreated",
+    "PaymentError",
+    "PaymentKind",
+    "PaymentRef",
+    "PaymentStatus",
+    "Pending",
+    "PollPolicy",
+    "Provider",
+    "Proxy",
+    "QrCode",
+    "QrData",
+    "QrImage",
+    "QrLevel",
+    "QrPayment",
+    "QueryFailed",
+    "Refused",
+    "Rejected",
+    "ReturnRedirect",
+    "Rule",
+    "StatusQueryForm",
+    "StatusReport",
+    "StatusWatch",
+    "Unauthorized",
+    "Unavailable",
+    "Unexpected",
+    "Unverifiable",
+    "Violation",
+    "WatchOutcome",
+    "WatchReport",
+    "__version__",
+    "new_order_number",
+    "som_to_tyiyn",
+    "tyiyn_to_som",
+]
+
+
+def _show_as_one_module() -> None:
+    """Users know the names here, not the rooms behind them: in tracebacks, in pickles, in help()."""
+    for name in __all__:
+        public = globals()[name]
+        if getattr(public, "__module__", "").startswith("kassa."):
+            public.__module__ = "kassa"
+
+
+_show_as_one_module()

@@ -1,0 +1,91 @@
+"""Checks of types only: what a value must be is the core's to say, and it says all of it at once.
+
+The messages name the field and the type that was given, never the value: it may be a secret.
+"""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_I64 = range(-(2**63), 2**63)
+_I32 = range(-(2**31), 2**31)
+_U32 = range(2**32)
+
+
+def text(name: str, value: Any) -> str:
+    """A str that can be sent."""
+    if not isinstance(value, str):
+        raise _wrong(name, "a str", value)
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            # Without its cause, which holds the value.
+            raise ValueError(f"{name} has half a surrogate pair in it, which is no text") from None
+    return value
+
+
+def optional_text(name: str, value: Any) -> str | None:
+    """A str that can be sent, or None."""
+    return None if value is None else text(name, value)
+
+
+def amount(name: str, value: Any) -> Decimal:
+    """An exact amount."""
+    if isinstance(value, float):
+        raise TypeError(f"{name} must be a decimal.Decimal or an int, not a float: a float is not exact")
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise _wrong(name, "a decimal.Decimal or an int", value)
+    return Decimal(value) if isinstance(value, int) else value
+
+
+def whole(name: str, value: Any, fits: range = _I64) -> int:
+    """A whole number."""
+    if isinstance(value, float):
+        raise TypeError(f"{name} must be an int, not a float: a float is not exact")
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(name, "an int", value)
+    if value not in fits:
+        raise ValueError(f"{name} must be between {fits.start} and {fits.stop - 1}")
+    return value
+
+
+def year(name: str, value: Any) -> int:
+    """A whole number as small as years are."""
+    return whole(name, value, _I32)
+
+
+def count(name: str, value: Any) -> int:
+    """A whole number from zero."""
+    return whole(name, value, _U32)
+
+
+def duration(name: str, value: Any) -> datetime.timedelta:
+    """A time that can be waited."""
+    if not isinstance(value, datetime.timedelta):
+        raise _wrong(name, "a datetime.timedelta", value)
+    if value < datetime.timedelta():
+        raise ValueError(f"{name} must not be negative")
+    return value
+
+
+def instance(name: str, value: Any, kind: type[T]) -> T:
+    """A value of a class."""
+    if not isinstance(value, kind):
+        raise _wrong(name, f"a kassa.{kind.__name__}", value)
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise _wrong(name, "a bool", value)
+    return value
+
+
+def _wrong(name: str, wanted: str, value: Any) -> TypeError:
+    return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")

@@ -1,0 +1,126 @@
+"""What the gateway answers where it accepted something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+from ._convert import mirrors
+from ._generated import native
+from .payments import PaymentRef
+
+
+@mirrors(native.NextStep.OPEN_CONFIRMATION)
+@dataclass(frozen=True, slots=True)
+class OpenConfirmation:
+    """Open this page for the payer, who confirms the payment there (3DS)."""
+
+    url: str
+    """The page to open. Always https, or loopback."""
+
+
+@mirrors(native.NextStep.ASK_STATUS)
+@dataclass(frozen=True, slots=True)
+class AskStatus:
+    """Nothing to confirm. Ask for the status: only a status query settles a payment."""
+
+    status: str | None = None
+    """The word that the create reply showed, such as ``Success``."""
+
+
+NextStep: TypeAlias = OpenConfirmation | AskStatus
+"""What comes after a card payment was accepted."""
+
+
+@mirrors(native.CardPaymentCreated)
+@dataclass(frozen=True, slots=True)
+class CardPaymentCreated:
+    """The gateway accepted a card payment. **It is not paid yet**: follow `next_step`, then watch `payment`."""
+
+    payment: PaymentRef
+    """What to ask about the payment with. Store it: it may know more than the one made before sending."""
+    next_step: NextStep
+    """What comes next: `OpenConfirmation` or `AskStatus`."""
+    code: str | None
+    """The gateway's code, ``110``."""
+    amount: Decimal | None
+    """The amount as the gateway reports it."""
+    currency: str | None
+    """The currency as the gateway reports it."""
+    raw: str
+    """The whole reply, with secrets masked."""
+
+
+@mirrors(native.MbankPaymentCreated)
+@dataclass(frozen=True, slots=True)
+class MbankPaymentCreated:
+    """The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password."""
+
+    payment: PaymentRef
+    """What to ask about the payment with."""
+    identifier: str | None
+    """The identifier that the confirm request carries back, where the dialect names it. Store it with the payment."""
+    code: str | None
+    """The gateway's code, where there is one."""
+    reason: str | None
+    """The gateway's own words, where there are any."""
+    raw: str
+    """The whole reply, with secrets masked."""
+
+
+@mirrors(native.GatewayReply)
+@dataclass(frozen=True, slots=True)
+class GatewayReply:
+    """The gateway's reply to a confirmation. **Accepted, not settled**: watch `payment` for its final status."""
+
+    payment: PaymentRef
+    """What to ask about the payment with."""
+    code: str | None
+    """The gateway's code, where there is one."""
+    reason: str | None
+    """The gateway's own words, where there are any."""
+    status: str | None
+    """The status word that the reply shows, where there is one. Only a status query settles a payment."""
+    raw: str
+    """The whole reply, with secrets masked."""
+
+
+@mirrors(native.PayFormCreated)
+@dataclass(frozen=True, slots=True)
+class PayFormCreated:
+    """A hosted page, ready for the payer."""
+
+    pay_form_url: str
+    """The page to open in a new browser window. Always https, or loopback."""
+    raw: str
+    """The whole reply, with secrets masked."""
+
+
+@mirrors(native.QrImage)
+@dataclass(frozen=True, slots=True, repr=False)
+class QrImage:
+    """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier."""
+
+    png: bytes
+    """The PNG file."""
+    raw: str
+    """The whole reply as text."""
+
+    def __repr__(self) -> str:
+        return f"QrImage(400x400, {len(self.png)} bytes)"
+
+
+@mirrors(native.QrData)
+@dataclass(frozen=True, slots=True)
+class QrData:
+    """The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in `raw`."""
+
+    payload: str | None
+    """The text of the code, to be drawn with `QrCode`."""
+    transaction_id: str | None
+    """The identifier of the QR transaction."""
+    payment: PaymentRef | None
+    """What to ask about the payment with, where there is a transaction id."""
+    raw: str
+    """The whole reply, with secrets masked."""

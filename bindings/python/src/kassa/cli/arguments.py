@@ -1,0 +1,114 @@
+"""What can be said on the command line. Credentials cannot: arguments are seen by every user of the machine."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import kassa
+
+ENVIRONMENT = """\
+environment:
+  KASSA_BASE_URL   the gateway's base address
+  KASSA_LOGIN      the merchant's login
+  KASSA_PASSWORD   the merchant's password
+  KASSA_DIALECT    a dialect file (JSON), where the gateway needs one
+
+exit status:
+  0  done; for status and watch: charged; for verify: confirmed and charged
+  1  the gateway's answer is another one
+  2  the command line or the environment is wrong
+  3  no answer; the error says why
+"""
+
+PAYMENT = "a stored reference (kassa1:...), or an order number together with --provider"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(
+        prog="python -m kassa",
+        description="Ask the payment gateway, draw QR codes, read callbacks.",
+        epilog=ENVIRONMENT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"kassa {kassa.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _status(_command(commands, "status", "ask where payments stand"))
+    _watch(_command(commands, "watch", "follow a payment to its end"))
+    _qr(_command(commands, "qr", "draw a QR code in the terminal, or into a file"))
+    _callback(_command(commands, "callback", "read the body of a callback, asking nobody"))
+    _verify(_command(commands, "verify", "ask the gateway whether a callback is true"))
+    return top
+
+
+def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    description = summary[0].upper() + summary[1:] + "."
+    command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=description)
+    command.add_argument("--json", action="store_true", help="one JSON object a line, for machines")
+    return command
+
+
+def _status(command: argparse.ArgumentParser) -> None:
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("payment", nargs="?", metavar="PAYMENT", help=PAYMENT)
+    which.add_argument("--gateway-number", metavar="NUMBER", help="the gateway's own order number")
+    which.add_argument("--transaction", metavar="ID", help="the transaction id of a QR payment")
+    which.add_argument("--orders", metavar="FILE", help="a file with one PAYMENT a line; - is standard input")
+    _provider(command)
+
+
+def _watch(command: argparse.ArgumentParser) -> None:
+    command.add_argument("payment", metavar="PAYMENT", help=PAYMENT)
+    _provider(command)
+    policy = kassa.PollPolicy()
+    command.add_argument(
+        "--interval", type=_seconds, default=policy.interval, metavar="SECONDS", help="10 unless given"
+    )
+    command.add_argument(
+        "--deadline", type=_seconds, default=policy.deadline, metavar="SECONDS", help="1200 unless given"
+    )
+
+
+def _qr(command: argparse.ArgumentParser) -> None:
+    command.add_argument("text", metavar="TEXT", help="what the code holds; - is standard input")
+    command.add_argument("--png", metavar="FILE", help="write a PNG there instead")
+    command.add_argument("--svg", metavar="FILE", help="write an SVG there instead")
+    command.add_argument(
+        "--side", type=int, default=kassa.QR_PNG_SIDE, metavar="PIXELS", help="of the PNG; 400 unless given"
+    )
+    levels = [level.value for level in kassa.QrLevel]
+    command.add_argument("--level", choices=levels, default="medium", help="how much of it may be unreadable")
+
+
+def _callback(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the body; standard input unless given")
+
+
+def _verify(command: argparse.ArgumentParser) -> None:
+    _callback(command)
+    command.add_argument(
+        "--expect", metavar="REFERENCE", help="what was stored before the payment was sent (kassa1:...)"
+    )
+    command.add_argument("--amount", type=_amount, metavar="AMOUNT", help="what it should be, in units of the currency")
+    command.add_argument("--currency", default="KGS", help="KGS unless given")
+
+
+def _provider(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--provider", type=kassa.Provider, help="Cards, MBank or MegaPay")
+
+
+def _seconds(text: str) -> timedelta:
+    try:
+        return timedelta(seconds=float(text))
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError("must be a number of seconds") from None
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise argparse.ArgumentTypeError("must be a decimal number") from None

@@ -1,0 +1,220 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import kassa
+
+from .arguments import parser
+from .output import Progress, complaint, describe_report, json_line, line, plain
+
+DONE, ANOTHER_ANSWER, WRONG_USE, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class WrongUse(Exception):
+    """The command line or the environment is wrong."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command; its exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command](options)
+    except WrongUse as problem:
+        complaint(str(problem))
+        return WRONG_USE
+    except kassa.PaymentError as error:
+        json_line(**plain(error)) if options.json else complaint(str(error))
+        return WRONG_USE if isinstance(error, kassa.Invalid | kassa.Misconfigured) else NO_ANSWER
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def status(options: argparse.Namespace) -> int:
+    """Asks once about one payment, or about each of a list."""
+    with _gateway() as gateway:
+        if options.orders is not None:
+            return _list(gateway, options)
+        if options.gateway_number is not None:
+            report = gateway.payment_status(options.gateway_number)
+        elif options.transaction is not None:
+            report = gateway.qr_status(options.transaction)
+        else:
+            report = _ask(gateway, _askable(_ref(options.payment, options.provider)))
+    json_line(**plain(report)) if options.json else line(describe_report(report))
+    return DONE if report.status == kassa.PaymentStatus.CHARGED else ANOTHER_ANSWER
+
+
+def _list(gateway: kassa.Gateway, options: argparse.Namespace) -> int:
+    payments = [text for text in map(str.strip, _read(options.orders).splitlines()) if text]
+    # All of them before the first question, so that a typing error costs nothing.
+    refs = [_askable(_ref(text, options.provider)) for text in payments]
+    progress = Progress(len(payments))
+    worst = DONE
+    for done, (text, ref) in enumerate(zip(payments, refs, strict=True)):
+        progress.show(done)
+        exit_status = _list_one(gateway, text, ref, options, progress)
+        worst = max(worst, exit_status)
+    progress.clear()
+    return worst
+
+
+def _list_one(
+    gateway: kassa.Gateway, text: str, ref: kassa.PaymentRef, options: argparse.Namespace, progress: Progress
+) -> int:
+    try:
+        report = _ask(gateway, ref)
+    except (kassa.Unauthorized, kassa.Misconfigured):
+        # The next ones would fail in the same way.
+        progress.clear()
+        raise
+    except kassa.PaymentError as error:
+        progress.clear()
+        json_line(payment=text, **plain(error)) if options.json else line(f"{text}  no answer: {error}")
+        return NO_ANSWER
+    progress.clear()
+    json_line(payment=text, **plain(report)) if options.json else line(f"{text}  {describe_report(report)}")
+    return DONE if report.status == kassa.PaymentStatus.CHARGED else ANOTHER_ANSWER
+
+
+def _ask(gateway: kassa.Gateway, ref: kassa.PaymentRef) -> kassa.StatusReport:
+    """One question, by whatever the reference knows."""
+    if ref.transaction_id is not None:
+        return gateway.qr_status(ref.transaction_id)
+    if ref.gateway_number is not None:
+        return gateway.payment_status(ref.gateway_number)
+    return gateway.provider_status(ref.order_number or "", ref.provider or kassa.Provider.CARDS)
+
+
+def _askable(ref: kassa.PaymentRef) -> kassa.PaymentRef:
+    if not ref.can_be_asked_about:
+        raise WrongUse(f"{ref} holds nothing to ask with")
+    return ref
+
+
+def watch(options: argparse.Namespace) -> int:
+    """Follows one payment, a line a report."""
+    policy = kassa.PollPolicy(options.interval, options.deadline)
+    ref = _askable(_ref(options.payment, options.provider))
+    charged = False
+    with _gateway() as gateway, gateway.watch(ref, policy) as reports:
+        for report in reports:
+            match report:
+                case kassa.StatusReport():
+                    charged = report.status == kassa.PaymentStatus.CHARGED
+                    json_line(**plain(report)) if options.json else line(describe_report(report))
+                case kassa.QueryFailed(error):
+                    json_line(**plain(error)) if options.json else line(f"no answer: {error}")
+    return DONE if charged else ANOTHER_ANSWER
+
+
+def qr(options: argparse.Namespace) -> int:
+    """Draws a code."""
+    text = _read("-").rstrip("\r\n") if options.text == "-" else options.text
+    code = kassa.QrCode(text, kassa.QrLevel(options.level))
+    if options.png is not None:
+        _write(options.png, code.png(options.side))
+    if options.svg is not None:
+        _write(options.svg, code.svg().encode())
+    if options.json:
+        json_line(text=text, modules=tuple("".join("#" if dark else "." for dark in row) for row in code.modules()))
+    elif options.png is None and options.svg is None:
+        line(code.text())
+    return DONE
+
+
+def callback(options: argparse.Namespace) -> int:
+    """Reads a callback."""
+    parsed = kassa.Callback.parse(_read(options.file))
+    key = parsed.dedup_key()
+    if options.json:
+        json_line(**plain(parsed), dedup_key=key, payment=parsed.payment_ref())
+        return DONE
+    for name, value in {**plain(parsed), "dedup_key": key, "payment": parsed.payment_ref()}.items():
+        if value is not None and name != "raw":
+            line(f"{name:<18} {value}")
+    line("A callback is a hint: anybody can send one. Ask the gateway: python -m kassa verify")
+    return DONE
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Asks whether a callback is true."""
+    parsed = kassa.Callback.parse(_read(options.file))
+    with _gateway() as gateway:
+        verdict = gateway.verify_callback(parsed, _expected(options))
+    if options.json:
+        json_line(verdict=type(verdict).__name__, is_charged=verdict.is_charged, **plain(verdict))
+    else:
+        line(_describe_verdict(verdict))
+    return DONE if verdict.is_charged else ANOTHER_ANSWER
+
+
+def _describe_verdict(verdict: kassa.CallbackVerdict) -> str:
+    match verdict:
+        case kassa.Confirmed(report):
+            return f"confirmed: {describe_report(report)}"
+        case kassa.Pending(report):
+            return f"pending, the payment is still open: {describe_report(report)}"
+        case kassa.Contradicted(fields, _):
+            return f"contradicted in {', '.join(fields)}: do not act on it"
+        case kassa.Unverifiable():
+            return "unverifiable: nothing can be proved"
+
+
+def _expected(options: argparse.Namespace) -> kassa.ExpectedPayment | None:
+    if options.expect is None and options.amount is None:
+        return None
+    if options.expect is None or options.amount is None:
+        raise WrongUse("--expect and --amount go together")
+    return kassa.ExpectedPayment(kassa.PaymentRef.parse(options.expect), options.amount, options.currency)
+
+
+def _ref(text: str, provider: kassa.Provider | None) -> kassa.PaymentRef:
+    if text.startswith("kassa"):
+        return kassa.PaymentRef.parse(text)
+    if provider is None:
+        raise WrongUse(f"{text!r} is no stored reference; with an order number give --provider, too")
+    kinds = {kassa.Provider.CARDS: kassa.PaymentKind.CARD, kassa.Provider.MBANK: kassa.PaymentKind.MBANK}
+    kind = kinds.get(provider, kassa.PaymentKind.PAY_FORM)
+    return kassa.PaymentRef(kind, order_number=text, provider=provider)
+
+
+def _gateway() -> kassa.Gateway:
+    names = ("KASSA_BASE_URL", "KASSA_LOGIN", "KASSA_PASSWORD")
+    missing = [name for name in names if not os.environ.get(name)]
+    if missing:
+        raise WrongUse(f"set {', '.join(missing)} in the environment")
+    base_url, login, password = (os.environ[name] for name in names)
+    file = os.environ.get("KASSA_DIALECT")
+    dialect = kassa.Dialect.from_json(_read(file)) if file else None
+    return kassa.Gateway(base_url, kassa.Credentials(login, password), dialect=dialect)
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.buffer.read().decode() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise WrongUse(f"{file} cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise WrongUse(f"{file} is not UTF-8") from None
+
+
+def _write(file: str, content: bytes) -> None:
+    try:
+        Path(file).write_bytes(content)
+    except OSError as problem:
+        raise WrongUse(f"{file} cannot be written: {problem.strerror}") from None
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "status": status,
+    "watch": watch,
+    "qr": qr,
+    "callback": callback,
+    "verify": verify,
+}

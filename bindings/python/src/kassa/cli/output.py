@@ -1,0 +1,90 @@
+"""What the command line prints: lines for people, or JSON for machines."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from datetime import date, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, TypeAlias, cast
+
+import kassa
+
+Items: TypeAlias = dict[str, Any] | tuple[Any, ...]
+
+
+def line(text: str) -> None:
+    """A line of the answer."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def complaint(text: str) -> None:
+    """A line about what went wrong."""
+    sys.stderr.write(f"kassa: {text}\n")
+
+
+def json_line(**values: object) -> None:
+    """The answer as one line of JSON."""
+    line(json.dumps(plain(values), ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it. Amounts are strings, so that no reader makes floats of them."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case kassa.PaymentRef() | kassa.Provider() | Decimal():
+            return str(value)
+        case Enum():
+            return value.value
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case dict() | tuple():
+            return _plain_items(cast("Items", value))
+        case kassa.PaymentError():
+            fields = {name: plain(item) for name, item in vars(value).items() if not name.startswith("__")}
+            return {"error": type(value).__name__, "text": str(value), **fields}
+        case _:
+            return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+def _plain_items(items: Items) -> Any:
+    if isinstance(items, dict):
+        return {key: plain(item) for key, item in items.items()}
+    return tuple(plain(item) for item in items)
+
+
+def describe_report(report: kassa.StatusReport) -> str:
+    """A report in one line."""
+    amount = f"{report.amount} {report.currency or ''}".strip() if report.amount is not None else ""
+    words = ", ".join(word for word in (report.code, report.reason) if word)
+    return "  ".join(part for part in (str(report.status), amount, f"({words})" if words else "") if part)
+
+
+class Progress:
+    """A bar on the terminal that shows how far a list has got; nothing where there is no terminal."""
+
+    WIDTH = 30
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._is_shown = sys.stderr.isatty()
+
+    def show(self, done: int) -> None:
+        """Draws it."""
+        if self._is_shown:
+            filled = self.WIDTH * done // max(self._total, 1)
+            bar = "█" * filled + "░" * (self.WIDTH - filled)
+            sys.stderr.write(f"\r{bar} {done}/{self._total} ")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Takes it away, so that a line of the answer can stand there."""
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

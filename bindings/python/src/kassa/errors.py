@@ -1,0 +1,180 @@
+"""Errors, told apart by what the caller can do next."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from inspect import signature
+from typing import Any, ClassVar
+
+from ._convert import lower, mirror_fields
+from ._generated import native
+from .payments import PaymentRef, StatusReport
+from .violations import Violation
+
+
+class PaymentError(Exception):
+    """Why a call gave no answer, told by **what it did to the money** and what to do next.
+
+    Only `OutcomeUnknown` means that this call may have moved money; every other error says that it did not. No error ever
+    holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
+
+    ``str(error)`` says what happened and what to do. Errors can be pickled, and matched on:
+    ``case kassa.Refused(code="51")``.
+    """
+
+    _names: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        # Each mirrors the core's error of its name, by the parameters it is made with.
+        native_kind = getattr(native.PaymentError, cls.__name__, None)
+        if cls.__module__ == __name__ and native_kind is not None:
+            cls._names = tuple(signature(cls.__init__).parameters)[1:]
+            mirror_fields(native_kind, cls, list(cls._names))
+
+    def __new__(cls, *_: Any, **__: Any) -> PaymentError:
+        if cls is PaymentError:
+            raise TypeError("PaymentError is only a base; make one of the errors under it")
+        # Without its arguments: they are attributes here, and nothing is to print them by itself.
+        return super().__new__(cls)
+
+    @property
+    def payment_may_exist(self) -> bool:
+        """True where **this call** may have moved money: for `OutcomeUnknown` alone. Never send such a payment again."""
+        may: bool = lower(self).payment_may_exist()
+        return may
+
+    @property
+    def is_retryable(self) -> bool:
+        """True where the same call may simply be made again, later: for `Unavailable` alone."""
+        may: bool = lower(self).is_retryable()
+        return may
+
+    def describe(self) -> str:
+        """What happened, and what to do, in one English sentence or two. The same as ``str(error)``."""
+        text: str = lower(self).describe()
+        return text
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
+        return f"{type(self).__name__}({fields})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _blank, (type(self),), self.__dict__.copy()
+
+
+def _blank(kind: type[PaymentError]) -> PaymentError:
+    """An error whose attributes come afterwards, by pickle."""
+    return kind.__new__(kind)
+
+
+class Invalid(PaymentError):
+    """The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once."""
+
+    __match_args__ = ("violations",)
+
+    def __init__(self, violations: tuple[Violation, ...]) -> None:
+        self.violations = tuple(violations)
+        """Every rule that is broken, in the order of the interface's table."""
+
+
+class Misconfigured(PaymentError):
+    """The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not
+    the gateway (404, 405 or 407 without the gateway's envelope)."""
+
+    __match_args__ = ("detail",)
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+        """What is wrong."""
+
+
+class Unauthorized(PaymentError):
+    """The gateway did not accept the credentials (401, 403): **nothing happened.**"""
+
+    __match_args__ = ("detail",)
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+        """What the gateway said."""
+
+
+class Unavailable(PaymentError):
+    """**Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no
+    money failed on the way."""
+
+    __match_args__ = ("detail",)
+
+    def __init__(self, detail: str, retry_after: timedelta | None = None) -> None:
+        self.detail = detail
+        """What went wrong."""
+        self.retry_after = retry_after
+        """How long the gateway asked to wait, where it did."""
+
+
+class Refused(PaymentError):
+    """The gateway said no: **nothing happened.** Tell the payer."""
+
+    __match_args__ = ("code",)
+
+    def __init__(self, http_status: int, code: str | None = None, reason: str | None = None, body: str = "") -> None:
+        self.http_status = http_status
+        """The HTTP status of the reply."""
+        self.code = code
+        """The gateway's code, where there is one."""
+        self.reason = reason
+        """The gateway's own words, where there are any."""
+        self.body = body
+        """The reply's body, with secrets masked."""
+
+
+class OutcomeUnknown(PaymentError):
+    """**The payment may have happened**: it was sent, and no verdict that can be trusted came back.
+
+    Watch `payment` (``gateway.watch(error.payment)``); never send it again.
+    """
+
+    __match_args__ = ("payment",)
+
+    def __init__(
+        self,
+        payment: PaymentRef,
+        detail: str,
+        code: str | None = None,
+        reason: str | None = None,
+        body: str | None = None,
+    ) -> None:
+        self.payment = payment
+        """What to ask about the payment with."""
+        self.detail = detail
+        """Why the outcome is unknown."""
+        self.code = code
+        """The gateway's code, where a reply had one."""
+        self.reason = reason
+        """The gateway's own words, where a reply had any."""
+        self.body = body
+        """The reply's body where one came, with secrets masked."""
+
+
+class Unexpected(PaymentError):
+    """The answer of a request that moves no money could not be understood: **nothing happened.**"""
+
+    __match_args__ = ("detail",)
+
+    def __init__(self, detail: str, body: str = "") -> None:
+        self.detail = detail
+        """What could not be understood."""
+        self.body = body
+        """The reply's body, with secrets masked."""
+
+
+class DeadlineExpired(PaymentError):
+    """A watch reached its deadline while the payment was still open. Keep watching, or let a person decide."""
+
+    __match_args__ = ("last",)
+
+    def __init__(self, last: StatusReport | None = None) -> None:
+        self.last = last
+        """The last status that was seen, where there was one."""

@@ -1,0 +1,158 @@
+"""The gateway, for callers that wait."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from . import _check
+from ._calls import ask, call
+from ._wait import wait
+from .answers import CardPaymentCreated, GatewayReply, MbankPaymentCreated, PayFormCreated, QrData, QrImage
+from .callbacks import Callback, CallbackVerdict, ExpectedPayment
+from .payments import PaymentRef, Provider, StatusReport
+from .requests import CardPayment, MbankPayment, PayForm, QrPayment
+from .settings import Connected
+from .watching import PollPolicy, StatusWatch
+
+
+class Gateway(Connected):
+    """The payment gateway for scripts and other callers that wait. For asyncio there is `AsyncGateway`.
+
+    It can be used from any thread, and by several at once; while a call waits, other threads run. ``with`` closes it.
+
+    >>> gateway = Gateway("https://pay.example.kg", kassa.Credentials("shop", "secret"))
+    >>> gateway
+    Gateway('https://pay.example.kg')
+
+    A call that Ctrl-C ends before a connection was made sends nothing; afterwards the payment goes on, and its
+    ``payment_ref()`` finds it. After a fork a gateway goes on working in the child, over connections of its own.
+    """
+
+    __slots__ = ()
+
+    def create_card_payment(self, payment: CardPayment) -> CardPaymentCreated:
+        """Creates a card payment. **Moves money**; sent once.
+
+        The answer means that the gateway accepted it, not that it is paid: follow its ``next_step``, then watch it.
+
+        Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
+        error says that no money moved."""
+        answer: CardPaymentCreated = wait(
+            ask(self._core().create_card_payment, _check.instance("payment", payment, CardPayment))
+        )
+        return answer
+
+    def payment_status(self, order_number: str, language: str | None = None) -> StatusReport:
+        """Asks for the status of a payment by the **gateway's** order number (the ``token`` of the confirmation page).
+
+        ``language`` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
+
+        No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
+        answer: StatusReport = wait(
+            ask(
+                self._core().payment_status,
+                _check.text("order_number", order_number),
+                _check.optional_text("language", language),
+            )
+        )
+        return answer
+
+    def create_mbank_payment(self, payment: MbankPayment) -> MbankPaymentCreated:
+        """Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
+
+        Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
+        error says that no money moved."""
+        answer: MbankPaymentCreated = wait(
+            ask(self._core().create_mbank_payment, _check.instance("payment", payment, MbankPayment))
+        )
+        return answer
+
+    def confirm_mbank_payment(self, order_number: str, otp: str, identifier: str | None = None) -> GatewayReply:
+        """Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
+
+        ``order_number`` is the merchant's. ``identifier`` is the one that the create answer holds where the dialect names it.
+
+        Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
+        error says that no money moved. A wrong password is `kassa.Refused`."""
+        answer: GatewayReply = wait(
+            ask(
+                self._core().confirm_mbank_payment,
+                _check.text("order_number", order_number),
+                _check.text("otp", otp),
+                _check.optional_text("identifier", identifier),
+            )
+        )
+        return answer
+
+    def create_pay_form(self, form: PayForm) -> PayFormCreated:
+        """Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the error; sent once."""
+        answer: PayFormCreated = wait(ask(self._core().create_pay_form, _check.instance("form", form, PayForm)))
+        return answer
+
+    def provider_status(self, order_number: str, provider: Provider) -> StatusReport:
+        """Asks for the status of a payment by the **merchant's** order number and the provider.
+
+        No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
+        answer: StatusReport = wait(
+            ask(
+                self._core().provider_status,
+                _check.text("order_number", order_number),
+                _check.instance("provider", provider, Provider),
+            )
+        )
+        return answer
+
+    def create_qr_image(self, payment: QrPayment) -> QrImage:
+        """Makes a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error; sent once."""
+        answer: QrImage = wait(ask(self._core().create_qr_image, _check.instance("payment", payment, QrPayment)))
+        return answer
+
+    def create_qr_data(self, payment: QrPayment) -> QrData:
+        """Makes the data of a QR code, to be drawn with `QrCode`. Moves no money, whatever the error; sent once."""
+        answer: QrData = wait(ask(self._core().create_qr_data, _check.instance("payment", payment, QrPayment)))
+        return answer
+
+    def qr_status(self, transaction_id: str) -> StatusReport:
+        """Asks for the status of a QR payment by its transaction id.
+
+        No error says anything about the payment itself. An id that the gateway does not know is `kassa.Refused`."""
+        answer: StatusReport = wait(ask(self._core().qr_status, _check.text("transaction_id", transaction_id)))
+        return answer
+
+    def verify_callback(self, callback: Callback, expected: ExpectedPayment | None = None) -> CallbackVerdict:
+        """Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+
+        ``expected`` is what the merchant knows of the order; give it, and a callback with another amount is found out.
+
+        Raises where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again."""
+        answer: CallbackVerdict = wait(
+            ask(
+                self._core().verify_callback,
+                _check.instance("callback", callback, Callback),
+                None if expected is None else _check.instance("expected", expected, ExpectedPayment),
+            )
+        )
+        return answer
+
+    def watch(self, payment: PaymentRef, policy: PollPolicy = PollPolicy()) -> StatusWatch:  # noqa: B008 (frozen)
+        """Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch
+        is asked for a report.
+
+        Raises `kassa.Invalid` where the reference has nothing to ask with.
+        """
+        _check.instance("payment", payment, PaymentRef)
+        return StatusWatch(call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+
+    def close(self) -> None:
+        """Refuses further calls and waits until every payment on its way has its reply."""
+        core = self._to_close()
+        if core is not None:
+            wait(ask(core.close))
+
+    def __enter__(self) -> Gateway:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

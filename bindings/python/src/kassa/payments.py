@@ -1,0 +1,240 @@
+"""What a payment is asked about with, and what the gateway says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
+from typing import ClassVar, Literal
+
+from . import _check
+from ._calls import call
+from ._convert import lifts, lower, lowers, mirrors, mirrors_enum
+from ._generated import native
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Provider:
+    """Who carries a payment out: ``Provider.CARDS``, ``Provider.MEGA_PAY``, ``Provider.MBANK``, or another by its name.
+
+    A known name is recognised in any letter case. A provider that this version does not know is carried, and cannot be
+    asked about.
+    """
+
+    name: str
+    """Its name on the wire."""
+
+    CARDS: ClassVar[Provider]
+    """Payment cards."""
+    MEGA_PAY: ClassVar[Provider]
+    """The MegaPay wallet."""
+    MBANK: ClassVar[Provider]
+    """The MBank mobile bank."""
+
+    def __post_init__(self) -> None:
+        known = native.provider_from_name(_check.text("name", self.name))
+        object.__setattr__(self, "name", known.as_text())
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        constant = {"Cards": "CARDS", "MegaPay": "MEGA_PAY", "MBank": "MBANK"}.get(self.name)
+        return f"Provider.{constant}" if constant else f"Provider({self.name!r})"
+
+
+Provider.CARDS = Provider("Cards")
+Provider.MEGA_PAY = Provider("MegaPay")
+Provider.MBANK = Provider("MBank")
+
+lowers(Provider, lambda provider: native.provider_from_name(provider.name))
+lifts(native.Provider.CARDS, lambda _: Provider.CARDS)
+lifts(native.Provider.MEGA_PAY, lambda _: Provider.MEGA_PAY)
+lifts(native.Provider.M_BANK, lambda _: Provider.MBANK)
+lifts(native.Provider.OTHER, lambda provider: Provider(provider[0]))
+
+
+@mirrors_enum(native.PaymentKind)
+class PaymentKind(Enum):
+    """The kinds of payment."""
+
+    CARD = "card"
+    """A card payment made with card data."""
+    MBANK = "mbank"
+    """A mobile-bank payment."""
+    PAY_FORM = "pay_form"
+    """A payment made on the hosted pay-form."""
+    QR = "qr"
+    """A dynamic QR payment."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@mirrors(native.PaymentRef)
+@dataclass(frozen=True, slots=True)
+class PaymentRef:
+    """Everything needed to ask about a payment again, and no secret: **store it before you send the payment**.
+
+    ``str(ref)`` is a short text that is meant to be stored as it is, and ``PaymentRef.parse(text)`` reads it back, also
+    after a crash.
+
+    >>> str(PaymentRef.card("order-1"))
+    'kassa1:kind=card&order=order-1&provider=Cards'
+    """
+
+    kind: PaymentKind
+    """What kind of payment it is."""
+    order_number: str | None = None
+    """The merchant's order number; for a pay-form the number that its callback or return redirect names."""
+    gateway_number: str | None = None
+    """The gateway's own order number, where it is known."""
+    provider: Provider | None = None
+    """Who carries the payment out."""
+    transaction_id: str | None = None
+    """The identifier of a QR transaction."""
+
+    def __post_init__(self) -> None:
+        _check.instance("kind", self.kind, PaymentKind)
+        _check.optional_text("order_number", self.order_number)
+        _check.optional_text("gateway_number", self.gateway_number)
+        if self.provider is not None:
+            _check.instance("provider", self.provider, Provider)
+        _check.optional_text("transaction_id", self.transaction_id)
+
+    @classmethod
+    def card(cls, order_number: str) -> PaymentRef:
+        """A card payment, by the merchant's order number."""
+        return cls(PaymentKind.CARD, _check.text("order_number", order_number), provider=Provider.CARDS)
+
+    @classmethod
+    def mbank(cls, order_number: str) -> PaymentRef:
+        """A mobile-bank payment, by the merchant's order number."""
+        return cls(PaymentKind.MBANK, _check.text("order_number", order_number), provider=Provider.MBANK)
+
+    @classmethod
+    def pay_form(cls, order_number: str, provider: Provider) -> PaymentRef:
+        """A payment made on a pay-form, by the order number and the provider that its callback names."""
+        provider = _check.instance("provider", provider, Provider)
+        return cls(PaymentKind.PAY_FORM, _check.text("order_number", order_number), provider=provider)
+
+    @classmethod
+    def qr(cls, transaction_id: str) -> PaymentRef:
+        """A QR payment, by its transaction id."""
+        return cls(PaymentKind.QR, transaction_id=_check.text("transaction_id", transaction_id))
+
+    @classmethod
+    def unnumbered(cls, kind: PaymentKind) -> PaymentRef:
+        """A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture.
+
+        It can be asked about once a callback or a return has told its number.
+        """
+        return cls(kind)
+
+    @classmethod
+    def parse(cls, text: str) -> PaymentRef:
+        """Reads the stored text.
+
+        Raises `kassa.Invalid` for a text of another version, with an unknown or doubled field, or without a kind.
+        """
+        ref: PaymentRef = call(native.parse_payment_ref, _check.text("text", text))
+        return ref
+
+    def with_gateway_number(self, gateway_number: str) -> PaymentRef:
+        """The same payment, with the gateway's own order number."""
+        return replace(self, gateway_number=_check.text("gateway_number", gateway_number))
+
+    @property
+    def can_be_asked_about(self) -> bool:
+        """True where there is enough to ask the gateway with."""
+        can: bool = lower(self).can_be_asked_about()
+        return can
+
+    def __str__(self) -> str:
+        text: str = lower(self).as_text()
+        return text
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PaymentStatus:
+    """Where a payment stands: ``PaymentStatus.CHARGED``, ``PaymentStatus.REJECTED``, or another word of the gateway's.
+
+    Only the first two are final. Words are compared without regard to letter case; one that is not known is carried as it
+    came. Compare with ``==``, or with ``match`` and ``case PaymentStatus.CHARGED``.
+    """
+
+    kind: Literal["charged", "rejected", "other"]
+    """What it means."""
+    word: str | None = None
+    """The gateway's word, where it is neither charged nor rejected."""
+
+    CHARGED: ClassVar[PaymentStatus]
+    """The money was taken (CHARGE)."""
+    REJECTED: ClassVar[PaymentStatus]
+    """The payment ended without the money being taken (Reject)."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("charged", "rejected", "other") or (self.kind == "other") != (self.word is not None):
+            raise ValueError("a status is charged, rejected, or other with a word")
+        _check.optional_text("word", self.word)
+
+    @classmethod
+    def other(cls, word: str) -> PaymentStatus:
+        """Any other word of the gateway."""
+        return cls("other", _check.text("word", word))
+
+    @property
+    def is_final(self) -> bool:
+        """True where nothing more will happen to the payment."""
+        final: bool = lower(self).is_final()
+        return final
+
+    def __str__(self) -> str:
+        # A word that is not known stands in quotes, so that nobody takes a "charged" of the gateway's for a charge.
+        text: str = lower(self).as_text()
+        return text
+
+    def __repr__(self) -> str:
+        return f"PaymentStatus.{self.kind.upper()}" if self.word is None else f"PaymentStatus.other({self.word!r})"
+
+
+PaymentStatus.CHARGED = PaymentStatus("charged")
+PaymentStatus.REJECTED = PaymentStatus("rejected")
+
+
+def _lower_status(status: PaymentStatus) -> object:
+    match status.kind:
+        case "charged":
+            return native.PaymentStatus.CHARGED()
+        case "rejected":
+            return native.PaymentStatus.REJECTED()
+        case "other":
+            return native.PaymentStatus.OTHER(status.word)
+
+
+lowers(PaymentStatus, _lower_status)
+lifts(native.PaymentStatus.CHARGED, lambda _: PaymentStatus.CHARGED)
+lifts(native.PaymentStatus.REJECTED, lambda _: PaymentStatus.REJECTED)
+lifts(native.PaymentStatus.OTHER, lambda status: PaymentStatus.other(status[0]))
+
+
+@mirrors(native.StatusReport)
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """The gateway's answer to a question about a payment. What it did not say is None, never zero or empty."""
+
+    status: PaymentStatus
+    """Where the payment stands."""
+    code: str | None = None
+    """The gateway's code, such as ``200``."""
+    reason: str | None = None
+    """The gateway's message, such as ``PAYMENT_SUCCESS``, in the language that was asked for."""
+    order_number: str | None = None
+    """The order number as the gateway reports it."""
+    amount: Decimal | None = None
+    """The amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the dialect
+    states it."""
+    currency: str | None = None
+    """The currency as the gateway reports it."""
+    raw: str = ""
+    """The whole reply, with secrets masked."""

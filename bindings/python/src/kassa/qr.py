@@ -1,0 +1,90 @@
+"""Draws QR codes."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from . import _check
+from ._calls import translated
+from ._convert import lift, lower, mirrors_enum
+from ._generated import native
+
+QR_PNG_SIDE = 400
+"""The side of a picture unless another is asked for, in pixels: that of the gateway's own."""
+
+
+@mirrors_enum(native.QrLevel)
+class QrLevel(Enum):
+    """How much of a code may be unreadable. More costs modules."""
+
+    LOW = "low"
+    """7 %."""
+    MEDIUM = "medium"
+    """15 %."""
+    QUARTILE = "quartile"
+    """25 %."""
+    HIGH = "high"
+    """30 %."""
+
+
+class QrCode:
+    """A QR code: the smallest one that holds its text. In a notebook it shows itself.
+
+    >>> QrCode("https://pay.example.kg/q/17")
+    QrCode(29x29 modules)
+    """
+
+    __slots__ = ("_level", "_native", "_text")
+
+    def __init__(self, text: str, level: QrLevel = QrLevel.MEDIUM) -> None:
+        """Encodes a text.
+
+        Raises `kassa.Invalid` where the text is empty or too long for a code of this level.
+        """
+        self._text = _check.text("text", text)
+        self._level = _check.instance("level", level, QrLevel)
+        with translated():
+            self._native: Any = native.QrCode.encode(text, lower(level))
+
+    @classmethod
+    def encode(cls, text: str, level: QrLevel = QrLevel.MEDIUM) -> QrCode:
+        """The same as ``QrCode(text, level)``."""
+        return cls(text, level)
+
+    def modules(self) -> tuple[tuple[bool, ...], ...]:
+        """The code as rows of modules, true where dark, without the light border around it."""
+        rows: tuple[tuple[bool, ...], ...] = lift(self._native.modules())
+        return rows
+
+    def png(self, px: int = QR_PNG_SIDE) -> bytes:
+        """A black and white PNG of ``px`` by ``px`` pixels.
+
+        Every module is the same whole number of pixels wide, and the code stands in the middle of white that is at least four
+        modules wide, so that scanners read it.
+
+        Raises `kassa.Invalid` where ``px`` is too small for the code, or larger than 10,000.
+        """
+        with translated():
+            png: bytes = self._native.png(_check.count("px", px))
+        return png
+
+    def svg(self) -> str:
+        """An SVG picture."""
+        svg: str = self._native.svg()
+        return svg
+
+    def text(self) -> str:
+        """The code in half-block characters for a terminal with light letters on dark ground, border included."""
+        text: str = self._native.text()
+        return text
+
+    def __repr__(self) -> str:
+        side = len(self._native.modules())
+        return f"QrCode({side}x{side} modules)"
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return QrCode, (self._text, self._level)

@@ -1,0 +1,143 @@
+"""What can be asked of the gateway to make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from . import _check
+from ._calls import call
+from ._convert import lower, mirrors
+from ._generated import native
+from .payments import PaymentRef
+from .secrets import Card
+from .violations import Advice
+
+
+@mirrors(native.CardPayment)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardPayment:
+    """A request for a card payment. Sending card data puts the merchant under PCI DSS; see `Card`."""
+
+    order_number: str
+    """The merchant's unique number of the payment, best made of A-Z a-z 0-9 - _ only: `kassa.new_order_number()`."""
+    description: str
+    """What is paid for."""
+    amount: Decimal | int
+    """The amount in units of the currency, at least 1. Sent digit for digit."""
+    currency: str
+    """The currency's three letters."""
+    card: Card
+    """The card."""
+    language: str
+    """The payer's language, two letters, such as ``ky``."""
+    return_url: str | None = None
+    """Where the payer's browser goes after success: a page, or a deep link of an app."""
+    callback_url: str
+    """Where the gateway sends its callbacks: an absolute http or https URL."""
+    ip: str
+    """The payer's IPv4 or IPv6 address."""
+    email: str | None = None
+    """The payer's e-mail."""
+
+    def __post_init__(self) -> None:
+        for name in ("order_number", "description", "currency", "language", "callback_url", "ip"):
+            _check.text(name, getattr(self, name))
+        for name in ("return_url", "email"):
+            _check.optional_text(name, getattr(self, name))
+        _check.instance("card", self.card, Card)
+        object.__setattr__(self, "amount", _check.amount("amount", self.amount))
+
+    def payment_ref(self) -> PaymentRef:
+        """What to store **before** sending, so that the payment can be asked about whatever happens."""
+        return PaymentRef.card(self.order_number)
+
+    def advice(self) -> tuple[Advice, ...]:
+        """What is worth a second look before sending. It blocks nothing."""
+        advice: tuple[Advice, ...] = call(lower(self).advice)
+        return advice
+
+
+@mirrors(native.MbankPayment)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MbankPayment:
+    """A request for a mobile-bank payment."""
+
+    order_number: str
+    """The merchant's unique number of the payment; `kassa.new_order_number()` makes one."""
+    phone: str
+    """The payer's phone number, to which the one-time password goes."""
+    amount_som: int
+    """The amount in **whole som**, at least 1."""
+    comment: str
+    """What is paid for."""
+    callback_url: str | None = None
+    """Where the gateway sends its callbacks: an absolute http or https URL."""
+
+    def __post_init__(self) -> None:
+        for name in ("order_number", "phone", "comment"):
+            _check.text(name, getattr(self, name))
+        _check.whole("amount_som", self.amount_som)
+        _check.optional_text("callback_url", self.callback_url)
+
+    def payment_ref(self) -> PaymentRef:
+        """What to store **before** sending, so that the payment can be asked about whatever happens."""
+        return PaymentRef.mbank(self.order_number)
+
+    def advice(self) -> tuple[Advice, ...]:
+        """What is worth a second look before sending. It blocks nothing."""
+        advice: tuple[Advice, ...] = call(lower(self).advice)
+        return advice
+
+
+@mirrors(native.PayForm)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayForm:
+    """A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
+
+    The answer carries no identifier, so **put a reference of your own into the query of** ``callback_url`` **and**
+    ``return_url`` (such as ``?ref=cart-17``): the callback then tells which cart was paid, by which provider and under which
+    order number.
+    """
+
+    amount: Decimal | int
+    """The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit."""
+    service_name: str
+    """What is paid for."""
+    callback_url: str
+    """Where the gateway sends its callbacks: an absolute http or https URL."""
+    return_url: str
+    """Where the payer's browser goes after success: a page, or a deep link of an app."""
+
+    def __post_init__(self) -> None:
+        for name in ("service_name", "callback_url", "return_url"):
+            _check.text(name, getattr(self, name))
+        object.__setattr__(self, "amount", _check.amount("amount", self.amount))
+
+    def advice(self) -> tuple[Advice, ...]:
+        """What is worth a second look before sending. It blocks nothing."""
+        advice: tuple[Advice, ...] = call(lower(self).advice)
+        return advice
+
+
+@mirrors(native.QrPayment)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QrPayment:
+    """A request for a dynamic QR code.
+
+    The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own
+    into the query of** ``callback_url``, or ask for the data instead (``create_qr_data``) and draw it with `QrCode`.
+    """
+
+    sum_tyiyn: int | None = None
+    """The amount in **whole tyiyn**, above zero; `som_to_tyiyn` converts. The picture needs it, the data does not."""
+    requisite: str | None = None
+    """The payee: a phone number, or the name of the enterprise or branch."""
+    callback_url: str | None = None
+    """Where the gateway sends its callbacks: an absolute http or https URL."""
+
+    def __post_init__(self) -> None:
+        if self.sum_tyiyn is not None:
+            _check.whole("sum_tyiyn", self.sum_tyiyn)
+        _check.optional_text("requisite", self.requisite)
+        _check.optional_text("callback_url", self.callback_url)

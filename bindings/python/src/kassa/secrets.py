@@ -1,0 +1,143 @@
+"""What must never be printed, nor written into a pickle."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar
+
+from . import _check
+from ._convert import lowers
+from ._generated import native
+
+S = TypeVar("S", bound="Secretive")
+
+
+class Secretive:
+    """A value that lives in the core alone. It cannot change, so a copy is itself."""
+
+    __slots__ = ("_native",)
+    _native: Any
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a kassa.{type(self).__name__} cannot be changed")
+
+    def __copy__(self: S) -> S:
+        return self
+
+    def __deepcopy__(self: S, memo: object) -> S:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            f"a kassa.{type(self).__name__} holds a secret and cannot be pickled; make it where it is needed"
+        )
+
+
+def _hold(value: Secretive, native_value: object) -> None:
+    object.__setattr__(value, "_native", native_value)
+
+
+class Card(Secretive):
+    """A payment card: number (PAN), expiry, CVC and the holder's name.
+
+    It is never printed beyond its last four digits, and never pickled. The core wipes its copies when they are dropped;
+    the texts that you made it from are Python's, and stay in memory until they are collected.
+
+    Nothing is checked here but types; the request that carries the card reports every violation at once.
+
+    **Handling card numbers puts the merchant under PCI DSS.** A merchant who does not want that uses ``create_pay_form``:
+    the payer then enters the card on the gateway's own page.
+
+    >>> Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov")
+    Card(**** 1111)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, pan: str, expiry_month: str, expiry_year: int, cvc: str, holder_name: str) -> None:
+        """A card as the payer types it.
+
+        * ``pan``: the full number, 13 to 20 digits; spaces and hyphens between the digits are left out when it is sent
+        * ``expiry_month``: two digits, ``"01"`` to ``"12"``
+        * ``expiry_year``: four digits, such as 2031
+        * ``cvc``: three characters
+        * ``holder_name``: first name, then last name
+        """
+        card = native.Card(
+            _check.text("pan", pan),
+            _check.text("expiry_month", expiry_month),
+            _check.year("expiry_year", expiry_year),
+            _check.text("cvc", cvc),
+            _check.text("holder_name", holder_name),
+        )
+        _hold(self, card)
+
+    @property
+    def masked_number(self) -> str:
+        """The last four digits behind a mask, for receipts and logs; only the mask where there is no valid number."""
+        masked: str = self._native.masked_number()
+        return masked
+
+    def __repr__(self) -> str:
+        return f"Card({self.masked_number})"
+
+
+class Credentials(Secretive):
+    """The merchant's login and password, as the service's administrator issued them. Never printed, never pickled.
+
+    They also open the merchant's dashboard: keep them in the environment or a secret store, not in code.
+
+    >>> Credentials("shop", "correct horse")
+    Credentials(***)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, login: str, password: str) -> None:
+        """Credentials for HTTP Basic authentication."""
+        basic = native.Credentials.basic(_check.text("login", login), _check.text("password", password))
+        _hold(self, basic)
+
+    def __repr__(self) -> str:
+        return "Credentials(***)"
+
+
+class Proxy(Secretive):
+    """The way to the gateway: ``Proxy.direct()``, ``Proxy.environment()`` or ``Proxy.url("http://...")``.
+
+    The URL of a proxy may hold a user and a password, so it is never printed, and never pickled.
+    """
+
+    __slots__ = ("_way",)
+    _way: str
+
+    def __init__(self) -> None:
+        raise TypeError("make it by Proxy.direct(), Proxy.environment() or Proxy.url(...)")
+
+    @classmethod
+    def direct(cls) -> Proxy:
+        """No proxy, whatever the environment says. The default."""
+        return cls._by(native.Proxy.direct(), "direct")
+
+    @classmethod
+    def environment(cls) -> Proxy:
+        """The proxies that the environment names (``HTTPS_PROXY`` and the like)."""
+        return cls._by(native.Proxy.environment(), "environment")
+
+    @classmethod
+    def url(cls, url: str) -> Proxy:
+        """A proxy by its http or https URL."""
+        return cls._by(native.Proxy.from_url(_check.text("url", url)), "url, ***")
+
+    @classmethod
+    def _by(cls, native_proxy: object, way: str) -> Proxy:
+        proxy = cls.__new__(cls)
+        _hold(proxy, native_proxy)
+        object.__setattr__(proxy, "_way", way)
+        return proxy
+
+    def __repr__(self) -> str:
+        return f"Proxy({self._way})"
+
+
+for _kind in (Card, Credentials, Proxy):
+    lowers(_kind, lambda value: value._native)

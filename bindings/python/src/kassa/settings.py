@@ -1,0 +1,129 @@
+"""What both gateways are made of: the settings, and the core's gateway that follows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import timedelta
+from enum import Enum
+from typing import Any, NoReturn
+
+from . import _check
+from ._calls import translated
+from ._convert import lower, mirrors_enum
+from ._generated import native
+from .dialect import Dialect
+from .errors import Misconfigured
+from .secrets import Credentials, Proxy
+
+
+@mirrors_enum(native.StatusQueryForm)
+class StatusQueryForm(Enum):
+    """How the fields of ``GET /api/v1.1.0/status`` travel."""
+
+    JSON_BODY = "json_body"
+    """As a JSON body, as the interface says."""
+    QUERY_STRING = "query_string"
+    """As a query string, for the way through a proxy that drops the body of a GET."""
+
+
+# What belongs to a process that was forked away from is never touched again, not even to free it: its locks may be held by
+# threads that exist no more.
+_LEFT_BEHIND: list[Any] = []
+
+
+class Connected:
+    """The settings of a gateway, and the core's gateway of this process.
+
+    Threads do not survive a fork, so a forked child (gunicorn with preload, multiprocessing) gets a gateway of the core of its
+    own, at its first call.
+    """
+
+    __slots__ = ("__weakref__", "_base_url", "_config", "_is_closed", "_native", "_process")
+
+    def __init__(
+        self,
+        base_url: str,
+        credentials: Credentials,
+        *,
+        connect_timeout: timedelta = timedelta(seconds=10),
+        deadline: timedelta = timedelta(seconds=30),
+        query_retries: int = 2,
+        status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
+        dialect: Dialect | None = None,
+        extra_root_certificates: Iterable[str] = (),
+        proxy: Proxy | None = None,
+        user_agent_suffix: str | None = None,
+        check_luhn: bool = False,
+    ) -> None:
+        """A gateway by its settings. Nothing is sent.
+
+        * ``base_url``: the gateway's base address; a path prefix is allowed, plain http only to a loopback address
+        * ``credentials``: the merchant's login and password
+        * ``connect_timeout``: how long making a connection may take, TLS included
+        * ``deadline``: how long a whole call may take: connecting, sending, the whole reply, and every retry
+        * ``query_retries``: how often a failed query is repeated within the deadline. A payment is repeated as often, but only
+          where no connection was ever made; a pay-form or a QR code is never repeated
+        * ``status_query``: how the fields of a status query travel
+        * ``dialect``: how to read the gateway's replies; the shown envelope unless given
+        * ``extra_root_certificates``: certificates (PEM texts) to trust beside Mozilla's roots
+        * ``proxy``: the way to the gateway; direct unless given, whatever the environment says
+        * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
+        * ``check_luhn``: refuse card numbers with a wrong check digit before they are sent
+
+        Raises `kassa.Misconfigured` where a setting cannot work, naming it.
+        """
+        self._base_url = _check.text("base_url", base_url)
+        self._config = native.GatewayConfig(
+            base_url=base_url,
+            credentials=lower(_check.instance("credentials", credentials, Credentials)),
+            connect_timeout=_check.duration("connect_timeout", connect_timeout),
+            deadline=_check.duration("deadline", deadline),
+            query_retries=_check.count("query_retries", query_retries),
+            status_query=lower(_check.instance("status_query", status_query, StatusQueryForm)),
+            dialect=lower(Dialect() if dialect is None else _check.instance("dialect", dialect, Dialect)),
+            extra_root_certificates=_certificates(extra_root_certificates),
+            proxy=lower(Proxy.direct() if proxy is None else _check.instance("proxy", proxy, Proxy)),
+            user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
+            check_luhn=_check.flag("check_luhn", check_luhn),
+        )
+        self._is_closed = False
+        self._open()
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        with translated():
+            self._native: Any = native.Gateway(self._config)
+
+    def _core(self) -> Any:
+        """The core's gateway of this process."""
+        if self._process != os.getpid():
+            self._after_fork()
+        return self._native
+
+    def _after_fork(self) -> None:
+        if self._is_closed:
+            raise Misconfigured("the gateway was closed")
+        _LEFT_BEHIND.append(self._native)
+        # Or its destructor would touch it when the interpreter ends.
+        self._native._handle = None
+        self._open()
+
+    def _to_close(self) -> Any | None:
+        """What is to be closed, if anything: the payments of another process are not this one's to wait for."""
+        self._is_closed = True
+        return self._native if self._process == os.getpid() else None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._base_url!r})"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            f"a kassa.{type(self).__name__} holds credentials and connections and cannot be pickled or copied"
+        )
+
+
+def _certificates(given: Iterable[str]) -> list[str]:
+    if isinstance(given, str | bytes):
+        raise TypeError("extra_root_certificates must be several str, such as a list of them")
+    return [_check.text("extra_root_certificates", text) for text in given]

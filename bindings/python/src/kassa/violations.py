@@ -1,0 +1,95 @@
+"""What is wrong with an input, and what is merely worth a second look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ._convert import mirrors, mirrors_enum
+from ._generated import native
+
+
+@mirrors_enum(native.Rule)
+class Rule(Enum):
+    """The rules that an input can break."""
+
+    REQUIRED = "required"
+    """The field must be given and not be blank."""
+    LENGTH = "length"
+    """The field must have an exact number of characters (or of digits)."""
+    MINIMUM = "minimum"
+    """The amount must not be under a minimum."""
+    DIGITS = "digits"
+    """Only the digits 0 to 9 are allowed."""
+    LETTERS = "letters"
+    """Only the letters A to Z are allowed."""
+    MONTH = "month"
+    """A month is written ``01`` to ``12``."""
+    HTTP_URL = "http_url"
+    """An absolute http or https URL is needed."""
+    RETURN_URI = "return_uri"
+    """An absolute URI is needed (a deep link will do), but not one that a browser would run or read from."""
+    IP_ADDRESS = "ip_address"
+    """An IPv4 or IPv6 address is needed."""
+    ONE_OF = "one_of"
+    """The value must be one of a few."""
+    LUHN = "luhn"
+    """The check digit of the card number is wrong. Checked only where the gateway was told to."""
+    FORMAT = "format"
+    """The text does not have the form that is needed."""
+    EXACT = "exact"
+    """The value cannot be converted without rounding, or is too large."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@mirrors(native.Violation)
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One rule that one field of an input breaks. The value itself is never part of it, so it is safe to log."""
+
+    field: str
+    """The field, spelled as the gateway's interface spells it, such as ``callbackURL`` of a pay-form."""
+    rule: Rule
+    """The rule that is broken."""
+    limit: str | None
+    """The limit of the rule where it has one, such as ``3`` or ``13 to 20``."""
+    text: str
+    """One sentence that names the field and the rule, in English."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@mirrors_enum(native.AdviceTopic)
+class AdviceTopic(Enum):
+    """What a piece of advice is about."""
+
+    ORDER_NUMBER_CHARACTERS = "order_number_characters"
+    """The order number has characters other than A-Z a-z 0-9 - _, which can fail on the way or in storage."""
+    MEGA_PAY_MINIMUM = "mega_pay_minimum"
+    """A pay-form under 5 KGS will not offer MegaPay."""
+    CARD_NUMBER_MISTYPED = "card_number_mistyped"
+    """The check digit of the card number is wrong: probably a mistyped digit."""
+    CARD_EXPIRED = "card_expired"
+    """The card's expiry is in the past."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@mirrors(native.Advice)
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something the interface only recommends, or that will probably be declined. It blocks nothing."""
+
+    field: str
+    """The field, spelled as the gateway's interface spells it."""
+    topic: AdviceTopic
+    """What the advice is about."""
+    text: str
+    """One sentence, in English."""
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,181 @@
+"""Follows a payment to its end."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, NoReturn, TypeAlias
+
+from . import _check
+from ._calls import ask
+from ._convert import lift, lifts, mirrors
+from ._generated import native
+from ._wait import wait
+from .errors import Misconfigured, PaymentError
+from .payments import StatusReport
+
+
+@mirrors(native.PollPolicy)
+@dataclass(frozen=True, slots=True)
+class PollPolicy:
+    """How a watch asks."""
+
+    interval: timedelta = timedelta(seconds=10)
+    """The time from the start of one query to the start of the next."""
+    deadline: timedelta = timedelta(minutes=20)
+    """How long to go on while the payment is open, from the first query."""
+
+    def __post_init__(self) -> None:
+        _check.duration("interval", self.interval)
+        _check.duration("deadline", self.deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFailed:
+    """A query failed, or the gateway does not know the payment (yet). The watch goes on."""
+
+    error: PaymentError
+    """Why."""
+
+
+WatchReport: TypeAlias = StatusReport | QueryFailed
+"""What one query of a watch brought. A final status is the last report."""
+
+lifts(native.WatchReport.STATUS, lambda seen: lift(seen.report))
+lifts(native.WatchReport.QUERY_FAILED, lambda failed: QueryFailed(lift(failed.error)))
+
+
+@mirrors(native.WatchOutcome.CHARGED)
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """The money was taken."""
+
+    report: StatusReport
+    """The report that says so."""
+
+
+@mirrors(native.WatchOutcome.REJECTED)
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The payment ended without the money being taken."""
+
+    report: StatusReport
+    """The report that says so."""
+
+
+@mirrors(native.WatchOutcome.CANCELLED)
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The watch was cancelled. This says nothing about the payment."""
+
+
+WatchOutcome: TypeAlias = Charged | Rejected | Cancelled
+"""How a watch ended."""
+
+
+class Watching:
+    """What both kinds of watch share."""
+
+    __slots__ = ("_native", "_process")
+
+    def __init__(self, native_watch: Any) -> None:
+        self._native: Any = native_watch
+        self._process = os.getpid()
+
+    def check_now(self) -> None:
+        """Makes the next query due at once: when the payer has just come back. Any thread may call it."""
+        self._core().check_now()
+
+    def cancel(self) -> None:
+        """Stops asking: there is no next report, and the outcome is `Cancelled`, unless the watch had ended before. Any thread
+        may call it."""
+        self._core().cancel()
+
+    def _core(self) -> Any:
+        if self._process != os.getpid():
+            # Its clock stopped with the threads of the other process: waiting for it would never end.
+            raise Misconfigured("the watch was made before a fork; make one in this process, by the same PaymentRef")
+        return self._native
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"a kassa.{type(self).__name__} cannot be pickled or copied; store the PaymentRef instead")
+
+
+class StatusWatch(Watching):
+    """Follows one payment: a query at once, then one every interval, until the payment is charged or rejected.
+
+    Iterate over the reports (each a `StatusReport` or a `QueryFailed`), or wait for the end with `outcome()`. Failed queries
+    and "not found" are reported and end nothing. The iteration ends after the final status; it raises `kassa.DeadlineExpired`
+    where the payment was still open at the deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is
+    useless. None of them says that the payment failed.
+
+    ``with gateway.watch(payment) as watch:`` cancels it at the end of the block.
+    """
+
+    __slots__ = ()
+
+    def __iter__(self) -> StatusWatch:
+        return self
+
+    def __next__(self) -> WatchReport:
+        report: WatchReport | None = wait(ask(self._core().next))
+        if report is None:
+            raise StopIteration
+        return report
+
+    def outcome(self) -> WatchOutcome:
+        """The end of the watch. It asks on until then, and can be called again afterwards.
+
+        Raises as iterating does.
+        """
+        outcome: WatchOutcome = wait(ask(self._core().outcome))
+        return outcome
+
+    def __enter__(self) -> StatusWatch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+
+class AsyncStatusWatch(Watching):
+    """Follows one payment: a query at once, then one every interval, until the payment is charged or rejected.
+
+    Iterate over the reports with ``async for`` (each a `StatusReport` or a `QueryFailed`), or await `outcome()`. Cancelling
+    the task that waits loses no report: a query under way goes on, and its report is the next one. For the rest see
+    `StatusWatch`.
+    """
+
+    __slots__ = ()
+
+    def __aiter__(self) -> AsyncStatusWatch:
+        return self
+
+    async def __anext__(self) -> WatchReport:
+        report: WatchReport | None = await ask(self._core().next)
+        if report is None:
+            raise StopAsyncIteration
+        return report
+
+    async def outcome(self) -> WatchOutcome:
+        """The end of the watch. It asks on until then, and can be called again afterwards.
+
+        Raises as iterating does.
+        """
+        outcome: WatchOutcome = await ask(self._core().outcome)
+        return outcome
+
+    async def __aenter__(self) -> AsyncStatusWatch:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.cancel()

@@ -1,0 +1,172 @@
+"""Uses every public name as a program would. It is for the type checkers, and is never run."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from typing_extensions import assert_never, assert_type
+
+import kassa
+
+
+def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
+    credentials = kassa.Credentials("shop", "secret")
+    gateway = kassa.Gateway(
+        "https://pay.example.kg",
+        credentials,
+        connect_timeout=timedelta(seconds=5),
+        deadline=timedelta(seconds=20),
+        query_retries=1,
+        status_query=kassa.StatusQueryForm.QUERY_STRING,
+        dialect=kassa.Dialect.from_json(kassa.Dialect().to_json()),
+        extra_root_certificates=["-----BEGIN CERTIFICATE-----"],
+        proxy=kassa.Proxy.environment(),
+        user_agent_suffix=f"my-shop/{kassa.__version__}",
+        check_luhn=True,
+    )
+    proxies = [kassa.Proxy.direct(), kassa.Proxy.url("http://proxy.example:3128")]
+    return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
+
+
+def pay_by_card(gateway: kassa.Gateway) -> str | None:
+    card = kassa.Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov")
+    assert_type(card.masked_number, str)
+    payment = kassa.CardPayment(
+        order_number=kassa.new_order_number(),
+        description="Two tickets",
+        amount=Decimal("100.10"),
+        currency="KGS",
+        card=card,
+        language="ky",
+        callback_url="https://shop.example.kg/callback",
+        ip="203.0.113.7",
+    )
+    for advice in payment.advice():
+        assert_type(advice, kassa.Advice)
+        assert_type(advice.topic, kassa.AdviceTopic)
+    try:
+        created = gateway.create_card_payment(payment)
+    except kassa.PaymentError as error:
+        return on_error(error)
+    assert_type(created, kassa.CardPaymentCreated)
+    step: kassa.NextStep = created.next_step
+    match step:
+        case kassa.OpenConfirmation(url):
+            return assert_type(url, str)
+        case kassa.AskStatus(status):
+            return assert_type(status, str | None)
+        case _:
+            assert_never(step)
+
+
+def on_error(error: kassa.PaymentError) -> str:
+    assert_type(error.payment_may_exist, bool)
+    assert_type(error.is_retryable, bool)
+    match error:
+        case kassa.Invalid(violations):
+            assert_type(violations, tuple[kassa.Violation, ...])
+            return ", ".join(str(violation.rule is kassa.Rule.REQUIRED) for violation in violations)
+        case kassa.Misconfigured(detail) | kassa.Unauthorized(detail) | kassa.Unexpected(detail):
+            return assert_type(detail, str)
+        case kassa.Unavailable(retry_after=retry_after):
+            assert_type(retry_after, timedelta | None)
+        case kassa.Refused(code, http_status=http_status, reason=reason, body=body):
+            assert_type(code, str | None)
+            assert_type(http_status, int)
+            return f"{reason}{body}"
+        case kassa.OutcomeUnknown(payment):
+            return str(assert_type(payment, kassa.PaymentRef))
+        case kassa.DeadlineExpired(last):
+            assert_type(last, kassa.StatusReport | None)
+        case _:
+            pass
+    return error.describe()
+
+
+def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.WatchOutcome:
+    payment = kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea")
+    created = assert_type(gateway.create_mbank_payment(payment), kassa.MbankPaymentCreated)
+    reply = gateway.confirm_mbank_payment("o-1", "123456", created.identifier)
+    assert_type(reply, kassa.GatewayReply)
+    policy = kassa.PollPolicy(interval=timedelta(seconds=5))
+    with gateway.watch(reply.payment, policy) as watch:
+        assert_type(watch, kassa.StatusWatch)
+        for report in watch:
+            on_report(report)
+    return gateway.watch(payment.payment_ref()).outcome()
+
+
+def on_report(report: kassa.WatchReport) -> None:
+    match report:
+        case kassa.StatusReport(status=kassa.PaymentStatus.CHARGED, amount=amount):
+            assert_type(amount, Decimal | None)
+        case kassa.StatusReport():
+            assert_type(report.status.is_final, bool)
+        case kassa.QueryFailed(error):
+            on_error(error)
+        case _:
+            assert_never(report)
+
+
+def on_outcome(outcome: kassa.WatchOutcome) -> str:
+    match outcome:
+        case kassa.Charged(report) | kassa.Rejected(report):
+            return assert_type(report, kassa.StatusReport).raw
+        case kassa.Cancelled():
+            return "cancelled"
+        case _:
+            assert_never(outcome)
+
+
+def show_qr(gateway: kassa.Gateway) -> bytes:
+    payment = kassa.QrPayment(sum_tyiyn=kassa.som_to_tyiyn(kassa.tyiyn_to_som(5)))
+    assert_type(gateway.create_qr_image(payment), kassa.QrImage)
+    data = assert_type(gateway.create_qr_data(payment), kassa.QrData)
+    assert_type(gateway.qr_status(data.transaction_id or ""), kassa.StatusReport)
+    code = kassa.QrCode.encode(data.payload or "", kassa.QrLevel.HIGH)
+    assert_type(code.modules(), tuple[tuple[bool, ...], ...])
+    return code.png(kassa.QR_PNG_SIDE) + code.svg().encode() + code.text().encode()
+
+
+def take_a_callback(gateway: kassa.Gateway, body: bytes) -> bool:
+    callback = kassa.Callback.parse(body)
+    assert_type(callback.date_created, datetime | None)
+    assert_type(callback.dedup_key(), str)
+    assert_type(callback.payment_ref(), kassa.PaymentRef | None)
+    ref = kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM).with_gateway_number("1")
+    verdict: kassa.CallbackVerdict = gateway.verify_callback(callback, kassa.ExpectedPayment(ref, 100, "KGS"))
+    match verdict:
+        case kassa.Confirmed(report) | kassa.Pending(report):
+            return report.status == kassa.PaymentStatus.CHARGED and verdict.is_charged
+        case kassa.Contradicted(fields, _):
+            return not assert_type(fields, tuple[str, ...])
+        case kassa.Unverifiable():
+            return False
+        case _:
+            assert_never(verdict)
+
+
+async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
+    async with gateway:
+        form = kassa.PayForm(amount=9, service_name="Tea", callback_url="https://s.kg/c", return_url="myshop://paid")
+        assert_type(await gateway.create_pay_form(form), kassa.PayFormCreated)
+        redirect = kassa.ReturnRedirect.parse("myshop://paid?OrderNumber=1&statusCode=200")
+        ref = kassa.PaymentRef.pay_form(redirect.order_number, kassa.Provider.MEGA_PAY)
+        async with gateway.watch(kassa.PaymentRef.parse(str(ref))) as watch:
+            assert_type(watch, kassa.AsyncStatusWatch)
+            async for report in watch:
+                on_report(report)
+                watch.check_now()
+            on_outcome(await watch.outcome())
+        try:
+            await asyncio.wait_for(gateway.provider_status("o-1", kassa.Provider("ELSOM")), 5)
+        except kassa.InternalError as defect:
+            raise SystemExit(str(defect)) from defect
+
+
+def what_a_checker_refuses(gateway: kassa.Gateway) -> None:
+    kassa.PayForm(amount=9.5, service_name="Tea", callback_url="", return_url="")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=0.5))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    gateway.payment_status(17)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,199 @@
+"""Every error: when it comes, what it says about the money, what it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from raw_gateway import (
+    CHARGED,
+    OPEN,
+    Answer,
+    RawGateway,
+    card_payment,
+    closed_port,
+    envelope,
+    hang_up,
+    mbank_payment,
+    reply,
+    silence,
+)
+
+import kassa
+
+REPORT = kassa.StatusReport(kassa.PaymentStatus.other("HOLD"), raw="{}")
+
+EVERY_ERROR = [
+    kassa.Invalid((kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),)),
+    kassa.Misconfigured("base_url is not a URL"),
+    kassa.Unauthorized("HTTP 401"),
+    kassa.Unavailable("HTTP 429", timedelta(seconds=7)),
+    kassa.Refused(402, "51", "no money", "{}"),
+    kassa.OutcomeUnknown(kassa.PaymentRef.card("o-1"), "reset", "5", "who knows", "{}"),
+    kassa.Unexpected("no status", "{}"),
+    kassa.DeadlineExpired(REPORT),
+    kassa.DeadlineExpired(),
+]
+
+
+def card_call(gateway: kassa.Gateway) -> object:
+    return gateway.create_card_payment(card_payment())
+
+
+def mbank_call(gateway: kassa.Gateway) -> object:
+    return gateway.create_mbank_payment(mbank_payment())
+
+
+def confirm_call(gateway: kassa.Gateway) -> object:
+    return gateway.confirm_mbank_payment("o-1", "123456")
+
+
+def form_call(gateway: kassa.Gateway) -> object:
+    form = kassa.PayForm(amount=9, service_name="Tea", callback_url="https://s.kg/c", return_url="https://s.kg/r")
+    return gateway.create_pay_form(form)
+
+
+def query_call(gateway: kassa.Gateway) -> object:
+    return gateway.provider_status("o-1", kassa.Provider.MBANK)
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "error"),
+    [
+        (card_call, hang_up, kassa.OutcomeUnknown),
+        (card_call, silence, kassa.OutcomeUnknown),
+        (card_call, reply(500, "oops"), kassa.OutcomeUnknown),
+        (card_call, reply(302, "", "location: https://elsewhere.example/"), kassa.OutcomeUnknown),
+        (card_call, reply(409, "{}"), kassa.OutcomeUnknown),
+        (card_call, envelope(200, "999", "what"), kassa.OutcomeUnknown),
+        (mbank_call, reply(200, "not json"), kassa.OutcomeUnknown),
+        (confirm_call, hang_up, kassa.OutcomeUnknown),
+        (card_call, envelope(400, "51", "no money"), kassa.Refused),
+        (card_call, reply(401, ""), kassa.Unauthorized),
+        (card_call, reply(404, "nothing here"), kassa.Misconfigured),
+        (card_call, reply(429, "", "retry-after: 7"), kassa.Unavailable),
+        (form_call, reply(500, ""), kassa.Unavailable),
+        (form_call, reply(200, "{}"), kassa.Unexpected),
+        (query_call, reply(503, ""), kassa.Unavailable),
+        (query_call, envelope(200, "200"), kassa.Unexpected),
+    ],
+)
+def test_what_comes_back_decides(
+    raw: RawGateway, call: Callable[[kassa.Gateway], object], answer: Answer, error: type[kassa.PaymentError]
+) -> None:
+    raw.answers(answer)
+    with raw.gateway(deadline=timedelta(milliseconds=400), query_retries=0) as gateway, pytest.raises(error) as caught:
+        call(gateway)
+    assert caught.value.payment_may_exist == (error is kassa.OutcomeUnknown)
+    assert caught.value.is_retryable == (error is kassa.Unavailable)
+    assert len(raw.requests) == 1, "sent once"
+
+
+def test_nothing_is_sent_where_rules_are_broken(raw: RawGateway) -> None:
+    with raw.gateway() as gateway, pytest.raises(kassa.Invalid) as caught:
+        gateway.create_card_payment(card_payment(currency="som", ip="here", description=" "))
+    fields = [(violation.field, violation.rule) for violation in caught.value.violations]
+    assert ("ip", kassa.Rule.IP_ADDRESS) in fields
+    assert ("description", kassa.Rule.REQUIRED) in fields
+    assert raw.requests == []
+
+
+def test_nobody_listening_is_unavailable() -> None:
+    with kassa.Gateway(closed_port(), kassa.Credentials("a", "b"), query_retries=0) as gateway:
+        for call in (card_call, mbank_call, confirm_call, form_call, query_call):
+            with pytest.raises(kassa.Unavailable):
+                call(gateway)
+
+
+def test_the_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
+    raw.answers(hang_up, CHARGED)
+    payment = card_payment()
+    with raw.gateway() as gateway:
+        try:
+            gateway.create_card_payment(payment)
+        except kassa.OutcomeUnknown as error:
+            assert error.payment == payment.payment_ref()
+            assert isinstance(gateway.watch(error.payment).outcome(), kassa.Charged)
+        else:
+            pytest.fail("no verdict came")
+
+
+def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
+    raw.answers(OPEN)
+    policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(milliseconds=100))
+    with raw.gateway() as gateway:
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
+        seen: list[kassa.WatchReport] = []
+        with pytest.raises(kassa.DeadlineExpired) as caught:
+            seen.extend(watch)
+        assert caught.value.last is not None
+        assert caught.value.last.status == kassa.PaymentStatus.other("HOLD")
+        with pytest.raises(kassa.DeadlineExpired):
+            watch.outcome()
+
+
+def test_a_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
+    raw.answers(reply(500, ""), envelope(400, "404", "not found"), CHARGED)
+    with raw.gateway() as gateway:
+        policy = kassa.PollPolicy(timedelta(milliseconds=10))
+        first, second, third = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
+    assert isinstance(first, kassa.QueryFailed)
+    assert isinstance(first.error, kassa.Unavailable)
+    assert isinstance(second, kassa.QueryFailed)
+    assert isinstance(second.error, kassa.Refused)
+    assert isinstance(third, kassa.StatusReport)
+
+
+def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
+    raw.answers(reply(401, ""))
+
+    async def watch() -> None:
+        async with raw.async_gateway() as gateway:
+            with pytest.raises(kassa.Unauthorized):
+                await gateway.watch(kassa.PaymentRef.mbank("o-1")).outcome()
+
+    asyncio.run(watch())
+    with raw.gateway() as gateway, pytest.raises(kassa.Invalid):
+        gateway.watch(kassa.PaymentRef.unnumbered(kassa.PaymentKind.QR))
+
+
+@pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
+def test_an_error_survives_pickle_and_copy(error: kassa.PaymentError) -> None:
+    error.add_note("seen at the till") if hasattr(error, "add_note") else None
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):  # noqa: S301
+        assert type(again) is type(error)
+        assert again.__dict__ == error.__dict__
+        assert str(again) == str(error)
+        assert repr(again) == repr(error)
+
+
+@pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
+def test_an_error_says_what_happened(error: kassa.PaymentError) -> None:
+    assert str(error) == error.describe()
+    assert str(error).endswith(".")
+    assert repr(error).startswith(type(error).__name__ + "(")
+    assert type(error).__module__ == "kassa"
+
+
+def test_errors_match_by_their_fields() -> None:
+    match kassa.Refused(402, "51", "no money"):
+        case kassa.Refused("51", http_status=402):
+            pass
+        case _:
+            pytest.fail("it is that one")
+
+
+def test_the_base_is_not_an_error_by_itself() -> None:
+    with pytest.raises(TypeError):
+        kassa.PaymentError()
+
+
+@pytest.mark.parametrize("url", ["", "pay.example.kg", "http://pay.example.kg", "https://me:secret@pay.example.kg"])
+def test_a_base_url_that_cannot_work_is_named(url: str) -> None:
+    with pytest.raises(kassa.Misconfigured, match="base_url") as caught:
+        kassa.Gateway(url, kassa.Credentials("a", "b"))
+    assert "secret" not in str(caught.value)

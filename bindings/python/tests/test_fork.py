@@ -1,0 +1,140 @@
+"""After a fork everything works in the child or fails at once, whatever the parent had done; nothing ever hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment
+
+import kassa
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+]
+
+
+def in_child(work: Callable[[], object]) -> None:
+    """Runs it in a forked child, which must end by itself."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        signal.alarm(30)
+        try:
+            work()
+            code = 0
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc(file=sys.__stderr__)
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, "the child failed" if os.WIFEXITED(status) else "the child hung"
+
+
+def ask(gateway: kassa.Gateway) -> None:
+    assert gateway.provider_status("o-1", kassa.Provider.MBANK).status.is_final
+
+
+def test_a_gateway_made_before_the_fork_works_in_the_child(raw: RawGateway) -> None:
+    raw.answers(CHARGED)
+    with raw.gateway() as gateway:
+        in_child(lambda: ask(gateway))
+        ask(gateway)
+
+
+def test_a_gateway_used_before_the_fork_works_in_child_and_parent(raw: RawGateway) -> None:
+    raw.answers(CHARGED)
+    with raw.gateway() as gateway:
+        ask(gateway)
+
+        def work() -> None:
+            ask(gateway)
+            in_child(lambda: ask(gateway))
+            with raw.gateway() as own:
+                ask(own)
+            assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1")).outcome(), kassa.Charged)
+            gateway.close()
+            with pytest.raises(kassa.Misconfigured):
+                ask(gateway)
+
+        in_child(work)
+        ask(gateway)
+
+
+def test_asyncio_works_in_the_child(raw: RawGateway) -> None:
+    raw.answers(CHARGED)
+    gateway = raw.async_gateway()
+    asyncio.run(gateway.provider_status("o-1", kassa.Provider.MBANK))
+    in_child(lambda: asyncio.run(gateway.provider_status("o-1", kassa.Provider.MBANK)))
+
+
+def test_a_payment_under_way_is_the_parents(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CREATED), CHARGED)
+    gateway = raw.gateway()
+    answers: list[kassa.CardPaymentCreated] = []
+    payer = threading.Thread(target=lambda: answers.append(gateway.create_card_payment(card_payment())))
+    payer.start()
+    raw.received.acquire()
+
+    def work() -> None:
+        ask(gateway)
+        gateway.close()
+
+    in_child(work)
+    in_child(gateway.close)
+    go_on.set()
+    payer.join()
+    gateway.close()
+    assert len(answers) == 1
+    assert sum(request.startswith(b"POST /api/v1.1.0/payment ") for request in raw.requests) == 1
+
+
+def test_a_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:
+    raw.answers(OPEN)
+    with raw.gateway() as gateway:
+        policy = kassa.PollPolicy(timedelta(seconds=20))
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
+        next(watch)
+
+        def work() -> None:
+            with pytest.raises(kassa.Misconfigured, match="fork"):
+                next(watch)
+            with pytest.raises(kassa.Misconfigured, match="fork"):
+                watch.outcome()
+
+        in_child(work)
+
+
+def test_a_closed_gateway_stays_closed(raw: RawGateway) -> None:
+    gateway = raw.gateway()
+    gateway.close()
+
+    def work() -> None:
+        with pytest.raises(kassa.Misconfigured, match="closed"):
+            gateway.qr_status("1")
+
+    in_child(work)
+
+
+def test_the_child_ends_like_any_program(raw: RawGateway) -> None:
+    """Not by os._exit: the interpreter takes everything down, and must not touch what is the parent's."""
+    raw.answers(CHARGED)
+    script = f"""
+import os, kassa
+gateway = kassa.Gateway({raw.url!r}, kassa.Credentials("a", "b"))
+gateway.provider_status("o-1", kassa.Provider.MBANK)
+child = os.fork()
+gateway.provider_status("o-1", kassa.Provider.MBANK)
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    in_child(lambda: os.execv(sys.executable, [sys.executable, "-W", "ignore", "-c", script]))

@@ -1,0 +1,112 @@
+"""Planted secrets, searched for in everything that can be printed, raised, logged or stored."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, reply
+
+import kassa
+
+PAN = "4929123456781234"
+CVC = "987"
+OTP = "314159"
+PASSWORD = "the-password-of-the-tests"
+SECRETS = (PAN, f'"{CVC}"', f"'{CVC}'", OTP, PASSWORD, "proxy-password")
+
+
+def assert_clean(text: str) -> None:
+    for secret in SECRETS:
+        assert secret not in text
+
+
+SECRETIVE: list[Callable[[], Any]] = [
+    lambda: card(PAN, CVC),
+    lambda: CREDENTIALS,
+    lambda: kassa.Proxy.url("http://me:proxy-password@proxy.example:3128"),
+    lambda: kassa.Proxy.environment(),
+    lambda: card_payment(card=card(PAN, CVC)),
+    lambda: kassa.Gateway("https://pay.example.kg", CREDENTIALS),
+    lambda: kassa.AsyncGateway("https://pay.example.kg", CREDENTIALS),
+]
+
+
+@pytest.mark.parametrize("make", SECRETIVE)
+def test_a_secret_is_neither_shown_nor_pickled(make: Callable[[], Any]) -> None:
+    value = make()
+    for text in (repr(value), str(value), f"{value}", f"{value!r:>10}", repr(getattr(value, "__dict__", ""))):
+        assert_clean(text)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.Pickler(io.BytesIO(), protocol).dump(value)
+
+
+def test_a_secret_cannot_be_changed_and_its_copy_is_itself() -> None:
+    secret = card(PAN, CVC)
+    assert repr(secret) == "Card(**** 1234)"
+    assert copy.copy(secret) is copy.deepcopy(secret) is secret
+    with pytest.raises(AttributeError):
+        secret.pan = "1"
+    with pytest.raises(TypeError):
+        kassa.Proxy()
+    gateway = kassa.Gateway("https://pay.example.kg", CREDENTIALS)
+    with pytest.raises(TypeError):
+        copy.copy(gateway)
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 409, 500])
+def test_what_a_gateway_echoes_is_masked(raw: RawGateway, status: int) -> None:
+    raw.answers(
+        envelope(
+            status, "51", f"no money on {PAN}", {"pan": PAN, "cvc": CVC, "password": PASSWORD, "orderNumber": "o-1"}
+        )
+    )
+    with raw.gateway() as gateway, pytest.raises(kassa.PaymentError) as caught:
+        gateway.create_card_payment(card_payment(card=card(PAN, CVC)))
+    assert_clean_error(caught.value)
+    raw.answers(envelope(status, "51", "wrong", {"otp": OTP}))
+    with raw.gateway() as gateway:
+        try:
+            assert_clean(repr(gateway.confirm_mbank_payment("o-1", OTP)))
+        except kassa.PaymentError as error:
+            assert_clean_error(error)
+
+
+def assert_clean_error(error: kassa.PaymentError) -> None:
+    assert_clean(str(error))
+    assert_clean(repr(error))
+    assert_clean(pickle.dumps(error, 0).decode("latin-1"))
+    assert_clean("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+
+
+def test_an_answer_that_echoes_is_masked(raw: RawGateway) -> None:
+    raw.answers(envelope(200, "110", "CREATED", {"status": "Success", "pan": PAN, "cvc": CVC, "name": PASSWORD}))
+    with raw.gateway() as gateway:
+        created = gateway.create_card_payment(card_payment(card=card(PAN, CVC)))
+    assert_clean(repr(created))
+    assert_clean(pickle.dumps(created, 0).decode("latin-1"))
+
+
+def test_no_frame_of_the_package_shows_a_secret(raw: RawGateway) -> None:
+    """As error trackers do: the local variables of every frame, printed."""
+    raw.answers(reply(500, "oops"))
+    payment, bank = card_payment(card=card(PAN, CVC)), mbank_payment()
+    with raw.gateway() as gateway:
+        for call in (lambda: gateway.create_card_payment(payment), lambda: gateway.create_mbank_payment(bank)):
+            with pytest.raises(kassa.OutcomeUnknown) as caught:
+                call()
+            shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+            assert_clean("".join(shown.format()))
+
+
+def test_output_stays_empty(raw: RawGateway, capfd: pytest.CaptureFixture[str]) -> None:
+    raw.answers(reply(500, "oops"))
+    with raw.gateway() as gateway, pytest.raises(kassa.OutcomeUnknown):
+        gateway.create_card_payment(card_payment(card=card(PAN, CVC)))
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,258 @@
+"""Values: exact amounts or nothing, readable reprs, pickles, and types that are named when they are wrong."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import pickle
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from raw_gateway import CREATED, RawGateway, card, card_payment, mbank_payment
+
+import kassa
+from kassa._generated import native
+
+CALLBACK = {
+    "orderNumber": "o-1",
+    "amount": 100.1,
+    "currency": "KGS",
+    "status": "CHARGE",
+    "dateCreated": "2026-11-20T09:05:07.123456789",
+    "provider": "Cards",
+}
+
+
+def pay_form(amount: Any = 9) -> kassa.PayForm:
+    return kassa.PayForm(amount=amount, service_name="Tea", callback_url="https://s.kg/c", return_url="https://s.kg/r")
+
+
+@pytest.mark.parametrize("wrong", [1.0, 100.1, float("nan"), True, "100", None, b"1", [1]])
+def test_only_exact_numbers_are_amounts(wrong: Any) -> None:
+    def named(field: str) -> Any:
+        return pytest.raises(TypeError, match=rf"^{field} must be ")
+
+    with named("amount"):
+        card_payment(amount=wrong)
+    with named("amount_som"):
+        mbank_payment(amount_som=wrong)
+    with named("amount"):
+        pay_form(amount=wrong)
+    anything: Any = wrong
+    with named("amount"):
+        kassa.ExpectedPayment(kassa.PaymentRef.card("o-1"), anything, "KGS")
+    with named("som"):
+        kassa.som_to_tyiyn(anything)
+    with named("tyiyn"):
+        kassa.tyiyn_to_som(anything)
+
+
+@pytest.mark.parametrize("wrong", [1.0, True, "100", Decimal(1)])
+def test_a_sum_in_tyiyn_is_a_whole_number(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"^sum_tyiyn must be an int"):
+        kassa.QrPayment(sum_tyiyn=wrong)
+
+
+def test_whole_amounts_are_no_decimals() -> None:
+    with pytest.raises(TypeError, match="amount_som must be an int, not Decimal"):
+        mbank_payment(amount_som=Decimal(5))
+    with pytest.raises(ValueError, match="sum_tyiyn must be between"):
+        kassa.QrPayment(sum_tyiyn=2**63)
+
+
+@pytest.mark.parametrize("digits", ["100.10", "1", "1.000", "79228162514264337593543950335", "1E+2", "12E-1"])
+def test_amounts_go_out_digit_for_digit(raw: RawGateway, digits: str) -> None:
+    raw.answers(CREATED)
+    with raw.gateway() as gateway:
+        gateway.create_card_payment(card_payment(amount=Decimal(digits)))
+    body = raw.requests[0].partition(b"\r\n\r\n")[2]
+    sent = json.loads(body, parse_float=Decimal, parse_int=Decimal)["amount"]
+    assert sent == Decimal(digits)
+    assert format(sent, "f") == format(Decimal(digits), "f")
+
+
+@pytest.mark.parametrize("digits", ["NaN", "Infinity", "-Infinity", "0." + "1" * 29, "1E+40", "0", "-5", "0.99"])
+def test_amounts_that_cannot_be_sent_are_violations(raw: RawGateway, digits: str) -> None:
+    with raw.gateway() as gateway, pytest.raises(kassa.Invalid, match="amount"):
+        gateway.create_card_payment(card_payment(amount=Decimal(digits)))
+    assert raw.requests == []
+
+
+def test_conversions_refuse_to_round() -> None:
+    assert kassa.som_to_tyiyn(Decimal("100.10")) == 10010
+    assert kassa.som_to_tyiyn(7) == 700
+    assert str(kassa.tyiyn_to_som(10010)) == "100.10"
+    for digits in ("0.005", "NaN", "1E+30"):
+        with pytest.raises(kassa.Invalid):
+            kassa.som_to_tyiyn(Decimal(digits))
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(kassa.CardPayment)])
+def test_a_wrong_type_names_its_field_and_not_its_value(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{name} must be .*, not object$"):
+        card_payment(**{name: object()})
+    with pytest.raises(TypeError, match="pan must be a str, not int"):
+        kassa.Card(4111111111111111, "01", 2030, "123", "A B")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^pan has half a surrogate") as caught:
+        card(pan="4111\ud800")
+    assert "4111" not in repr(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_settings_name_what_is_wrong() -> None:
+    credentials = kassa.Credentials("a", "b")
+    wrong: dict[str, Any] = {
+        "connect_timeout": 10,
+        "deadline": 2.5,
+        "query_retries": True,
+        "status_query": "json",
+        "dialect": "{}",
+        "extra_root_certificates": "PEM",
+        "proxy": "http://proxy",
+        "user_agent_suffix": 1,
+        "check_luhn": 1,
+    }
+    for name, value in wrong.items():
+        with pytest.raises(TypeError, match=name):
+            kassa.Gateway("https://pay.example.kg", credentials, **{name: value})
+    with pytest.raises(ValueError, match="deadline must not be negative"):
+        kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta(seconds=-1))
+    with pytest.raises(kassa.Misconfigured, match="deadline"):
+        kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta())
+
+
+def test_the_defaults_are_the_cores() -> None:
+    config = native.default_config("https://pay.example.kg", native.Credentials.basic("a", "b"))
+    own: Any = kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"))
+    for name in ("connect_timeout", "deadline", "query_retries", "status_query", "user_agent_suffix", "check_luhn"):
+        assert getattr(own._config, name) == getattr(config, name)
+    policy = native.default_poll_policy()
+    assert (policy.interval, policy.deadline) == (kassa.PollPolicy().interval, kassa.PollPolicy().deadline)
+
+
+def test_every_name_of_the_core_is_here() -> None:
+    for kind in (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind, kassa.QrLevel, kassa.StatusQueryForm):
+        own: Any = kind
+        assert {member.name for member in own} == {member.name for member in getattr(native, kind.__name__)}
+    for kind in (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind):
+        for member in getattr(native, kind.__name__):
+            assert kind[member.name].value == member.as_text()
+
+
+def test_a_reference_survives_its_text() -> None:
+    refs = [
+        kassa.PaymentRef.card("o-1").with_gateway_number("g & 1"),
+        kassa.PaymentRef.mbank("заказ 1"),
+        kassa.PaymentRef.pay_form("o-1", kassa.Provider("ELSOM")),
+        kassa.PaymentRef.qr("t-1"),
+        kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM),
+    ]
+    for ref in refs:
+        assert kassa.PaymentRef.parse(str(ref)) == ref
+        assert ref in {ref}
+    assert [ref.can_be_asked_about for ref in refs] == [True, True, False, True, False]
+    assert str(refs[0]) == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards"
+    with pytest.raises(kassa.Invalid):
+        kassa.PaymentRef.parse("kassa9:kind=card")
+
+
+def test_providers_and_statuses_are_open_sets() -> None:
+    assert kassa.Provider("mbank") == kassa.Provider.MBANK
+    assert repr(kassa.Provider("MEGAPAY")) == "Provider.MEGA_PAY"
+    assert repr(kassa.Provider("ELSOM")) == "Provider('ELSOM')"
+    assert str(kassa.PaymentStatus.CHARGED) == "charged"
+    assert str(kassa.PaymentStatus.other("charged")) == '"charged"'
+    assert kassa.PaymentStatus.other("CHARGE") != kassa.PaymentStatus.CHARGED
+    assert repr(kassa.PaymentStatus.other("HOLD")) == "PaymentStatus.other('HOLD')"
+    assert not kassa.PaymentStatus.other("HOLD").is_final
+    with pytest.raises(ValueError, match="other with a word"):
+        kassa.PaymentStatus("other")
+
+
+def test_a_callback_is_read_in_its_own_time_zone_which_is_none() -> None:
+    callback = kassa.Callback.parse(json.dumps(CALLBACK).encode())
+    assert callback.date_created == datetime(2026, 11, 20, 9, 5, 7, 123456)
+    assert callback.date_created_text == "2026-11-20T09:05:07.123456789"
+    assert callback.amount == Decimal("100.1")
+    assert callback.payment_ref() == kassa.PaymentRef.card("o-1")
+    # Digits beyond Python's microseconds still tell two notifications apart.
+    other = kassa.Callback.parse(json.dumps(CALLBACK | {"dateCreated": "2026-11-20T09:05:07.123456788"}))
+    assert callback.dedup_key() != other.dedup_key()
+    again = kassa.Callback.parse(json.dumps(CALLBACK | {"amount": "100.10"}))
+    assert callback.dedup_key() == again.dedup_key()
+    changed = dataclasses.replace(callback, amount=Decimal(7))
+    assert changed.dedup_key() != callback.dedup_key()
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[]", b"\xff", json.dumps(CALLBACK | {"amount": "1,5"})])
+def test_a_callback_that_cannot_be_read_is_a_violation(body: str | bytes) -> None:
+    with pytest.raises(kassa.Invalid):
+        kassa.Callback.parse(body)
+
+
+def test_advice_blocks_nothing() -> None:
+    payment = card_payment(order_number="№ 1", card=kassa.Card("4111111111111112", "01", 2020, "123", "A B"))
+    topics = {advice.topic for advice in payment.advice()}
+    assert topics == {
+        kassa.AdviceTopic.ORDER_NUMBER_CHARACTERS,
+        kassa.AdviceTopic.CARD_NUMBER_MISTYPED,
+        kassa.AdviceTopic.CARD_EXPIRED,
+    }
+    assert mbank_payment().advice() == ()
+    assert pay_form(amount=4).advice()[0].topic is kassa.AdviceTopic.MEGA_PAY_MINIMUM
+
+
+def test_dialects_are_compared_by_what_they_say() -> None:
+    dialect = kassa.Dialect.from_json('{"charged_words": ["PAID"]}')
+    assert dialect == kassa.Dialect.from_json(dialect.to_json()) != kassa.Dialect()
+    assert pickle.loads(pickle.dumps(dialect)) == dialect  # noqa: S301
+    with pytest.raises(kassa.Invalid):
+        kassa.Dialect.from_json('{"colour": 1}')
+
+
+def test_a_qr_code_is_drawn_in_every_form() -> None:
+    code = kassa.QrCode("https://pay.example.kg/q/17", kassa.QrLevel.HIGH)
+    assert len(code.modules()) == len(code.modules()[0])
+    assert code.png().startswith(b"\x89PNG")
+    assert "<svg" in code.svg()
+    assert "█" in code.text()
+    assert pickle.loads(pickle.dumps(code)).modules() == code.modules()  # noqa: S301
+    assert kassa.QrCode.encode("tea").modules() != code.modules()
+    with pytest.raises(kassa.Invalid):
+        kassa.QrCode("")
+    with pytest.raises(kassa.Invalid):
+        code.png(7)
+
+
+def test_order_numbers_never_repeat() -> None:
+    numbers = [kassa.new_order_number() for _ in range(1000)]
+    assert len(set(numbers)) == 1000
+
+
+VALUES = [
+    kassa.PaymentRef.card("o-1"),
+    kassa.Provider.MEGA_PAY,
+    kassa.PaymentStatus.other("HOLD"),
+    kassa.StatusReport(kassa.PaymentStatus.CHARGED, amount=Decimal("1.10")),
+    kassa.Callback.parse(json.dumps(CALLBACK)),
+    kassa.OpenConfirmation("https://pay.example.kg/3ds"),
+    kassa.Unverifiable(),
+    kassa.PollPolicy(),
+    kassa.Rule.LUHN,
+    mbank_payment(),
+    pay_form(),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_plain_values_are_frozen_pickled_and_shown(value: Any) -> None:
+    assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301
+    assert copy.deepcopy(value) == value
+    assert type(value).__name__ in repr(value)
+    assert type(value).__module__ == "kassa"
+    if dataclasses.is_dataclass(value) and dataclasses.fields(value):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(value, dataclasses.fields(value)[0].name, None)

@@ -1,0 +1,201 @@
+"""What happens while a call waits: other threads run, and giving up is heard at once, but a payment is still sent once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, silence
+
+import kassa
+
+
+def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CHARGED))
+    answers: list[kassa.StatusReport] = []
+    with raw.gateway() as gateway:
+
+        def ask() -> None:
+            answers.append(gateway.provider_status("o-1", kassa.Provider.MBANK))
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        # This thread gets here, and hears of every request, only if the waiting ones leave it the interpreter.
+        for _ in threads:
+            raw.received.acquire()
+        go_on.set()
+        for thread in threads:
+            thread.join()
+    assert len(answers) == 8
+
+
+def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway) -> None:
+    raw.answers(OPEN)
+    with raw.gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1")) as watch:
+        assert isinstance(next(watch), kassa.StatusReport)
+        # The next query is due in ten seconds.
+        timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            next(watch)
+        assert time.monotonic() - started < 5
+        timer.join()
+        # It can still be asked.
+        watch.check_now()
+        assert isinstance(next(watch), kassa.StatusReport)
+
+
+def test_ctrl_c_leaves_a_sent_payment_on_its_way(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CREATED))
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
+
+    def interrupt() -> None:
+        raw.received.acquire()
+        signal.pthread_kill(main_thread, signal.SIGINT)
+
+    gateway = raw.gateway()
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        gateway.create_card_payment(card_payment())
+    interrupter.join()
+    closer = threading.Thread(target=gateway.close)
+    closer.start()
+    assert closer.is_alive(), "closing waits for the payment"
+    go_on.set()
+    closer.join()
+    assert len(raw.requests) == 1
+
+
+@pytest.mark.parametrize("how", ["cancel", "timeout"])
+def test_giving_up_in_asyncio_is_heard_at_once_and_the_payment_is_sent_once(raw: RawGateway, how: str) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CREATED))
+
+    async def flow() -> float:
+        gateway = raw.async_gateway()
+        task = asyncio.create_task(gateway.create_card_payment(card_payment()))
+        await asyncio.to_thread(raw.received.acquire)
+        started = time.monotonic()
+        if how == "cancel":
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        else:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(task, 0.01)
+        took = time.monotonic() - started
+        go_on.set()
+        await gateway.close()
+        return took
+
+    assert asyncio.run(flow()) < 5
+    assert len(raw.requests) == 1
+
+
+def test_a_query_given_up_leaves_the_gateway_usable(raw: RawGateway) -> None:
+    raw.answers(silence, CHARGED)
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(gateway.provider_status("o-1", kassa.Provider.MBANK), 0.05)
+            report = await gateway.provider_status("o-1", kassa.Provider.MBANK)
+            assert report.status == kassa.PaymentStatus.CHARGED
+
+    asyncio.run(flow())
+
+
+def test_the_event_loop_turns_while_a_call_waits(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CHARGED))
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway:
+            calls = [asyncio.create_task(gateway.provider_status("o-1", kassa.Provider.MBANK)) for _ in range(20)]
+            for _ in calls:
+                await asyncio.to_thread(raw.received.acquire)
+            go_on.set()
+            assert len(await asyncio.gather(*calls)) == 20
+
+    asyncio.run(flow())
+
+
+def test_a_gateway_outlives_its_event_loop(raw: RawGateway) -> None:
+    raw.answers(CHARGED)
+    gateway = raw.async_gateway()
+    for _ in range(2):
+        report = asyncio.run(gateway.provider_status("o-1", kassa.Provider.MBANK))
+        assert report.status.is_final
+    asyncio.run(gateway.close())
+
+
+def test_a_blocking_gateway_works_where_a_loop_runs(raw: RawGateway) -> None:
+    raw.answers(CHARGED)
+
+    async def flow() -> kassa.StatusReport:
+        with raw.gateway() as gateway:
+            return gateway.provider_status("o-1", kassa.Provider.MBANK)
+
+    assert asyncio.run(flow()).status.is_final
+
+
+def test_a_watch_is_cancelled_from_another_thread(raw: RawGateway) -> None:
+    raw.answers(OPEN)
+    with raw.gateway() as gateway:
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1"))
+        reports: list[kassa.WatchReport] = []
+        follower = threading.Thread(target=lambda: reports.extend(watch))
+        follower.start()
+        raw.received.acquire()
+        watch.cancel()
+        follower.join()
+        assert watch.outcome() == kassa.Cancelled()
+        assert list(watch) == []
+
+
+def test_a_cancelled_task_loses_no_report(raw: RawGateway) -> None:
+    go_on = threading.Event()
+    raw.answers(after(go_on, CHARGED))
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1")) as watch:
+            task = asyncio.create_task(anext(watch))
+            await asyncio.to_thread(raw.received.acquire)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            go_on.set()
+            assert isinstance(await watch.outcome(), kassa.Charged)
+
+    asyncio.run(flow())
+    assert len(raw.requests) == 1
+
+
+def test_a_closed_gateway_refuses(raw: RawGateway) -> None:
+    gateway = raw.gateway()
+    gateway.close()
+    gateway.close()
+    with pytest.raises(kassa.Misconfigured, match="closed"):
+        gateway.qr_status("1")
+
+
+def test_the_deadline_is_kept(raw: RawGateway) -> None:
+    raw.answers(silence)
+    started = time.monotonic()
+    with (
+        raw.gateway(deadline=timedelta(milliseconds=200)) as gateway,
+        pytest.raises(kassa.Unavailable, match="deadline"),
+    ):
+        gateway.provider_status("o-1", kassa.Provider.MBANK)
+    assert time.monotonic() - started < 5
