@@ -10,6 +10,7 @@ test: ## Everything there is
 	@scripts/need cargo cc
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
+	@$(MAKE) --no-print-directory test-python
 
 test-rust: ## The core and the checkout
 	@scripts/need cargo cc
