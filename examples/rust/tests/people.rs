@@ -4,7 +4,7 @@ mod support;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdout, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 use support::{Between, Fate, PASSWORD, Shop, post, sandbox};
@@ -95,7 +95,7 @@ fn an_order_that_paid_once_pays_for_nothing_else() {
     let shop = Shop::at(gateway.url(), PASSWORD);
     shop.run(&["pay-form"]).expect_code(0);
     let paid = gateway.callbacks()[0].body.clone();
-    let mut story = Story::of(&shop, &["pay-form", "--interactive"]);
+    let mut story = Story::of(&shop, &["pay-form", "--interactive", "--deadline", "20"]);
     let callbacks = story.url_after("Callbacks at");
     let line = story.line_with("our reference");
     let page = story.url_after("payer     open");
@@ -156,7 +156,7 @@ fn a_callback_that_could_not_be_checked_is_checked_again() {
     let between = Between::new(&gateway, Fate::Lost);
     between.let_through();
     let shop = Shop::at(&between.url, PASSWORD);
-    let mut story = Story::of(&shop, &["pay-form", "--interactive"]);
+    let mut story = Story::of(&shop, &["pay-form", "--interactive", "--deadline", "20"]);
     let page = story.url_after("payer     open");
     between.hold_back();
     assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
@@ -166,4 +166,19 @@ fn a_callback_that_could_not_be_checked_is_checked_again() {
     story.line_with("asked, the gateway confirms: charged");
     assert_eq!(story.end().0, 0);
     assert_eq!(gateway.callbacks().len(), 1, "the gateway sent it once");
+}
+
+#[cfg(unix)]
+#[test]
+fn listening_that_is_interrupted_ends_with_what_came_in() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["card", "--order-number", "HEARD-3", "--pan", "4000000000002016"]).expect_code(0);
+    let mut story = Story::of(&shop, &["callback"]);
+    let url = story.url_after("Callbacks at");
+    assert!(post(&url, "application/json", &gateway.callbacks()[0].body).contains("200"));
+    story.line_with("HEARD-3 charged");
+    let interrupted = Command::new("kill").args(["-INT", &story.child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(story.end().0, 0);
 }

@@ -4,11 +4,15 @@ use std::{
     fs,
     io::{self, Read},
     path::Path,
+    pin::pin,
 };
 
 use kassa::{Callback, CallbackVerdict, ExpectedPayment, PaymentKind, PaymentRef};
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    signal::ctrl_c,
+    time::{Instant, timeout_at},
+};
 
 use super::{Ended, worst};
 use crate::{
@@ -69,8 +73,14 @@ async fn listen(shop: &Checkout, count: Option<usize>, expected: Option<&Expecte
     let mut seen: Vec<SeenCallback> = Vec::new();
     let mut exit_codes = Vec::new();
     let _waiting = shop.narrator.waiting("for callbacks");
+    let mut told_to_stop = pin!(ctrl_c());
     while count.is_none_or(|count| seen.len() < count) {
-        match timeout_at(deadline, mailbox.next()).await {
+        let arrival = tokio::select! {
+            biased;
+            _ = &mut told_to_stop => break,
+            arrival = timeout_at(deadline, mailbox.next()) => arrival,
+        };
+        match arrival {
             Ok(Some(Arrival::Callback { callback, duplicate: false })) => {
                 let (callback, verdict) = check(&shop.gateway, &shop.narrator, &callback, expected).await;
                 seen.push(callback);
