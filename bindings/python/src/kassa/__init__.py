@@ -35,8 +35,6 @@ take the payer's return               ReturnRedirect.parse                 ask f
 On the command line there is ``python -m kassa``.
 """
 
-from importlib.metadata import version as _version
-
 from ._calls import InternalError
 from .answers import (
     AskStatus,
@@ -92,7 +90,17 @@ from .watching import (
     WatchReport,
 )
 
-__version__ = _version("kassa")
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    # Only where it is asked for: reading it takes as long as all the rest of the import.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("kassa")
+    raise AttributeError(f"module 'kassa' has no attribute {name!r}")
+
 
 __all__ = [
     "QR_PNG_SIDE",
@@ -164,7 +172,7 @@ __all__ = [
 def _show_as_one_module() -> None:
     """Users know the names here, not the rooms behind them: in tracebacks, in pickles, in help()."""
     for name in __all__:
-        public = globals()[name]
+        public = globals().get(name)
         if getattr(public, "__module__", "").startswith("kassa."):
             public.__module__ = "kassa"
 

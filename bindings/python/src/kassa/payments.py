@@ -47,7 +47,13 @@ Provider.CARDS = Provider("Cards")
 Provider.MEGA_PAY = Provider("MegaPay")
 Provider.MBANK = Provider("MBank")
 
-lowers(Provider, lambda provider: native.provider_from_name(provider.name))
+_NATIVE_PROVIDERS = {
+    "Cards": native.Provider.CARDS(),
+    "MegaPay": native.Provider.MEGA_PAY(),
+    "MBank": native.Provider.M_BANK(),
+}
+
+lowers(Provider, lambda provider: _NATIVE_PROVIDERS.get(provider.name) or native.Provider.OTHER(provider.name))
 lifts(native.Provider.CARDS, lambda _: Provider.CARDS)
 lifts(native.Provider.MEGA_PAY, lambda _: Provider.MEGA_PAY)
 lifts(native.Provider.M_BANK, lambda _: Provider.MBANK)
