@@ -7,12 +7,21 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, silence
 
 import kassa
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Python's own handler: a program that was started in the background begins with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
@@ -36,6 +45,7 @@ def test_other_threads_run_while_a_call_waits(raw: RawGateway) -> None:
     assert len(answers) == 8
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway) -> None:
     raw.answers(OPEN)
     with raw.gateway() as gateway, gateway.watch(kassa.PaymentRef.mbank("o-1")) as watch:
@@ -53,6 +63,7 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway) -> None:
         assert isinstance(next(watch), kassa.StatusReport)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_leaves_a_sent_payment_on_its_way(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
