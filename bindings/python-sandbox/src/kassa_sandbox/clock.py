@@ -1,0 +1,37 @@
+"""The sandbox's clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ._admin import Admin
+from .faults import whole
+from .values import ClockValues, clock_values
+
+MILLISECOND = timedelta(milliseconds=1)
+
+
+class Clock:
+    """The gateway's clock, and what it makes of payments that are pending. A ``reset`` puts it back."""
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    def read(self) -> ClockValues:
+        """What time it is there, and when pending payments become final."""
+        return clock_values(self._admin.ask("GET", "clock"))
+
+    def forward(self, by: timedelta) -> ClockValues:
+        """Steps it forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again, pending
+        payments become final, cards expire.
+        """
+        return clock_values(self._admin.ask("POST", "clock/forward", {"ms": whole("by", by, MILLISECOND)}))
+
+    def settle_pending(self, *, after_queries: int | None = None, after: timedelta | None = None) -> ClockValues:
+        """Lets pending payments become final by themselves, those that are pending already, too; without either, never.
+
+        * ``after_queries``: once the status was asked for so often, each of these questions still being told ``PENDING``
+        * ``after``: once it has been pending for so long by the sandbox's clock, in whole milliseconds
+        """
+        wanted = {"settle_after_queries": after_queries, "settle_after_ms": whole("after", after, MILLISECOND)}
+        return clock_values(self._admin.ask("PATCH", "clock", wanted))

@@ -1,0 +1,12 @@
+"""What a client of the SDK has to know about this sandbox's replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..values import DialectName
+
+
+def dialect_json(name: DialectName = "shown") -> str:
+    """The dialect, in JSON, with which the SDK reads this sandbox: ``kassa.Dialect.from_json(dialect_json())``."""
+    return Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8")

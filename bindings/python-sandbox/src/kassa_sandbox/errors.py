@@ -1,0 +1,51 @@
+"""What can go wrong with the sandbox itself, as distinct from the faults it plays."""
+
+from __future__ import annotations
+
+
+class SandboxError(Exception):
+    """The sandbox could not do what it was asked. Every error of this package is one."""
+
+
+class StartError(SandboxError):
+    """The sandbox did not start: a port that is taken, a value it does not accept, a database it cannot use."""
+
+    exit_code: int | None
+    """What the program ended with; None where it could not be started at all."""
+    log: str
+    """What it wrote to its standard error."""
+
+    def __init__(self, detail: str, exit_code: int | None = None, log: str = "") -> None:
+        super().__init__(detail, exit_code, log)
+        self.detail = detail
+        self.exit_code = exit_code
+        self.log = log
+
+    def __str__(self) -> str:
+        return f"{self.detail}\n{self.log}" if self.log else self.detail
+
+
+class NotRunning(SandboxError):
+    """The sandbox was not started, was stopped, was killed, or belongs to the process that this one was forked from."""
+
+
+class AdminRefused(SandboxError):
+    """The sandbox refused a question or a change, and nothing changed."""
+
+    http_status: int
+    """400 for a wrong value, 404 for what there is none of, 409 for a payment that is already decided."""
+    violations: tuple[tuple[str, str], ...]
+    """For a wrong value: each wrong field, and what is wrong with it."""
+
+    def __init__(self, http_status: int, detail: str, violations: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(http_status, detail, violations)
+        self.http_status = http_status
+        self.detail = detail
+        self.violations = violations
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+class UnknownPayment(AdminRefused, LookupError):
+    """There is no payment with this number."""

@@ -1,0 +1,186 @@
+"""Faults: what the sandbox does wrong on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, cast
+
+from ._admin import Admin
+from .values import Endpoint, FaultName
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault that is set, as it stood when it was asked for."""
+
+    id: int
+    """Its number."""
+    name: FaultName
+    """What it does."""
+    struck: int
+    """How many times it has struck."""
+    endpoint: Endpoint | None
+    """The endpoint it is for; None for all."""
+    order_number: str | None
+    """The order it is for; None for all."""
+    probability: float
+    """How likely it strikes, each time it could."""
+    times: int | None
+    """How many times it strikes before it is spent; None for no limit."""
+
+
+class ActiveFault:
+    """A fault that was set: says how often it struck, and goes when it is removed, or at the end of a ``with`` block."""
+
+    def __init__(self, admin: Admin, fault: Fault) -> None:
+        self._admin = admin
+        self._fault = fault
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        return self._fault.id
+
+    @property
+    def name(self) -> FaultName:
+        """What it does."""
+        return self._fault.name
+
+    @property
+    def struck(self) -> int:
+        """How many times it has struck by now; once it is gone, how many times it was last seen to have struck."""
+        self._is_set()
+        return self._fault.struck
+
+    def remove(self) -> None:
+        """Ends the fault, where it is still set."""
+        if self._is_set():
+            self._admin.ask("DELETE", f"faults/{self.id}")
+
+    def _is_set(self) -> bool:
+        for fault in listed(self._admin):
+            # A sandbox that was restarted counts its faults from the beginning.
+            if replace(fault, struck=0) == replace(self._fault, struck=0):
+                self._fault = fault
+                return True
+        return False
+
+    def __enter__(self) -> ActiveFault:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+    def __repr__(self) -> str:
+        return f"ActiveFault(id={self.id}, name={self.name!r})"
+
+
+class Faults:
+    """What the sandbox does wrong on purpose. Faults are gone after `clear`, and after the sandbox's ``reset``.
+
+    Nothing happens to the money, but the caller sees trouble: ``request-lost``, ``reset-on-connect``, ``retry-after`` (429),
+    ``unavailable`` (503), ``unauthorized`` (401).
+
+    The money moves as it should, but the answer is lost or late: ``reply-lost``, ``reset-before-reply``,
+    ``reset-in-headers``, ``reset-in-body``, ``delay``, ``drip`` (a byte a second).
+
+    The money moves as it should, but the answer is not what a client expects: ``html-502``, ``not-json``, ``cut-json``,
+    ``endless-body``, ``redirect``, ``unknown-status``, ``unknown-code``, ``other-dialect``.
+
+    The payment itself: ``stuck-pending`` (open until it is approved or declined here), ``otp-twice`` (a confirmation is
+    carried out twice at once).
+
+    The callback: ``callback-lost``, ``callback-late``, ``callback-duplicated``, ``callback-out-of-order``,
+    ``callback-forged`` (one more, for money that nobody paid).
+    """
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+
+    def add(
+        self,
+        name: FaultName,
+        *,
+        order_number: str | None = None,
+        endpoint: Endpoint | None = None,
+        times: int | None = None,
+        probability: float | None = None,
+        seed: int | None = None,
+        delay: timedelta | None = None,
+        retry_after: timedelta | None = None,
+        status: str | None = None,
+        code: str | None = None,
+    ) -> ActiveFault:
+        """Sets a fault; `AdminRefused` names a field that is wrong, or that this fault does not know.
+
+        * ``order_number``: only what concerns this order: the merchant's number, the gateway's, or the transaction id
+        * ``endpoint``: only requests to this endpoint
+        * ``times``: how often it strikes before it is spent; without it, no limit
+        * ``probability``: from 0 to 1, drawn from a generator of its own that starts from ``seed``
+        * ``delay``: for ``delay`` and ``callback-late``
+        * ``retry_after``: whole seconds, for ``retry-after`` and ``unavailable``
+        * ``status``, ``code``: the word for ``unknown-status``, the code for ``unknown-code``
+
+        ::
+
+            with sandbox.faults.add("reply-lost", order_number="order-17", times=1) as fault:
+                ...
+            assert fault.struck == 1
+        """
+        wanted: dict[str, object] = {
+            "name": name,
+            "order_number": order_number,
+            "endpoint": endpoint,
+            "times": times,
+            "probability": probability,
+            "seed": seed,
+            "delay_ms": whole("delay", delay, timedelta(milliseconds=1)),
+            "retry_after_s": whole("retry_after", retry_after, timedelta(seconds=1)),
+            "status": status,
+            "code": code,
+        }
+        told = self._admin.ask("POST", "faults", {key: value for key, value in wanted.items() if value is not None})
+        return ActiveFault(self._admin, fault(told))
+
+    def list(self) -> tuple[Fault, ...]:
+        """The faults that are set, with how often each has struck."""
+        return listed(self._admin)
+
+    def clear(self) -> None:
+        """Ends every fault."""
+        self._admin.ask("DELETE", "faults")
+
+
+def listed(admin: Admin) -> tuple[Fault, ...]:
+    """The faults that are set."""
+    return tuple(map(fault, cast("list[dict[str, Any]]", admin.ask("GET", "faults")["faults"])))
+
+
+def fault(told: Mapping[str, Any]) -> Fault:
+    """A fault as the sandbox tells it."""
+    return Fault(
+        id=told["id"],
+        name=told["name"],
+        struck=told["struck"],
+        endpoint=told.get("endpoint"),
+        order_number=told.get("order_number"),
+        probability=float(told.get("probability", 1)),
+        times=told.get("times"),
+    )
+
+
+def whole(field: str, duration: timedelta | None, unit: timedelta) -> int | None:
+    """A duration in whole units; one that is not whole is refused, not rounded."""
+    if duration is None:
+        return None
+    count, rest = divmod(duration, unit)
+    if rest:
+        raise ValueError(
+            f"{field}: {duration} is not a whole number of {'seconds' if unit.seconds else 'milliseconds'}"
+        )
+    return count

@@ -1,0 +1,23 @@
+"""The pytest plugin: installed with the package, and found by pytest itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from .sandbox import Sandbox
+
+
+@pytest.fixture(scope="session")
+def kassa_sandbox_session() -> Iterator[Sandbox]:
+    """The sandbox of the whole run; under pytest-xdist, of each worker. Define a fixture of this name for other settings."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def kassa_sandbox(kassa_sandbox_session: Sandbox) -> Sandbox:
+    """A running sandbox in which nothing has happened yet: what an earlier test did to it is gone, even killing it."""
+    kassa_sandbox_session.start().reset()
+    return kassa_sandbox_session

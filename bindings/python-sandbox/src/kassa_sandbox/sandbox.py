@@ -1,0 +1,279 @@
+"""A sandbox that is started, looked into, and stopped."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from . import _admin, _binary, values
+from ._child import Child
+from ._log import Log
+from .clock import Clock
+from .errors import NotRunning, UnknownPayment
+from .faults import Faults, whole
+from .switches import Switches
+from .values import CallbackAttempt, DialectName, Language, Payment, Request, ReusedOrderNumber, StatusNumbers
+
+LOGGER = logging.getLogger("kassa_sandbox")
+LOGGER.addHandler(logging.NullHandler())
+
+
+class Credentials(NamedTuple):
+    """What the merchant asks with."""
+
+    login: str
+    password: str
+
+
+class Sandbox:
+    """The payment gateway's side on this machine: endpoints, pages, callbacks, a ledger, and faults on demand.
+
+    ::
+
+        with Sandbox() as sandbox:
+            gateway = kassa.Gateway(sandbox.base_url, kassa.Credentials(*sandbox.credentials))
+            ...
+            assert sandbox.payment("order-17").times_charged == 1
+
+    It is a process of its own, and never outlives the one that started it. It may be asked from any thread. A process that
+    is forked from the one that started it may ask it too, but neither stops nor restarts it.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: str | os.PathLike[str] | None = None,
+        port: int = 0,
+        login: str = "kassa",
+        password: str = "sandbox",  # noqa: S107 - the one that everybody knows
+        language: Language = "en",
+        reused_order_number: ReusedOrderNumber = "refuse",
+        status_numbers: StatusNumbers = "strict",
+        three_ds_1_page: bool = False,
+        redirect_declines: bool = False,
+        dialect: DialectName = "shown",
+        callback_pauses: Sequence[timedelta] | None = None,
+        callback_timeout: timedelta | None = None,
+        demo_payments: int = 0,
+        log: logging.Logger | str | os.PathLike[str] | None = LOGGER,
+    ) -> None:
+        """Nothing is started yet, and the values are checked when it is: `start`, or a ``with`` block.
+
+        * ``database``: an SQLite file that keeps payments and undelivered callbacks; in memory without one
+        * ``port``: the port to listen on, on this machine only; 0 takes a free one
+        * ``login``, ``password``: the merchant's
+        * ``language``: of messages where a request names none
+        * ``reused_order_number``, ``status_numbers``, ``three_ds_1_page``, ``redirect_declines``, ``dialect``:
+          as of `SwitchValues`
+        * ``callback_pauses``: between attempts to deliver a callback, in whole seconds; the last one repeats. It starts
+          with a second and grows to an hour
+        * ``callback_timeout``: how long a callback's receiver may take, in whole seconds; ten
+        * ``demo_payments``: so many invented payments to begin with, where the database has none yet; up to a million
+        * ``log``: a logger, a file to append to, or None to drop it
+        """
+        self._port = port
+        self._credentials = Credentials(login, password)
+        self._admin_token = secrets.token_urlsafe(32)
+        self._log: Log = log if isinstance(log, logging.Logger) or log is None else Path(log)
+        self._options = [
+            *([f"--db={os.fspath(database)}"] if database is not None else []),
+            *("--language", language, "--reused-order-number", reused_order_number, "--status-numbers", status_numbers),
+            *("--dialect", dialect),
+            *(["--three-ds-1-page"] if three_ds_1_page else []),
+            *(["--redirect-declines"] if redirect_declines else []),
+            *([f"--seed-demo={demo_payments}"] if demo_payments else []),
+            *seconds("callback_pauses", callback_pauses),
+            *seconds("callback_timeout", None if callback_timeout is None else [callback_timeout]),
+        ]
+        self._child: Child | None = None
+        self._admin: _admin.Admin | None = None
+        self._base_url = ""
+
+    # Its life
+
+    def start(self) -> Sandbox:
+        """Starts it, unless it runs; it is ready when this returns. `StartError` says why it could not.
+
+        Once it was started, it has the same port each time.
+        """
+        if self.is_running:
+            return self
+        self._refuse_in_a_fork("started")
+        self.stop()
+        self._child = Child(_binary.find(), self._arguments(), self._environment(), self._log)
+        self._base_url = self._child.url
+        self._port = urlsplit(self._base_url).port or self._port
+        self._admin = _admin.Admin(self._base_url, self._admin_token)
+        return self
+
+    def stop(self) -> None:
+        """Stops it, where it runs: requests under way are answered first. Nothing happens in a forked process."""
+        if self._child is not None:
+            self._child.stop()
+
+    def restart(self) -> Sandbox:
+        """Stops it and starts it on the same port, with the same database. Faults are gone, switches as at the start.
+
+        Without a ``database`` it comes back empty. After `kill` it is a start after a crash.
+        """
+        self._refuse_in_a_fork("restarted")
+        self.stop()
+        return self.start()
+
+    def kill(self) -> None:
+        """Ends it as a crash would: at once, in the middle of whatever it does. `restart` brings it back."""
+        self._refuse_in_a_fork("killed")
+        if self._child is not None:
+            self._child.kill()
+
+    def _refuse_in_a_fork(self, done: str) -> None:
+        if self._child is not None and not self._child.is_mine:
+            raise NotRunning(f"this sandbox belongs to the process that this one was forked from; it is {done} there")
+
+    def _arguments(self) -> list[str]:
+        return ["--listen", f"127.0.0.1:{self._port}", *self._options]
+
+    def _environment(self) -> dict[str, str]:
+        # Secrets go by the environment: everybody can read the arguments of a process.
+        own = {
+            "KASSA_SANDBOX_LOGIN": self.login,
+            "KASSA_SANDBOX_PASSWORD": self.password,
+            "KASSA_SANDBOX_ADMIN_TOKEN": self._admin_token,
+        }
+        if self._log is None:
+            own["RUST_LOG"] = "off"
+        return {**os.environ, **own}
+
+    def __enter__(self) -> Sandbox:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"Sandbox({self._base_url or 'not started'})"
+
+    # Where it is, and how to get in
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs, as a child of this process."""
+        return self._child is not None and self._child.is_running
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process, while it runs."""
+        return self._child.pid if self._child is not None and self._child.is_running else None
+
+    @property
+    def base_url(self) -> str:
+        """Its address, without a trailing slash. It stays the same after a restart."""
+        self._ask_where()
+        return self._base_url
+
+    @property
+    def login(self) -> str:
+        """The merchant's login."""
+        return self._credentials.login
+
+    @property
+    def password(self) -> str:
+        """The merchant's password."""
+        return self._credentials.password
+
+    @property
+    def credentials(self) -> Credentials:
+        """Login and password, as a pair."""
+        return self._credentials
+
+    @property
+    def admin_token(self) -> str:
+        """What the admin interface is asked with. It was made for this sandbox, and stays the same after a restart."""
+        return self._admin_token
+
+    # What is in it
+
+    def ledger(self, order_number: str | None = None) -> tuple[Payment, ...]:
+        """Every payment, or those with this order number, the newest last: what really happened."""
+        return tuple(map(values.payment, self._listed("ledger", "payments", order_number)))
+
+    def payment(self, order_number: str) -> Payment:
+        """The payment with this order number, the newest where there are several; `UnknownPayment` where there is none."""
+        found = self.ledger(order_number)
+        if not found:
+            raise UnknownPayment(404, f"no payment has the order number {order_number!r}")
+        return found[-1]
+
+    def requests(self, order_number: str | None = None) -> tuple[Request, ...]:
+        """Every request that reached an endpoint, or those that named this order number, in order."""
+        return tuple(map(values.request, self._listed("requests", "requests", order_number)))
+
+    def callbacks(self, order_number: str | None = None) -> tuple[CallbackAttempt, ...]:
+        """Every attempt to deliver a callback, or those for this order number, in order.
+
+        An attempt is told of once its receiver has answered, or has not.
+        """
+        return tuple(map(values.callback_attempt, self._listed("callbacks", "callbacks", order_number)))
+
+    # What changes it
+
+    @property
+    def faults(self) -> Faults:
+        """What it does wrong on purpose."""
+        return Faults(self._ask_where())
+
+    @property
+    def switches(self) -> Switches:
+        """How it behaves where the gateway's interface leaves it open."""
+        return Switches(self._ask_where())
+
+    @property
+    def clock(self) -> Clock:
+        """What time it is there, and what that makes of pending payments."""
+        return Clock(self._ask_where())
+
+    def approve(self, number: str, *, sum_tyiyn: int | None = None) -> Payment:
+        """Pays a payment that is open, as its payer would; by the merchant's or the gateway's number, or a transaction id.
+
+        * ``sum_tyiyn``: what the payer of a QR code pays that names no sum itself
+
+        `UnknownPayment` where there is none, `AdminRefused` where it is already decided.
+        """
+        body = None if sum_tyiyn is None else {"amount": sum_tyiyn}
+        return values.payment(_admin.decide(self._ask_where(), number, "approve", body))
+
+    def decline(self, number: str) -> Payment:
+        """Declines a payment that is open, as its payer would; otherwise as `approve`."""
+        return values.payment(_admin.decide(self._ask_where(), number, "decline"))
+
+    def reset(self) -> None:
+        """Forgets payments, requests, callbacks and faults; switches and clock go back to those of the start."""
+        self._ask_where().ask("POST", "reset")
+
+    def _listed(self, path: str, name: str, order_number: str | None) -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = self._ask_where().ask("GET", path, order_number=order_number)[name]
+        return told
+
+    def _ask_where(self) -> _admin.Admin:
+        if self._admin is None:
+            raise NotRunning("the sandbox was not started")
+        return self._admin
+
+
+def seconds(setting: str, durations: Sequence[timedelta] | None) -> list[str]:
+    """A setting that is given in whole seconds, as the program's option."""
+    if durations is None:
+        return []
+    if not durations:
+        raise ValueError(f"{setting}: at least one is needed")
+    counts = [str(whole(setting, duration, timedelta(seconds=1))) for duration in durations]
+    return [f"--{setting.replace('_', '-')}={','.join(counts)}"]

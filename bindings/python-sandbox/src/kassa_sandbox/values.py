@@ -1,0 +1,247 @@
+"""What the sandbox tells about itself: values that do not change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["card", "mbank", "pay_form", "qr"]
+"""How a payment was created."""
+Provider: TypeAlias = Literal["Cards", "MegaPay", "MBank"]
+"""Who moves the money."""
+Endpoint: TypeAlias = Literal[
+    "payment",
+    "status",
+    "mbank/pay",
+    "mbank/confirm",
+    "pay-form",
+    "get-status",
+    "qr/dynamic",
+    "qr/dynamic/data",
+    "qr/transaction/status",
+]
+"""An endpoint of the gateway."""
+Language: TypeAlias = Literal["en", "ru", "ky"]
+"""The language of the sandbox's messages."""
+ReusedOrderNumber: TypeAlias = Literal["refuse", "replay", "charge-twice"]
+"""What an order number that was used before does: an error, the first answer once more, or a second payment."""
+StatusNumbers: TypeAlias = Literal["strict", "any"]
+"""Which numbers the two status endpoints know: ``status`` the gateway's and ``get-status`` the merchant's, or both both."""
+DialectName: TypeAlias = Literal["shown", "other"]
+"""The names of fields in replies: those of the gateway's interface, or others, for tests of a client's configuration."""
+
+FaultName: TypeAlias = Literal[
+    "request-lost",
+    "reply-lost",
+    "delay",
+    "drip",
+    "reset-on-connect",
+    "reset-before-reply",
+    "reset-in-headers",
+    "reset-in-body",
+    "html-502",
+    "not-json",
+    "cut-json",
+    "endless-body",
+    "unknown-status",
+    "unknown-code",
+    "other-dialect",
+    "stuck-pending",
+    "redirect",
+    "retry-after",
+    "unavailable",
+    "unauthorized",
+    "callback-lost",
+    "callback-late",
+    "callback-duplicated",
+    "callback-out-of-order",
+    "callback-forged",
+    "otp-twice",
+]
+"""Each fault there is; `kassa_sandbox.Faults` says what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A line of the ledger: what really happened."""
+
+    kind: Kind
+    """How it was created."""
+    order_number: str
+    """The merchant's number; of a pay-form the one that the gateway made; of a QR code its transaction id."""
+    gateway_number: str
+    """The gateway's own number: the ``token`` of its pages."""
+    transaction_id: str | None
+    """The QR transaction's id; None for every other kind."""
+    provider: Provider | None
+    """Who moves the money; None while the payer has not chosen on the pay-form."""
+    amount: Decimal | None
+    """In the currency's main unit, of a QR code in tyiyn. None for a QR code without a sum until its payer names one."""
+    currency: str
+    """The currency's code."""
+    status: str
+    """``CREATED``, ``PENDING``, ``CHARGE`` or ``Reject``."""
+    code: str
+    """The status's code: ``200`` where the money was taken, ``210`` to ``214`` for what was rejected and why."""
+    times_charged: int
+    """How many times money was taken under this order number. More than once is what no client may ever cause."""
+    created_at: datetime
+    """When it was registered."""
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether this payment took the money."""
+        return self.status == "CHARGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that reached an endpoint."""
+
+    endpoint: Endpoint
+    """The endpoint."""
+    order_number: str | None
+    """The number it named, where it named one."""
+    http_status: int | None
+    """What was answered; None where a fault left it without an answer."""
+    fault: FaultName | None
+    """The fault that struck it."""
+    at: datetime
+    """When."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackAttempt:
+    """An attempt to deliver a callback."""
+
+    order_number: str
+    """The payment's number."""
+    url: str
+    """Where it was sent to."""
+    status: str
+    """The status it told."""
+    attempt: int
+    """1 for the first."""
+    http_status: int | None
+    """What the receiver answered, where it did."""
+    error: str | None
+    """Why there was no answer."""
+    fault: FaultName | None
+    """The fault that made it, or made it late."""
+    body: str
+    """What was sent, as it was sent."""
+    at: datetime
+    """When."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchValues:
+    """How the sandbox behaves where the gateway's interface leaves it open."""
+
+    reused_order_number: ReusedOrderNumber
+    """What an order number that was used before does."""
+    status_numbers: StatusNumbers
+    """Which numbers the two status endpoints know."""
+    three_ds_1_page: bool
+    """Whether 3DS 1.0 cards get a confirmation page, too."""
+    redirect_declines: bool
+    """Whether a declined payer is redirected to the return URL, too."""
+    language: Language
+    """The language of messages where a request names none."""
+    dialect: DialectName
+    """The names of fields in replies."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockValues:
+    """The gateway's clock, and when pending payments become final."""
+
+    now: datetime
+    """What time it is there."""
+    ahead: timedelta
+    """How far it is ahead of the machine's clock."""
+    settle_after_queries: int | None
+    """After how many questions about its status a pending payment becomes final; None for never."""
+    settle_after: timedelta | None
+    """After how long a pending payment becomes final; None for never."""
+
+
+def payment(told: Mapping[str, Any]) -> Payment:
+    """A payment as the sandbox tells it."""
+    amount = told["amount"]
+    return Payment(
+        kind=told["kind"],
+        order_number=told["order_number"],
+        gateway_number=told["gateway_number"],
+        transaction_id=told.get("transaction_id"),
+        provider=told.get("provider"),
+        amount=None if amount is None else Decimal(amount),
+        currency=told["currency"],
+        status=told["status"],
+        code=told["code"],
+        times_charged=told["times_charged"],
+        created_at=moment(told["created_at"]),
+    )
+
+
+def request(told: Mapping[str, Any]) -> Request:
+    """A request as the sandbox tells it."""
+    return Request(
+        endpoint=told["endpoint"],
+        order_number=told.get("order_number"),
+        http_status=told.get("http_status"),
+        fault=told.get("fault"),
+        at=moment(told["at"]),
+    )
+
+
+def callback_attempt(told: Mapping[str, Any]) -> CallbackAttempt:
+    """An attempt as the sandbox tells it."""
+    return CallbackAttempt(
+        order_number=told["order_number"],
+        url=told["url"],
+        status=told["status"],
+        attempt=told["attempt"],
+        http_status=told.get("http_status"),
+        error=told.get("error"),
+        fault=told.get("fault"),
+        body=told["body"],
+        at=moment(told["at"]),
+    )
+
+
+def switch_values(told: Mapping[str, Any]) -> SwitchValues:
+    """The switches as the sandbox tells them."""
+    return SwitchValues(
+        reused_order_number=told["reused_order_number"],
+        status_numbers=told["status_numbers"],
+        three_ds_1_page=told["three_ds_1_page"],
+        redirect_declines=told["redirect_declines"],
+        language=told["language"],
+        dialect=told["dialect"],
+    )
+
+
+def clock_values(told: Mapping[str, Any]) -> ClockValues:
+    """The clock as the sandbox tells it."""
+    after = told["settle_after_ms"]
+    return ClockValues(
+        now=moment(told["now"]),
+        ahead=timedelta(milliseconds=told["ahead_ms"]),
+        settle_after_queries=told["settle_after_queries"],
+        settle_after=None if after is None else timedelta(milliseconds=after),
+    )
+
+
+def moment(text: str) -> datetime:
+    """A moment as RFC 3339 writes it. Python reads fewer forms of it before 3.11."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)", text)
+    if not found:
+        raise ValueError(f"{text!r} is no moment of RFC 3339")
+    seconds, fraction, zone = found.groups()
+    offset = "+00:00" if zone == "Z" else zone
+    return datetime.fromisoformat(f"{seconds}.{(fraction or '0')[:6]:0<6}{offset}").astimezone(timezone.utc)

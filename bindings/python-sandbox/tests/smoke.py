@@ -1,0 +1,19 @@
+"""What an installed wheel must do with nothing else there: start, answer, and stop."""
+
+import subprocess
+import sys
+
+from kassa_sandbox import NotRunning, Sandbox
+
+version = subprocess.run(
+    [sys.executable, "-m", "kassa_sandbox", "--version"], check=True, capture_output=True, text=True
+)
+with Sandbox() as sandbox:
+    assert sandbox.ledger() == ()
+    assert sandbox.faults.add("reply-lost", times=1).struck == 0
+try:
+    sandbox.ledger()
+except NotRunning:
+    sys.stdout.write(f"works:   {version.stdout.strip()} on Python {sys.version.split()[0]}\n")
+else:
+    raise SystemExit("it outlived its block")
