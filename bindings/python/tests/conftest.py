@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import kassa_sandbox
 import pytest
 from raw_gateway import RawGateway
 
@@ -29,35 +27,13 @@ class Sandbox:
 
     @property
     def dialect(self) -> kassa.Dialect:
-        return kassa.Dialect.from_json((REPOSITORY / "examples/sandbox-dialect.json").read_text())
-
-
-def sandbox_binary() -> str:
-    target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-    return os.environ.get("KASSA_SANDBOX_BINARY", str(target / "debug/kassa-sandbox"))
+        return kassa.Dialect.from_json(kassa_sandbox.dialect_json())
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    child = subprocess.Popen(
-        [sandbox_binary(), "--listen", "127.0.0.1:0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "KASSA_SANDBOX_PASSWORD": PASSWORD},
-        text=True,
-    )
-    assert child.stdout is not None
-    try:
-        for line in child.stdout:
-            if found := re.match(r"\s+URL\s+(\S+)", line):
-                yield Sandbox(found[1])
-                break
-        else:
-            pytest.fail("the sandbox did not say where it is")
-    finally:
-        child.terminate()
-        child.wait()
-        child.stdout.close()
+    with kassa_sandbox.Sandbox(password=PASSWORD) as running:
+        yield Sandbox(running.base_url)
 
 
 @pytest.fixture

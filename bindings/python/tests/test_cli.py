@@ -128,6 +128,14 @@ def test_a_code_is_drawn(tmp_path: Path) -> None:
     assert run("qr", "").returncode == 2
 
 
+def test_a_stranger_writes_no_line_and_moves_no_cursor() -> None:
+    read = run("callback", stdin=callback("o-1\nstatus CHARGE\x1b[2J\u202e"))
+    assert r"o-1\nstatus CHARGE\x1b[2J\u202e" in read.stdout
+    assert not [line for line in read.stdout.splitlines() if line.startswith("status CHARGE")]
+    wrong = run("status", "o-1\x1b[2J")
+    assert (wrong.returncode, "\x1b" in wrong.stderr) == (2, False)
+
+
 def test_a_callback_is_read_and_verified(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
     body = callback(charged.order_number or "")
     read = run("callback", stdin=body)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, silence
 
 import kassa
+from kassa import _bell, _wait
 
 
 @pytest.fixture
@@ -66,7 +71,7 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway) -> None:
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_leaves_a_sent_payment_on_its_way(raw: RawGateway) -> None:
     go_on = threading.Event()
-    raw.answers(after(go_on, CREATED))
+    raw.answers(after(go_on, CREATED), OPEN)
     main_thread = threading.main_thread().ident
     assert main_thread is not None
 
@@ -82,10 +87,23 @@ def test_ctrl_c_leaves_a_sent_payment_on_its_way(raw: RawGateway) -> None:
     interrupter.join()
     closer = threading.Thread(target=gateway.close)
     closer.start()
+    while not refuses(gateway):
+        pass
+    # It has begun. One that did not wait for the payment would end by now.
+    closer.join(0.3)
     assert closer.is_alive(), "closing waits for the payment"
     go_on.set()
     closer.join()
-    assert len(raw.requests) == 1
+    assert sum(request.startswith(b"POST /api/v1.1.0/payment ") for request in raw.requests) == 1
+
+
+def refuses(gateway: kassa.Gateway) -> bool:
+    """Whether it was closed."""
+    try:
+        gateway.qr_status("1")
+    except kassa.Misconfigured:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("how", ["cancel", "timeout"])
@@ -140,6 +158,70 @@ def test_the_event_loop_turns_while_a_call_waits(raw: RawGateway) -> None:
             assert len(await asyncio.gather(*calls)) == 20
 
     asyncio.run(flow())
+
+
+def test_event_loops_without_descriptors_work_as_well(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_wait, "_poll_in_loop", _bell.poll_without_bell)
+    raw.answers(CHARGED, silence)
+
+    async def flow() -> None:
+        async with raw.async_gateway() as gateway:
+            assert (await gateway.provider_status("o-1", kassa.Provider.MBANK)).status.is_final
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(gateway.provider_status("o-1", kassa.Provider.MBANK), 0.05)
+
+    asyncio.run(flow())
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors cannot be counted here")
+def test_event_loops_leave_no_descriptor_behind(raw: RawGateway) -> None:
+    raw.answers(CHARGED, silence)
+    gateway = raw.async_gateway(query_retries=0)
+
+    async def flow() -> None:
+        await gateway.provider_status("o-1", kassa.Provider.MBANK)
+        # Still there when the loop ends, so it is cancelled.
+        unfinished.append(asyncio.create_task(gateway.provider_status("o-1", kassa.Provider.MBANK)))
+        await asyncio.to_thread(raw.received.acquire)
+
+    unfinished: list[asyncio.Task[kassa.StatusReport]] = []
+    counts: list[int] = []
+    for _ in range(4):
+        asyncio.run(flow())
+        unfinished.clear()
+        gc.collect()
+        counts.append(len(list(Path("/proc/self/fd").iterdir())))
+        raw.answers(CHARGED, silence)
+    asyncio.run(gateway.close())
+    assert counts[-1] - counts[0] < 3 * 2
+
+
+AT_EXIT = """
+import asyncio, atexit, sys, threading
+
+def ask_late():
+    asyncio.run_coroutine_threadsafe(ask(), loop).result(20)
+    print("answered", flush=True)
+
+# Before Kassa's own, so that it runs after them.
+atexit.register(ask_late)
+import kassa
+
+gateway = kassa.AsyncGateway(sys.argv[1], kassa.Credentials("shop", "password"))
+loop = asyncio.new_event_loop()
+
+async def ask():
+    await gateway.provider_status("o-1", kassa.Provider.MBANK)
+
+threading.Thread(target=loop.run_forever, daemon=True).start()
+asyncio.run_coroutine_threadsafe(ask(), loop).result(20)
+"""
+
+
+def test_a_loop_of_a_daemon_thread_hears_until_the_very_end(raw: RawGateway) -> None:
+    raw.answers(OPEN)
+    ended = subprocess.run([sys.executable, "-c", AT_EXIT, raw.url], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, "answered\n"), ended.stderr
 
 
 def test_a_gateway_outlives_its_event_loop(raw: RawGateway) -> None:

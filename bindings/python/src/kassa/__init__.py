@@ -32,6 +32,9 @@ show the gateway's own QR picture     create_qr_image                      take 
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 ask for the status
 
+What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
+No line holds a secret; its details one by one are in ``record.kassa``.
+
 On the command line there is ``python -m kassa``.
 """
 

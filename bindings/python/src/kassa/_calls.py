@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from types import TracebackType
 from typing import Any
 
+from . import _buffers, _logs
 from ._convert import lift, lower
 from ._generated import native
+
+_buffers.install()
 
 
 class InternalError(RuntimeError):
     """A defect in Kassa itself. **It says nothing about the money**: watch the payment, never send it again."""
 
 
-@contextmanager
-def translated() -> Generator[None, None, None]:
+class translated:  # noqa: N801 (it reads like a function)
     """Raises the core's errors as this package's."""
-    try:
-        yield
-    except native.PaymentError as error:
-        # Without its cause: that is generated code, and its frames hold the request.
-        raise lift(error) from None
-    except native.InternalError as error:
-        raise InternalError(str(error)) from None
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        # Without their cause: that is generated code, and its frames hold the request.
+        if isinstance(error, native.PaymentError):
+            raise lift(error) from None
+        if isinstance(error, native.InternalError):
+            raise InternalError(str(error)) from None
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -34,5 +43,9 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
 
 async def ask(method: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
     """Awaits a method of the core. Cancelling it drops the core's future at once."""
-    with translated():
-        return lift(await method(*map(lower, arguments)))
+    _logs.follow()
+    try:
+        with translated():
+            return lift(await method(*map(lower, arguments)))
+    finally:
+        _logs.hand_on()

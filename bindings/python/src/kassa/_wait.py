@@ -1,84 +1,86 @@
-"""Waits for a call of the core in the caller's own thread, without an event loop.
+"""Waits for calls of the core: in the caller's own thread, without an event loop, or in one.
 
-The wait is one for a lock, so the GIL is free, other threads run, and Ctrl-C ends it at once. A wait inside the native library
-would not see Ctrl-C before its end, which for a watch is minutes.
+A thread that waits sleeps in the core, so the GIL is free and other threads run. It is woken by the core itself: no Python
+runs on the core's threads, so none of them ever waits for the GIL, or meets an interpreter that is being taken down.
 """
 
 from __future__ import annotations
 
-import asyncio
+import ctypes
 import threading
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from ._generated import native
+from . import _bell
+from ._generated import native, replace
 
 T = TypeVar("T")
 
+_core: Any = native._UniffiLib
 
-class _Wakeup:
-    """What the generated code awaits until the core has got further: an asyncio future, as far as it needs one."""
+# Ctrl-C is heard by Python code only, on the main thread only: so long that thread sleeps between two looks.
+_LOOK_EVERY_MILLISECONDS = 20
+_FOREVER = 2**64 - 1
 
-    def __init__(self) -> None:
-        self._still_waiting = threading.Lock()
-        self._still_waiting.acquire()
-        self._code: Any = None
-
-    def cancelled(self) -> bool:
-        return False
-
-    def set_result(self, code: Any) -> None:
-        self._code = code
-        self._still_waiting.release()
-
-    def wait(self) -> None:
-        self._still_waiting.acquire()
-
-    def __await__(self) -> Generator[_Wakeup, None, Any]:
-        yield self
-        return self._code
-
-
-class _CallersThread:
-    """An event loop, as far as the generated code needs one."""
-
-    def create_future(self) -> _Wakeup:
-        return _Wakeup()
-
-    def call_soon_threadsafe(self, function: Callable[..., object], *arguments: Any) -> None:
-        function(*arguments)
+_begin: Any = _core.kassa_wait_begin
+_begin.argtypes, _begin.restype = (), ctypes.c_uint64
+_sleep: Any = _core.kassa_wait
+_sleep.argtypes, _sleep.restype = (ctypes.c_uint64, ctypes.c_uint64), ctypes.c_int8
+_end: Any = _core.kassa_wait_end
+_end.argtypes, _end.restype = (ctypes.c_uint64,), None
+_OVER = ctypes.cast(_core.kassa_wait_over, native._UNIFFI_RUST_FUTURE_CONTINUATION_CALLBACK)
 
 
 class _Turn(threading.local):
-    """Whether this thread is just now running a coroutine of its own."""
+    """Whether the next call of this thread is to be waited for right here."""
 
-    loop: _CallersThread | None = None
+    is_here = False
 
 
 _turn = _Turn()
-_CALLERS_THREAD = _CallersThread()
-
-# The generated code asks for its event loop in this one place.
-native._uniffi_get_event_loop = lambda: _turn.loop or asyncio.get_running_loop()
 
 
 def wait(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine of the core to its end."""
+    """Runs a coroutine with one call of the core to its end."""
+    _turn.is_here = True
     try:
-        while True:
-            _step(coroutine).wait()
+        coroutine.send(None)
     except StopIteration as end:
         result: T = end.value
         return result
     finally:
-        # After Ctrl-C: drops the core's side of it.
+        _turn.is_here = False
         coroutine.close()
+    raise RuntimeError("a blocking call has met an event loop")
 
 
-def _step(coroutine: Coroutine[Any, Any, Any]) -> _Wakeup:
-    _turn.loop = _CALLERS_THREAD
+def _poll_here(future: int, ffi_poll: Callable[..., None]) -> int:
+    """Polls a future of the core, and sleeps until it has got further."""
+    ticket = _begin()
     try:
-        wakeup: _Wakeup = coroutine.send(None)
-        return wakeup
+        ffi_poll(future, _OVER, ticket)
+        is_main = threading.current_thread() is threading.main_thread()
+        longest = _LOOK_EVERY_MILLISECONDS if is_main else _FOREVER
+        code: int = _sleep(ticket, longest)
+        while code < 0:
+            code = _sleep(ticket, longest)
+        return code
     finally:
-        _turn.loop = None
+        _end(ticket)
+
+
+async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Callable[[Any], T], converter: Any) -> T:
+    """What the generated code does with every future of the core."""
+    is_here, _turn.is_here = _turn.is_here, False
+    try:
+        code = None
+        while code != native._UNIFFI_RUST_FUTURE_POLL_READY:
+            code = _poll_here(future, ffi_poll) if is_here else await _poll_in_loop(future, ffi_poll)
+        return lift(native._uniffi_rust_call_with_error(converter, complete, future))
+    finally:
+        # After Ctrl-C, or in a task that was cancelled: drops the core's side of it.
+        free(future)
+
+
+_poll_in_loop = _bell.poll if _bell.IS_THERE else _bell.poll_without_bell
+replace(native, "_uniffi_rust_call_async", _call)

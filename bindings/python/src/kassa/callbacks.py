@@ -200,7 +200,8 @@ class Contradicted:
 @dataclass(frozen=True, slots=True)
 class Unverifiable:
     """Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider
-    that is not known), or nothing ties a QR payment to what is expected."""
+    that is not known), or nothing ties the payment to what is expected: its own number is not known yet, and the gateway
+    tells no amount to compare, or one of an unknown unit."""
 
     @property
     def is_charged(self) -> bool:

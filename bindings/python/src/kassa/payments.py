@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
@@ -77,6 +78,11 @@ class PaymentKind(Enum):
         return self.value
 
 
+def _made(function: Callable[..., object], *arguments: object) -> PaymentRef:
+    ref: PaymentRef = call(function, *arguments)
+    return ref
+
+
 @mirrors(native.PaymentRef)
 @dataclass(frozen=True, slots=True)
 class PaymentRef:
@@ -111,23 +117,23 @@ class PaymentRef:
     @classmethod
     def card(cls, order_number: str) -> PaymentRef:
         """A card payment, by the merchant's order number."""
-        return cls(PaymentKind.CARD, _check.text("order_number", order_number), provider=Provider.CARDS)
+        return _made(native.card_payment_ref, _check.text("order_number", order_number))
 
     @classmethod
     def mbank(cls, order_number: str) -> PaymentRef:
         """A mobile-bank payment, by the merchant's order number."""
-        return cls(PaymentKind.MBANK, _check.text("order_number", order_number), provider=Provider.MBANK)
+        return _made(native.mbank_payment_ref, _check.text("order_number", order_number))
 
     @classmethod
     def pay_form(cls, order_number: str, provider: Provider) -> PaymentRef:
         """A payment made on a pay-form, by the order number and the provider that its callback names."""
-        provider = _check.instance("provider", provider, Provider)
-        return cls(PaymentKind.PAY_FORM, _check.text("order_number", order_number), provider=provider)
+        order_number = _check.text("order_number", order_number)
+        return _made(native.pay_form_payment_ref, order_number, _check.instance("provider", provider, Provider))
 
     @classmethod
     def qr(cls, transaction_id: str) -> PaymentRef:
         """A QR payment, by its transaction id."""
-        return cls(PaymentKind.QR, transaction_id=_check.text("transaction_id", transaction_id))
+        return _made(native.qr_payment_ref, _check.text("transaction_id", transaction_id))
 
     @classmethod
     def unnumbered(cls, kind: PaymentKind) -> PaymentRef:
@@ -135,7 +141,7 @@ class PaymentRef:
 
         It can be asked about once a callback or a return has told its number.
         """
-        return cls(kind)
+        return _made(native.unnumbered_payment_ref, _check.instance("kind", kind, PaymentKind))
 
     @classmethod
     def parse(cls, text: str) -> PaymentRef:
@@ -143,8 +149,7 @@ class PaymentRef:
 
         Raises `kassa.Invalid` for a text of another version, with an unknown or doubled field, or without a kind.
         """
-        ref: PaymentRef = call(native.parse_payment_ref, _check.text("text", text))
-        return ref
+        return _made(native.parse_payment_ref, _check.text("text", text))
 
     def with_gateway_number(self, gateway_number: str) -> PaymentRef:
         """The same payment, with the gateway's own order number."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import kassa
 
 from .arguments import parser
-from .output import Progress, complaint, describe_report, json_line, line, plain
+from .output import Progress, block, complaint, describe_report, json_line, line, plain
 
 DONE, ANOTHER_ANSWER, WRONG_USE, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -124,7 +124,7 @@ def qr(options: argparse.Namespace) -> int:
     if options.json:
         json_line(text=text, modules=tuple("".join("#" if dark else "." for dark in row) for row in code.modules()))
     elif options.png is None and options.svg is None:
-        line(code.text())
+        block(code.text())
     return DONE
 
 

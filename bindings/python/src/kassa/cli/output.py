@@ -9,26 +9,40 @@ from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any, TypeAlias, cast
+from unicodedata import category
 
 import kassa
+
+UNSEEN = ("Cc", "Cf", "Zl", "Zp")
+"""Control characters, and others that show by what they do to their neighbours."""
 
 Items: TypeAlias = dict[str, Any] | tuple[Any, ...]
 
 
 def line(text: str) -> None:
-    """A line of the answer."""
+    """A line of the answer, and one line only, whatever a stranger has put into it."""
+    block(visible(text))
+
+
+def block(text: str) -> None:
+    """Text of our own, as it is."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
+def visible(text: str) -> str:
+    """What would move the cursor, begin a new line or turn the writing round, as an escape that does nothing."""
+    return "".join(repr(sign)[1:-1] if category(sign) in UNSEEN else sign for sign in text)
+
+
 def complaint(text: str) -> None:
     """A line about what went wrong."""
-    sys.stderr.write(f"kassa: {text}\n")
+    sys.stderr.write(f"kassa: {visible(text)}\n")
 
 
 def json_line(**values: object) -> None:
     """The answer as one line of JSON."""
-    line(json.dumps(plain(values), ensure_ascii=False))
+    block(json.dumps(plain(values), ensure_ascii=False))
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,119 @@
+"""Builds the package's values from the JSON of a vector."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import kassa
+
+
+def json_text(value: Any) -> str:
+    """A dialect or a callback may be written as a text, or as the JSON that it is."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def settings(config: Any, server_url: str) -> dict[str, Any]:
+    """The arguments of both gateways. What is absent is left at its default."""
+    given = {name: value for name, value in config.items() if value is not None}
+    arguments: dict[str, Any] = {
+        "base_url": given.pop("base_url").replace("{server}", server_url),
+        "credentials": kassa.Credentials(given.pop("login"), given.pop("password")),
+    }
+    for name, value in given.items():
+        match name:
+            case "connect_timeout_ms" | "deadline_ms":
+                arguments[name.removesuffix("_ms")] = timedelta(milliseconds=value)
+            case "status_query":
+                arguments[name] = kassa.StatusQueryForm(value)
+            case "dialect":
+                arguments[name] = kassa.Dialect.from_json(json_text(value))
+            case "proxy":
+                arguments[name] = proxy(value, server_url)
+            case _:
+                arguments[name] = value
+    return arguments
+
+
+def proxy(value: Any, server_url: str) -> kassa.Proxy:
+    match value:
+        case "direct":
+            return kassa.Proxy.direct()
+        case "environment":
+            return kassa.Proxy.environment()
+        case _:
+            return kassa.Proxy.url(value["url"].replace("{server}", server_url))
+
+
+CARD_FIELDS = ("pan", "expiry_month", "expiry_year", "cvc", "holder_name")
+
+
+def card(given: Any) -> kassa.Card:
+    return kassa.Card(**{name: given[name] for name in CARD_FIELDS})
+
+
+def card_payment(given: Any) -> kassa.CardPayment:
+    fields: dict[str, Any] = {name: value for name, value in given.items() if name not in CARD_FIELDS}
+    fields["amount"] = Decimal(given["amount"])
+    return kassa.CardPayment(**fields, card=card(given))
+
+
+def mbank_payment(given: Any) -> kassa.MbankPayment:
+    return kassa.MbankPayment(**given)
+
+
+def pay_form(given: Any) -> kassa.PayForm:
+    return kassa.PayForm(**given | {"amount": Decimal(given["amount"])})
+
+
+def qr_payment(given: Any) -> kassa.QrPayment:
+    return kassa.QrPayment(**given)
+
+
+REQUESTS = {
+    "create_card_payment": card_payment,
+    "create_mbank_payment": mbank_payment,
+    "create_pay_form": pay_form,
+    "create_qr_image": qr_payment,
+    "create_qr_data": qr_payment,
+}
+
+
+def request(given: Any) -> Any:
+    """A request by the call that would send it."""
+    return REQUESTS[given["do"]](given["input"])
+
+
+def provider(value: Any) -> kassa.Provider:
+    known = {"cards": kassa.Provider.CARDS, "mega_pay": kassa.Provider.MEGA_PAY, "mbank": kassa.Provider.MBANK}
+    return known[value] if isinstance(value, str) else kassa.Provider(value["name"])
+
+
+def payment_ref(given: Any) -> kassa.PaymentRef:
+    named = given.get("provider")
+    return kassa.PaymentRef(
+        kassa.PaymentKind(given["kind"]),
+        given.get("order_number"),
+        given.get("gateway_number"),
+        None if named is None else provider(named),
+        given.get("transaction_id"),
+    )
+
+
+def expected_payment(given: Any) -> kassa.ExpectedPayment | None:
+    if given is None:
+        return None
+    return kassa.ExpectedPayment(payment_ref(given["payment"]), Decimal(given["amount"]), given["currency"])
+
+
+def policy(given: Any) -> kassa.PollPolicy:
+    times = ("interval", "deadline")
+    return kassa.PollPolicy(
+        **{name: timedelta(milliseconds=given[f"{name}_ms"]) for name in times if f"{name}_ms" in given}
+    )
+
+
+def level(value: str) -> kassa.QrLevel:
+    return kassa.QrLevel(value)

@@ -1,0 +1,147 @@
+"""Maps the names in the vectors to the package's methods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import kassa
+
+from . import inputs, printed
+from .canonical import canonical
+
+# A gateway of either kind, or a watch. What a method of it gives is awaited where that is needed.
+Either = Any
+
+
+@dataclass
+class Came:
+    """What a step brought: its result in the canonical form, and everything that can be printed of it."""
+
+    result: Any
+    printed: str
+
+
+def came(name: str, function: Callable[[], Any]) -> Came:
+    """What a function brought as the step of this name."""
+    try:
+        answer = function()
+    except kassa.PaymentError as error:
+        printed.assert_no_cause(error)
+        return Came({"error": canonical(error)}, printed.forms(error))
+    return Came({"answer": _FORMS.get(name, canonical)(answer)}, printed.forms(answer))
+
+
+def call(gateway: Either, name: str, given: Any) -> Callable[[], Any]:
+    """The call of a gateway, made ready."""
+    match name:
+        case _ if name in inputs.REQUESTS:
+            request = inputs.REQUESTS[name](given)
+            return lambda: getattr(gateway, name)(request)
+        case "payment_status":
+            return lambda: gateway.payment_status(given["order_number"], given.get("language"))
+        case "confirm_mbank_payment":
+            return lambda: gateway.confirm_mbank_payment(given["order_number"], given["otp"], given.get("identifier"))
+        case "provider_status":
+            return lambda: gateway.provider_status(given["order_number"], inputs.provider(given["provider"]))
+        case "qr_status":
+            return lambda: gateway.qr_status(given["transaction_id"])
+        case "verify_callback":
+            callback = kassa.Callback.parse(inputs.json_text(given["callback"]))
+            return lambda: gateway.verify_callback(callback, inputs.expected_payment(given.get("expected")))
+        case "close":
+            return lambda: gateway.close()
+        case _:
+            raise ValueError(f"no step is named {name}")
+
+
+def _code(given: Any) -> kassa.QrCode:
+    return kassa.QrCode.encode(given["text"], kassa.QrLevel(given["level"]))
+
+
+# What needs no gateway.
+PLAIN: dict[str, Callable[[Any], Any]] = {
+    "parse_callback": lambda given: kassa.Callback.parse(inputs.json_text(given["body"])),
+    "parse_return_redirect": lambda given: kassa.ReturnRedirect.parse(given["url"]),
+    "parse_payment_ref": lambda given: kassa.PaymentRef.parse(given["text"]),
+    "payment_ref_text": lambda given: str(inputs.payment_ref(given)),
+    "can_be_asked_about": lambda given: inputs.payment_ref(given).can_be_asked_about,
+    "payment_ref_of": lambda given: inputs.request(given["request"]).payment_ref(),
+    "advice": lambda given: inputs.request(given["request"]).advice(),
+    "parse_local_date_time": lambda given: _moment_of(given["text"]),
+    "provider_from_name": lambda given: kassa.Provider(given["name"]),
+    "read_dialect": lambda given: kassa.Dialect.from_json(inputs.json_text(given["json"])),
+    "som_to_tyiyn": lambda given: kassa.som_to_tyiyn(Decimal(given["som"])),
+    "tyiyn_to_som": lambda given: kassa.tyiyn_to_som(given["tyiyn"]),
+    "new_order_number": lambda _: kassa.new_order_number(),
+    "encode_qr": _code,
+    "draw_qr_png": lambda given: _code(given).png(given["px"]),
+    "draw_qr_text": lambda given: _code(given).text(),
+    "draw_qr_svg": lambda given: _code(given).svg(),
+    "print": lambda given: VALUES[given["type"]](given["value"]),
+}
+
+
+def _gateways(given: Any) -> Any:
+    """The configuration is the arguments of a gateway. The address goes in as it is, and is seen in the gateway."""
+    settings = inputs.settings(given, "")
+    gateways = kassa.Gateway(**settings), kassa.AsyncGateway(**settings)
+    return gateways, [_config_of(gateway) for gateway in gateways], list(settings.values())[1:]
+
+
+def _config_of(gateway: kassa.Gateway | kassa.AsyncGateway) -> Any:
+    return gateway._config  # pyright: ignore[reportPrivateUsage]
+
+
+# What only goes in.
+VALUES: dict[str, Callable[[Any], Any]] = {
+    "card": inputs.card,
+    "card_payment": inputs.card_payment,
+    "mbank_payment": inputs.mbank_payment,
+    "pay_form": inputs.pay_form,
+    "qr_payment": inputs.qr_payment,
+    "credentials": lambda given: kassa.Credentials(given["login"], given["password"]),
+    "proxy": lambda given: inputs.proxy(given["proxy"], ""),
+    "gateway_config": _gateways,
+    "gateway": _gateways,
+    "poll_policy": inputs.policy,
+    "expected_payment": inputs.expected_payment,
+}
+
+
+def _moment_of(text: str) -> Any:
+    """Dates come in callbacks only."""
+    callback = {"orderNumber": "1", "amount": 1, "status": "CHARGE", "provider": "MBank", "dateCreated": text}
+    return kassa.Callback.parse(json.dumps(callback)).date_created
+
+
+def _png_size(png: bytes) -> Any:
+    """The first chunk of a PNG says how wide and high it is."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    return {"width": int.from_bytes(png[16:20], "big"), "height": int.from_bytes(png[20:24], "big")}
+
+
+def _report(report: kassa.WatchReport | None) -> Any:
+    """In Python a status report is a report of a watch as it is."""
+    form = canonical(report)
+    return {"kind": "status", "report": form} if isinstance(report, kassa.StatusReport) else form
+
+
+# Answers that are compared in another form than that of their type.
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "read_dialect": lambda dialect: json.loads(dialect.to_json()),
+    "draw_qr_png": _png_size,
+    "draw_qr_text": str.splitlines,
+    "print": lambda _: None,
+    "new_gateway": lambda _: None,
+    "watch": lambda _: None,
+    "start": lambda _: None,
+    "next": _report,
+    "ledger": lambda lines: lines,
+    "requests": lambda lines: lines,
+    "callbacks": lambda lines: lines,
+    "all": lambda end: {"reports": list(map(_report, end[0])), "error": canonical(end[1])},
+}
