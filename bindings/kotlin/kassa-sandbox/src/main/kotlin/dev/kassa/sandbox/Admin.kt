@@ -1,0 +1,74 @@
+package dev.kassa.sandbox
+
+import kotlinx.serialization.SerializationException
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonObject
+import java.io.IOException
+import java.net.URI
+import java.net.URLEncoder
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpRequest.BodyPublishers
+import java.net.http.HttpResponse.BodyHandlers
+import java.time.Duration
+
+/** An answer takes milliseconds; this is for a machine that stands still. */
+private val PATIENCE = Duration.ofSeconds(30)
+
+/** Asks a running sandbox by its admin interface, from any thread. */
+internal class Admin(private val url: String, private val token: String) {
+    // It knows of no proxy and follows no redirect. Of this start alone: a connection to the last one is worth nothing.
+    private val client = HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .proxy(HttpClient.Builder.NO_PROXY)
+        .connectTimeout(PATIENCE)
+        .build()
+
+    /** Asks, and throws what the sandbox refused. */
+    fun ask(method: String, path: String, body: JsonObject? = null, orderNumber: String? = null): JsonObject {
+        val query = orderNumber?.let { "?order_number=${encoded(it)}" }.orEmpty()
+        val publisher = body?.let { BodyPublishers.ofString(it.toString()) } ?: BodyPublishers.noBody()
+        val request = HttpRequest.newBuilder(URI("$url/admin/$path$query"))
+            .timeout(PATIENCE)
+            .header("Authorization", "Bearer $token")
+            .header("Content-Type", "application/json")
+            .method(method, publisher)
+            .build()
+        val answer = try {
+            client.send(request, BodyHandlers.ofString())
+        } catch (error: IOException) {
+            throw SandboxException.NotRunning("the sandbox does not answer: $error", error)
+        }
+        if (answer.statusCode() >= 400) throw refusal(answer.statusCode(), answer.body())
+        return read(answer.body())
+    }
+
+    /** Does what the payer would do. */
+    fun decide(number: String, decision: String, body: JsonObject? = null): Payment = try {
+        payment(ask("POST", "payments/${encoded(number)}/$decision", body))
+    } catch (error: SandboxException.Refused) {
+        throw if (error.httpStatus == 404) SandboxException.UnknownPayment("no payment has the number $number") else error
+    }
+}
+
+private fun encoded(text: String) = URLEncoder.encode(text, Charsets.UTF_8).replace("+", "%20")
+
+/** An object in JSON, or nothing. */
+private fun read(text: String): JsonObject {
+    if (text.isEmpty()) return JsonObject(emptyMap())
+    return try {
+        Json.parseToJsonElement(text) as JsonObject
+    } catch (error: SerializationException) {
+        throw SandboxException("this is not the sandbox of this package: it said ${text.take(200)}", error)
+    }
+}
+
+private fun refusal(httpStatus: Int, text: String): SandboxException {
+    val violations = try {
+        read(text).list("errors").map { Violation(it.textOrNull("field").orEmpty(), it.textOrNull("message").orEmpty()) }
+    } catch (_: SandboxException) {
+        emptyList()
+    }
+    val detail = violations.joinToString("; ").ifEmpty { "the sandbox refused, HTTP $httpStatus: ${text.take(200)}" }
+    return SandboxException.Refused(httpStatus, detail, violations)
+}

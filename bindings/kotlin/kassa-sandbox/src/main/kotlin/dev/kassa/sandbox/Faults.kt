@@ -1,0 +1,209 @@
+package dev.kassa.sandbox
+
+import java.time.Duration
+
+/**
+ * What the sandbox can do wrong on purpose.
+ *
+ * @property word how the sandbox spells it
+ */
+public enum class FaultName(override val word: String) : Word {
+    /** The connection is closed without an answer; nothing happened to the money. */
+    REQUEST_LOST("request-lost"),
+
+    /** The request takes effect, and the connection is closed without an answer. */
+    REPLY_LOST("reply-lost"),
+
+    /** The request takes effect at once, and the answer comes late: `delay`. */
+    DELAY("delay"),
+
+    /** The request takes effect, and the answer's body comes a byte a second. */
+    DRIP("drip"),
+
+    /** The connection is reset before a request was read. */
+    RESET_ON_CONNECT("reset-on-connect"),
+
+    /** The request takes effect, and the connection is reset before the answer. */
+    RESET_BEFORE_REPLY("reset-before-reply"),
+
+    /** The request takes effect, and the connection is reset in the middle of the answer's head. */
+    RESET_IN_HEADERS("reset-in-headers"),
+
+    /** The request takes effect, and the connection is reset in the middle of the answer's body. */
+    RESET_IN_BODY("reset-in-body"),
+
+    /** The request takes effect, and the answer is an HTML page with HTTP 502. */
+    HTML_502("html-502"),
+
+    /** The request takes effect, and the answer's body is no JSON. */
+    NOT_JSON("not-json"),
+
+    /** The request takes effect, and the answer's body ends in its middle. */
+    CUT_JSON("cut-json"),
+
+    /** The request takes effect, and the answer's body goes on for ever. */
+    ENDLESS_BODY("endless-body"),
+
+    /** The answer's status word is another: `status`. */
+    UNKNOWN_STATUS("unknown-status"),
+
+    /** The answer's code is another: `code`. */
+    UNKNOWN_CODE("unknown-code"),
+
+    /** The answer is written in the other dialect. */
+    OTHER_DIALECT("other-dialect"),
+
+    /** The payment stays open until [Sandbox.approve] or [Sandbox.decline] decides it. */
+    STUCK_PENDING("stuck-pending"),
+
+    /** HTTP 307 to the same endpoint: who follows it sends the payment twice. */
+    REDIRECT("redirect"),
+
+    /** HTTP 429 with `Retry-After`: `retryAfter`; nothing happened to the money. */
+    RETRY_AFTER("retry-after"),
+
+    /** HTTP 503; nothing happened to the money. */
+    UNAVAILABLE("unavailable"),
+
+    /** HTTP 401, whatever the credentials; nothing happened to the money. */
+    UNAUTHORIZED("unauthorized"),
+
+    /** The callback is never sent. */
+    CALLBACK_LOST("callback-lost"),
+
+    /** The callback is sent late: `delay`. */
+    CALLBACK_LATE("callback-late"),
+
+    /** The callback is delivered twice. */
+    CALLBACK_DUPLICATED("callback-duplicated"),
+
+    /** The callback of a status that is not final comes after the one that is. */
+    CALLBACK_OUT_OF_ORDER("callback-out-of-order"),
+
+    /** One more callback, for money that nobody paid. */
+    CALLBACK_FORGED("callback-forged"),
+
+    /** The one-time password is confirmed twice at once. */
+    OTP_TWICE("otp-twice"),
+}
+
+/**
+ * A fault that is set, as it stood when it was asked for.
+ *
+ * @property id its number
+ * @property name what it does
+ * @property struck how many times it has struck
+ * @property endpoint the endpoint it is for; null for all
+ * @property orderNumber the order it is for; null for all
+ * @property probability how likely it strikes, each time it could
+ * @property times how many times it strikes before it is spent; null for no limit
+ */
+public data class Fault(
+    public val id: Long,
+    public val name: FaultName,
+    public val struck: Int,
+    public val endpoint: Endpoint?,
+    public val orderNumber: String?,
+    public val probability: Double,
+    public val times: Int?,
+)
+
+/** A fault that was set: says how often it struck, and goes when it is removed, or at the end of `use`. */
+public class ActiveFault internal constructor(private val faults: Faults, private var known: Fault) : AutoCloseable {
+    /** Its number. */
+    public val id: Long get() = known.id
+
+    /** What it does. */
+    public val name: FaultName get() = known.name
+
+    /** How many times it has struck by now; once it is gone, how many times it was last seen to have struck. */
+    public val struck: Int
+        get() {
+            isSet()
+            return known.struck
+        }
+
+    /** Ends the fault, where it is still set. */
+    public fun remove() {
+        if (isSet()) faults.remove(id)
+    }
+
+    /** The same as [remove]. */
+    override fun close(): Unit = remove()
+
+    /** What it does. */
+    override fun toString(): String = "ActiveFault(id=$id, name=$name)"
+
+    // A sandbox that was restarted counts its faults from the beginning, so the number alone says nothing.
+    @Synchronized
+    private fun isSet(): Boolean {
+        val found = faults.list().find { it.copy(struck = 0) == known.copy(struck = 0) }
+        if (found != null) known = found
+        return found != null
+    }
+}
+
+/** What the sandbox does wrong on purpose. Faults are gone after [clear], and after the sandbox's `reset`. */
+public class Faults internal constructor(private val admin: () -> Admin) {
+    /**
+     * Sets a fault.
+     *
+     * ```
+     * sandbox.faults.add(FaultName.REPLY_LOST, orderNumber = "order-17", times = 1).use { fault ->
+     *     shop.pay("order-17")
+     *     check(fault.struck == 1)
+     * }
+     * ```
+     *
+     * @param name what it does
+     * @param orderNumber only what concerns this order: the merchant's number, the gateway's, or the transaction id
+     * @param times how often it strikes before it is spent; without it, no limit
+     * @param endpoint only requests to this endpoint
+     * @param delay for [FaultName.DELAY] and [FaultName.CALLBACK_LATE], in whole milliseconds
+     * @param retryAfter for [FaultName.RETRY_AFTER] and [FaultName.UNAVAILABLE], in whole seconds
+     * @param status the word for [FaultName.UNKNOWN_STATUS]
+     * @param code the code for [FaultName.UNKNOWN_CODE]
+     * @param probability from 0 to 1, drawn from a generator of its own
+     * @param seed what that generator starts from
+     * @throws SandboxException.Refused naming a field that is wrong, or that this fault does not know
+     */
+    @JvmOverloads
+    public fun add(
+        name: FaultName,
+        orderNumber: String? = null,
+        times: Int? = null,
+        endpoint: Endpoint? = null,
+        delay: Duration? = null,
+        retryAfter: Duration? = null,
+        status: String? = null,
+        code: String? = null,
+        probability: Double? = null,
+        seed: Long? = null,
+    ): ActiveFault {
+        val wanted = objectOf(
+            "name" to name,
+            "order_number" to orderNumber,
+            "endpoint" to endpoint,
+            "times" to times,
+            "probability" to probability,
+            "seed" to seed,
+            "delay_ms" to delay?.whole("delay", Duration.ofMillis(1)),
+            "retry_after_s" to retryAfter?.whole("retryAfter", Duration.ofSeconds(1)),
+            "status" to status,
+            "code" to code,
+        )
+        return ActiveFault(this, fault(admin().ask("POST", "faults", wanted)))
+    }
+
+    /** The faults that are set, with how often each has struck. */
+    public fun list(): List<Fault> = admin().ask("GET", "faults").list("faults").map(::fault)
+
+    /** Ends every fault. */
+    public fun clear() {
+        admin().ask("DELETE", "faults")
+    }
+
+    internal fun remove(id: Long) {
+        admin().ask("DELETE", "faults/$id")
+    }
+}

@@ -1,0 +1,169 @@
+package dev.kassa.sandbox
+
+import java.net.URI
+import java.security.SecureRandom
+import java.util.Base64
+import java.util.concurrent.locks.ReentrantLock
+import kotlin.concurrent.withLock
+
+/**
+ * The payment gateway's side on this machine, for the tests of a shop: endpoints, pages, callbacks, a ledger, and faults on
+ * demand. No real money moves here.
+ *
+ * ```
+ * Sandbox.start().use { sandbox ->
+ *     val shop = Shop(sandbox.baseUrl, sandbox.login, sandbox.password)
+ *     sandbox.faults.add(FaultName.REPLY_LOST, orderNumber = "order-17", times = 1)
+ *     shop.pay("order-17", TestCards.WITHOUT_3DS_APPROVED.pan)
+ *     check(sandbox.payment("order-17").timesCharged == 1)
+ * }
+ * ```
+ *
+ * It is a process of its own, and never outlives the JVM that started it, however that one ends. It can be used from any thread.
+ */
+public class Sandbox private constructor(private val options: SandboxOptions) : AutoCloseable {
+    private val lock = ReentrantLock()
+
+    @Volatile
+    private var child: Child
+
+    @Volatile
+    private var admin: Admin
+
+    /** What the admin interface is asked with. It was made for this sandbox, and stays the same after a restart. */
+    public val adminToken: String = newToken()
+
+    /** Its address, without a trailing slash. It stays the same after a restart. */
+    public val baseUrl: String
+
+    init {
+        child = newChild(options.port)
+        baseUrl = child.url
+        admin = Admin(baseUrl, adminToken)
+    }
+
+    /** The merchant's login. */
+    public val login: String get() = options.login
+
+    /** The merchant's password. */
+    public val password: String get() = options.password
+
+    /** Whether it runs. */
+    public val isRunning: Boolean get() = child.isRunning
+
+    /** The number of its process, while it runs. */
+    public val pid: Long? get() = child.takeIf { it.isRunning }?.pid
+
+    /** What it does wrong on purpose. */
+    public val faults: Faults = Faults(::admin)
+
+    /** How it behaves where the gateway's interface leaves it open. */
+    public val switches: Switches = Switches(::admin)
+
+    /** Every payment, or those with this order number, the newest last: what really happened. */
+    @JvmOverloads
+    public fun ledger(orderNumber: String? = null): List<Payment> =
+        admin.ask("GET", "ledger", orderNumber = orderNumber).list("payments").map(::payment)
+
+    /**
+     * The payment with this order number, the newest where there are several.
+     *
+     * @throws SandboxException.UnknownPayment where there is none
+     */
+    public fun payment(orderNumber: String): Payment = ledger(orderNumber).lastOrNull()
+        ?: throw SandboxException.UnknownPayment("no payment has the order number $orderNumber")
+
+    /** Every request that reached an endpoint, or those that named this order number, in order. */
+    @JvmOverloads
+    public fun requests(orderNumber: String? = null): List<Request> =
+        admin.ask("GET", "requests", orderNumber = orderNumber).list("requests").map(::request)
+
+    /**
+     * Every attempt to deliver a callback, or those for this order number, in order. An attempt is told of once its receiver has
+     * answered, or has not.
+     */
+    @JvmOverloads
+    public fun callbacks(orderNumber: String? = null): List<CallbackAttempt> =
+        admin.ask("GET", "callbacks", orderNumber = orderNumber).list("callbacks").map(::callbackAttempt)
+
+    /**
+     * Pays a payment that is open, as its payer would.
+     *
+     * @param number the merchant's or the gateway's number, or a transaction id
+     * @param sumTyiyn what the payer of a QR code pays that names no sum itself
+     * @throws SandboxException.UnknownPayment where there is none
+     * @throws SandboxException.Refused where it is already decided
+     */
+    @JvmOverloads
+    public fun approve(number: String, sumTyiyn: Long? = null): Payment =
+        admin.decide(number, "approve", sumTyiyn?.let { objectOf("amount" to it) })
+
+    /** Declines a payment that is open, as its payer would; otherwise as [approve]. */
+    public fun decline(number: String): Payment = admin.decide(number, "decline")
+
+    /** Forgets payments, requests, callbacks and faults; switches go back to those of the start. */
+    public fun reset() {
+        admin.ask("POST", "reset")
+    }
+
+    /**
+     * Stops it and starts it on the same port, with the same database. Faults are gone, switches as at the start. Without a
+     * database it comes back empty. After [kill] it is a start after a crash.
+     *
+     * @throws SandboxException.NotStarted where it could not
+     */
+    public fun restart(): Unit = lock.withLock {
+        child.stop()
+        child = newChild(URI(baseUrl).port)
+        admin = Admin(baseUrl, adminToken)
+    }
+
+    /** Ends it as a crash would: at once, in the middle of whatever it does. [restart] brings it back. */
+    public fun kill(): Unit = lock.withLock { child.kill() }
+
+    /** Stops it, where it runs: requests under way are answered first. */
+    override fun close(): Unit = lock.withLock { child.stop() }
+
+    /** Where it is. */
+    override fun toString(): String = "Sandbox($baseUrl)"
+
+    private fun newChild(port: Int) = Child(
+        Program.find(),
+        listOf("--listen", "127.0.0.1:$port") + options.arguments(),
+        environment(),
+        options.log,
+    )
+
+    // Secrets go by the environment: everybody can read the arguments of a process.
+    private fun environment() = buildMap {
+        put("KASSA_SANDBOX_LOGIN", login)
+        put("KASSA_SANDBOX_PASSWORD", password)
+        put("KASSA_SANDBOX_ADMIN_TOKEN", adminToken)
+        if (options.log == null) put("RUST_LOG", "off")
+    }
+
+    /** Starts sandboxes. */
+    public companion object {
+        /**
+         * Starts a sandbox. It is ready when this returns.
+         *
+         * @throws SandboxException.NotStarted saying why it could not
+         */
+        @JvmStatic
+        @JvmOverloads
+        public fun start(options: SandboxOptions = SandboxOptions()): Sandbox = Sandbox(options)
+
+        /** The dialect, in JSON, with which the SDK reads a sandbox's replies: `Dialect.fromJson(Sandbox.dialectJson())`. */
+        @JvmStatic
+        @JvmOverloads
+        public fun dialectJson(name: DialectName = DialectName.SHOWN): String {
+            val file = if (name == DialectName.SHOWN) "sandbox-dialect.json" else "sandbox-other-dialect.json"
+            return checkNotNull(Sandbox::class.java.getResource(file)) { "$file is not in this jar" }.readText()
+        }
+    }
+}
+
+private fun newToken(): String {
+    val bytes = ByteArray(32).also(SecureRandom()::nextBytes)
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes)
+}

@@ -1,0 +1,107 @@
+package dev.kassa.sandbox
+
+import java.nio.file.Path
+import java.time.Duration
+import java.util.function.Consumer
+
+/**
+ * How a sandbox is started. The values are checked when it is.
+ *
+ * @property database an SQLite file that keeps payments and undelivered callbacks; in memory without one
+ * @property port the port to listen on, on this machine only; 0 takes a free one
+ * @property login the merchant's login
+ * @property password the merchant's password
+ * @property language of messages where a request names none
+ * @property reusedOrderNumber what an order number that was used before does
+ * @property statusNumbers which numbers the two status endpoints know
+ * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
+ * @property redirectDeclines whether a declined payer is redirected to the return URL, too
+ * @property dialect the names of fields in replies
+ * @property callbackPauses between attempts to deliver a callback, in whole seconds; the last one repeats. Without it, it starts
+ *   with a second and grows to an hour
+ * @property callbackTimeout how long a callback's receiver may take, in whole seconds; ten without it
+ * @property log takes each line of the sandbox's log, on a thread of its own; null drops it. It goes to the `System.Logger` named
+ *   `dev.kassa.sandbox` unless another is given
+ */
+public data class SandboxOptions(
+    public val database: Path? = null,
+    public val port: Int = 0,
+    public val login: String = "kassa",
+    public val password: String = "sandbox",
+    public val language: Language = Language.ENGLISH,
+    public val reusedOrderNumber: ReusedOrderNumber = ReusedOrderNumber.REFUSE,
+    public val statusNumbers: StatusNumbers = StatusNumbers.STRICT,
+    public val threeDs1Page: Boolean = false,
+    public val redirectDeclines: Boolean = false,
+    public val dialect: DialectName = DialectName.SHOWN,
+    public val callbackPauses: List<Duration>? = null,
+    public val callbackTimeout: Duration? = null,
+    public val log: Consumer<String>? = SystemLog,
+) {
+    /** The settings, without the password. */
+    override fun toString(): String = "SandboxOptions(database=$database, port=$port, login=$login, language=$language, " +
+        "reusedOrderNumber=$reusedOrderNumber, statusNumbers=$statusNumbers, threeDs1Page=$threeDs1Page, " +
+        "redirectDeclines=$redirectDeclines, dialect=$dialect, callbackPauses=$callbackPauses, " +
+        "callbackTimeout=$callbackTimeout)"
+
+    /** Makes options by their names, for Java. */
+    public class Builder {
+        private var options = SandboxOptions()
+
+        /** An SQLite file that keeps payments and undelivered callbacks. */
+        public fun database(file: Path): Builder = with { copy(database = file) }
+
+        /** The port to listen on; 0 takes a free one. */
+        public fun port(port: Int): Builder = with { copy(port = port) }
+
+        /** The merchant's login and password. */
+        public fun credentials(login: String, password: String): Builder = with { copy(login = login, password = password) }
+
+        /** The language of messages where a request names none. */
+        public fun language(language: Language): Builder = with { copy(language = language) }
+
+        /** What an order number that was used before does. */
+        public fun reusedOrderNumber(answer: ReusedOrderNumber): Builder = with { copy(reusedOrderNumber = answer) }
+
+        /** Which numbers the two status endpoints know. */
+        public fun statusNumbers(numbers: StatusNumbers): Builder = with { copy(statusNumbers = numbers) }
+
+        /** Whether 3DS 1.0 cards get a confirmation page, too. */
+        public fun threeDs1Page(isShown: Boolean): Builder = with { copy(threeDs1Page = isShown) }
+
+        /** Whether a declined payer is redirected to the return URL, too. */
+        public fun redirectDeclines(isRedirected: Boolean): Builder = with { copy(redirectDeclines = isRedirected) }
+
+        /** The names of fields in replies. */
+        public fun dialect(dialect: DialectName): Builder = with { copy(dialect = dialect) }
+
+        /** Between attempts to deliver a callback, in whole seconds; the last one repeats. */
+        public fun callbackPauses(vararg pauses: Duration): Builder = with { copy(callbackPauses = pauses.toList()) }
+
+        /** How long a callback's receiver may take, in whole seconds. */
+        public fun callbackTimeout(timeout: Duration): Builder = with { copy(callbackTimeout = timeout) }
+
+        /** Takes each line of the sandbox's log; null drops it. */
+        public fun log(log: Consumer<String>?): Builder = with { copy(log = log) }
+
+        /** The options. */
+        public fun build(): SandboxOptions = options
+
+        private inline fun with(change: SandboxOptions.() -> SandboxOptions) = apply { options = options.change() }
+    }
+}
+
+internal fun SandboxOptions.arguments(): List<String> = buildList {
+    database?.let { add("--db=$it") }
+    addAll(listOf("--language", language.word, "--reused-order-number", reusedOrderNumber.word))
+    addAll(listOf("--status-numbers", statusNumbers.word, "--dialect", dialect.word))
+    if (threeDs1Page) add("--three-ds-1-page")
+    if (redirectDeclines) add("--redirect-declines")
+    callbackPauses?.let { add("--callback-pauses=${seconds("callbackPauses", it)}") }
+    callbackTimeout?.let { add("--callback-timeout=${seconds("callbackTimeout", listOf(it))}") }
+}
+
+private fun seconds(setting: String, durations: List<Duration>): String {
+    require(durations.isNotEmpty()) { "$setting: at least one is needed" }
+    return durations.joinToString(",") { it.whole(setting, Duration.ofSeconds(1)).toString() }
+}

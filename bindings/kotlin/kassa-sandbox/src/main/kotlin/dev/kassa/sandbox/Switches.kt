@@ -1,0 +1,54 @@
+package dev.kassa.sandbox
+
+/**
+ * How the sandbox behaves where the gateway's interface leaves it open.
+ *
+ * @property reusedOrderNumber what an order number that was used before does
+ * @property statusNumbers which numbers the two status endpoints know
+ * @property threeDs1Page whether 3DS 1.0 cards get a confirmation page, too
+ * @property redirectDeclines whether a declined payer is redirected to the return URL, too
+ * @property language the language of messages where a request names none
+ * @property dialect the names of fields in replies
+ */
+public data class SwitchValues(
+    public val reusedOrderNumber: ReusedOrderNumber,
+    public val statusNumbers: StatusNumbers,
+    public val threeDs1Page: Boolean,
+    public val redirectDeclines: Boolean,
+    public val language: Language,
+    public val dialect: DialectName,
+)
+
+/** The sandbox's switches. [Sandbox.reset] puts them back to how they stood at the start. */
+public class Switches internal constructor(private val admin: () -> Admin) {
+    /** How they stand. */
+    public fun read(): SwitchValues = switchValues(admin().ask("GET", "switches"))
+
+    /** Changes those that are given, from the next request on; how they stand then. */
+    public fun change(
+        reusedOrderNumber: ReusedOrderNumber? = null,
+        statusNumbers: StatusNumbers? = null,
+        threeDs1Page: Boolean? = null,
+        redirectDeclines: Boolean? = null,
+        language: Language? = null,
+        dialect: DialectName? = null,
+    ): SwitchValues = switchValues(
+        admin().ask(
+            "PATCH",
+            "switches",
+            objectOf(
+                "reused_order_number" to reusedOrderNumber,
+                "status_numbers" to statusNumbers,
+                "three_ds_1_page" to threeDs1Page,
+                "redirect_declines" to redirectDeclines,
+                "language" to language,
+                "dialect" to dialect,
+            ),
+        ),
+    )
+
+    /** Sets them all, for Java: change a copy of what [read] says. */
+    public fun set(values: SwitchValues): SwitchValues = with(values) {
+        change(reusedOrderNumber, statusNumbers, threeDs1Page, redirectDeclines, language, dialect)
+    }
+}

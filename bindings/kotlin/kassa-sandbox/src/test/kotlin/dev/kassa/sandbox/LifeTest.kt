@@ -1,0 +1,219 @@
+package dev.kassa.sandbox
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.api.condition.EnabledOnOs
+import org.junit.jupiter.api.condition.OS
+import org.junit.jupiter.api.io.TempDir
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.nio.file.Files
+import java.nio.file.Path
+import java.time.Duration
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit.SECONDS
+
+private const val REQUESTS = 1_500
+
+class LifeTest {
+    /** A JVM that is killed leaves the program here that it has unpacked. */
+    @TempDir
+    lateinit var folder: Path
+
+    @Test
+    fun `it runs as long as the block`() {
+        val (sandbox, pid) = Sandbox.start(SandboxOptions(login = "shop", password = "planted")).use { sandbox ->
+            assertTrue(sandbox.isRunning)
+            assertEquals("shop" to "planted", sandbox.login to sandbox.password)
+            assertEquals(emptyList<Payment>(), sandbox.ledger())
+            sandbox to sandbox.pid!!
+        }
+        assertFalse(sandbox.isRunning)
+        assertNull(sandbox.pid)
+        assertFalse(isAlive(pid))
+        assertThrows<SandboxException.NotRunning> { sandbox.ledger() }
+        sandbox.close()
+    }
+
+    @Test
+    fun `a port that is taken is named`() {
+        ServerSocket(0, 1, InetAddress.getLoopbackAddress()).use { taken ->
+            val port = taken.localPort
+            val failed = assertThrows<SandboxException.NotStarted> { Sandbox.start(SandboxOptions(port = port)) }
+            assertTrue(failed.message!!.contains("cannot listen on 127.0.0.1:$port"), failed.message)
+            assertEquals(1, failed.exitCode)
+        }
+    }
+
+    @Test
+    fun `settings reach the sandbox`() {
+        val options = SandboxOptions(
+            language = Language.KYRGYZ,
+            reusedOrderNumber = ReusedOrderNumber.REPLAY,
+            statusNumbers = StatusNumbers.ANY,
+            threeDs1Page = true,
+            redirectDeclines = true,
+            dialect = DialectName.OTHER,
+            callbackPauses = listOf(Duration.ofSeconds(1), Duration.ofMinutes(1)),
+            callbackTimeout = Duration.ofSeconds(3),
+        )
+        Sandbox.start(options).use { sandbox ->
+            val expected = SwitchValues(
+                ReusedOrderNumber.REPLAY, StatusNumbers.ANY, true, true, Language.KYRGYZ, DialectName.OTHER,
+            )
+            assertEquals(expected, sandbox.switches.read())
+        }
+    }
+
+    @Test
+    fun `a wrong setting is named by the start`() {
+        val database = Path.of("/no/such/folder/sandbox.db")
+        for ((options, why) in listOf(
+            SandboxOptions(login = "a:b") to "login: must not",
+            SandboxOptions(database = database) to "$database",
+            SandboxOptions(port = 70_000) to "70000",
+        )) {
+            val failed = assertThrows<SandboxException.NotStarted> { Sandbox.start(options) }
+            assertTrue(failed.message!!.contains(why), failed.message)
+        }
+        for (pauses in listOf(emptyList(), listOf(Duration.ofMillis(1_500)))) {
+            val refused = assertThrows<IllegalArgumentException> { Sandbox.start(SandboxOptions(callbackPauses = pauses)) }
+            assertTrue(refused.message!!.startsWith("callbackPauses"), refused.message)
+        }
+    }
+
+    @Test
+    fun `a crash keeps what is in the database`() {
+        Sandbox.start(SandboxOptions(database = folder.resolve("sandbox.db"))).use { sandbox ->
+            val address = sandbox.baseUrl
+            Shop(sandbox).payByCard("order-1", TestCards.APPROVED.pan)
+            val before = sandbox.payment("order-1")
+            sandbox.kill()
+            assertFalse(sandbox.isRunning)
+            assertThrows<SandboxException.NotRunning> { sandbox.ledger() }
+            sandbox.restart()
+            assertEquals(address, sandbox.baseUrl)
+            assertEquals(listOf(before), sandbox.ledger())
+            assertTrue(sandbox.approve("order-1").isCharged)
+        }
+    }
+
+    @Test
+    fun `a restart in memory comes back empty`() {
+        Sandbox.start(SandboxOptions(redirectDeclines = true)).use { sandbox ->
+            Shop(sandbox).payByCard("order-1")
+            sandbox.switches.change(redirectDeclines = false)
+            sandbox.faults.add(FaultName.DELAY, delay = Duration.ofSeconds(1))
+            val (pid, token) = sandbox.pid to sandbox.adminToken
+            sandbox.restart()
+            assertTrue(pid != sandbox.pid)
+            assertEquals(token, sandbox.adminToken)
+            assertEquals(emptyList<Payment>(), sandbox.ledger())
+            assertEquals(emptyList<Fault>(), sandbox.faults.list())
+            assertTrue(sandbox.switches.read().redirectDeclines)
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    fun `no secret is in what others can read`() {
+        val options = SandboxOptions(password = "planted")
+        Sandbox.start(options).use { sandbox ->
+            val arguments = Files.readString(Path.of("/proc/${sandbox.pid}/cmdline"))
+            assertTrue("--announce" in arguments)
+            for (secret in listOf("planted", sandbox.adminToken)) {
+                assertFalse(secret in arguments || secret in "$sandbox $options")
+            }
+        }
+    }
+
+    @Test
+    fun `a log that stands still holds nothing up`() {
+        val lines = mutableListOf<String>()
+        val goOn = CountDownLatch(1)
+        val options = SandboxOptions(log = { goOn.await(PATIENCE_SECONDS, SECONDS).also { _ -> lines += it } })
+        Sandbox.start(options).use { sandbox ->
+            // More than any pipe holds.
+            val shop = Shop(sandbox)
+            repeat(REQUESTS) { shop.status("order-$it") }
+            goOn.countDown()
+        }
+        assertEquals(REQUESTS, lines.size)
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    fun `a killed JVM leaves nothing behind, whatever else it has started`() {
+        val (jvm, pids) = otherJvm(folder)
+        val (sandbox, other) = pids.split(" ").map(String::toLong)
+        try {
+            assertTrue(isAlive(sandbox))
+            jvm.destroyForcibly()
+            ProcessHandle.of(sandbox).ifPresent { it.onExit().get(PATIENCE_SECONDS, SECONDS) }
+            assertTrue(isAlive(other), "it would have held what it inherited")
+        } finally {
+            jvm.destroyForcibly()
+            ProcessHandle.of(other).ifPresent(ProcessHandle::destroyForcibly)
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    fun `a JVM that forgets to stop it leaves nothing behind`() {
+        val (jvm, pids) = otherJvm(folder)
+        val (sandbox, other) = pids.split(" ").map(String::toLong)
+        ProcessHandle.of(other).ifPresent(ProcessHandle::destroyForcibly)
+        jvm.outputStream.close()
+        assertEquals(0, jvm.waitFor())
+        ProcessHandle.of(sandbox).ifPresent { it.onExit().get(PATIENCE_SECONDS, SECONDS) }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    fun `another program that the environment names is tried, and refused`() {
+        for ((program, why) in listOf("/no/such/program" to "/no/such/program", "/bin/echo" to "no sandbox of")) {
+            val (jvm, said) = otherJvm(folder, PROGRAM_VARIABLE to program)
+            jvm.waitFor()
+            assertTrue(why in said, said)
+        }
+    }
+
+    @Test
+    fun `platforms are named as JNA names them`() {
+        assertEquals("linux-x86-64", platform("Linux", "amd64"))
+        assertEquals("darwin-aarch64", platform("Mac OS X", "aarch64"))
+        assertEquals("win32-x86-64", platform("Windows 11", "amd64"))
+    }
+}
+
+private fun isAlive(pid: Long) = ProcessHandle.of(pid).isPresent
+
+/** A JVM that starts a sandbox and another process; and the first line that it says. */
+private fun otherJvm(folder: Path, vararg environment: Pair<String, String>): Pair<Process, String> {
+    val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
+    val classPath = System.getProperty("java.class.path")
+    val process = ProcessBuilder(java, "-Djava.io.tmpdir=$folder", "-cp", classPath, OtherProgram::class.java.name)
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .apply { environment() += environment }
+        .start()
+    return process to checkNotNull(process.inputStream.bufferedReader().readLine()) { "it said nothing" }
+}
+
+/** What the other JVM runs, until its standard input ends. */
+object OtherProgram {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val sandbox = try {
+            Sandbox.start()
+        } catch (error: SandboxException.NotStarted) {
+            return println(error.message)
+        }
+        val other = ProcessBuilder("sleep", "600").start()
+        println("${sandbox.pid} ${other.pid()}")
+        System.`in`.readAllBytes()
+    }
+}

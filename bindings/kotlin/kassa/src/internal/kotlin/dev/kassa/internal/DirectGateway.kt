@@ -1,0 +1,87 @@
+package dev.kassa.internal
+
+private val CLONE = Direct.addressOf("uniffi_kassa_fn_clone_gateway")
+private val CREATE_CARD_PAYMENT = method("create_card_payment")
+private val PAYMENT_STATUS = method("payment_status")
+private val CREATE_MBANK_PAYMENT = method("create_mbank_payment")
+private val CONFIRM_MBANK_PAYMENT = method("confirm_mbank_payment")
+private val CREATE_PAY_FORM = method("create_pay_form")
+private val PROVIDER_STATUS = method("provider_status")
+private val CREATE_QR_IMAGE = method("create_qr_image")
+private val CREATE_QR_DATA = method("create_qr_data")
+private val QR_STATUS = method("qr_status")
+private val VERIFY_CALLBACK = method("verify_callback")
+
+private fun method(name: String) = Direct.addressOf("uniffi_kassa_fn_method_gateway_$name")
+
+/**
+ * The generated gateway, with its calls made directly: for each, the generated code makes a dozen structures of JNA's, and has
+ * threads of the core's enter the JVM.
+ */
+class DirectGateway(config: GatewayConfig) : Gateway(config) {
+    @Volatile
+    private var lastFuture = 0L
+
+    override suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated = answer(
+        begin(CREATE_CARD_PAYMENT, argument(payment, FfiConverterTypeCardPayment)),
+        FfiConverterTypeCardPaymentCreated,
+    )
+
+    override suspend fun paymentStatus(orderNumber: String, language: String?): StatusReport = answer(
+        begin(PAYMENT_STATUS, argument(orderNumber), argument(language, FfiConverterOptionalString)),
+        FfiConverterTypeStatusReport,
+    )
+
+    override suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated = answer(
+        begin(CREATE_MBANK_PAYMENT, argument(payment, FfiConverterTypeMbankPayment)),
+        FfiConverterTypeMbankPaymentCreated,
+    )
+
+    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply = answer(
+        begin(
+            CONFIRM_MBANK_PAYMENT,
+            argument(orderNumber),
+            argument(otp),
+            argument(identifier, FfiConverterOptionalString),
+        ),
+        FfiConverterTypeGatewayReply,
+    )
+
+    override suspend fun createPayForm(form: PayForm): PayFormCreated =
+        answer(begin(CREATE_PAY_FORM, argument(form, FfiConverterTypePayForm)), FfiConverterTypePayFormCreated)
+
+    override suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport = answer(
+        begin(PROVIDER_STATUS, argument(orderNumber), argument(provider, FfiConverterTypeProvider)),
+        FfiConverterTypeStatusReport,
+    )
+
+    override suspend fun createQrImage(payment: QrPayment): QrImage =
+        answer(begin(CREATE_QR_IMAGE, argument(payment, FfiConverterTypeQrPayment)), FfiConverterTypeQrImage)
+
+    override suspend fun createQrData(payment: QrPayment): QrData =
+        answer(begin(CREATE_QR_DATA, argument(payment, FfiConverterTypeQrPayment)), FfiConverterTypeQrData)
+
+    override suspend fun qrStatus(transactionId: String): StatusReport =
+        answer(begin(QR_STATUS, argument(transactionId)), FfiConverterTypeStatusReport)
+
+    override suspend fun verifyCallback(callback: PaymentCallback, expected: ExpectedPayment?): CallbackVerdict = answer(
+        begin(
+            VERIFY_CALLBACK,
+            argument(callback, FfiConverterTypePaymentCallback),
+            argument(expected, FfiConverterOptionalTypeExpectedPayment),
+        ),
+        FfiConverterTypeCallbackVerdict,
+    )
+
+    /** The core's gateway is freed once this is unreachable, and not before: a call may be using it. */
+    override fun destroy(): Unit = Unit
+
+    private fun begin(method: Long, vararg arguments: Argument): Long {
+        val memory = written(arguments)
+        val future = Direct.kassa_call_begin(method, CLONE, handle, memory.address, arguments.size)
+        memory.keep()
+        // Written after the call, so that this is reachable until then, too.
+        lastFuture = future
+        return future
+    }
+}

@@ -1,0 +1,36 @@
+package dev.kassa
+
+import dev.kassa.internal.Advice as CoreAdvice
+import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
+
+/**
+ * Something the interface only recommends, or that will probably be declined. It blocks nothing.
+ *
+ * @property field the field, spelled as the gateway's interface spells it
+ * @property topic what the advice is about
+ * @property text one sentence, in English
+ */
+public data class Advice(public val field: String, public val topic: AdviceTopic, public val text: String) {
+    /** The sentence. */
+    override fun toString(): String = text
+}
+
+/** What a piece of advice is about. */
+public enum class AdviceTopic {
+    /** The order number has characters other than A-Z a-z 0-9 - _, which can fail on the way or in storage. */
+    ORDER_NUMBER_CHARACTERS,
+
+    /** A pay-form under 5 KGS will not offer MegaPay. */
+    MEGA_PAY_MINIMUM,
+
+    /** The check digit of the card number is wrong: probably a mistyped digit. */
+    CARD_NUMBER_MISTYPED,
+
+    /** The card's expiry is in the past. */
+    CARD_EXPIRED;
+
+    /** The name in lower case, the same in every language. */
+    override fun toString(): String = CoreAdviceTopic.valueOf(name).asText()
+}
+
+internal fun List<CoreAdvice>.toKassa() = map { Advice(it.field, AdviceTopic.valueOf(it.topic.name), it.text) }

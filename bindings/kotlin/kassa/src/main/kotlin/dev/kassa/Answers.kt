@@ -1,0 +1,146 @@
+package dev.kassa
+
+import java.math.BigDecimal
+import java.net.URI
+import dev.kassa.internal.CardPaymentCreated as CoreCardPaymentCreated
+import dev.kassa.internal.GatewayReply as CoreGatewayReply
+import dev.kassa.internal.MbankPaymentCreated as CoreMbankPaymentCreated
+import dev.kassa.internal.NextStep as CoreNextStep
+import dev.kassa.internal.PayFormCreated as CorePayFormCreated
+import dev.kassa.internal.QrData as CoreQrData
+import dev.kassa.internal.QrImage as CoreQrImage
+
+/**
+ * The gateway accepted a card payment. **It is not paid yet**: follow [nextStep], then watch [payment].
+ *
+ * Amounts are compared by value: 100.10 equals 100.1.
+ *
+ * @property payment what to ask about the payment with. Store it: it may know more than the one made before sending
+ * @property nextStep what comes next
+ * @property code the gateway's code, `110`
+ * @property amount the amount as the gateway reports it
+ * @property currency the currency as the gateway reports it
+ * @property raw the whole reply, with secrets masked
+ */
+public data class CardPaymentCreated(
+    public val payment: PaymentRef,
+    public val nextStep: NextStep,
+    public val code: String?,
+    public val amount: BigDecimal?,
+    public val currency: String?,
+    public val raw: String,
+) {
+    private fun compared() = listOf(payment, nextStep, code, amount.byValue(), currency, raw)
+
+    override fun equals(other: Any?): Boolean = other is CardPaymentCreated && compared() == other.compared()
+
+    override fun hashCode(): Int = compared().hashCode()
+}
+
+/** What comes after a card payment was accepted. */
+public sealed interface NextStep {
+    /**
+     * Open this page for the payer, who confirms the payment there (3DS).
+     *
+     * @property url the page to open. Always https, or loopback
+     */
+    public data class OpenConfirmation(public val url: URI) : NextStep
+
+    /**
+     * Nothing to confirm. Ask for the status: only a status query settles a payment.
+     *
+     * @property status the word that the create reply showed, such as `Success`
+     */
+    public data class AskStatus(public val status: String?) : NextStep
+}
+
+/**
+ * The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
+ *
+ * @property payment what to ask about the payment with
+ * @property identifier the identifier that the confirm request carries back, where the dialect names it. Store it with the
+ *   payment
+ * @property code the gateway's code, where there is one
+ * @property reason the gateway's own words, where there are any
+ * @property raw the whole reply, with secrets masked
+ */
+public data class MbankPaymentCreated(
+    public val payment: PaymentRef,
+    public val identifier: String?,
+    public val code: String?,
+    public val reason: String?,
+    public val raw: String,
+)
+
+/**
+ * The gateway's reply to a confirmation. **Accepted, not settled**: watch [payment] for its final status.
+ *
+ * @property payment what to ask about the payment with
+ * @property code the gateway's code, where there is one
+ * @property reason the gateway's own words, where there are any
+ * @property status the status word that the reply shows, where there is one. Only a status query settles a payment
+ * @property raw the whole reply, with secrets masked
+ */
+public data class GatewayReply(
+    public val payment: PaymentRef,
+    public val code: String?,
+    public val reason: String?,
+    public val status: String?,
+    public val raw: String,
+)
+
+/**
+ * A hosted page, ready for the payer.
+ *
+ * @property payFormUrl the page to open in a new browser window. Always https, or loopback
+ * @property raw the whole reply, with secrets masked
+ */
+public data class PayFormCreated(public val payFormUrl: URI, public val raw: String)
+
+/**
+ * A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
+ *
+ * @property png the PNG file
+ * @property raw the whole reply as text
+ */
+public class QrImage(public val png: ByteArray, public val raw: String) {
+    override fun equals(other: Any?): Boolean = other is QrImage && png.contentEquals(other.png) && raw == other.raw
+
+    override fun hashCode(): Int = 31 * png.contentHashCode() + raw.hashCode()
+
+    /** How large it is. */
+    override fun toString(): String = "QrImage(400x400, ${png.size} bytes)"
+}
+
+/**
+ * The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in [raw].
+ *
+ * @property payload the text of the code, to be drawn with [QrCode]
+ * @property transactionId the identifier of the QR transaction
+ * @property payment what to ask about the payment with, where there is a transaction id
+ * @property raw the whole reply, with secrets masked
+ */
+public data class QrData(
+    public val payload: String?,
+    public val transactionId: String?,
+    public val payment: PaymentRef?,
+    public val raw: String,
+)
+
+internal fun CoreCardPaymentCreated.toKassa() =
+    CardPaymentCreated(payment.toKassa(), nextStep.toKassa(), code, amount, currency, raw)
+
+private fun CoreNextStep.toKassa(): NextStep = when (this) {
+    is CoreNextStep.OpenConfirmation -> NextStep.OpenConfirmation(checkedUri(url))
+    is CoreNextStep.AskStatus -> NextStep.AskStatus(status)
+}
+
+internal fun CoreMbankPaymentCreated.toKassa() = MbankPaymentCreated(payment.toKassa(), identifier, code, reason, raw)
+
+internal fun CoreGatewayReply.toKassa() = GatewayReply(payment.toKassa(), code, reason, status, raw)
+
+internal fun CorePayFormCreated.toKassa() = PayFormCreated(checkedUri(payFormUrl), raw)
+
+internal fun CoreQrImage.toKassa() = QrImage(png, raw)
+
+internal fun CoreQrData.toKassa() = QrData(payload, transactionId, payment?.toKassa(), raw)

@@ -1,0 +1,139 @@
+package dev.kassa
+
+import kotlinx.coroutines.runBlocking
+
+/**
+ * The payment gateway for Java, scripts and other callers that wait: the methods of [Gateway], each blocking its thread until
+ * the answer is there.
+ *
+ * It can be used from any thread, and by many at once. **Interrupting a thread** ends its wait at once with an
+ * [InterruptedException]. Before a connection was made it also prevents the payment; afterwards the payment goes on, sent once,
+ * and its [PaymentRef] finds it.
+ */
+public class BlockingGateway
+/**
+ * A gateway by its configuration. Nothing is sent.
+ *
+ * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+ */
+@Throws(PaymentException::class)
+public constructor(config: GatewayConfig) : AutoCloseable {
+    private val core = GatewayCore(config)
+
+    /**
+     * A gateway with every other setting at its default. Nothing is sent.
+     *
+     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     */
+    @Throws(PaymentException::class)
+    public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
+
+    /** See [Gateway.createCardPayment]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun createCardPayment(payment: CardPayment): CardPaymentCreated =
+        runBlocking { core.createCardPayment(payment) }
+
+    /** See [Gateway.paymentStatus]. */
+    @JvmOverloads
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun paymentStatus(orderNumber: String, language: String? = null): StatusReport =
+        runBlocking { core.paymentStatus(orderNumber, language) }
+
+    /** See [Gateway.createMbankPayment]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
+        runBlocking { core.createMbankPayment(payment) }
+
+    /** See [Gateway.confirmMbankPayment]. */
+    @JvmOverloads
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String? = null): GatewayReply =
+        runBlocking { core.confirmMbankPayment(orderNumber, otp, identifier) }
+
+    /** See [Gateway.createPayForm]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun createPayForm(form: PayForm): PayFormCreated = runBlocking { core.createPayForm(form) }
+
+    /** See [Gateway.providerStatus]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
+        runBlocking { core.providerStatus(orderNumber, provider) }
+
+    /** See [Gateway.createQrImage]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun createQrImage(payment: QrPayment): QrImage = runBlocking { core.createQrImage(payment) }
+
+    /** See [Gateway.createQrData]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun createQrData(payment: QrPayment): QrData = runBlocking { core.createQrData(payment) }
+
+    /** See [Gateway.qrStatus]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun qrStatus(transactionId: String): StatusReport = runBlocking { core.qrStatus(transactionId) }
+
+    /** See [Gateway.verifyCallback]. */
+    @JvmOverloads
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun verifyCallback(callback: Callback, expected: ExpectedPayment? = null): CallbackVerdict =
+        runBlocking { core.verifyCallback(callback, expected) }
+
+    /**
+     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
+     * asked for a report.
+     *
+     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class)
+    public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): BlockingStatusWatch =
+        BlockingStatusWatch(core.watch(payment, policy))
+
+    /**
+     * Refuses further calls and waits until every payment on its way has its reply. Calls that are made afterwards throw
+     * [PaymentException.Misconfigured]. An interrupt ends the wait, not the payments.
+     */
+    override fun close(): Unit = core.closeBlocking()
+
+    /** Where it is. */
+    override fun toString(): String = "BlockingGateway(${core.baseUrl})"
+}
+
+/**
+ * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+ * Between calls nothing is asked.
+ *
+ * Failed queries and "not found" are reported and end nothing. No exception says that the payment failed. `close` is `cancel`.
+ */
+public class BlockingStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
+    /**
+     * The next report, a [StatusReport] or a [QueryFailed], when it is there; null after the last one.
+     *
+     * @throws PaymentException once, as the last thing: [PaymentException.DeadlineExpired] where the payment was still open at
+     *   the deadline, [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless
+     */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun next(): WatchReport? = runBlocking { core.next() }
+
+    /**
+     * The end of the watch. It asks on until then, and can be called again afterwards.
+     *
+     * @throws PaymentException as [next] does
+     */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun outcome(): WatchOutcome = runBlocking { core.outcome() }
+
+    /** Makes the next query due at once: when the payer has just come back. Any thread may call it. */
+    public fun checkNow(): Unit = core.checkNow()
+
+    /**
+     * Stops asking: there is no next report, and the outcome is [WatchOutcome.Cancelled], unless the watch had ended before. Any
+     * thread may call it.
+     */
+    public fun cancel(): Unit = core.cancel()
+
+    /** Stops asking, as [cancel] does. */
+    override fun close(): Unit = cancel()
+
+    /** What it is, and not whether it has ended. */
+    override fun toString(): String = "BlockingStatusWatch()"
+}

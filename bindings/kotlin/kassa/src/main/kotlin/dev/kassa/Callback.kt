@@ -1,0 +1,108 @@
+package dev.kassa
+
+import dev.kassa.internal.parseCallback
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
+import java.time.LocalDateTime
+import dev.kassa.internal.PaymentCallback as CoreCallback
+
+/**
+ * A notification that the gateway sends to the merchant when the status of a payment changes.
+ *
+ * **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
+ * gateway with [Gateway.verifyCallback] before anything is shipped.
+ *
+ * Amounts are compared by value: 100.10 equals 100.1.
+ *
+ * @property orderNumber the order number of the payment
+ * @property amount the amount. **For QR payments the unit is not known** (som or tyiyn)
+ * @property currency the currency, where it is given
+ * @property status the status that the callback claims, by the default words
+ * @property dateCreated when the payment was made, where the text of it is understood: **without a zone**, because the interface
+ *   names none
+ * @property dateCreatedText the same as it came
+ * @property requisite the payee, given for QR payments only
+ * @property provider who carried the payment out
+ * @property raw the whole body
+ */
+public data class Callback(
+    public val orderNumber: String,
+    public val amount: BigDecimal,
+    public val currency: String?,
+    public val status: PaymentStatus,
+    public val dateCreated: LocalDateTime?,
+    public val dateCreatedText: String,
+    public val requisite: String?,
+    public val provider: Provider,
+    public val raw: String,
+) {
+    /**
+     * The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+     */
+    @Throws(PaymentException::class)
+    public fun dedupKey(): String = calling { toCore().dedupKey() }
+
+    /** What to ask about the payment with; a QR payment has nothing of that kind in its callback. */
+    @Throws(PaymentException::class)
+    public fun paymentRef(): PaymentRef? = calling { toCore().paymentRef()?.toKassa() }
+
+    private fun compared() = listOf(
+        orderNumber, amount.byValue(), currency, status, dateCreated, dateCreatedText, requisite, provider, raw,
+    )
+
+    override fun equals(other: Any?): Boolean = other is Callback && compared() == other.compared()
+
+    override fun hashCode(): Int = compared().hashCode()
+
+    /** Reads callbacks. */
+    public companion object {
+        /**
+         * Reads the body of a callback. Fields that are not known are kept in [raw].
+         *
+         * @throws PaymentException.Invalid naming every field that is missing or cannot be read
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun parse(body: String): Callback = calling { parseCallback(sendable("callback", body)).toKassa() }
+
+        /**
+         * Reads the body of a callback as it came from the network.
+         *
+         * @throws PaymentException.Invalid naming every field that is missing or cannot be read
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun parse(body: ByteArray): Callback = parse(utf8(body))
+    }
+}
+
+private fun utf8(body: ByteArray): String = try {
+    Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString()
+} catch (_: CharacterCodingException) {
+    throw PaymentException.Invalid(listOf(Violation("callback", Rule.FORMAT, null, "callback is not UTF-8")))
+}
+
+internal fun CoreCallback.toKassa() = Callback(
+    orderNumber,
+    amount,
+    currency,
+    status.toKassa(),
+    dateCreated?.toKassa(),
+    dateCreatedText,
+    requisite,
+    provider.toKassa(),
+    raw,
+)
+
+internal fun Callback.toCore() = CoreCallback(
+    sendable("orderNumber", orderNumber),
+    sendable(amount),
+    sendable("currency", currency),
+    status.toCore(),
+    dateCreated?.toCore(),
+    sendable("dateCreated", dateCreatedText),
+    sendable("requisite", requisite),
+    provider.toCore(),
+    sendable("callback", raw),
+)

@@ -1,0 +1,77 @@
+package dev.kassa
+
+import java.math.BigDecimal
+import java.time.Duration
+import java.time.LocalDateTime
+import dev.kassa.internal.InternalException as CoreInternalException
+import dev.kassa.internal.LocalDateTime as CoreLocalDateTime
+import dev.kassa.internal.PaymentException as CorePaymentException
+
+// The way between this package and the generated one, which is hidden behind it.
+
+/** Throws the core's errors as this package's, without their cause: it would only show generated code. */
+internal inline fun <T> calling(block: () -> T): T {
+    Library.load()
+    try {
+        return block()
+    } catch (error: CorePaymentException) {
+        throw error.toKassa()
+    } catch (defect: CoreInternalException) {
+        throw InternalException(defect.message.orEmpty())
+    }
+}
+
+/** A text that can be sent. Half a surrogate pair has no form in UTF-8, and the text is not to be shown: it may be a secret. */
+internal fun sendable(field: String, text: String): String {
+    if (!isUnicode(text)) {
+        val sentence = "$field has half a surrogate pair in it, which is no text"
+        throw PaymentException.Invalid(listOf(Violation(field, Rule.FORMAT, null, sentence)))
+    }
+    return text
+}
+
+@JvmName("sendableOrNull")
+internal fun sendable(field: String, text: String?): String? = text?.let { sendable(field, it) }
+
+private fun isUnicode(text: String): Boolean {
+    var at = 0
+    while (at < text.length) {
+        val char = text[at++]
+        if (char.isSurrogate()) {
+            val isPair = char.isHighSurrogate() && at < text.length && text[at].isLowSurrogate()
+            if (!isPair) return false
+            at++
+        }
+    }
+    return true
+}
+
+/** An amount that can be written out. The core says whether it is one; only a gigantic one is not even written. */
+internal fun sendable(amount: BigDecimal): BigDecimal {
+    val mostDigits = 1_000
+    if (amount.precision() > mostDigits || amount.scale() !in -mostDigits..mostDigits) {
+        val sentence = "amount must be a decimal number of at most 28 digits"
+        throw PaymentException.Invalid(listOf(Violation("amount", Rule.EXACT, null, sentence)))
+    }
+    return amount
+}
+
+/** The core knows no negative time; it refuses zero, and names the field. */
+internal fun sendable(time: Duration): Duration = if (time.isNegative) Duration.ZERO else time
+
+/** Two amounts are the same whatever zeros they end in. */
+internal fun BigDecimal?.byValue(): BigDecimal? = this?.stripTrailingZeros()
+
+internal fun CoreLocalDateTime.toKassa(): LocalDateTime = LocalDateTime.of(
+    year, month.toInt(), day.toInt(), hour.toInt(), minute.toInt(), second.toInt(), nanosecond.toInt(),
+)
+
+internal fun LocalDateTime.toCore() = CoreLocalDateTime(
+    year,
+    monthValue.toUByte(),
+    dayOfMonth.toUByte(),
+    hour.toUByte(),
+    minute.toUByte(),
+    second.toUByte(),
+    nano.toUInt(),
+)

@@ -1,0 +1,42 @@
+package dev.kassa
+
+import dev.kassa.internal.Card as CoreCard
+
+/**
+ * A payment card: number (PAN), expiry, CVC and the holder's name.
+ *
+ * It is never printed beyond its last four digits. The core wipes its copies when the card is collected; the strings that you
+ * made it from are the JVM's, and stay in memory until they are collected.
+ *
+ * Nothing is checked here; the request that carries the card reports every violation at once.
+ *
+ * **Handling card numbers puts the merchant under PCI DSS.** A merchant who does not want that uses [Gateway.createPayForm]: the
+ * payer then enters the card on the gateway's own page.
+ */
+public class Card
+/**
+ * A card as the payer types it.
+ *
+ * @param pan the full number, 13 to 20 digits; spaces and hyphens between the digits are left out when it is sent
+ * @param expiryMonth two digits, `"01"` to `"12"`
+ * @param expiryYear four digits, such as 2031
+ * @param cvc three characters
+ * @param holderName first name, then last name
+ */
+public constructor(pan: String, expiryMonth: String, expiryYear: Int, cvc: String, holderName: String) {
+    internal val core: CoreCard = calling {
+        CoreCard(
+            sendable("pan", pan),
+            sendable("expiryMonth", expiryMonth),
+            expiryYear,
+            sendable("cvc", cvc),
+            sendable("name", holderName),
+        )
+    }
+
+    /** The last four digits behind a mask, for receipts and logs; only the mask where there is no valid number. */
+    public val maskedNumber: String get() = calling { core.maskedNumber() }
+
+    /** The mask. */
+    override fun toString(): String = "Card($maskedNumber)"
+}

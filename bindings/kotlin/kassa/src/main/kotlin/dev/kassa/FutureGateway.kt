@@ -1,0 +1,134 @@
+package dev.kassa
+
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.future.future
+import java.util.concurrent.CompletableFuture
+
+/**
+ * The payment gateway for Java programs that do not wait: the methods of [Gateway], each answering with a [CompletableFuture].
+ *
+ * It can be used from any thread, and by many at once. A call that gives no answer completes its future with a
+ * [PaymentException] (within a `CompletionException` or an `ExecutionException`, as futures do). **Cancelling a future** stops
+ * the wait at once. Before a connection was made it also prevents the payment; afterwards the payment goes on, sent once, and its
+ * [PaymentRef] finds it. What depends on a future without an executor of its own runs on a thread that computes: it should not
+ * block.
+ */
+public class FutureGateway
+/**
+ * A gateway by its configuration. Nothing is sent.
+ *
+ * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+ */
+@Throws(PaymentException::class)
+public constructor(config: GatewayConfig) : AutoCloseable {
+    private val core = GatewayCore(config)
+
+    /**
+     * A gateway with every other setting at its default. Nothing is sent.
+     *
+     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     */
+    @Throws(PaymentException::class)
+    public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
+
+    /** See [Gateway.createCardPayment]. */
+    public fun createCardPayment(payment: CardPayment): CompletableFuture<CardPaymentCreated> =
+        promise { core.createCardPayment(payment) }
+
+    /** See [Gateway.paymentStatus]. */
+    @JvmOverloads
+    public fun paymentStatus(orderNumber: String, language: String? = null): CompletableFuture<StatusReport> =
+        promise { core.paymentStatus(orderNumber, language) }
+
+    /** See [Gateway.createMbankPayment]. */
+    public fun createMbankPayment(payment: MbankPayment): CompletableFuture<MbankPaymentCreated> =
+        promise { core.createMbankPayment(payment) }
+
+    /** See [Gateway.confirmMbankPayment]. */
+    @JvmOverloads
+    public fun confirmMbankPayment(
+        orderNumber: String,
+        otp: String,
+        identifier: String? = null,
+    ): CompletableFuture<GatewayReply> = promise { core.confirmMbankPayment(orderNumber, otp, identifier) }
+
+    /** See [Gateway.createPayForm]. */
+    public fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form) }
+
+    /** See [Gateway.providerStatus]. */
+    public fun providerStatus(orderNumber: String, provider: Provider): CompletableFuture<StatusReport> =
+        promise { core.providerStatus(orderNumber, provider) }
+
+    /** See [Gateway.createQrImage]. */
+    public fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment) }
+
+    /** See [Gateway.createQrData]. */
+    public fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment) }
+
+    /** See [Gateway.qrStatus]. */
+    public fun qrStatus(transactionId: String): CompletableFuture<StatusReport> =
+        promise { core.qrStatus(transactionId) }
+
+    /** See [Gateway.verifyCallback]. */
+    @JvmOverloads
+    public fun verifyCallback(
+        callback: Callback,
+        expected: ExpectedPayment? = null,
+    ): CompletableFuture<CallbackVerdict> = promise { core.verifyCallback(callback, expected) }
+
+    /**
+     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
+     * asked for a report.
+     *
+     * @throws PaymentException.Invalid where the reference has nothing to ask with
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class)
+    public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): FutureStatusWatch =
+        FutureStatusWatch(core.watch(payment, policy))
+
+    /** Refuses further calls; the future is complete when every payment on its way has its reply. */
+    public fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }
+
+    /** The same as [closeAndWait], blocking the thread. An interrupt ends the wait, not the payments. */
+    override fun close(): Unit = core.closeBlocking()
+
+    /** Where it is. */
+    override fun toString(): String = "FutureGateway(${core.baseUrl})"
+}
+
+/**
+ * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+ * Between calls nothing is asked.
+ *
+ * Failed queries and "not found" are reported and end nothing. No exception says that the payment failed. `close` is `cancel`.
+ */
+public class FutureStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
+    /**
+     * The next report, a [StatusReport] or a [QueryFailed], when it is there; null after the last one. The last thing may be an
+     * exception, once: [PaymentException.DeadlineExpired] where the payment was still open at the deadline,
+     * [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless.
+     */
+    public fun next(): CompletableFuture<WatchReport?> = promise { core.next() }
+
+    /** The end of the watch, or an exception as of [next]. It asks on until then, and can be called again afterwards. */
+    public fun outcome(): CompletableFuture<WatchOutcome> = promise { core.outcome() }
+
+    /** Makes the next query due at once: when the payer has just come back. */
+    public fun checkNow(): Unit = core.checkNow()
+
+    /**
+     * Stops asking: there is no next report, and the outcome is [WatchOutcome.Cancelled], unless the watch had ended before.
+     */
+    public fun cancel(): Unit = core.cancel()
+
+    /** Stops asking, as [cancel] does. */
+    override fun close(): Unit = cancel()
+
+    /** What it is, and not whether it has ended. */
+    override fun toString(): String = "FutureStatusWatch()"
+}
+
+private fun <T> promise(call: suspend () -> T): CompletableFuture<T> =
+    CoroutineScope(Dispatchers.Default).future { call() }

@@ -1,0 +1,132 @@
+package dev.kassa
+
+import java.time.Duration
+import dev.kassa.internal.GatewayConfig as CoreGatewayConfig
+import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
+
+/**
+ * How a gateway is reached.
+ *
+ * @property baseUrl the gateway's base address; a path prefix is allowed, plain http only to a loopback address
+ * @property credentials the merchant's login and password
+ * @property connectTimeout how long making a connection may take, TLS included
+ * @property deadline how long a whole call may take: connecting, sending, the whole reply, and every retry
+ * @property queryRetries how often a failed query is repeated within the deadline. A payment is repeated as often, but only where
+ *   no connection was ever made; a pay-form or a QR code is never repeated
+ * @property statusQuery how the fields of a status query travel
+ * @property dialect how to read the gateway's replies; the shown envelope unless given
+ * @property extraRootCertificates certificates (PEM texts) to trust beside Mozilla's roots
+ * @property proxy the way to the gateway; direct unless given, whatever the environment says
+ * @property userAgentSuffix added to the user agent, such as `my-shop/1.2`
+ * @property checkLuhn refuse card numbers with a wrong check digit before they are sent
+ */
+public class GatewayConfig @JvmOverloads constructor(
+    public val baseUrl: String,
+    public val credentials: Credentials,
+    public val connectTimeout: Duration = Duration.ofSeconds(10),
+    public val deadline: Duration = Duration.ofSeconds(30),
+    public val queryRetries: Int = 2,
+    public val statusQuery: StatusQueryForm = StatusQueryForm.JSON_BODY,
+    public val dialect: Dialect = Dialect(),
+    public val extraRootCertificates: List<String> = emptyList(),
+    public val proxy: Proxy = Proxy.direct(),
+    public val userAgentSuffix: String? = null,
+    public val checkLuhn: Boolean = false,
+) {
+    /** The settings, without what may be a secret. */
+    override fun toString(): String = "GatewayConfig(baseUrl=$shownBaseUrl, credentials=$credentials, " +
+        "connectTimeout=$connectTimeout, deadline=$deadline, queryRetries=$queryRetries, statusQuery=$statusQuery, " +
+        "dialect=$dialect, extraRootCertificates=${extraRootCertificates.size}, proxy=$proxy, " +
+        "userAgentSuffix=$userAgentSuffix, checkLuhn=$checkLuhn)"
+
+    /** One with credentials in it is refused later, but it can be printed before. */
+    internal val shownBaseUrl: String get() = if (baseUrl.any { it in "@?#" }) "(not usable)" else baseUrl
+
+    /**
+     * Makes a configuration by the names of its settings, for Java.
+     *
+     * @param baseUrl the gateway's base address
+     * @param credentials the merchant's login and password
+     */
+    public class Builder(private val baseUrl: String, private val credentials: Credentials) {
+        private val default = GatewayConfig(baseUrl, credentials)
+        private var connectTimeout = default.connectTimeout
+        private var deadline = default.deadline
+        private var queryRetries = default.queryRetries
+        private var statusQuery = default.statusQuery
+        private var dialect = default.dialect
+        private var extraRootCertificates = default.extraRootCertificates
+        private var proxy = default.proxy
+        private var userAgentSuffix = default.userAgentSuffix
+        private var checkLuhn = default.checkLuhn
+
+        /** How long making a connection may take, TLS included. */
+        public fun connectTimeout(connectTimeout: Duration): Builder = apply { this.connectTimeout = connectTimeout }
+
+        /** How long a whole call may take: connecting, sending, the whole reply, and every retry. */
+        public fun deadline(deadline: Duration): Builder = apply { this.deadline = deadline }
+
+        /** How often a failed query is repeated within the deadline. */
+        public fun queryRetries(queryRetries: Int): Builder = apply { this.queryRetries = queryRetries }
+
+        /** How the fields of a status query travel. */
+        public fun statusQuery(statusQuery: StatusQueryForm): Builder = apply { this.statusQuery = statusQuery }
+
+        /** How to read the gateway's replies. */
+        public fun dialect(dialect: Dialect): Builder = apply { this.dialect = dialect }
+
+        /** Certificates (PEM texts) to trust beside Mozilla's roots. */
+        public fun extraRootCertificates(certificates: List<String>): Builder =
+            apply { this.extraRootCertificates = certificates }
+
+        /** The way to the gateway. */
+        public fun proxy(proxy: Proxy): Builder = apply { this.proxy = proxy }
+
+        /** Added to the user agent. */
+        public fun userAgentSuffix(userAgentSuffix: String?): Builder = apply { this.userAgentSuffix = userAgentSuffix }
+
+        /** Refuse card numbers with a wrong check digit before they are sent. */
+        public fun checkLuhn(checkLuhn: Boolean): Builder = apply { this.checkLuhn = checkLuhn }
+
+        /** The configuration. */
+        public fun build(): GatewayConfig = GatewayConfig(
+            baseUrl,
+            credentials,
+            connectTimeout,
+            deadline,
+            queryRetries,
+            statusQuery,
+            dialect,
+            extraRootCertificates,
+            proxy,
+            userAgentSuffix,
+            checkLuhn,
+        )
+    }
+}
+
+/** How the fields of `GET /api/v1.1.0/status` travel. */
+public enum class StatusQueryForm {
+    /** As a JSON body, as the interface says. */
+    JSON_BODY,
+
+    /** As a query string, for the way through a proxy that drops the body of a GET. */
+    QUERY_STRING,
+}
+
+internal fun GatewayConfig.toCore(): CoreGatewayConfig {
+    if (queryRetries < 0) throw PaymentException.Misconfigured("query_retries must not be negative")
+    return CoreGatewayConfig(
+        baseUrl = sendable("base_url", baseUrl),
+        credentials = credentials.core,
+        connectTimeout = sendable(connectTimeout),
+        deadline = sendable(deadline),
+        queryRetries = queryRetries.toUInt(),
+        statusQuery = CoreStatusQueryForm.valueOf(statusQuery.name),
+        dialect = dialect.core,
+        extraRootCertificates = extraRootCertificates.map { sendable("extra_root_certificates", it) },
+        proxy = proxy.core,
+        userAgentSuffix = sendable("user_agent_suffix", userAgentSuffix),
+        checkLuhn = checkLuhn,
+    )
+}

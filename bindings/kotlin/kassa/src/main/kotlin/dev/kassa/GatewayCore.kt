@@ -1,0 +1,49 @@
+package dev.kassa
+
+import dev.kassa.internal.DirectGateway
+
+/** The core's gateway with this package's values: what all gateways here are made of. */
+internal class GatewayCore(private val config: GatewayConfig) {
+    private val core = calling { DirectGateway(config.toCore()) }
+
+    suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
+        calling { core.createCardPayment(payment.toCore()).toKassa() }
+
+    suspend fun paymentStatus(orderNumber: String, language: String?): StatusReport =
+        calling { core.paymentStatus(sendable("orderNumber", orderNumber), sendable("language", language)).toKassa() }
+
+    suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
+        calling { core.createMbankPayment(payment.toCore()).toKassa() }
+
+    suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply = calling {
+        val reply = core.confirmMbankPayment(
+            sendable("orderNumber", orderNumber),
+            sendable("otp", otp),
+            sendable("identifier", identifier),
+        )
+        reply.toKassa()
+    }
+
+    suspend fun createPayForm(form: PayForm): PayFormCreated = calling { core.createPayForm(form.toCore()).toKassa() }
+
+    suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
+        calling { core.providerStatus(sendable("orderNumber", orderNumber), provider.toCore()).toKassa() }
+
+    suspend fun createQrImage(payment: QrPayment): QrImage = calling { core.createQrImage(payment.toCore()).toKassa() }
+
+    suspend fun createQrData(payment: QrPayment): QrData = calling { core.createQrData(payment.toCore()).toKassa() }
+
+    suspend fun qrStatus(transactionId: String): StatusReport =
+        calling { core.qrStatus(sendable("transaction_id", transactionId)).toKassa() }
+
+    suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?): CallbackVerdict =
+        calling { core.verifyCallback(callback.toCore(), expected?.toCore()).toKassa() }
+
+    fun watch(payment: PaymentRef, policy: PollPolicy): WatchCore =
+        WatchCore(calling { core.watch(payment.toCore(), policy.toCore()) })
+
+    suspend fun close(): Unit = calling { core.finish() }
+
+    /** For `toString`. */
+    val baseUrl: String get() = config.shownBaseUrl
+}

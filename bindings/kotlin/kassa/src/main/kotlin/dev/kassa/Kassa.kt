@@ -1,0 +1,46 @@
+package dev.kassa
+
+import java.math.BigDecimal
+import dev.kassa.internal.newOrderNumber as coreNewOrderNumber
+import dev.kassa.internal.somToTyiyn as coreSomToTyiyn
+import dev.kassa.internal.tyiynToSom as coreTyiynToSom
+
+/** What belongs to no payment. */
+public object Kassa {
+    /**
+     * Loads the native library, which otherwise happens at the first use of this package and takes some tenths of a second. An
+     * app calls it at its start, on another thread than the one that draws.
+     */
+    @JvmStatic
+    public fun load(): Unit = Library.load()
+
+    /**
+     * A new order number that no other call will ever return, 32 of the characters 0-9 and a-f.
+     *
+     * It begins with the time, so that order numbers sort by when they were made.
+     */
+    @JvmStatic
+    public fun newOrderNumber(): String = calling { coreNewOrderNumber() }
+
+    /**
+     * An amount in som as a whole number of tyiyn. It refuses to round.
+     *
+     * @throws PaymentException.Invalid for an amount with a part of a tyiyn, or one that does not fit
+     */
+    @JvmStatic
+    @Throws(PaymentException::class)
+    public fun somToTyiyn(som: BigDecimal): Long = calling { coreSomToTyiyn(sendable(som)) }
+
+    /** A whole number of tyiyn in som. */
+    @JvmStatic
+    public fun tyiynToSom(tyiyn: Long): BigDecimal = calling { coreTyiynToSom(tyiyn) }
+
+    /**
+     * Sends everything that Kassa logs to [sink] from now on; to nobody where it is null.
+     *
+     * Unless this is called, the JVM's `System.Logger` named `dev.kassa` gets it (SLF4J and the others take it from there);
+     * Android has none, so an app gives a sink that writes to `android.util.Log`. There is no secret and no body in it.
+     */
+    @JvmStatic
+    public fun logTo(sink: LogSink?): Unit = calling { Library.logTo(sink) }
+}

@@ -1,0 +1,45 @@
+package dev.kassa
+
+import dev.kassa.internal.LogEvent as CoreLogEvent
+import dev.kassa.internal.LogSink as CoreLogSink
+
+/** How much an event matters. */
+public enum class LogLevel {
+    /** Something failed. */
+    ERROR,
+
+    /** Something did not go as it should, such as a reply that did not come. */
+    WARNING,
+
+    /** Something worth knowing. */
+    INFO,
+
+    /** Each exchange with the gateway. */
+    DEBUG,
+}
+
+/**
+ * One event, in one line. There is no secret and no body in it.
+ *
+ * @property level how much it matters
+ * @property text what happened, with its details as `name=value`
+ */
+public data class LogEvent(public val level: LogLevel, public val text: String)
+
+/**
+ * Takes what Kassa logs; see [Kassa.logTo]. It is called on Kassa's own threads, so it should return soon, and not call Kassa.
+ */
+public fun interface LogSink {
+    /** Takes one event. What it throws is dropped. */
+    public fun log(event: LogEvent)
+}
+
+internal class CoreSink(private val sink: LogSink) : CoreLogSink {
+    override fun log(event: CoreLogEvent) {
+        try {
+            sink.log(LogEvent(LogLevel.valueOf(event.level.name), event.text))
+        } catch (_: Exception) {
+            // A log that fails must not be the end of a payment.
+        }
+    }
+}

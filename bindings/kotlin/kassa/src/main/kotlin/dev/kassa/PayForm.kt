@@ -1,0 +1,41 @@
+package dev.kassa
+
+import java.math.BigDecimal
+import dev.kassa.internal.PayForm as CorePayForm
+
+/**
+ * A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
+ *
+ * The answer carries no identifier, so **put a reference of your own into the query of** [callbackUrl] **and** [returnUrl] (such
+ * as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
+ *
+ * Amounts are compared by value: 100.10 equals 100.1.
+ *
+ * @property amount the amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit
+ * @property serviceName what is paid for
+ * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL
+ * @property returnUrl where the payer's browser goes after success: a page, or a deep link of an app
+ */
+public data class PayForm(
+    public val amount: BigDecimal,
+    public val serviceName: String,
+    public val callbackUrl: String,
+    public val returnUrl: String,
+) {
+    /** What is worth a second look before sending. It blocks nothing. */
+    @Throws(PaymentException::class)
+    public fun advice(): List<Advice> = calling { toCore().advice().toKassa() }
+
+    private fun compared() = listOf(amount.byValue(), serviceName, callbackUrl, returnUrl)
+
+    override fun equals(other: Any?): Boolean = other is PayForm && compared() == other.compared()
+
+    override fun hashCode(): Int = compared().hashCode()
+}
+
+internal fun PayForm.toCore() = CorePayForm(
+    amount = sendable(amount),
+    serviceName = sendable("serviceName", serviceName),
+    callbackUrl = sendable("callbackURL", callbackUrl),
+    returnUrl = sendable("returnURL", returnUrl),
+)

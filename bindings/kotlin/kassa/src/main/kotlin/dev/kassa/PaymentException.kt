@@ -1,0 +1,135 @@
+package dev.kassa
+
+import java.time.Duration
+import dev.kassa.internal.PaymentException as CorePaymentException
+
+/**
+ * Why a call gave no answer, told by **what it did to the money** and what to do next.
+ *
+ * Only [OutcomeUnknown] means that this call may have moved money; every other one says that it did not. None ever holds a
+ * card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
+ *
+ * [message] says what happened and what to do.
+ */
+public sealed class PaymentException : Exception() {
+    /** What happened, and what to do, in one English sentence or two. */
+    override val message: String by lazy(LazyThreadSafetyMode.PUBLICATION) { calling { toCore().describe() } }
+
+    /** True where **this call** may have moved money: for [OutcomeUnknown] alone. Never send such a payment again. */
+    public val paymentMayExist: Boolean get() = calling { toCore().paymentMayExist() }
+
+    /** True where the same call may simply be made again, later: for [Unavailable] alone. */
+    public val isRetryable: Boolean get() = calling { toCore().isRetryable() }
+
+    /** The name of its kind, the same in every language, such as `OutcomeUnknown`. */
+    public val kind: String get() = calling { toCore().kind() }
+
+    /**
+     * The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
+     *
+     * @property violations every rule that is broken, in the order of the interface's table
+     */
+    public class Invalid(public val violations: List<Violation>) : PaymentException()
+
+    /**
+     * The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not the
+     * gateway (404, 405 or 407 without the gateway's envelope).
+     *
+     * @property detail what is wrong
+     */
+    public class Misconfigured(public val detail: String) : PaymentException()
+
+    /**
+     * The gateway did not accept the credentials (401, 403): **nothing happened.**
+     *
+     * @property detail what the gateway said
+     */
+    public class Unauthorized(public val detail: String) : PaymentException()
+
+    /**
+     * **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money
+     * failed on the way.
+     *
+     * @property detail what went wrong
+     * @property retryAfter how long the gateway asked to wait, where it did
+     */
+    public class Unavailable @JvmOverloads constructor(
+        public val detail: String,
+        public val retryAfter: Duration? = null,
+    ) : PaymentException()
+
+    /**
+     * The gateway said no: **nothing happened.** Tell the payer.
+     *
+     * @property httpStatus the HTTP status of the reply
+     * @property code the gateway's code, where there is one
+     * @property reason the gateway's own words, where there are any
+     * @property body the reply's body, with secrets masked
+     */
+    public class Refused @JvmOverloads constructor(
+        public val httpStatus: Int,
+        public val code: String? = null,
+        public val reason: String? = null,
+        public val body: String = "",
+    ) : PaymentException()
+
+    /**
+     * **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch [payment]; never send
+     * it again.
+     *
+     * @property payment what to ask about the payment with
+     * @property detail why the outcome is unknown
+     * @property code the gateway's code, where a reply had one
+     * @property reason the gateway's own words, where a reply had any
+     * @property body the reply's body where one came, with secrets masked
+     */
+    public class OutcomeUnknown @JvmOverloads constructor(
+        public val payment: PaymentRef,
+        public val detail: String,
+        public val code: String? = null,
+        public val reason: String? = null,
+        public val body: String? = null,
+    ) : PaymentException()
+
+    /**
+     * The answer of a request that moves no money could not be understood: **nothing happened.**
+     *
+     * @property detail what could not be understood
+     * @property body the reply's body, with secrets masked
+     */
+    public class Unexpected @JvmOverloads constructor(
+        public val detail: String,
+        public val body: String = "",
+    ) : PaymentException()
+
+    /**
+     * A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
+     *
+     * @property last the last status that was seen, where there was one
+     */
+    public class DeadlineExpired @JvmOverloads constructor(public val last: StatusReport? = null) : PaymentException()
+}
+
+internal fun CorePaymentException.toKassa(): PaymentException = when (this) {
+    is CorePaymentException.Invalid -> PaymentException.Invalid(violations.map { it.toKassa() })
+    is CorePaymentException.Misconfigured -> PaymentException.Misconfigured(detail)
+    is CorePaymentException.Unauthorized -> PaymentException.Unauthorized(detail)
+    is CorePaymentException.Unavailable -> PaymentException.Unavailable(detail, retryAfter)
+    is CorePaymentException.Refused -> PaymentException.Refused(httpStatus.toInt(), code, reason, body)
+    is CorePaymentException.OutcomeUnknown ->
+        PaymentException.OutcomeUnknown(payment.toKassa(), detail, code, reason, body)
+    is CorePaymentException.Unexpected -> PaymentException.Unexpected(detail, body)
+    is CorePaymentException.DeadlineExpired -> PaymentException.DeadlineExpired(last?.toKassa())
+}
+
+internal fun PaymentException.toCore(): CorePaymentException = when (this) {
+    is PaymentException.Invalid -> CorePaymentException.Invalid(violations.map { it.toCore() })
+    is PaymentException.Misconfigured -> CorePaymentException.Misconfigured(detail)
+    is PaymentException.Unauthorized -> CorePaymentException.Unauthorized(detail)
+    is PaymentException.Unavailable -> CorePaymentException.Unavailable(detail, retryAfter)
+    is PaymentException.Refused -> CorePaymentException.Refused(httpStatus.toUShort(), code, reason, body)
+    is PaymentException.OutcomeUnknown ->
+        CorePaymentException.OutcomeUnknown(payment.toCore(), code, reason, detail, body)
+    is PaymentException.Unexpected -> CorePaymentException.Unexpected(detail, body)
+    is PaymentException.DeadlineExpired -> CorePaymentException.DeadlineExpired(last?.toCore())
+}

@@ -1,0 +1,28 @@
+package dev.kassa
+
+import dev.kassa.internal.Proxy as CoreProxy
+
+/**
+ * The way to the gateway: [direct], [environment] or [url].
+ *
+ * The URL of a proxy may hold a user and a password, so it is never printed.
+ */
+public class Proxy private constructor(internal val core: CoreProxy, private val way: String) {
+    /** The way, without a URL. */
+    override fun toString(): String = "Proxy($way)"
+
+    /** Makes proxies. */
+    public companion object {
+        /** No proxy, whatever the environment says. The default. */
+        @JvmStatic
+        public fun direct(): Proxy = Proxy(calling { CoreProxy.direct() }, "direct")
+
+        /** The proxies that the environment names (`HTTPS_PROXY` and the like). */
+        @JvmStatic
+        public fun environment(): Proxy = Proxy(calling { CoreProxy.environment() }, "environment")
+
+        /** A proxy by its http or https URL. */
+        @JvmStatic
+        public fun url(url: String): Proxy = Proxy(calling { CoreProxy.fromUrl(sendable("proxy", url)) }, "url, ***")
+    }
+}

@@ -1,0 +1,23 @@
+package dev.kassa
+
+import dev.kassa.internal.QrPayment as CoreQrPayment
+
+/**
+ * A request for a dynamic QR code.
+ *
+ * The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own into
+ * the query of** [callbackUrl], or ask for the data instead ([Gateway.createQrData]) and draw it with [QrCode].
+ *
+ * @property sumTyiyn the amount in **whole tyiyn**, above zero; [Kassa.somToTyiyn] converts. The picture needs it, the data does
+ *   not
+ * @property requisite the payee: a phone number, or the name of the enterprise or branch
+ * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL
+ */
+public data class QrPayment @JvmOverloads constructor(
+    public val sumTyiyn: Long? = null,
+    public val requisite: String? = null,
+    public val callbackUrl: String? = null,
+)
+
+internal fun QrPayment.toCore() =
+    CoreQrPayment(sumTyiyn, sendable("requisite", requisite), sendable("callback_url", callbackUrl))

@@ -1,0 +1,42 @@
+package dev.kassa
+
+import dev.kassa.internal.parseReturnRedirect
+import java.net.URI
+
+/**
+ * The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
+ *
+ * **It is a hint**: anybody can make one. The status decides: ask for it at once ([StatusWatch.checkNow]).
+ *
+ * @property orderNumber the order number, from `OrderNumber`
+ * @property statusCode the status code, from `statusCode`; `200` on success. Any text is carried
+ */
+public data class ReturnRedirect @JvmOverloads constructor(
+    public val orderNumber: String,
+    public val statusCode: String? = null,
+) {
+    /** Reads return redirects. */
+    public companion object {
+        /**
+         * Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
+         * after the merchant's.
+         *
+         * @throws PaymentException.Invalid where the text is not an absolute URI, or names no order
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun parse(url: String): ReturnRedirect = calling {
+            val redirect = parseReturnRedirect(sendable("returnUrl", url))
+            ReturnRedirect(redirect.orderNumber, redirect.statusCode)
+        }
+
+        /**
+         * Reads the URL that the payer came back to.
+         *
+         * @throws PaymentException.Invalid where it is not absolute, or names no order
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun parse(url: URI): ReturnRedirect = parse(url.toString())
+    }
+}

@@ -1,0 +1,79 @@
+package dev.kassa
+
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
+import java.util.concurrent.CopyOnWriteArraySet
+
+/**
+ * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+ *
+ * It is a cold flow of reports, each a [StatusReport] or a [QueryFailed]: nothing is asked before it is collected, every
+ * collection asks on its own, the next query waits for a slow collector, and cancelling the collector stops the asking at once.
+ * Failed queries and "not found" are reported and end nothing. The flow ends after the final status; it throws
+ * [PaymentException.DeadlineExpired] where the payment was still open at the deadline, and [PaymentException.Unauthorized] or
+ * [PaymentException.Misconfigured] where asking on is useless. None of them says that the payment failed.
+ *
+ * ```
+ * when (val outcome = gateway.watch(payment).outcome()) {
+ *     is WatchOutcome.Charged -> ship(outcome.report)
+ *     is WatchOutcome.Rejected -> tellThePayer()
+ *     WatchOutcome.Cancelled -> Unit
+ * }
+ * ```
+ */
+public class StatusWatch private constructor(reports: Flow<WatchReport>, private val running: Running) :
+    Flow<WatchReport> by reports {
+    internal constructor(running: Running) : this(reportsOf(running), running)
+
+    /**
+     * The end of the watch. It asks on until then, on its own, like a collection; cancelling the coroutine stops it at once.
+     *
+     * @throws PaymentException as collecting does
+     */
+    public suspend fun outcome(): WatchOutcome = running.use { onDefault { it.outcome() } }
+
+    /** Makes the next query due at once: when the payer has just come back. Where nothing is being asked, nothing happens. */
+    public fun checkNow(): Unit = running.checkNow()
+
+    /**
+     * Stops asking, now and for good: every collection ends, and the outcome is [WatchOutcome.Cancelled] unless the watch had
+     * ended before.
+     */
+    public fun cancel(): Unit = running.cancel()
+
+    /** What it is, and not whether it has ended. */
+    override fun toString(): String = "StatusWatch()"
+
+    /** The core's watches that are asking just now: one for each collection. */
+    internal class Running(private val start: () -> WatchCore) {
+        private val watches = CopyOnWriteArraySet<WatchCore>()
+
+        @Volatile
+        private var isCancelled = false
+
+        suspend fun <T> use(block: suspend (WatchCore) -> T): T {
+            val watch = start()
+            watches += watch
+            // Looked at after it was added, so that a cancel in between is not missed.
+            if (isCancelled) watch.cancel()
+            try {
+                return block(watch)
+            } finally {
+                watches -= watch
+            }
+        }
+
+        fun checkNow() = watches.forEach { it.checkNow() }
+
+        fun cancel() {
+            isCancelled = true
+            watches.forEach { it.cancel() }
+        }
+    }
+}
+
+private fun reportsOf(running: StatusWatch.Running): Flow<WatchReport> = flow {
+    running.use { watch ->
+        while (true) emit(onDefault { watch.next() } ?: break)
+    }
+}

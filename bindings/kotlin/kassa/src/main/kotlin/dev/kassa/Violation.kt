@@ -1,0 +1,76 @@
+package dev.kassa
+
+import dev.kassa.internal.Rule as CoreRule
+import dev.kassa.internal.Violation as CoreViolation
+
+/**
+ * One rule that one field of an input breaks. The value itself is never part of it, so it is safe to log.
+ *
+ * @property field the field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form
+ * @property rule the rule that is broken
+ * @property limit the limit of the rule where it has one, such as `3` or `13 to 20`
+ * @property text one sentence that names the field and the rule, in English
+ */
+public data class Violation(
+    public val field: String,
+    public val rule: Rule,
+    public val limit: String?,
+    public val text: String,
+) {
+    /** The sentence. */
+    override fun toString(): String = text
+}
+
+/** The rules that an input can break. */
+public enum class Rule {
+    /** The field must be given and not be blank. */
+    REQUIRED,
+
+    /** The field must have an exact number of characters (or of digits). */
+    LENGTH,
+
+    /** The amount must not be under a minimum. */
+    MINIMUM,
+
+    /** Only the digits 0 to 9 are allowed. */
+    DIGITS,
+
+    /** Only the letters A to Z are allowed. */
+    LETTERS,
+
+    /** A month is written `01` to `12`. */
+    MONTH,
+
+    /** An absolute http or https URL is needed. */
+    HTTP_URL,
+
+    /** An absolute URI is needed (a deep link will do), but not one that a browser would run or read from. */
+    RETURN_URI,
+
+    /** An IPv4 or IPv6 address is needed. */
+    IP_ADDRESS,
+
+    /** The value must be one of a few. */
+    ONE_OF,
+
+    /** The check digit of the card number is wrong. Checked only where the gateway was told to. */
+    LUHN,
+
+    /** The text does not have the form that is needed. */
+    FORMAT,
+
+    /** The value cannot be converted without rounding, or is too large. */
+    EXACT;
+
+    /** The name in lower case, the same in every language. */
+    override fun toString(): String = toCore().asText()
+}
+
+internal fun CoreViolation.toKassa() = Violation(field, rule.toKassa(), limit, text)
+
+internal fun Violation.toCore() = CoreViolation(field, rule.toCore(), limit, text)
+
+// By their names, which are those of the core: a test sees that none is missing.
+internal fun CoreRule.toKassa() = Rule.valueOf(name)
+
+internal fun Rule.toCore() = CoreRule.valueOf(name)

@@ -1,0 +1,151 @@
+package dev.kassa.java;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.kassa.BlockingGateway;
+import dev.kassa.Card;
+import dev.kassa.CardPayment;
+import dev.kassa.Credentials;
+import dev.kassa.Dialect;
+import dev.kassa.FutureGateway;
+import dev.kassa.GatewayConfig;
+import dev.kassa.Kassa;
+import dev.kassa.MbankPayment;
+import dev.kassa.NextStep;
+import dev.kassa.PaymentException;
+import dev.kassa.PaymentRef;
+import dev.kassa.PaymentStatus;
+import dev.kassa.PollPolicy;
+import dev.kassa.Provider;
+import dev.kassa.QrCode;
+import dev.kassa.QrPayment;
+import dev.kassa.StatusReport;
+import dev.kassa.WatchOutcome;
+import dev.kassa.WatchReport;
+import dev.kassa.support.SandboxProcess;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** A program in Java that uses everything which was made for it. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class JavaCallersTest {
+    private static final PollPolicy QUICK = new PollPolicy(Duration.ofMillis(50), Duration.ofSeconds(60));
+
+    private final SandboxProcess sandbox = new SandboxProcess();
+
+    @AfterAll
+    void stop() {
+        sandbox.close();
+    }
+
+    @Test
+    void aCardIsChargedByAProgramThatWaits() throws Exception {
+        try (BlockingGateway gateway = new BlockingGateway(sandbox.config())) {
+            CardPayment payment = payment("4000000000002016");
+            PaymentRef stored = PaymentRef.parse(payment.paymentRef().toString());
+            NextStep next = gateway.createCardPayment(payment).getNextStep();
+            assertInstanceOf(NextStep.AskStatus.class, next);
+            try (var watch = gateway.watch(stored, QUICK)) {
+                List<WatchReport> reports = new ArrayList<>();
+                for (WatchReport report = watch.next(); report != null; report = watch.next()) {
+                    reports.add(report);
+                }
+                StatusReport last = assertInstanceOf(StatusReport.class, reports.get(reports.size() - 1));
+                assertEquals(PaymentStatus.Charged.INSTANCE, last.getStatus());
+                assertInstanceOf(WatchOutcome.Charged.class, watch.outcome());
+            }
+            assertTrue(gateway.providerStatus(payment.getOrderNumber(), Provider.Cards.INSTANCE).getStatus().isFinal());
+        }
+    }
+
+    @Test
+    void aRefusalIsCaughtByItsKind() throws Exception {
+        try (BlockingGateway gateway = new BlockingGateway(sandbox.config())) {
+            gateway.paymentStatus("nobody-knows-it");
+            throw new AssertionError("nobody knows it");
+        } catch (PaymentException.Refused refused) {
+            assertEquals(false, refused.getPaymentMayExist());
+            assertNotNull(refused.getMessage());
+        }
+    }
+
+    @Test
+    void aProgramThatDoesNotWaitHasFutures() throws Exception {
+        try (FutureGateway gateway = new FutureGateway(sandbox.config())) {
+            MbankPayment payment = new MbankPayment(Kassa.newOrderNumber(), "996555000101", 250, "Two tickets");
+            WatchOutcome outcome = gateway.createMbankPayment(payment)
+                    .thenCompose(created ->
+                            gateway.confirmMbankPayment(payment.getOrderNumber(), "101101", created.getIdentifier()))
+                    .thenCompose(reply -> outcomeOf(gateway, reply.getPayment()))
+                    .join();
+            assertInstanceOf(WatchOutcome.Charged.class, outcome);
+
+            var qr = gateway.createQrData(new QrPayment(Kassa.somToTyiyn(new BigDecimal("99.90")))).join();
+            assertTrue(QrCode.encode(qr.getPayload()).png().length > 0);
+
+            var unknown = gateway.qrStatus("nobody-knows-it");
+            Throwable cause = assertThrows(CompletionException.class, unknown::join).getCause();
+            assertInstanceOf(PaymentException.Refused.class, cause);
+            assertNull(gateway.closeAndWait().join());
+        }
+    }
+
+    @Test
+    void whatIsNotSetIsRefusedByItsName() throws Exception {
+        try (BlockingGateway gateway = new BlockingGateway(sandbox.config())) {
+            CardPayment empty = new CardPayment.Builder(card("4000000000002016"), BigDecimal.ONE).build();
+            PaymentException.Invalid invalid =
+                    assertThrows(PaymentException.Invalid.class, () -> gateway.createCardPayment(empty));
+            List<String> fields = invalid.getViolations().stream().map(violation -> violation.getField()).toList();
+            assertTrue(fields.containsAll(List.of("orderNumber", "description", "currency", "ip")), fields.toString());
+        }
+    }
+
+    @Test
+    void settingsHaveNames() {
+        GatewayConfig config = new GatewayConfig.Builder("https://pay.example.kg", new Credentials("shop", "secret-77"))
+                .deadline(Duration.ofSeconds(20))
+                .queryRetries(0)
+                .dialect(new Dialect())
+                .userAgentSuffix("my-shop/1.2")
+                .build();
+        assertEquals(Duration.ofSeconds(20), config.getDeadline());
+        assertEquals(Duration.ofSeconds(10), config.getConnectTimeout());
+        assertEquals(-1, config.toString().indexOf("secret-77"));
+    }
+
+    private static CompletableFuture<WatchOutcome> outcomeOf(FutureGateway gateway, PaymentRef ref) {
+        try {
+            return gateway.watch(ref, QUICK).outcome();
+        } catch (PaymentException invalid) {
+            throw new CompletionException(invalid);
+        }
+    }
+
+    private static CardPayment payment(String pan) {
+        return new CardPayment.Builder(card(pan), new BigDecimal("100.10"))
+                .orderNumber(Kassa.newOrderNumber())
+                .description("Two tickets")
+                .currency("KGS")
+                .language("en")
+                .callbackUrl("http://127.0.0.1:9/callback")
+                .ip("203.0.113.7")
+                .build();
+    }
+
+    private static Card card(String pan) {
+        return new Card(pan, "08", 2031, "123", "Aibek Usenov");
+    }
+}

@@ -1,0 +1,119 @@
+package dev.kassa
+
+import dev.kassa.support.CHARGED
+import dev.kassa.support.CREATED
+import dev.kassa.support.SILENCE
+import dev.kassa.support.ScriptedServer
+import dev.kassa.support.cardPayment
+import dev.kassa.support.configOf
+import dev.kassa.support.held
+import dev.kassa.support.withGateway
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.TimeoutCancellationException
+import kotlinx.coroutines.async
+import kotlinx.coroutines.cancel
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.assertInstanceOf
+import org.junit.jupiter.api.assertThrows
+import java.util.concurrent.CancellationException
+import java.util.concurrent.CompletableFuture
+import kotlin.concurrent.thread
+
+/** Giving up is heard at once, and a payment that was sent goes on, once. The replies are held until afterwards. */
+@Timeout(60)
+class CancellationTest {
+    @Test
+    fun `a cancelled coroutine leaves a sent payment on its way, and its reference finds it`() = runBlocking {
+        withGateway(held(CREATED), CHARGED) { gateway, server ->
+            val payment = cardPayment()
+            val call = async(Dispatchers.Default) { gateway.createCardPayment(payment) }
+            assertTrue(server.waitForRequests(1))
+            call.cancelAndJoin()
+
+            val closing = launch(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { gateway.closeAndWait() }
+            assertFalse(closing.isCompleted, "closing waits for the payment")
+            server.release()
+            closing.join()
+            assertEquals(1, server.received.size, "sent once")
+            Gateway(configOf(server.url)).use {
+                assertInstanceOf<WatchOutcome.Charged>(it.watch(payment.paymentRef()).outcome())
+            }
+        }
+    }
+
+    @Test
+    fun `a timeout ends the wait`() = withGateway(SILENCE) { gateway, server ->
+        assertThrows<TimeoutCancellationException> {
+            runBlocking { withTimeout(100) { gateway.providerStatus("o-1", Provider.Cards) } }
+        }
+        assertTrue(server.received.size <= 1)
+    }
+
+    @Test
+    fun `cancelled before it began, nothing is sent`() = withGateway(CREATED) { gateway, server ->
+        runBlocking {
+            launch { cancel(); gateway.createCardPayment(cardPayment()) }
+        }
+        gateway.close()
+        assertEquals(0, server.received.size)
+    }
+
+    @Test
+    fun `an interrupt ends a blocking wait, and the payment goes on`() = ScriptedServer(listOf(held(CREATED))).use { server ->
+        val gateway = BlockingGateway(configOf(server.url))
+        val ended = CompletableFuture<Throwable>()
+        val waiting = thread {
+            try {
+                ended.completeExceptionally(IllegalStateException("${gateway.createCardPayment(cardPayment())}"))
+            } catch (interrupted: InterruptedException) {
+                ended.complete(interrupted)
+            }
+        }
+        assertTrue(server.waitForRequests(1))
+        waiting.interrupt()
+        assertInstanceOf<InterruptedException>(ended.get())
+        server.release()
+        gateway.close()
+        assertEquals(1, server.answered)
+    }
+
+    @Test
+    fun `an interrupted thread closes the gateway, and stays interrupted`() = withGateway(CREATED) { gateway, _ ->
+        Thread.currentThread().interrupt()
+        gateway.close()
+        assertTrue(Thread.interrupted())
+        assertThrows<PaymentException.Misconfigured> { runBlocking { gateway.qrStatus("1") } }
+    }
+
+    @Test
+    fun `a cancelled future leaves a sent payment on its way`() = ScriptedServer(listOf(held(CREATED))).use { server ->
+        val gateway = FutureGateway(configOf(server.url))
+        val call = gateway.createCardPayment(cardPayment())
+        assertTrue(server.waitForRequests(1))
+        assertTrue(call.cancel(true))
+        assertThrows<CancellationException> { call.get() }
+        server.release()
+        gateway.closeAndWait().get()
+        assertEquals(1, server.answered)
+    }
+
+    @Test
+    fun `without a dispatcher nobody goes on upon a thread of the network`() = withGateway(CHARGED) { gateway, _ ->
+        val names = runBlocking {
+            async(Dispatchers.Unconfined) {
+                gateway.providerStatus("o-1", Provider.Cards)
+                Thread.currentThread().name
+            }.await()
+        }
+        assertTrue(names.startsWith("DefaultDispatcher"), names)
+    }
+}

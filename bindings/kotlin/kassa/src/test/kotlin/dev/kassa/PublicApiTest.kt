@@ -1,0 +1,39 @@
+package dev.kassa
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import java.nio.file.Files
+import java.nio.file.Path
+import kotlin.io.path.name
+import kotlin.reflect.KCallable
+import kotlin.reflect.KVisibility
+import kotlin.streams.asSequence
+
+/** The generated package is nobody's business, and the three gateways are one. */
+class PublicApiTest {
+    private val classes = Path.of(Gateway::class.java.protectionDomain.codeSource.location.toURI()).resolve("dev/kassa")
+
+    @Test
+    fun `no public name speaks of the generated package`() {
+        val public = Files.list(classes).asSequence()
+            .filter { it.name.endsWith(".class") }
+            .map { Class.forName("dev.kassa.${it.name.removeSuffix(".class")}") }
+            .filterNot { it.isSynthetic || it.isAnonymousClass || it.name.endsWith("Kt") }
+            .filter { it.kotlin.visibility == KVisibility.PUBLIC }
+            .toList()
+        assertTrue(public.size > 60, "${public.size} public classes")
+        val members = public.flatMap { it.kotlin.members + it.kotlin.constructors }
+        val leaks = members.filter { it.visibility == KVisibility.PUBLIC && "dev.kassa.internal" in it.toString() }
+        assertEquals(emptyList<KCallable<*>>(), leaks)
+    }
+
+    @Test
+    fun `the gateways have the same methods`() {
+        fun methods(type: Class<*>) = type.methods.map { it.name }.filter { '$' !in it }.toSet()
+        val expected = methods(Gateway::class.java)
+        assertEquals(expected, methods(FutureGateway::class.java))
+        assertEquals(expected - "closeAndWait", methods(BlockingGateway::class.java))
+        assertEquals(methods(BlockingStatusWatch::class.java), methods(FutureStatusWatch::class.java))
+    }
+}

@@ -1,0 +1,165 @@
+package dev.kassa
+
+import dev.kassa.support.card
+import dev.kassa.support.cardPayment
+import dev.kassa.support.withGateway
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.CsvSource
+import org.junit.jupiter.params.provider.ValueSource
+import java.math.BigDecimal
+import java.net.URI
+import java.time.Duration
+import java.time.LocalDateTime
+import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
+import dev.kassa.internal.LogLevel as CoreLogLevel
+import dev.kassa.internal.QrLevel as CoreQrLevel
+import dev.kassa.internal.Rule as CoreRule
+import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
+
+/** What conversions could get wrong, and what Kotlin's own data classes would. */
+class ValuesTest {
+    @Test
+    fun `amounts are compared by value and keep their digits`() {
+        val card = card()
+        fun payment(amount: String) = cardPayment(card, "o-1").copy(amount = BigDecimal(amount))
+        assertEquals(payment("100.10"), payment("100.1"))
+        assertEquals(payment("100.10").hashCode(), payment("100.1").hashCode())
+        assertNotEquals(payment("100.10"), payment("100.11"))
+        assertNotEquals(payment("100.10"), payment("100.10").copy(ip = "203.0.113.8"))
+        assertTrue("100.10" in payment("100.10").toString())
+
+        fun report(amount: String?) = StatusReport(PaymentStatus.Charged, amount = amount?.let(::BigDecimal))
+        assertEquals(report("0.00"), report("0"))
+        assertNotEquals(report(null), report("0"))
+        assertEquals(
+            ExpectedPayment(PaymentRef.card("o-1"), BigDecimal("5.0"), "KGS"),
+            ExpectedPayment(PaymentRef.card("o-1"), BigDecimal(5), "KGS"),
+        )
+    }
+
+    @Test
+    fun `an equal value has every property in its equality`() {
+        // Each is unlike the others in one property only.
+        val callback = Callback.parse(CALLBACK)
+        val others = listOf(
+            callback.copy(orderNumber = "x"), callback.copy(amount = BigDecimal(7)), callback.copy(currency = "x"),
+            callback.copy(status = PaymentStatus.Rejected), callback.copy(dateCreated = null),
+            callback.copy(dateCreatedText = "x"), callback.copy(requisite = "x"), callback.copy(provider = Provider.MBank),
+            callback.copy(raw = "x"), callback,
+        )
+        assertEquals(others.size, others.toSet().size)
+        val report = StatusReport(PaymentStatus.Charged)
+        val reports = listOf(
+            report, report.copy(status = PaymentStatus.Rejected), report.copy(code = "x"), report.copy(reason = "x"),
+            report.copy(orderNumber = "x"), report.copy(amount = BigDecimal.ONE), report.copy(currency = "x"),
+            report.copy(raw = "x"),
+        )
+        assertEquals(reports.size, reports.toSet().size)
+    }
+
+    @Test
+    fun `a callback keeps its time to the nanosecond`() {
+        val callback = Callback.parse(CALLBACK)
+        assertEquals(LocalDateTime.of(2026, 11, 20, 9, 5, 7, 123_456_789), callback.dateCreated)
+        assertEquals(callback.dedupKey(), callback.copy().dedupKey())
+        assertTrue("123456789" in callback.dedupKey())
+        assertEquals(callback, Callback.parse(CALLBACK.encodeToByteArray()))
+        assertEquals(PaymentRef.card("o-1"), callback.paymentRef())
+    }
+
+    @Test
+    fun `bytes that are no text are refused as such`() {
+        val error = assertThrows<PaymentException.Invalid> { Callback.parse(byteArrayOf(0x7b, -1)) }
+        assertEquals("callback is not UTF-8", error.violations.single().text)
+    }
+
+    @Test
+    fun `half a surrogate pair is named, not shown and not sent`() = withGateway { gateway, server ->
+        val half = "secret \uD83D!"
+        val form = PayForm(BigDecimal(9), half, "https://s.kg/c", "https://s.kg/r")
+        val calls = listOf<Pair<String, () -> Any>>(
+            "pan" to { card(pan = half) },
+            "cvc" to { card(cvc = half) },
+            "password" to { Credentials("shop", half) },
+            "otp" to { runBlocking { gateway.confirmMbankPayment("o-1", half) } },
+            "serviceName" to { runBlocking { gateway.createPayForm(form) } },
+            "orderNumber" to { PaymentRef.card(half) },
+            "text" to { QrCode.encode(half) },
+        )
+        for ((field, call) in calls) {
+            val error = assertThrows<PaymentException.Invalid> { call() }
+            assertEquals(listOf(field), error.violations.map { it.field })
+            assertFalse("secret" in error.message)
+        }
+        assertTrue(QrCode.encode("😀").text().isNotEmpty())
+        assertEquals(0, server.received.size)
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = ["1E+1000000000", "1E-1000000000", "0.12345678901234567890123456789", "99999999999999999999999999999"])
+    fun `an amount that cannot be held is refused, however large it is written`(amount: String) {
+        val error = assertThrows<PaymentException.Invalid> { Kassa.somToTyiyn(BigDecimal(amount)) }
+        assertEquals(Rule.EXACT, error.violations.single().rule)
+        assertThrows<PaymentException.Invalid> { cardPayment().copy(amount = BigDecimal(amount)).advice() }
+    }
+
+    @Test
+    fun `settings that cannot work are named`() {
+        val credentials = Credentials("shop", "p")
+        fun config(deadline: Duration = Duration.ofSeconds(1), retries: Int = 0) =
+            GatewayConfig("https://pay.example.kg", credentials, deadline = deadline, queryRetries = retries)
+        for ((name, config) in listOf("deadline" to config(Duration.ofSeconds(-1)), "query_retries" to config(retries = -1))) {
+            assertTrue(name in assertThrows<PaymentException.Misconfigured> { Gateway(config) }.message)
+        }
+        assertThrows<PaymentException.Invalid> { QrCode.encode("x").png(-1) }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+        "https://gw.kg/3ds?token=a|b, https://gw.kg/3ds?token=a%7Cb",
+        "https://gw.kg/a^b?c={d}&e=%zz#f#g, https://gw.kg/a%5Eb?c=%7Bd%7D&e=%25zz#f%23g",
+        "https://[::1]:8080/x[1]?y[2]=`\\, https://[::1]:8080/x%5B1%5D?y%5B2%5D=%60%5C",
+        "https://gw.kg/%D1%8F?q=%20, https://gw.kg/%D1%8F?q=%20",
+    )
+    fun `a page that browsers open can be had as a URI`(url: String, uri: String) {
+        assertEquals(URI(uri), checkedUri(url))
+    }
+
+    @Test
+    fun `the words are the core's, all of them`() {
+        fun names(values: List<Enum<*>>) = values.map { it.name }
+        assertEquals(names(CoreRule.values().toList()), names(Rule.entries))
+        assertEquals(names(CoreAdviceTopic.values().toList()), names(AdviceTopic.entries))
+        assertEquals(names(CoreLogLevel.values().toList()), names(LogLevel.entries))
+        assertEquals(names(CoreQrLevel.values().toList()), names(QrLevel.entries))
+        assertEquals(names(CoreStatusQueryForm.values().toList()), names(StatusQueryForm.entries))
+        assertEquals(listOf("card", "mbank", "pay_form", "qr"), PaymentKind.entries.map { it.toString() })
+        assertTrue(Rule.entries.all { it.toString() == it.name.lowercase() })
+    }
+
+    @Test
+    fun `providers are known by their names`() {
+        assertEquals(Provider.MBank, Provider.fromName("mbank"))
+        assertEquals("ELSOM", Provider.fromName("ELSOM").toString())
+        assertEquals(listOf("Cards", "MegaPay", "MBank"), listOf(Provider.Cards, Provider.MegaPay, Provider.MBank).map { "$it" })
+    }
+
+    @Test
+    fun `an unknown word is not taken for a verdict`() {
+        assertEquals("charged", PaymentStatus.Charged.toString())
+        assertEquals("\"charged\"", PaymentStatus.Other("charged").toString())
+        assertFalse(PaymentStatus.Other("CHARGE").isFinal)
+    }
+
+    private companion object {
+        const val CALLBACK = """{"orderNumber":"o-1","amount":100.10,"currency":"KGS","status":"CHARGE",""" +
+            """"dateCreated":"2026-11-20T09:05:07.123456789","provider":"Cards"}"""
+    }
+}

@@ -1,0 +1,77 @@
+package dev.kassa
+
+import dev.kassa.support.CHARGED
+import dev.kassa.support.reply
+import dev.kassa.support.withGateway
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.Runnable
+import kotlinx.coroutines.asCoroutineDispatcher
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import java.util.concurrent.Executor
+import kotlin.coroutines.CoroutineContext
+import kotlin.random.Random
+
+/** One thread waits for the calls of all: it must lose none of them, and do nobody's work. */
+@Timeout(120)
+class WaitsTest {
+    @Test
+    fun `calls that are cancelled while they are answered keep nobody waiting`() = withGateway(CHARGED) { gateway, _ ->
+        runBlocking(Dispatchers.Default) {
+            val random = Random(1)
+            repeat(20) {
+                val calls = List(50) { async { gateway.providerStatus("o-1", Provider.Cards) } }
+                val givenUp = calls.filter { random.nextBoolean() }
+                Thread.sleep(0, random.nextInt(1_000_000))
+                givenUp.forEach { it.cancel() }
+                (calls - givenUp.toSet()).awaitAll().forEach { assertEquals(PaymentStatus.Charged, it.status) }
+                givenUp.forEach { it.join() }
+            }
+        }
+    }
+
+    @Test
+    fun `a caller that blocks keeps nobody else waiting`() = withGateway(CHARGED) { gateway, _ ->
+        for (dispatcher in listOf(Dispatchers.Unconfined, Executor { it.run() }.asCoroutineDispatcher(), Nowhere)) {
+            val other = CompletableDeferred<StatusReport>()
+            runBlocking {
+                launch(dispatcher) {
+                    gateway.providerStatus("o-1", Provider.Cards)
+                    // On the thread that waits for everybody, this would be for ever.
+                    other.complete(runBlocking { gateway.providerStatus("o-1", Provider.Cards) })
+                }
+                assertEquals(PaymentStatus.Charged, other.await().status)
+            }
+        }
+    }
+
+    @Test
+    fun `a long answer arrives whole`() {
+        val reason = "long ".repeat(10_000).trim()
+        withGateway(reply(200, """{"code":"200","message":"$reason","data":{"status":"CHARGE"}}""")) { gateway, _ ->
+            assertEquals(reason, runBlocking { gateway.providerStatus("o-1", Provider.Cards) }.reason)
+        }
+    }
+
+    @Test
+    fun `a long argument arrives whole`() = withGateway(CHARGED) { gateway, server ->
+        val number = "o".repeat(100_000)
+        runBlocking { gateway.providerStatus(number, Provider.Cards) }
+        assertTrue(number in server.received.single().body)
+    }
+}
+
+/** Like the unconfined dispatcher of tests, which is another class. */
+private object Nowhere : CoroutineDispatcher() {
+    override fun isDispatchNeeded(context: CoroutineContext) = false
+
+    override fun dispatch(context: CoroutineContext, block: Runnable) = error("not needed")
+}

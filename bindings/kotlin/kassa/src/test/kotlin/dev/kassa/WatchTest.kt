@@ -1,0 +1,129 @@
+package dev.kassa
+
+import dev.kassa.support.CHARGED
+import dev.kassa.support.OPEN
+import dev.kassa.support.SILENCE
+import dev.kassa.support.reply
+import dev.kassa.support.withGateway
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.async
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.collect
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.onEach
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.assertInstanceOf
+import org.junit.jupiter.api.assertThrows
+import java.time.Duration
+
+/** A watch is a cold flow. */
+@Timeout(60)
+class WatchTest {
+    private val payment = PaymentRef.mbank("o-1")
+    private val rarely = PollPolicy(interval = Duration.ofHours(1))
+    private val often = PollPolicy(interval = Duration.ofMillis(10))
+
+    @Test
+    fun `nothing is asked before it is collected, and it ends by itself`() = withGateway(OPEN, OPEN, CHARGED) { gateway, server ->
+        val watch = gateway.watch(payment, often)
+        assertEquals(0, server.received.size)
+        val reports = runBlocking { watch.toList() }
+        val statuses = reports.map { assertInstanceOf<StatusReport>(it).status }
+        assertEquals(listOf(PaymentStatus.Other("HOLD"), PaymentStatus.Other("HOLD"), PaymentStatus.Charged), statuses)
+        assertEquals(3, server.received.size)
+    }
+
+    @Test
+    fun `every collection asks on its own`() = withGateway(CHARGED) { gateway, server ->
+        val watch = gateway.watch(payment, rarely)
+        runBlocking { repeat(2) { assertEquals(1, watch.toList().size) } }
+        assertEquals(2, server.received.size)
+    }
+
+    @Test
+    fun `a slow collector is waited for`() = withGateway(OPEN, CHARGED) { gateway, server ->
+        runBlocking {
+            val goOn = CompletableDeferred<Unit>()
+            val seen = CompletableDeferred<Unit>()
+            val collecting = launch {
+                gateway.watch(payment, often).onEach { seen.complete(Unit); goOn.await() }.collect()
+            }
+            seen.await()
+            // Twenty intervals: had it asked on, the server would know.
+            Thread.sleep(200)
+            assertEquals(1, server.received.size)
+            goOn.complete(Unit)
+            collecting.join()
+        }
+        assertEquals(2, server.received.size)
+    }
+
+    @Test
+    fun `cancelling the collector stops it at once, between queries and within one`() = runBlocking {
+        for (reply in listOf(OPEN, SILENCE)) {
+            withGateway(reply) { gateway, server ->
+                val collecting = launch { gateway.watch(payment, rarely).collect() }
+                launch { assertTrue(server.waitForRequests(1)) }.join()
+                collecting.cancelAndJoin()
+                assertEquals(1, server.received.size)
+            }
+        }
+    }
+
+    @Test
+    fun `checking now asks at once`() = withGateway(OPEN, CHARGED) { gateway, _ ->
+        val watch = gateway.watch(payment, rarely)
+        val last = runBlocking { watch.onEach { watch.checkNow() }.toList().last() }
+        assertEquals(PaymentStatus.Charged, assertInstanceOf<StatusReport>(last).status)
+    }
+
+    @Test
+    fun `cancelling the watch ends every collection, now and for good`() = withGateway(OPEN) { gateway, _ ->
+        val watch = gateway.watch(payment, rarely)
+        runBlocking {
+            val outcome = async(start = CoroutineStart.UNDISPATCHED) { watch.outcome() }
+            watch.onEach { watch.cancel() }.collect()
+            assertEquals(WatchOutcome.Cancelled, outcome.await())
+            assertEquals(emptyList<WatchReport>(), watch.toList())
+        }
+    }
+
+    @Test
+    fun `failed queries are reported and end nothing`() {
+        val notFound = reply(400, """{"code":"404"}""")
+        withGateway(reply(500, ""), notFound, CHARGED) { gateway, _ ->
+            val (first, second, third) = runBlocking { gateway.watch(payment, often).toList() }
+            assertInstanceOf<PaymentException.Unavailable>(assertInstanceOf<QueryFailed>(first).error)
+            assertInstanceOf<PaymentException.Refused>(assertInstanceOf<QueryFailed>(second).error)
+            assertInstanceOf<StatusReport>(third)
+        }
+    }
+
+    @Test
+    fun `an open payment expires, and wrong credentials end it`() {
+        withGateway(OPEN) { gateway, _ ->
+            val policy = PollPolicy(Duration.ofMillis(20), Duration.ofSeconds(3)) // long enough for a first answer on any machine
+            val expired = assertThrows<PaymentException.DeadlineExpired> {
+                runBlocking { gateway.watch(payment, policy).collect() }
+            }
+            assertEquals(PaymentStatus.Other("HOLD"), expired.last?.status)
+        }
+        withGateway(reply(401, "")) { gateway, _ ->
+            assertThrows<PaymentException.Unauthorized> { runBlocking { gateway.watch(payment).first() } }
+        }
+    }
+
+    @Test
+    fun `what cannot be asked about is refused where the watch is made`() = withGateway { gateway, _ ->
+        val unnumbered = PaymentRef.unnumbered(PaymentKind.QR)
+        assertThrows<PaymentException.Invalid> { gateway.watch(unnumbered) }
+        assertThrows<PaymentException.Invalid> { gateway.watch(payment, PollPolicy(interval = Duration.ofSeconds(-1))) }
+    }
+}

@@ -1,0 +1,175 @@
+package dev.kassa.conformance
+
+import dev.kassa.Advice
+import dev.kassa.Callback
+import dev.kassa.CallbackVerdict
+import dev.kassa.CardPaymentCreated
+import dev.kassa.GatewayReply
+import dev.kassa.MbankPaymentCreated
+import dev.kassa.NextStep
+import dev.kassa.PayFormCreated
+import dev.kassa.PaymentException
+import dev.kassa.PaymentRef
+import dev.kassa.PaymentStatus
+import dev.kassa.Provider
+import dev.kassa.QrCode
+import dev.kassa.QrData
+import dev.kassa.QrImage
+import dev.kassa.QueryFailed
+import dev.kassa.ReturnRedirect
+import dev.kassa.StatusReport
+import dev.kassa.Violation
+import dev.kassa.WatchOutcome
+import dev.kassa.support.json
+import dev.kassa.support.jsonOf
+import dev.kassa.support.text
+import dev.kassa.toCore
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonObject
+import java.math.BigDecimal
+import java.time.LocalDateTime
+import java.util.Base64
+
+/** The canonical JSON form of every public type. */
+fun canonical(value: Any?): JsonElement = when (value) {
+    is List<*> -> json(value.map(::canonical))
+    is BigDecimal -> jsonOf("\$decimal" to value.toPlainString())
+    is LocalDateTime -> localDateTime(value)
+    is Provider -> provider(value)
+    is PaymentRef -> paymentRef(value)
+    is PaymentStatus -> status(value)
+    is StatusReport -> report(value)
+    is CardPaymentCreated -> cardPaymentCreated(value)
+    is NextStep.OpenConfirmation -> jsonOf("kind" to "open_confirmation", "url" to value.url.toString())
+    is NextStep.AskStatus -> jsonOf("kind" to "ask_status", "status" to value.status)
+    is MbankPaymentCreated -> mbankPaymentCreated(value)
+    is GatewayReply -> gatewayReply(value)
+    is PayFormCreated -> jsonOf("pay_form_url" to value.payFormUrl.toString(), "raw" to value.raw)
+    is QrImage -> jsonOf("png" to jsonOf("\$bytes" to Base64.getEncoder().encodeToString(value.png)), "raw" to value.raw)
+    is QrData -> qrData(value)
+    is QrCode -> qrCode(value)
+    is Callback -> callback(value)
+    is CallbackVerdict -> verdict(value)
+    is ReturnRedirect -> jsonOf("order_number" to value.orderNumber, "status_code" to value.statusCode)
+    is Violation -> violation(value)
+    is Advice -> jsonOf("field" to value.field, "topic" to value.topic.toString(), "text" to value.text)
+    is QueryFailed -> jsonOf("kind" to "query_failed", "error" to canonical(value.error))
+    is WatchOutcome -> outcome(value)
+    is PaymentException -> error(value)
+    else -> json(value)
+}
+
+/** A report of a watch says of what kind it is. */
+fun watchReport(value: Any?): JsonElement =
+    if (value is StatusReport) jsonOf("kind" to "status", "report" to canonical(value)) else canonical(value)
+
+private fun localDateTime(value: LocalDateTime) = jsonOf(
+    "year" to value.year, "month" to value.monthValue, "day" to value.dayOfMonth,
+    "hour" to value.hour, "minute" to value.minute, "second" to value.second, "nanosecond" to value.nano,
+    "text" to value.toCore().asText(),
+)
+
+private fun provider(value: Provider): JsonElement = when (value) {
+    Provider.Cards -> json("cards")
+    Provider.MegaPay -> json("mega_pay")
+    Provider.MBank -> json("mbank")
+    is Provider.Other -> jsonOf("kind" to "other", "name" to value.name)
+}
+
+private fun paymentRef(value: PaymentRef) = jsonOf(
+    "kind" to value.kind.toString(),
+    "order_number" to value.orderNumber,
+    "gateway_number" to value.gatewayNumber,
+    "provider" to canonical(value.provider),
+    "transaction_id" to value.transactionId,
+)
+
+private fun status(value: PaymentStatus): JsonElement = when (value) {
+    PaymentStatus.Charged -> json("charged")
+    PaymentStatus.Rejected -> json("rejected")
+    is PaymentStatus.Other -> jsonOf("kind" to "other", "word" to value.word)
+}
+
+private fun report(value: StatusReport) = jsonOf(
+    "status" to canonical(value.status), "code" to value.code, "reason" to value.reason,
+    "order_number" to value.orderNumber, "amount" to canonical(value.amount), "currency" to value.currency,
+    "raw" to value.raw,
+)
+
+private fun cardPaymentCreated(value: CardPaymentCreated) = jsonOf(
+    "payment" to canonical(value.payment), "next_step" to canonical(value.nextStep), "code" to value.code,
+    "amount" to canonical(value.amount), "currency" to value.currency, "raw" to value.raw,
+)
+
+private fun mbankPaymentCreated(value: MbankPaymentCreated) = jsonOf(
+    "payment" to canonical(value.payment), "identifier" to value.identifier, "code" to value.code,
+    "reason" to value.reason, "raw" to value.raw,
+)
+
+private fun gatewayReply(value: GatewayReply) = jsonOf(
+    "payment" to canonical(value.payment), "code" to value.code, "reason" to value.reason, "status" to value.status,
+    "raw" to value.raw,
+)
+
+private fun qrData(value: QrData) = jsonOf(
+    "payload" to value.payload, "transaction_id" to value.transactionId, "payment" to canonical(value.payment),
+    "raw" to value.raw,
+)
+
+private fun qrCode(value: QrCode): JsonElement {
+    val rows = value.modules().map { row -> row.joinToString("") { if (it) "1" else "0" } }
+    return jsonOf("size" to rows.size, "rows" to rows)
+}
+
+private fun callback(value: Callback) = jsonOf(
+    "order_number" to value.orderNumber, "amount" to canonical(value.amount), "currency" to value.currency,
+    "status" to canonical(value.status), "date_created" to canonical(value.dateCreated),
+    "date_created_text" to value.dateCreatedText, "requisite" to value.requisite,
+    "provider" to canonical(value.provider), "raw" to value.raw,
+    "dedup_key" to value.dedupKey(), "payment_ref" to canonical(value.paymentRef()),
+)
+
+private fun verdict(value: CallbackVerdict): JsonElement {
+    val form = when (value) {
+        is CallbackVerdict.Confirmed -> jsonOf("kind" to "confirmed", "report" to canonical(value.report))
+        is CallbackVerdict.Pending -> jsonOf("kind" to "pending", "report" to canonical(value.report))
+        is CallbackVerdict.Contradicted ->
+            jsonOf("kind" to "contradicted", "fields" to value.fields, "report" to canonical(value.report))
+        CallbackVerdict.Unverifiable -> jsonOf("kind" to "unverifiable")
+    }
+    return JsonObject(form + ("is_charged" to json(value.isCharged)))
+}
+
+private fun violation(value: Violation) =
+    jsonOf("field" to value.field, "rule" to value.rule.toString(), "limit" to value.limit, "text" to value.text)
+
+private fun outcome(value: WatchOutcome) = when (value) {
+    is WatchOutcome.Charged -> jsonOf("kind" to "charged", "report" to canonical(value.report))
+    is WatchOutcome.Rejected -> jsonOf("kind" to "rejected", "report" to canonical(value.report))
+    WatchOutcome.Cancelled -> jsonOf("kind" to "cancelled")
+}
+
+private fun error(value: PaymentException): JsonElement {
+    val shared = jsonOf(
+        "kind" to value::class.simpleName, "text" to value.message,
+        "payment_may_exist" to value.paymentMayExist, "is_retryable" to value.isRetryable,
+    )
+    return JsonObject(fieldsOf(value) + shared)
+}
+
+private fun fieldsOf(value: PaymentException) = when (value) {
+    is PaymentException.Invalid -> jsonOf("violations" to canonical(value.violations))
+    is PaymentException.Misconfigured -> jsonOf("detail" to value.detail)
+    is PaymentException.Unauthorized -> jsonOf("detail" to value.detail)
+    is PaymentException.Unavailable ->
+        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.toMillis())
+    is PaymentException.Refused -> jsonOf(
+        "http_status" to value.httpStatus, "code" to value.code, "reason" to value.reason, "body" to value.body,
+    )
+    is PaymentException.OutcomeUnknown -> jsonOf(
+        "payment" to canonical(value.payment), "code" to value.code, "reason" to value.reason,
+        "detail" to value.detail, "body" to value.body,
+    )
+    is PaymentException.Unexpected -> jsonOf("detail" to value.detail, "body" to value.body)
+    is PaymentException.DeadlineExpired -> jsonOf("last" to canonical(value.last))
+}

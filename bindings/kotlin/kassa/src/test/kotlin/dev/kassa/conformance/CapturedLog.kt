@@ -1,0 +1,39 @@
+package dev.kassa.conformance
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.logging.Handler
+import java.util.logging.Level
+import java.util.logging.LogRecord
+import java.util.logging.Logger
+
+/**
+ * Everything that anybody in this JVM logs, at every level and without times: the digits of a moment could be those of a secret.
+ */
+class CapturedLog : Handler() {
+    private val root = Logger.getLogger("")
+    private val previous = root.handlers.toList()
+    private val lines = ConcurrentLinkedQueue<String>()
+
+    fun start() {
+        // In place of the console.
+        previous.forEach(root::removeHandler)
+        root.addHandler(this)
+        root.level = Level.ALL
+        level = Level.ALL
+    }
+
+    fun stop(): List<String> {
+        root.removeHandler(this)
+        previous.forEach(root::addHandler)
+        root.level = Level.INFO
+        return lines.toList()
+    }
+
+    override fun publish(record: LogRecord) {
+        lines += "${record.level} ${record.loggerName} ${record.message} ${record.thrown?.stackTraceToString().orEmpty()}"
+    }
+
+    override fun flush() = Unit
+
+    override fun close() = Unit
+}

@@ -1,0 +1,63 @@
+package dev.kassa.conformance
+
+import dev.kassa.support.PATIENCE_SECONDS
+import dev.kassa.support.at
+import dev.kassa.support.items
+import dev.kassa.support.keys
+import dev.kassa.support.text
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.AfterAll
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.BeforeAll
+import org.junit.jupiter.api.DynamicContainer
+import org.junit.jupiter.api.DynamicContainer.dynamicContainer
+import org.junit.jupiter.api.DynamicTest.dynamicTest
+import org.junit.jupiter.api.TestFactory
+import org.junit.jupiter.api.TestInstance
+import org.junit.jupiter.api.parallel.Execution
+import org.junit.jupiter.api.parallel.ExecutionMode
+import java.util.concurrent.ConcurrentHashMap
+
+/**
+ * Runs the conformance vectors on the JVM. What a vector means is described in `tests/conformance/README.md`.
+ *
+ * `-Dvectors=TEXT` runs those with TEXT in their name or group only.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ConformanceTest {
+    private val filter = System.getProperty("vectors").orEmpty()
+    private val vectors = loadVectors()
+    private val chosen = vectors.values.flatten().filter { filter in it.name || filter in it.group }
+    private val ran: MutableSet<String> = ConcurrentHashMap.newKeySet()
+    private val log = CapturedLog()
+
+    @BeforeAll
+    fun capture() = log.start()
+
+    @TestFactory
+    fun vectors(): List<DynamicContainer> = chosen.groupBy { it.group }.map { (group, members) ->
+        dynamicContainer(group, members.map { dynamicTest(it.name) { run(it) } })
+    }
+
+    private fun run(vector: Vector) {
+        val problems = runBlocking { withTimeout(2 * PATIENCE_SECONDS * 1_000) { problemsOf(vector.spec) } }
+        ran += vector.name
+        assertEquals(emptyList<String>(), problems, vector.name)
+    }
+
+    /** Logs of all vectors run together, so what any of them forbids must not be there. */
+    @AfterAll
+    fun `nothing was left out, and nothing secret was logged`() {
+        val lines = log.stop()
+        BorrowedSandbox.stopAll()
+        assertEquals(chosen.map { it.name }.sorted(), ran.sorted(), "each vector has its own name, and was run to its end")
+        if (filter.isEmpty()) {
+            assertEquals(emptyList<String>(), vectors.filterValues { it.isEmpty() }.keys.toList(), "groups without vectors")
+            check(chosen.size >= 250 && lines.isNotEmpty()) { "${chosen.size} vectors, ${lines.size} lines of log" }
+        }
+        val forbidden = chosen.flatMap { it.spec.at("forbidden").items }.map { it.text }.toSet()
+        assertEquals(emptyList<String>(), lines.filter { line -> forbidden.any { it in line } })
+    }
+}

@@ -1,0 +1,116 @@
+package dev.kassa.conformance
+
+import dev.kassa.Card
+import dev.kassa.CardPayment
+import dev.kassa.Credentials
+import dev.kassa.Dialect
+import dev.kassa.ExpectedPayment
+import dev.kassa.GatewayConfig
+import dev.kassa.MbankPayment
+import dev.kassa.PayForm
+import dev.kassa.PaymentKind
+import dev.kassa.PaymentRef
+import dev.kassa.PollPolicy
+import dev.kassa.Provider
+import dev.kassa.Proxy
+import dev.kassa.QrLevel
+import dev.kassa.QrPayment
+import dev.kassa.StatusQueryForm
+import dev.kassa.support.at
+import dev.kassa.support.decimal
+import dev.kassa.support.int
+import dev.kassa.support.isTrue
+import dev.kassa.support.items
+import dev.kassa.support.jsonText
+import dev.kassa.support.optionalLong
+import dev.kassa.support.optionalMillis
+import dev.kassa.support.optionalText
+import dev.kassa.support.orNull
+import dev.kassa.support.text
+import kotlinx.serialization.json.JsonElement
+
+// Builds the SDK's values from the JSON of a vector.
+
+fun configOf(value: JsonElement, serverUrl: String): GatewayConfig {
+    val credentials = Credentials(value.at("login").text, value.at("password").text)
+    val builder = GatewayConfig.Builder(value.at("base_url").text.replace("{server}", serverUrl), credentials)
+    value.at("connect_timeout_ms").optionalMillis?.let(builder::connectTimeout)
+    value.at("deadline_ms").optionalMillis?.let(builder::deadline)
+    value.at("query_retries").orNull?.let { builder.queryRetries(it.int) }
+    value.at("status_query").optionalText?.let { builder.statusQuery(StatusQueryForm.valueOf(it.uppercase())) }
+    value.at("dialect").orNull?.let { builder.dialect(Dialect.fromJson(it.jsonText)) }
+    value.at("proxy").orNull?.let { builder.proxy(proxyOf(it, serverUrl)) }
+    builder.extraRootCertificates(value.at("extra_root_certificates").items.map { it.text })
+    builder.userAgentSuffix(value.at("user_agent_suffix").optionalText)
+    return builder.checkLuhn(value.at("check_luhn").isTrue).build()
+}
+
+fun proxyOf(value: JsonElement, serverUrl: String): Proxy = when (value.optionalText) {
+    "direct" -> Proxy.direct()
+    "environment" -> Proxy.environment()
+    else -> Proxy.url(value.at("url").text.replace("{server}", serverUrl))
+}
+
+fun cardOf(input: JsonElement) = Card(
+    input.at("pan").text,
+    input.at("expiry_month").text,
+    input.at("expiry_year").int,
+    input.at("cvc").text,
+    input.at("holder_name").text,
+)
+
+fun cardPaymentOf(input: JsonElement) = CardPayment(
+    orderNumber = input.at("order_number").text,
+    description = input.at("description").text,
+    amount = input.at("amount").decimal,
+    currency = input.at("currency").text,
+    card = cardOf(input),
+    language = input.at("language").text,
+    callbackUrl = input.at("callback_url").text,
+    ip = input.at("ip").text,
+    returnUrl = input.at("return_url").optionalText,
+    email = input.at("email").optionalText,
+)
+
+fun mbankPaymentOf(input: JsonElement) = MbankPayment(
+    input.at("order_number").text,
+    input.at("phone").text,
+    input.at("amount_som").optionalLong!!,
+    input.at("comment").text,
+    input.at("callback_url").optionalText,
+)
+
+fun payFormOf(input: JsonElement) = PayForm(
+    input.at("amount").decimal, input.at("service_name").text, input.at("callback_url").text, input.at("return_url").text,
+)
+
+fun qrPaymentOf(input: JsonElement) =
+    QrPayment(input.at("sum_tyiyn").optionalLong, input.at("requisite").optionalText, input.at("callback_url").optionalText)
+
+fun providerOf(value: JsonElement): Provider = when (value.optionalText) {
+    "cards" -> Provider.Cards
+    "mega_pay" -> Provider.MegaPay
+    "mbank" -> Provider.MBank
+    else -> Provider.Other(value.at("name").text)
+}
+
+fun paymentRefOf(value: JsonElement) = PaymentRef(
+    PaymentKind.valueOf(value.at("kind").text.uppercase()),
+    value.at("order_number").optionalText,
+    value.at("gateway_number").optionalText,
+    value.at("provider").orNull?.let(::providerOf),
+    value.at("transaction_id").optionalText,
+)
+
+fun expectedPaymentOf(value: JsonElement) =
+    ExpectedPayment(paymentRefOf(value.at("payment")), value.at("amount").decimal, value.at("currency").text)
+
+fun policyOf(input: JsonElement): PollPolicy {
+    val default = PollPolicy()
+    return PollPolicy(
+        input.at("interval_ms").optionalMillis ?: default.interval,
+        input.at("deadline_ms").optionalMillis ?: default.deadline,
+    )
+}
+
+fun levelOf(value: JsonElement) = QrLevel.valueOf(value.text.uppercase())

@@ -1,0 +1,145 @@
+package dev.kassa.conformance
+
+import dev.kassa.Callback
+import dev.kassa.Dialect
+import dev.kassa.Gateway
+import dev.kassa.Kassa
+import dev.kassa.PaymentException
+import dev.kassa.PaymentRef
+import dev.kassa.Provider
+import dev.kassa.QrCode
+import dev.kassa.ReturnRedirect
+import dev.kassa.WatchCore
+import dev.kassa.WatchReport
+import dev.kassa.internal.parseLocalDateTime
+import dev.kassa.support.at
+import dev.kassa.support.decimal
+import dev.kassa.support.int
+import dev.kassa.support.jsonOf
+import dev.kassa.support.jsonText
+import dev.kassa.support.optionalLong
+import dev.kassa.support.optionalText
+import dev.kassa.support.orNull
+import dev.kassa.support.parseJson
+import dev.kassa.support.text
+import dev.kassa.toKassa
+import kotlinx.serialization.json.JsonElement
+import java.nio.ByteBuffer
+
+// Maps the names in the vectors to the SDK's methods.
+
+/** What a step brought: its result in the canonical form, and everything that can be printed of it. */
+class Came(val result: JsonElement, val printed: String)
+
+/** The step's value in the canonical form, or its exception. */
+inline fun came(form: (Any?) -> JsonElement = ::canonical, step: () -> Any?): Came = try {
+    val value = step()
+    Came(jsonOf("answer" to form(value)), printed(value))
+} catch (error: PaymentException) {
+    Came(jsonOf("error" to canonical(error)), printed(error))
+}
+
+/** Everything that the language can print of a value: `toString`, and the stack trace of an exception, causes included. */
+fun printed(value: Any?): String = when (value) {
+    is Throwable -> "$value\n${value.localizedMessage}\n${value.stackTraceToString()}"
+    is Iterable<*> -> value.joinToString("\n", transform = ::printed)
+    else -> value.toString()
+}
+
+val gatewayCalls: Map<String, suspend (Gateway, JsonElement) -> Any?> = mapOf(
+    "create_card_payment" to { gateway, input -> gateway.createCardPayment(cardPaymentOf(input)) },
+    "payment_status" to { gateway, input ->
+        gateway.paymentStatus(input.at("order_number").text, input.at("language").optionalText)
+    },
+    "create_mbank_payment" to { gateway, input -> gateway.createMbankPayment(mbankPaymentOf(input)) },
+    "confirm_mbank_payment" to { gateway, input ->
+        gateway.confirmMbankPayment(input.at("order_number").text, input.at("otp").text, input.at("identifier").optionalText)
+    },
+    "create_pay_form" to { gateway, input -> gateway.createPayForm(payFormOf(input)) },
+    "provider_status" to { gateway, input ->
+        gateway.providerStatus(input.at("order_number").text, providerOf(input.at("provider")))
+    },
+    "create_qr_image" to { gateway, input -> gateway.createQrImage(qrPaymentOf(input)) },
+    "create_qr_data" to { gateway, input -> gateway.createQrData(qrPaymentOf(input)) },
+    "qr_status" to { gateway, input -> gateway.qrStatus(input.at("transaction_id").text) },
+    "verify_callback" to { gateway, input ->
+        val expected = input.at("expected").orNull?.let(::expectedPaymentOf)
+        gateway.verifyCallback(Callback.parse(input.at("callback").jsonText), expected)
+    },
+    "close" to { gateway, _ -> gateway.closeAndWait().let { null } },
+)
+
+internal suspend fun watchStep(watch: WatchCore, name: String): Came = when (name) {
+    "next" -> came(::watchReport) { watch.next() }
+    "outcome" -> came { watch.outcome() }
+    "all" -> all(watch)
+    else -> error("no step is named $name")
+}
+
+/** Every report until the end, and the error that ended the watch, if one did. */
+private suspend fun all(watch: WatchCore): Came {
+    val reports = mutableListOf<WatchReport>()
+    val error = try {
+        while (true) reports += watch.next() ?: break
+        null
+    } catch (error: PaymentException) {
+        error
+    }
+    val result = jsonOf("reports" to reports.map(::watchReport), "error" to canonical(error))
+    return Came(jsonOf("answer" to result), printed(reports) + printed(error))
+}
+
+/** What needs no gateway. */
+val functions: Map<String, (JsonElement) -> Any?> = mapOf(
+    "parse_callback" to { Callback.parse(it.at("body").jsonText) },
+    "parse_return_redirect" to { ReturnRedirect.parse(it.at("url").text) },
+    "parse_payment_ref" to { PaymentRef.parse(it.at("text").text) },
+    "payment_ref_text" to { paymentRefOf(it).toString() },
+    "can_be_asked_about" to { paymentRefOf(it).canBeAskedAbout },
+    "payment_ref_of" to { paymentRefOfRequest(it.at("request").at("do").text, it.at("request").at("input")) },
+    "advice" to { adviceOn(it.at("request").at("do").text, it.at("request").at("input")) },
+    "parse_local_date_time" to { parseLocalDateTime(it.at("text").text)?.toKassa() },
+    "provider_from_name" to { Provider.fromName(it.at("name").text) },
+    "read_dialect" to { parseJson(Dialect.fromJson(it.at("json").jsonText).toJson()) },
+    "som_to_tyiyn" to { Kassa.somToTyiyn(it.at("som").decimal) },
+    "tyiyn_to_som" to { Kassa.tyiynToSom(it.at("tyiyn").optionalLong!!) },
+    "new_order_number" to { Kassa.newOrderNumber() },
+    "encode_qr" to { qrCodeOf(it) },
+    "draw_qr_png" to { pngSize(qrCodeOf(it).png(it.at("px").int)) },
+    "draw_qr_text" to { qrCodeOf(it).text().lines() },
+    "draw_qr_svg" to { qrCodeOf(it).svg() },
+)
+
+private fun paymentRefOfRequest(name: String, input: JsonElement) = when (name) {
+    "create_card_payment" -> cardPaymentOf(input).paymentRef()
+    "create_mbank_payment" -> mbankPaymentOf(input).paymentRef()
+    else -> error("no reference for $name")
+}
+
+private fun adviceOn(name: String, input: JsonElement) = when (name) {
+    "create_card_payment" -> cardPaymentOf(input).advice()
+    "create_mbank_payment" -> mbankPaymentOf(input).advice()
+    "create_pay_form" -> payFormOf(input).advice()
+    else -> error("no advice on $name")
+}
+
+private fun qrCodeOf(input: JsonElement) = QrCode.encode(input.at("text").text, levelOf(input.at("level")))
+
+/** The first chunk of a PNG says how wide and high it is. */
+private fun pngSize(png: ByteArray) = ByteBuffer.wrap(png).let { jsonOf("width" to it.getInt(16), "height" to it.getInt(20)) }
+
+/** A value made of the input, in every printed form that it has. */
+fun print(type: String, value: JsonElement): String = when (type) {
+    "card" -> cardOf(value).let { "$it ${it.maskedNumber}" }
+    "card_payment" -> cardPaymentOf(value).toString()
+    "mbank_payment" -> mbankPaymentOf(value).toString()
+    "pay_form" -> payFormOf(value).toString()
+    "qr_payment" -> qrPaymentOf(value).toString()
+    "credentials" -> configOf(value, "").credentials.toString()
+    "proxy" -> proxyOf(value.at("proxy"), "").toString()
+    "gateway_config" -> configOf(value, "").toString()
+    "gateway" -> Gateway(configOf(value, "")).toString()
+    "poll_policy" -> policyOf(value).toString()
+    "expected_payment" -> expectedPaymentOf(value).toString()
+    else -> error("no type is named $type")
+}

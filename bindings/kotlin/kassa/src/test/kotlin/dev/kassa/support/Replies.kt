@@ -1,0 +1,38 @@
+package dev.kassa.support
+
+import dev.kassa.Credentials
+import dev.kassa.Gateway
+import dev.kassa.GatewayConfig
+import kotlinx.serialization.json.JsonObject
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.time.Duration
+
+// What a scripted server says.
+
+val CHARGED = reply(200, """{"code":"200","data":{"orderNumber":"o-1","amount":100.50,"status":"CHARGE"}}""")
+val OPEN = reply(200, """{"code":"200","message":"WAIT","data":{"orderNumber":"o-1","status":"HOLD"}}""")
+val CREATED = reply(200, """{"code":"110","message":"CREATED","data":{"status":"Success"}}""")
+val SILENCE = jsonOf("then" to "silence")
+val HANG_UP = jsonOf("then" to "close")
+
+fun reply(status: Int, body: String) = jsonOf("status" to status, "body" to body)
+
+/** The same, once the test says so. */
+fun held(reply: JsonObject) =
+    JsonObject(reply + ("hold" to json(true)))
+
+fun configOf(url: String, deadline: Duration = Duration.ofSeconds(30)) =
+    GatewayConfig(url, Credentials("shop", "the-password-of-the-tests"), deadline = deadline, queryRetries = 0)
+
+/** A server with these replies, and a gateway that speaks to it. */
+inline fun withGateway(
+    vararg replies: JsonObject,
+    test: (Gateway, ScriptedServer) -> Unit,
+) = ScriptedServer(replies.toList()).use { server ->
+    Gateway(configOf(server.url)).use { gateway -> test(gateway, server) }
+}
+
+/** An address where nobody listens. */
+fun closedPort(): String =
+    ServerSocket(0, 1, InetAddress.getByName("127.0.0.1")).use { "http://127.0.0.1:${it.localPort}" }

@@ -1,0 +1,80 @@
+package dev.kassa.shop
+
+import android.app.Activity
+import android.content.ActivityNotFoundException
+import android.content.Intent
+import android.net.Uri
+import android.os.Bundle
+import android.view.WindowManager.LayoutParams.FLAG_SECURE
+import kotlinx.coroutines.MainScope
+import kotlinx.coroutines.cancel
+import kotlinx.coroutines.launch
+import java.math.BigDecimal
+import java.net.URI
+
+/** The deep link that the manifest names. The gateway adds what it has to say. */
+const val RETURN_URL = "kassa-shop://paid/"
+
+private const val SAVED_PAYMENT = "payment"
+private val PRICE = BigDecimal("250.00")
+
+/** Sells a jar of honey, by card or by QR code. What it knows is in a [PaymentHolder]. */
+class CheckoutActivity : Activity() {
+    private val drawing = MainScope()
+    private lateinit var holder: PaymentHolder
+    private lateinit var view: CheckoutView
+
+    override fun onCreate(savedInstanceState: Bundle?) {
+        super.onCreate(savedInstanceState)
+        // Card numbers are kept out of screenshots and of the list of recent apps.
+        window.addFlags(FLAG_SECURE)
+        view = CheckoutView(this, PRICE)
+        setContentView(view.root)
+        holder = lastNonConfigurationInstance as? PaymentHolder ?: newHolder(savedInstanceState?.getString(SAVED_PAYMENT))
+        view.onPayByCard = { holder.payByCard(PRICE, it) }
+        view.onPayByQr = { holder.payByQr(PRICE) }
+        view.onOpenPage = ::open
+        view.onAskAgain = { holder.askAgain() }
+        drawing.launch { holder.screen.collect(view::show) }
+        intent.data?.let { holder.cameBack("$it") }
+    }
+
+    /** The payer comes back by the deep link, and the app was still there. */
+    override fun onNewIntent(intent: Intent) {
+        super.onNewIntent(intent)
+        setIntent(intent)
+        holder.cameBack(intent.dataString)
+    }
+
+    /** The payer comes back, by whatever way. */
+    override fun onResume() {
+        super.onResume()
+        holder.cameBack()
+    }
+
+    override fun onSaveInstanceState(outState: Bundle) {
+        super.onSaveInstanceState(outState)
+        outState.putString(SAVED_PAYMENT, holder.saved)
+    }
+
+    /** The screen was turned: what is under way stays under way. */
+    override fun onRetainNonConfigurationInstance(): Any = holder
+
+    override fun onDestroy() {
+        super.onDestroy()
+        drawing.cancel()
+        if (!isChangingConfigurations) holder.close()
+    }
+
+    private fun newHolder(saved: String?): PaymentHolder {
+        val shop = application as ShopApplication
+        return PaymentHolder(shop.backend, shop.openPayment, MainScope(), RETURN_URL, saved)
+    }
+
+    /** In the browser, where the payer sees whose page it is; never in a view of the app's own. */
+    private fun open(page: URI) = try {
+        startActivity(Intent(Intent.ACTION_VIEW, Uri.parse("$page")))
+    } catch (_: ActivityNotFoundException) {
+        view.tell("This phone has no browser. Open $page on another one")
+    }
+}

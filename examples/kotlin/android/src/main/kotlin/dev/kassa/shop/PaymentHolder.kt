@@ -1,0 +1,188 @@
+package dev.kassa.shop
+
+import dev.kassa.Card
+import dev.kassa.InternalException
+import dev.kassa.Kassa
+import dev.kassa.PaymentException
+import dev.kassa.PaymentRef
+import dev.kassa.PaymentStatus
+import dev.kassa.QueryFailed
+import dev.kassa.ReturnRedirect
+import dev.kassa.StatusReport
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.cancel
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.launch
+import java.math.BigDecimal
+import java.net.URI
+
+private const val UNKNOWN = "Your payment may have been made. Do not pay again: we are asking"
+
+/** What the payer sees. */
+sealed interface Screen {
+    /** Nothing is being paid; [message] says what became of the last try, where there was one. */
+    data class Ready(val message: String? = null) : Screen
+
+    /** The payment is on its way to the gateway. */
+    data object Sending : Screen
+
+    /** The payer confirms the payment on the bank's page (3DS), which is to be opened. */
+    data class Confirm(val page: URI) : Screen
+
+    /** The payer lets another phone scan this. */
+    data class ShowQr(val text: String) : Screen
+
+    /** The payment exists, or may exist; it is being asked about. */
+    data class Waiting(val message: String) : Screen
+
+    /** It is open, and nobody is asking any more: the payer may have it asked again. */
+    data class StillOpen(val message: String) : Screen
+
+    /** The money was taken. */
+    data class Paid(val amount: BigDecimal?) : Screen
+
+    /** It ended without the money being taken. */
+    data class NotPaid(val reason: String?) : Screen
+}
+
+/**
+ * One checkout, without anything of Android's: what is shown, and what is to be remembered.
+ *
+ * A payment is remembered before it is sent, and until the gateway has said how it ended. Whatever happens in between (the app is killed
+ * on the bank's page, the answer is lost, the payer comes back or never does), it is asked about and never sent again. The return by
+ * deep link is a hint, which anybody can give: it makes the next question come at once, and the status decides.
+ *
+ * Call it on one thread, that of [scope].
+ *
+ * @param saved what an earlier holder said in [saved]
+ */
+class PaymentHolder(
+    private val backend: Backend,
+    private val store: OpenPayment,
+    private val scope: CoroutineScope,
+    private val returnUrl: String,
+    saved: String? = null,
+) {
+    private val screens = MutableStateFlow<Screen>(Screen.Ready())
+
+    // What is stored is never older than what the instance state holds.
+    private var payment: PaymentRef? = store.read() ?: saved?.let(::paymentOrNull)
+    private var watch: Watch? = null
+
+    /** What the payer sees. */
+    val screen: StateFlow<Screen> = screens.asStateFlow()
+
+    /** What to put into the instance state: all it takes to go on after the app was killed. */
+    val saved: String? get() = payment?.toString()
+
+    init {
+        if (payment != null) follow("Asking about your payment")
+    }
+
+    /** Pays by card. While another payment is open, nothing happens. */
+    fun payByCard(amount: BigDecimal, card: Card) {
+        val orderNumber = Kassa.newOrderNumber()
+        if (!isFree || !remember(PaymentRef.card(orderNumber))) return
+        start {
+            val started = backend.payByCard(orderNumber, amount, card, returnUrl)
+            remember(started.payment)
+            if (started.page == null) follow("Asking about your payment") else follow(Screen.Confirm(started.page))
+        }
+    }
+
+    /** Shows a QR code. While another payment is open, nothing happens. */
+    fun payByQr(amount: BigDecimal) {
+        if (!isFree) return
+        start {
+            val started = backend.payByQr(amount)
+            if (!remember(started.payment)) return@start
+            follow(Screen.ShowQr(started.text))
+        }
+    }
+
+    /** The payer is back: by this deep link, or in some other way. A link to another payment is nobody's return. */
+    fun cameBack(link: String? = null) {
+        if (link == null || orderIn(link).let { it != null && it == payment?.orderNumber }) watch?.checkNow()
+    }
+
+    /** Asks again about a payment that is still open. */
+    fun askAgain() {
+        if (screens.value is Screen.StillOpen) follow("Asking about your payment")
+    }
+
+    /** Stops asking. The payment goes on, and stays remembered. */
+    fun close() = scope.cancel()
+
+    private val isFree get() = payment == null && screens.value != Screen.Sending
+
+    private fun start(send: suspend () -> Unit) {
+        screens.value = Screen.Sending
+        scope.launch {
+            try {
+                send()
+            } catch (error: PaymentException.OutcomeUnknown) {
+                remember(error.payment)
+                follow(UNKNOWN)
+            } catch (error: PaymentException) {
+                forget(Screen.Ready("Nothing was paid. ${error.message}"))
+            } catch (_: InternalException) {
+                // A defect, which says nothing about the money.
+                if (payment == null) forget(Screen.Ready("Nothing was paid")) else follow(UNKNOWN)
+            }
+        }
+    }
+
+    private fun follow(message: String) = follow(Screen.Waiting(message))
+
+    private fun follow(meanwhile: Screen) {
+        screens.value = meanwhile
+        scope.launch {
+            try {
+                val watch = backend.watch(payment ?: return@launch)
+                this@PaymentHolder.watch = watch
+                watch.reports.collect { report ->
+                    when (report) {
+                        is StatusReport -> show(report)
+                        is QueryFailed -> Unit // the watch goes on by itself
+                    }
+                }
+            } catch (error: PaymentException) {
+                // The asking has ended; that says nothing about the payment.
+                screens.value = Screen.StillOpen("Your payment is still open. ${error.message}")
+            }
+        }
+    }
+
+    private fun show(report: StatusReport) = when (report.status) {
+        PaymentStatus.Charged -> forget(Screen.Paid(report.amount))
+        PaymentStatus.Rejected -> forget(Screen.NotPaid(report.reason))
+        is PaymentStatus.Other -> Unit
+    }
+
+    /** False where it cannot be stored; nothing may be sent then. */
+    private fun remember(known: PaymentRef): Boolean {
+        val isStored = store.write(known)
+        when {
+            // It knows no less than what is stored.
+            isStored || payment != null -> payment = known
+            else -> screens.value = Screen.Ready("Nothing was paid. The phone cannot store the payment")
+        }
+        return isStored
+    }
+
+    private fun forget(end: Screen) {
+        payment = null
+        watch = null
+        // Where that fails, the next start asks once more, and hears the same.
+        store.write(null)
+        screens.value = end
+    }
+}
+
+private fun orderIn(link: String) = try {
+    ReturnRedirect.parse(link).orderNumber
+} catch (_: PaymentException.Invalid) {
+    null
+}

@@ -1,0 +1,169 @@
+package dev.kassa.shop
+
+import android.content.Intent
+import android.net.Uri
+import android.os.Bundle
+import android.os.Looper
+import android.os.Parcel
+import android.view.View
+import android.view.ViewGroup
+import android.widget.Button
+import android.widget.EditText
+import android.widget.ImageView
+import android.widget.TextView
+import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestCards
+import org.junit.AfterClass
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNotNull
+import org.junit.Assert.assertTrue
+import org.junit.Before
+import org.junit.BeforeClass
+import org.junit.Test
+import org.junit.runner.RunWith
+import org.robolectric.Robolectric
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.Shadows.shadowOf
+import org.robolectric.android.controller.ActivityController
+import org.robolectric.annotation.Config
+import org.robolectric.annotation.ConscryptMode
+import java.net.URI
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.TimeUnit.SECONDS
+
+/** The app with the sandbox behind it. */
+class ShopWithSandbox : ShopApplication() {
+    override val backend: Backend by lazy { backend(CheckoutActivityTest.sandbox, OFTEN) }
+}
+
+/** The Activity itself, on the Android that Robolectric brings, with the real library and a real sandbox. */
+@RunWith(RobolectricTestRunner::class)
+@Config(application = ShopWithSandbox::class, sdk = [26])
+@ConscryptMode(ConscryptMode.Mode.OFF) // it asks the wrong one of the two Androids which version it is
+class CheckoutActivityTest {
+    @Before
+    fun forget() = sandbox.reset()
+
+    @Test
+    fun `a card payment through 3DS`() {
+        val app = start()
+        payByCard(app)
+        app.click("Confirm at your bank")
+        val opened = shadowOf(app.get()).nextStartedActivity
+        assertEquals(Intent.ACTION_VIEW, opened.action)
+        val link = enterOtp(URI(opened.dataString!!), TestCards.APPROVED.otp!!)
+        app.pause().stop()
+        app.newIntent(Intent(Intent.ACTION_VIEW, Uri.parse(link))).restart().start().resume()
+        app.awaitText("Paid: 250.00. Thank you")
+        assertEquals(1, sandbox.ledger().single().timesCharged)
+    }
+
+    @Test
+    fun `process death in the middle of 3DS`() {
+        val killed = start()
+        payByCard(killed)
+        killed.click("Confirm at your bank")
+        val page = URI(shadowOf(killed.get()).nextStartedActivity.dataString!!)
+        val state = Bundle()
+        killed.pause().saveInstanceState(state).stop().destroy()
+        assertFalse("a card number is in what the system keeps", TestCards.APPROVED.pan in bytes(state))
+        assertNotNull(state.getString("payment"))
+
+        val link = enterOtp(page, TestCards.APPROVED.otp!!)
+        val intent = Intent(Intent.ACTION_VIEW, Uri.parse(link))
+        val app = Robolectric.buildActivity(CheckoutActivity::class.java, intent).setup(state)
+        app.awaitText("Paid: 250.00. Thank you")
+        assertEquals(1, sandbox.ledger().size)
+        assertEquals(1, sandbox.ledger().single().timesCharged)
+    }
+
+    @Test
+    fun `the screen is turned while the payment is confirmed`() {
+        val app = start()
+        payByCard(app)
+        app.recreate()
+        app.click("Confirm at your bank")
+        enterOtp(URI(shadowOf(app.get()).nextStartedActivity.dataString!!), TestCards.APPROVED.otp!!)
+        app.awaitText("Paid: 250.00. Thank you")
+        assertEquals(1, sandbox.ledger().size)
+    }
+
+    @Test
+    fun `a QR code`() {
+        val app = start()
+        app.click("Pay 250.00 KGS by QR code")
+        app.await("the code") { root -> root.findAll<ImageView>().any { it.visibility == View.VISIBLE && it.drawable != null } }
+        sandbox.approve(sandbox.ledger().single().orderNumber)
+        app.awaitText("Paid: 25000. Thank you")
+    }
+
+    @Test
+    fun `the manifest's link leads to the activity`() {
+        val text = Files.readString(Path.of("src/main/AndroidManifest.xml"))
+        val link = URI(RETURN_URL)
+        assertTrue("android:scheme=\"${link.scheme}\"" in text && "android:host=\"${link.host}\"" in text)
+    }
+
+    private fun start() = Robolectric.buildActivity(CheckoutActivity::class.java).setup()
+
+    private fun payByCard(app: ActivityController<CheckoutActivity>) {
+        val fields = app.get().window.decorView.findAll<EditText>().associateBy { "${it.hint}" }
+        fields.getValue("Card number").setText(TestCards.APPROVED.pan)
+        fields.getValue("Month, two digits").setText("12")
+        fields.getValue("Year, four digits").setText("2099")
+        fields.getValue("CVC").setText("123")
+        fields.getValue("Name on the card").setText("Aibek Asanov")
+        app.click("Pay 250.00 KGS by card")
+        app.awaitText("Your bank wants you to confirm the payment")
+        assertEquals("what was typed is gone", "", "${fields.getValue("Card number").text}")
+    }
+
+    private fun ActivityController<CheckoutActivity>.click(label: String) {
+        await(label) { root -> root.findAll<Button>().any { "${it.text}" == label && it.visibility == View.VISIBLE } }
+        get().window.decorView.findAll<Button>().single { "${it.text}" == label }.performClick()
+    }
+
+    private fun ActivityController<CheckoutActivity>.awaitText(text: String) =
+        await(text) { root -> root.findAll<TextView>().any { text in "${it.text}" && it.visibility == View.VISIBLE } }
+
+    /** Lets the thread that draws do its work until it is there. */
+    private fun ActivityController<CheckoutActivity>.await(what: String, isThere: (View) -> Boolean) {
+        val deadline = System.nanoTime() + SECONDS.toNanos(60)
+        while (!isThere(get().window.decorView)) {
+            if (System.nanoTime() > deadline) throw AssertionError("$what does not come; there is ${texts()}")
+            shadowOf(Looper.getMainLooper()).idle()
+            Thread.sleep(10)
+        }
+    }
+
+    private fun ActivityController<CheckoutActivity>.texts() =
+        get().window.decorView.findAll<TextView>().filter { it.visibility == View.VISIBLE }.map { "${it.text}" }
+
+    companion object {
+        lateinit var sandbox: Sandbox
+
+        @JvmStatic
+        @BeforeClass
+        fun startSandbox() {
+            sandbox = Sandbox.start()
+        }
+
+        @JvmStatic
+        @AfterClass
+        fun stopSandbox() = sandbox.close()
+    }
+}
+
+private inline fun <reified T : View> View.findAll(): List<T> = everything(this).filterIsInstance<T>()
+
+private fun everything(view: View): List<View> =
+    listOf(view) + ((view as? ViewGroup)?.let { group -> (0 until group.childCount).flatMap { everything(group.getChildAt(it)) } }).orEmpty()
+
+private fun bytes(state: Bundle): String {
+    val parcel = Parcel.obtain()
+    parcel.writeBundle(state)
+    // Android writes texts in UTF-16.
+    return parcel.marshall().filter { it != 0.toByte() }.toByteArray().toString(Charsets.ISO_8859_1)
+}

@@ -1,0 +1,30 @@
+package dev.kassa.shop
+
+import dev.kassa.Card
+import dev.kassa.PollPolicy
+import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestCard
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpRequest.BodyPublishers
+import java.net.http.HttpResponse.BodyHandlers
+import java.time.Duration
+
+/** A payer who does not come back is waited for in vain: no test passes by asking often enough. */
+val SELDOM = PollPolicy(Duration.ofMinutes(10), Duration.ofMinutes(20))
+val OFTEN = PollPolicy(Duration.ofMillis(50), Duration.ofMinutes(5))
+
+fun card(card: TestCard) = Card(card.pan, "12", 2099, "123", "Aibek Asanov")
+
+fun backend(sandbox: Sandbox, policy: PollPolicy = SELDOM) = DemoBackend(sandbox.baseUrl, policy)
+
+/** What the payer's browser does on the bank's page; where it is sent to then. */
+fun enterOtp(page: URI, otp: String): String {
+    val request = HttpRequest.newBuilder(page)
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .POST(BodyPublishers.ofString("otp=$otp"))
+        .build()
+    val answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString())
+    return answer.headers().firstValue("Location").orElseThrow()
+}

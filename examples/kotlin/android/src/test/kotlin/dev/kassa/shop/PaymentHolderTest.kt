@@ -1,0 +1,218 @@
+package dev.kassa.shop
+
+import dev.kassa.Card
+import dev.kassa.PaymentRef
+import dev.kassa.sandbox.Endpoint
+import dev.kassa.sandbox.FaultName
+import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestCards
+import dev.kassa.sandbox.junit.WithSandbox
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.SupervisorJob
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotNull
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import java.math.BigDecimal
+import kotlin.time.Duration.Companion.seconds
+
+private val PRICE = BigDecimal("250.00")
+
+/** What survives in the phone's memory of things; it can be full. */
+class Memory(var isFull: Boolean = false) : OpenPayment {
+    var payment: PaymentRef? = null
+
+    override fun read() = payment
+
+    override fun write(payment: PaymentRef?): Boolean {
+        if (!isFull) this.payment = payment
+        return !isFull
+    }
+}
+
+@WithSandbox
+class PaymentHolderTest(private val sandbox: Sandbox) {
+    private val memory = Memory()
+
+    /** Everything of a holder runs on the one thread of this, as it would on the one that draws. */
+    private fun onOneThread(test: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(60.seconds) { test() } }
+
+    private fun CoroutineScope.holder(backend: Backend = backend(sandbox), saved: String? = null) =
+        PaymentHolder(backend, memory, CoroutineScope(coroutineContext + SupervisorJob()), RETURN_URL, saved)
+
+    private suspend inline fun <reified T : Screen> PaymentHolder.becomes(): T = screen.first { it is T } as T
+
+    @Test
+    fun `a card is confirmed on the bank's page, and the return is asked about at once`() = onOneThread {
+        val holder = holder()
+        holder.payByCard(PRICE, card(TestCards.APPROVED))
+        val order = orderOf(holder)
+        val link = enterOtp(holder.becomes<Screen.Confirm>().page, "123456")
+        assertTrue(link.startsWith(RETURN_URL) && order in link, link)
+        holder.cameBack(link)
+        assertEquals(0, PRICE.compareTo(holder.becomes<Screen.Paid>().amount))
+        assertNull(holder.saved)
+        assertNull(memory.payment)
+        assertEquals(1, sandbox.payment(order).timesCharged)
+        holder.close()
+    }
+
+    /** The number of the payment that the holder remembers. The gateway may not know it yet. */
+    private fun orderOf(holder: PaymentHolder): String = PaymentRef.parse(holder.saved!!).orderNumber!!
+
+    @Test
+    fun `an app that was killed on the bank's page goes on where it was`() = onOneThread {
+        val killed = holder()
+        killed.payByCard(PRICE, card(TestCards.APPROVED))
+        val order = orderOf(killed)
+        val page = killed.becomes<Screen.Confirm>().page
+        val saved = killed.saved
+        killed.close()
+        enterOtp(page, "123456")
+
+        holder(saved = saved).run {
+            becomes<Screen.Paid>()
+            close()
+        }
+        assertEquals(1, sandbox.requests(order).count { it.endpoint == Endpoint.PAYMENT }, "it was sent once")
+        assertEquals(1, sandbox.payment(order).timesCharged)
+    }
+
+    @Test
+    fun `an app that was killed without a word goes on by what it stored`() = onOneThread {
+        val killed = holder()
+        killed.payByCard(PRICE, card(TestCards.APPROVED))
+        assertNotNull(memory.payment, "it is stored before anything is sent")
+        val page = killed.becomes<Screen.Confirm>().page
+        killed.close()
+        enterOtp(page, "123456")
+        holder().run {
+            becomes<Screen.Paid>()
+            close()
+        }
+        assertNull(memory.payment)
+    }
+
+    @Test
+    fun `an instance state that is older than the open payment does not replace it`() = onOneThread {
+        val first = holder()
+        first.payByCard(PRICE, card(TestCards.APPROVED))
+        val old = first.saved
+        first.becomes<Screen.Confirm>()
+        sandbox.approve(orderOf(first))
+        first.cameBack()
+        first.becomes<Screen.Paid>()
+        first.payByCard(PRICE, card(TestCards.STUCK_PENDING))
+        first.becomes<Screen.Confirm>()
+        val open = memory.payment
+        first.close()
+
+        holder(saved = old).run {
+            assertEquals(open.toString(), saved)
+            close()
+        }
+        assertEquals(open, memory.payment)
+    }
+
+    @Test
+    fun `a lost answer is asked about, and nothing is sent again`() = onOneThread {
+        val fault = sandbox.faults.add(FaultName.REPLY_LOST, endpoint = Endpoint.PAYMENT, times = 1)
+        val holder = holder()
+        holder.payByCard(PRICE, card(TestCards.WITHOUT_3DS_APPROVED))
+        val order = orderOf(holder)
+        holder.becomes<Screen.Paid>()
+        assertEquals(1, fault.struck)
+        assertEquals(1, sandbox.payment(order).timesCharged)
+        holder.close()
+    }
+
+    @Test
+    fun `a link that says it is paid is only a hint`() = onOneThread {
+        val holder = holder()
+        holder.payByCard(PRICE, card(TestCards.APPROVED))
+        val order = orderOf(holder)
+        holder.becomes<Screen.Confirm>()
+        awaitQueries(order, 1)
+        for (link in listOf("$RETURN_URL?OrderNumber=another&statusCode=200", "nonsense", RETURN_URL)) holder.cameBack(link)
+        holder.cameBack("$RETURN_URL?OrderNumber=$order&statusCode=200")
+        awaitQueries(order, 2)
+        assertTrue(holder.screen.value is Screen.Confirm)
+        sandbox.decline(order)
+        holder.cameBack()
+        holder.becomes<Screen.NotPaid>()
+        assertEquals(3, queries(order), "a link to another payment asks nothing")
+        holder.close()
+    }
+
+    private fun queries(order: String) = sandbox.requests(order).count { it.endpoint != Endpoint.PAYMENT }
+
+    private suspend fun awaitQueries(order: String, count: Int) {
+        while (queries(order) < count) delay(10)
+    }
+
+    @Test
+    fun `what is refused can be tried again`() = onOneThread {
+        val holder = holder()
+        holder.payByCard(PRICE, Card("1", "13", 0, "", ""))
+        val ready = holder.screen.first { it is Screen.Ready && it.message != null } as Screen.Ready
+        assertTrue("Nothing was paid" in ready.message!! && "pan" in ready.message, ready.message)
+        assertNull(memory.payment)
+        holder.payByCard(PRICE, card(TestCards.WITHOUT_3DS_APPROVED))
+        holder.becomes<Screen.Paid>()
+        holder.close()
+    }
+
+    @Test
+    fun `a payment that cannot be stored is not sent`() = onOneThread {
+        memory.isFull = true
+        val holder = holder()
+        holder.payByCard(PRICE, card(TestCards.WITHOUT_3DS_APPROVED))
+        assertTrue("cannot store" in (holder.screen.value as Screen.Ready).message!!)
+        assertTrue(sandbox.requests().isEmpty())
+        holder.close()
+    }
+
+    @Test
+    fun `a second tap pays nothing`() = onOneThread {
+        val holder = holder()
+        repeat(3) { holder.payByCard(PRICE, card(TestCards.APPROVED)) }
+        holder.payByQr(PRICE)
+        holder.becomes<Screen.Confirm>()
+        holder.payByCard(PRICE, card(TestCards.APPROVED))
+        assertEquals(1, sandbox.ledger().size)
+        holder.close()
+    }
+
+    @Test
+    fun `a QR code is shown until it is paid`() = onOneThread {
+        val holder = holder(backend(sandbox, OFTEN))
+        holder.payByQr(PRICE)
+        val text = holder.becomes<Screen.ShowQr>().text
+        val payment = sandbox.ledger().single()
+        assertEquals(BigDecimal(25_000), payment.amount)
+        assertTrue(payment.gatewayNumber in text)
+        sandbox.approve(payment.orderNumber)
+        holder.becomes<Screen.Paid>()
+        holder.close()
+    }
+
+    @Test
+    fun `asking that has ended says nothing about the payment, and can be begun again`() = onOneThread {
+        sandbox.faults.add(FaultName.UNAUTHORIZED, endpoint = Endpoint.STATUS)
+        val holder = holder()
+        holder.payByCard(PRICE, card(TestCards.APPROVED))
+        val order = orderOf(holder)
+        holder.becomes<Screen.StillOpen>()
+        assertNotNull(memory.payment)
+        sandbox.faults.clear()
+        sandbox.approve(order)
+        holder.askAgain()
+        holder.becomes<Screen.Paid>()
+        holder.close()
+    }
+}
