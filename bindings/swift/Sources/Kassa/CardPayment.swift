@@ -1,0 +1,142 @@
+import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
+internal import KassaGenerated
+
+/// A request for a card payment. Sending card data puts the merchant under PCI DSS; see ``Card``.
+///
+/// Write amounts as texts or whole numbers: `Decimal(string: "100.10")!`. A literal with a fraction would pass through a float.
+public struct CardPayment: Sendable {
+    /// The merchant's unique number of the payment, best made of A-Z a-z 0-9 - _ only: ``newOrderNumber()``.
+    public var orderNumber: String
+    /// What is paid for.
+    public var description: String
+    /// The amount in units of the currency, at least 1. Sent digit for digit.
+    public var amount: Decimal
+    /// The currency's three letters.
+    public var currency: String
+    /// The card.
+    public var card: Card
+    /// The payer's language, two letters, such as `ky`.
+    public var language: String
+    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    public var returnURL: String?
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    public var callbackURL: String
+    /// The payer's IPv4 or IPv6 address.
+    public var ip: String
+    /// The payer's e-mail.
+    public var email: String?
+
+    /// A request. Nothing is checked here: sending it reports every violation at once.
+    public init(
+        orderNumber: String, description: String, amount: Decimal, currency: String, card: Card, language: String,
+        returnURL: String? = nil, callbackURL: String, ip: String, email: String? = nil
+    ) {
+        self.orderNumber = orderNumber
+        self.description = description
+        self.amount = amount
+        self.currency = currency
+        self.card = card
+        self.language = language
+        self.returnURL = returnURL
+        self.callbackURL = callbackURL
+        self.ip = ip
+        self.email = email
+    }
+
+    /// What to store **before** sending, so that the payment can be asked about whatever happens.
+    public func paymentRef() -> PaymentRef { .card(orderNumber) }
+
+    /// What is worth a second look before sending. It blocks nothing.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    public func advice() throws -> [Advice] {
+        try translated { try core.advice() }.map(Advice.init)
+    }
+}
+
+/// `description` is taken: it is what is paid for.
+extension CardPayment: CustomDebugStringConvertible {
+    /// All fields that are there, the card masked.
+    public var debugDescription: String { described(self) }
+}
+
+extension CardPayment {
+    var core: KassaGenerated.CardPayment {
+        KassaGenerated.CardPayment(
+            orderNumber: orderNumber, description: description, amount: amount, currency: currency, card: card.core,
+            language: language, returnUrl: returnURL, callbackUrl: callbackURL, ip: ip, email: email)
+    }
+}
+
+/// The gateway accepted a card payment. **It is not paid yet**: follow ``nextStep``, then watch ``payment``.
+public struct CardPaymentCreated: Hashable, Sendable, CustomStringConvertible {
+    /// What to ask about the payment with. Store it: it may know more than the one made before sending.
+    public let payment: PaymentRef
+    /// What comes next.
+    public let nextStep: NextStep
+    /// The gateway's code, `110`.
+    public let code: String?
+    /// The amount as the gateway reports it.
+    public let amount: Decimal?
+    /// The currency as the gateway reports it.
+    public let currency: String?
+    /// The whole reply, with secrets masked.
+    public let raw: String
+
+    /// One made by hand, for tests of your own.
+    public init(
+        payment: PaymentRef, nextStep: NextStep, code: String? = nil, amount: Decimal? = nil, currency: String? = nil,
+        raw: String = ""
+    ) {
+        self.payment = payment
+        self.nextStep = nextStep
+        self.code = code
+        self.amount = amount
+        self.currency = currency
+        self.raw = raw
+    }
+
+    /// All fields that are there.
+    public var description: String { described(self) }
+}
+
+/// What comes after a card payment was accepted.
+public enum NextStep: Hashable, Sendable {
+    /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
+    case openConfirmation(url: URL)
+    /// Nothing to confirm. Ask for the status: only a status query settles a payment. `status` is the word that the create reply
+    /// showed, such as `Success`.
+    case askStatus(status: String?)
+}
+
+extension NextStep: CustomStringConvertible {
+    /// Which one, and what it holds.
+    public var description: String {
+        switch self {
+        case .openConfirmation(let url): "openConfirmation(\(url.absoluteString))"
+        case .askStatus(let status): "askStatus(\(status ?? ""))"
+        }
+    }
+}
+
+extension CardPaymentCreated {
+    /// - Throws: ``PaymentError/outcomeUnknown(payment:code:reason:detail:body:)`` where the page is not a URL for Foundation. The
+    ///   payment was accepted, so nothing else would be true.
+    init(_ core: KassaGenerated.CardPaymentCreated) throws {
+        let payment = PaymentRef(core.payment)
+        let nextStep: NextStep
+        switch core.nextStep {
+        case .askStatus(let status): nextStep = .askStatus(status: status)
+        case .openConfirmation(let text):
+            guard let url = URL(string: text) else {
+                let detail = "the reply's ConfirmationUrl cannot be read"
+                throw PaymentError.outcomeUnknown(
+                    payment: payment, code: core.code, reason: nil, detail: detail, body: core.raw)
+            }
+            nextStep = .openConfirmation(url: url)
+        }
+        self.init(
+            payment: payment, nextStep: nextStep, code: core.code, amount: core.amount, currency: core.currency, raw: core.raw)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+extension Duration {
+    /// As the generated code takes it. That would end the process for a duration below zero, which the core refuses by itself when
+    /// it is zero.
+    var core: TimeInterval {
+        let (seconds, attoseconds) = components
+        return max(0, TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18)
+    }
+
+    /// To the nanosecond, and no longer than a duration can be: the number of seconds may come from outside.
+    init(core: TimeInterval) {
+        guard let seconds = Int64(exactly: core.rounded(.down)) else {
+            self.init(secondsComponent: .max, attosecondsComponent: 0)
+            return
+        }
+        let nanoseconds = Int64(((core - TimeInterval(seconds)) * 1e9).rounded())
+        self.init(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
+    }
+}
+
+/// `Type(field: value, …)` without the fields that are absent.
+func described(_ value: Any) -> String {
+    let mirror = Mirror(reflecting: value)
+    let fields = mirror.children.compactMap { label, field in
+        shown(field).map { "\(label ?? ""): \($0)" }
+    }
+    return "\(mirror.subjectType)(\(fields.joined(separator: ", ")))"
+}
+
+private func shown(_ field: Any) -> String? {
+    let mirror = Mirror(reflecting: field)
+    guard mirror.displayStyle == .optional else { return String(reflecting: field) }
+    return mirror.children.first.map { String(reflecting: $0.value) }
+}
+
+/// The generated code cannot hand on a longer text than this, and would end the process for it.
+let longestText = Int(Int32.max)
+
+/// A text from outside, refused where it is too long to be handed on.
+func checked(_ text: String, _ field: String) throws -> String {
+    guard text.utf8.count <= longestText else {
+        let sentence = "\(field) must be shorter than 2 GiB"
+        let violation = Violation(field: field, rule: .length, limit: "\(longestText)", text: sentence)
+        throw PaymentError.invalid(violations: [violation])
+    }
+    return text
+}

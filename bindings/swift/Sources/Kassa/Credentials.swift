@@ -1,0 +1,21 @@
+internal import KassaGenerated
+
+/// The merchant's login and password, as the service's administrator issued them. Never printed.
+///
+/// They also open the merchant's dashboard, so **they do not belong inside a mobile app**: let a back end create pay-forms for it.
+public struct Credentials: Sendable {
+    let core: KassaGenerated.Credentials
+
+    /// Credentials for HTTP Basic authentication.
+    public init(login: String, password: String) {
+        core = .basic(login: login, password: password)
+    }
+}
+
+extension Credentials: CustomStringConvertible, CustomReflectable {
+    /// A mask.
+    public var description: String { "Credentials(***)" }
+
+    /// Nothing of what is inside.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,148 @@
+internal import KassaGenerated
+
+/// The payment gateway: one for a whole program, from any task.
+///
+/// Every call throws a ``PaymentError`` that says whether it may have moved money, and `CancellationError` **at once** when its task
+/// is cancelled. A cancelled query ends. A cancelled payment is prevented where no connection was made yet; afterwards it goes on
+/// without its caller, who asks with the ``PaymentRef`` that was stored before.
+///
+/// ```swift
+/// let credentials = Credentials(login: "shop", password: password)
+/// let gateway = try Gateway(GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials))
+/// let payment = MbankPayment(
+///     orderNumber: newOrderNumber(), phone: "996700000001", amountSom: 250, comment: "Two tickets")
+/// try store(payment.paymentRef().description)  // before anything is sent
+/// do {
+///     _ = try await gateway.createMbankPayment(payment)
+///     _ = try await gateway.confirmMbankPayment(payment.orderNumber, otp: codeFromTheSMS)
+/// } catch let error as PaymentError where error.paymentMayExist {
+///     print(error)  // it may have been charged; never send it again, ask
+/// }
+/// switch try await gateway.watch(payment.paymentRef()).outcome() {
+/// case .charged(let report): print("paid", report.amount ?? "")
+/// case .rejected: print("not paid")
+/// case .cancelled: print("stopped asking")
+/// }
+/// ```
+public final class Gateway: Sendable {
+    let core: KassaGenerated.Gateway
+    private let baseURL: String
+
+    /// A gateway by its configuration. Nothing is sent.
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:)`` where a setting cannot work, naming it.
+    public init(_ config: GatewayConfig) throws {
+        core = try translated { try KassaGenerated.Gateway(config: config.core) }
+        baseURL = config.baseURL
+    }
+
+    /// Creates a card payment. **Moves money**; sent once.
+    ///
+    /// The answer means that the gateway accepted it, not that it is paid: follow its ``CardPaymentCreated/nextStep``, then watch it.
+    ///
+    /// - Throws: ``PaymentError/outcomeUnknown(payment:code:reason:detail:body:)`` where the payment may exist all the same: watch
+    ///   it, never send it again. Every other ``PaymentError`` says that no money moved.
+    public func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated {
+        try CardPaymentCreated(await asked { try await $0.createCardPayment(gateway: core, payment: payment.core) })
+    }
+
+    /// Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
+    ///
+    /// - Parameter language: The language (ISO 639-1) of the gateway's messages; the merchant's default without it.
+    /// - Throws: No ``PaymentError`` says anything about the payment itself. A number that the gateway does not know is
+    ///   ``PaymentError/refused(httpStatus:code:reason:body:)``.
+    public func paymentStatus(_ orderNumber: String, language: String? = nil) async throws -> StatusReport {
+        StatusReport(
+            try await asked { try await $0.paymentStatus(gateway: core, orderNumber: orderNumber, language: language) })
+    }
+
+    /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
+    ///
+    /// - Throws: As ``createCardPayment(_:)`` does.
+    public func createMbankPayment(_ payment: MbankPayment) async throws -> MbankPaymentCreated {
+        MbankPaymentCreated(try await asked { try await $0.createMbankPayment(gateway: core, payment: payment.core) })
+    }
+
+    /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
+    ///
+    /// - Parameters:
+    ///   - orderNumber: The merchant's.
+    ///   - otp: The one-time password.
+    ///   - identifier: The one that the create answer holds where the dialect names it.
+    /// - Throws: As ``createCardPayment(_:)`` does. A wrong password is ``PaymentError/refused(httpStatus:code:reason:body:)``.
+    public func confirmMbankPayment(_ orderNumber: String, otp: String, identifier: String? = nil) async throws -> GatewayReply {
+        let reply = try await asked {
+            try await $0.confirmMbankPayment(gateway: core, orderNumber: orderNumber, otp: otp, identifier: identifier)
+        }
+        return GatewayReply(reply)
+    }
+
+    /// Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the error; sent once.
+    public func createPayForm(_ form: PayForm) async throws -> PayFormCreated {
+        try PayFormCreated(await asked { try await $0.createPayForm(gateway: core, form: form.core) })
+    }
+
+    /// Asks for the status of a payment by the **merchant's** order number and the provider.
+    ///
+    /// - Throws: As ``paymentStatus(_:language:)`` does.
+    public func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport {
+        let report = try await asked {
+            try await $0.providerStatus(gateway: core, orderNumber: orderNumber, provider: provider.core)
+        }
+        return StatusReport(report)
+    }
+
+    /// Makes a QR code as the gateway's own picture, 400x400. Moves no money, whatever the error; sent once.
+    public func createQrImage(_ payment: QrPayment) async throws -> QrImage {
+        QrImage(try await asked { try await $0.createQrImage(gateway: core, payment: payment.core) })
+    }
+
+    /// Makes the data of a QR code, to be drawn with ``QrCode``. Moves no money, whatever the error; sent once.
+    public func createQrData(_ payment: QrPayment) async throws -> QrData {
+        QrData(try await asked { try await $0.createQrData(gateway: core, payment: payment.core) })
+    }
+
+    /// Asks for the status of a QR payment by its transaction id.
+    ///
+    /// - Throws: As ``paymentStatus(_:language:)`` does.
+    public func qrStatus(_ transactionID: String) async throws -> StatusReport {
+        StatusReport(try await asked { try await $0.qrStatus(gateway: core, transactionId: transactionID) })
+    }
+
+    /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+    ///
+    /// - Parameter expected: What the merchant knows of the order; give it, and a callback with another amount is found out.
+    /// - Throws: Where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.
+    public func verifyCallback(_ callback: Callback, expected: ExpectedPayment? = nil) async throws -> CallbackVerdict {
+        let verdict = try await asked {
+            try await $0.verifyCallback(gateway: core, callback: callback.core, expected: expected?.core)
+        }
+        return CallbackVerdict(verdict)
+    }
+
+    /// Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is asked
+    /// for a report.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the reference has nothing to ask with.
+    public func watch(_ payment: PaymentRef, policy: PollPolicy = PollPolicy()) throws -> StatusWatch {
+        StatusWatch(try translated { try core.watch(payment: payment.core, policy: policy.core) })
+    }
+
+    /// Refuses further calls and waits until every payment on its way has its reply, or this task is cancelled.
+    public func close() async {
+        let call = CancellableCall()
+        await withTaskCancellationHandler {
+            await call.close(gateway: core)
+        } onCancel: {
+            call.cancel()
+        }
+    }
+}
+
+extension Gateway: CustomStringConvertible, CustomReflectable {
+    /// Its address.
+    public var description: String { "Gateway(\(baseURL))" }
+
+    /// Its address.
+    public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
+}

@@ -1,0 +1,94 @@
+internal import KassaGenerated
+
+/// How a ``Gateway`` reaches the payment gateway.
+public struct GatewayConfig: Sendable {
+    /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
+    public var baseURL: String
+    /// The merchant's login and password.
+    public var credentials: Credentials
+    /// How long making a connection may take, TLS included.
+    public var connectTimeout: Duration
+    /// How long a whole call may take: connecting, sending, the whole reply, and every retry.
+    public var deadline: Duration
+    /// How often a failed query is repeated within the deadline. A payment is repeated as often, but only where no connection was
+    /// ever made; a pay-form or a QR code is never repeated.
+    public var queryRetries: Int
+    /// How the fields of a status query travel.
+    public var statusQuery: StatusQueryForm
+    /// How to read the gateway's replies.
+    public var dialect: Dialect
+    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    public var extraRootCertificates: [String]
+    /// The way to the gateway; proxies in the environment are used only when asked for.
+    public var proxy: Proxy
+    /// Added to the user agent, such as `my-shop/1.2`.
+    public var userAgentSuffix: String?
+    /// Refuse card numbers with a wrong check digit before they are sent.
+    public var checkLuhn: Bool
+
+    /// A configuration. Nothing is checked here, but by ``Gateway/init(_:)``.
+    public init(
+        baseURL: String, credentials: Credentials, connectTimeout: Duration = .seconds(10), deadline: Duration = .seconds(30),
+        queryRetries: Int = 2, statusQuery: StatusQueryForm = .jsonBody, dialect: Dialect = Dialect(),
+        extraRootCertificates: [String] = [], proxy: Proxy = .direct, userAgentSuffix: String? = nil, checkLuhn: Bool = false
+    ) {
+        self.baseURL = baseURL
+        self.credentials = credentials
+        self.connectTimeout = connectTimeout
+        self.deadline = deadline
+        self.queryRetries = queryRetries
+        self.statusQuery = statusQuery
+        self.dialect = dialect
+        self.extraRootCertificates = extraRootCertificates
+        self.proxy = proxy
+        self.userAgentSuffix = userAgentSuffix
+        self.checkLuhn = checkLuhn
+    }
+}
+
+/// How the fields of `GET /api/v1.1.0/status` travel.
+public enum StatusQueryForm: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// As a JSON body, as the interface says.
+    case jsonBody = "json_body"
+    /// As a query string, for the way through a proxy that drops the body of a GET.
+    case queryString = "query_string"
+
+    /// Its name, the same in every language.
+    public var description: String { rawValue }
+}
+
+extension GatewayConfig: CustomStringConvertible, CustomReflectable {
+    /// The settings, secrets masked.
+    public var description: String { described(self) }
+
+    /// The settings, secrets masked: an address that holds credentials is refused later, but it can be printed before.
+    public var customMirror: Mirror {
+        let isPlain = !baseURL.contains { "@?#".contains($0) }
+        let children: KeyValuePairs<String, Any> = [
+            "baseURL": isPlain ? baseURL : "(not usable)", "credentials": credentials, "connectTimeout": connectTimeout,
+            "deadline": deadline, "queryRetries": queryRetries, "statusQuery": statusQuery, "dialect": dialect,
+            "extraRootCertificates": extraRootCertificates.count, "proxy": proxy, "userAgentSuffix": userAgentSuffix as Any,
+            "checkLuhn": checkLuhn,
+        ]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}
+
+extension GatewayConfig {
+    var core: KassaGenerated.GatewayConfig {
+        KassaGenerated.GatewayConfig(
+            baseUrl: baseURL, credentials: credentials.core, connectTimeout: connectTimeout.core, deadline: deadline.core,
+            queryRetries: UInt32(clamping: queryRetries), statusQuery: statusQuery.core, dialect: dialect.core,
+            extraRootCertificates: extraRootCertificates, proxy: proxy.core, userAgentSuffix: userAgentSuffix,
+            checkLuhn: checkLuhn)
+    }
+}
+
+extension StatusQueryForm {
+    var core: KassaGenerated.StatusQueryForm {
+        switch self {
+        case .jsonBody: .jsonBody
+        case .queryString: .queryString
+        }
+    }
+}

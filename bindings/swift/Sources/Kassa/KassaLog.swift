@@ -1,0 +1,83 @@
+internal import KassaGenerated
+
+#if canImport(OSLog)
+    internal import OSLog
+#endif
+
+/// Where Kassa's events go: nowhere, until they are asked for. There is no secret and no body in them.
+public enum KassaLog {
+    /// Sends all events of the program to a handler from now on; to none for nil. The handler is called on Kassa's own threads, one
+    /// event after the other or several at once.
+    ///
+    /// ```swift
+    /// KassaLog.send { event in logger.log(level: .init(event.level), "\(event.text)") }
+    /// ```
+    public static func send(to handler: (@Sendable (LogEvent) -> Void)?) {
+        setLogSink(sink: handler.map(Sink.init))
+    }
+
+    #if canImport(OSLog)
+        /// Sends all events of the program to the system's log from now on, with the category `kassa`.
+        public static func sendToSystemLog(subsystem: String) {
+            let logger = Logger(subsystem: subsystem, category: "kassa")
+            send { event in
+                switch event.level {
+                case .error: logger.error("\(event.text, privacy: .public)")
+                case .warning: logger.warning("\(event.text, privacy: .public)")
+                case .info: logger.info("\(event.text, privacy: .public)")
+                case .debug: logger.debug("\(event.text, privacy: .public)")
+                }
+            }
+        }
+    #endif
+}
+
+/// One event, in one line.
+public struct LogEvent: Hashable, Sendable, CustomStringConvertible {
+    /// How much an event matters.
+    public enum Level: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        /// Something failed.
+        case error
+        /// Something did not go as it should, such as a reply that did not come.
+        case warning
+        /// Something worth knowing.
+        case info
+        /// Each exchange with the gateway.
+        case debug
+
+        /// Its name.
+        public var description: String { rawValue }
+    }
+
+    /// How much it matters.
+    public let level: Level
+    /// What happened, with its details as `name=value`.
+    public let text: String
+
+    /// The line.
+    public var description: String { "\(level): \(text)" }
+}
+
+private final class Sink: LogSink {
+    private let handler: @Sendable (LogEvent) -> Void
+
+    init(_ handler: @escaping @Sendable (LogEvent) -> Void) {
+        self.handler = handler
+    }
+
+    func log(event: KassaGenerated.LogEvent) {
+        handler(LogEvent(level: LogEvent.Level(event.level), text: event.text))
+    }
+}
+
+extension LogEvent.Level {
+    fileprivate init(_ core: LogLevel) {
+        self =
+            switch core {
+            case .error: .error
+            case .warning: .warning
+            case .info: .info
+            case .debug: .debug
+            }
+    }
+}

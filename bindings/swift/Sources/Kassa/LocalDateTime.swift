@@ -1,0 +1,61 @@
+import Foundation
+internal import KassaGenerated
+
+/// A date and a time of day **without a zone**: the interface does not say which zone its dates are in, so neither does Kassa.
+///
+/// ``dateComponents`` hands it to Foundation, without a zone as well; a `Date` needs the zone that you know the gateway to be in.
+public struct LocalDateTime: Hashable, Sendable {
+    /// The year.
+    public let year: Int
+    /// The month, 1 to 12.
+    public let month: Int
+    /// The day of the month, 1 to 31.
+    public let day: Int
+    /// The hour, 0 to 23.
+    public let hour: Int
+    /// The minute, 0 to 59.
+    public let minute: Int
+    /// The second, 0 to 59; 0 where it was not given.
+    public let second: Int
+    /// The fraction of the second in nanoseconds; 0 where it was not given.
+    public let nanosecond: Int
+
+    /// Reads `2026-11-20T09:05`, with or without seconds and a fraction of them; nil where the text has another form.
+    public static func parse(_ text: String) -> LocalDateTime? {
+        guard text.utf8.count <= longestText else { return nil }
+        return parseLocalDateTime(text: text).map(LocalDateTime.init)
+    }
+
+    /// The same for Foundation: without a calendar, and without a zone.
+    public var dateComponents: DateComponents {
+        DateComponents(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second, nanosecond: nanosecond)
+    }
+}
+
+extension LocalDateTime: CustomStringConvertible, Comparable {
+    /// Such as `2026-11-20T09:05:07.25`.
+    public var description: String { core.asText() }
+
+    /// True where the first is earlier, in the same zone.
+    public static func < (one: LocalDateTime, other: LocalDateTime) -> Bool {
+        one.inOrder.lexicographicallyPrecedes(other.inOrder)
+    }
+
+    private var inOrder: [Int] { [year, month, day, hour, minute, second, nanosecond] }
+}
+
+extension LocalDateTime {
+    init(_ core: KassaGenerated.LocalDateTime) {
+        self.init(
+            year: Int(core.year), month: Int(core.month), day: Int(core.day), hour: Int(core.hour), minute: Int(core.minute),
+            second: Int(core.second), nanosecond: Int(core.nanosecond))
+    }
+
+    /// It came from there, so every number fits.
+    var core: KassaGenerated.LocalDateTime {
+        KassaGenerated.LocalDateTime(
+            year: Int32(year), month: UInt8(month), day: UInt8(day), hour: UInt8(hour), minute: UInt8(minute),
+            second: UInt8(second), nanosecond: UInt32(nanosecond))
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
+internal import KassaGenerated
+
+/// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
+///
+/// The answer carries no identifier, so **put a reference of your own into the query of** ``callbackURL`` **and** ``returnURL``
+/// (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
+///
+/// Write amounts as texts or whole numbers: `Decimal(string: "100.10")!`. A literal with a fraction would pass through a float.
+public struct PayForm: Hashable, Sendable, CustomStringConvertible {
+    /// The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit.
+    public var amount: Decimal
+    /// What is paid for.
+    public var serviceName: String
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    public var callbackURL: String
+    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    public var returnURL: String
+
+    /// A request. Nothing is checked here: sending it reports every violation at once.
+    public init(amount: Decimal, serviceName: String, callbackURL: String, returnURL: String) {
+        self.amount = amount
+        self.serviceName = serviceName
+        self.callbackURL = callbackURL
+        self.returnURL = returnURL
+    }
+
+    /// What is worth a second look before sending. It blocks nothing.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    public func advice() throws -> [Advice] {
+        try translated { try core.advice() }.map(Advice.init)
+    }
+
+    /// All fields.
+    public var description: String { described(self) }
+}
+
+/// A hosted page, ready for the payer.
+public struct PayFormCreated: Hashable, Sendable, CustomStringConvertible {
+    /// The page to open in a new browser window. Always https, or loopback.
+    public let payFormURL: URL
+    /// The whole reply, with secrets masked.
+    public let raw: String
+
+    /// One made by hand, for tests of your own.
+    public init(payFormURL: URL, raw: String = "") {
+        self.payFormURL = payFormURL
+        self.raw = raw
+    }
+
+    /// All fields.
+    public var description: String { described(self) }
+}
+
+extension PayForm {
+    var core: KassaGenerated.PayForm {
+        KassaGenerated.PayForm(amount: amount, serviceName: serviceName, callbackUrl: callbackURL, returnUrl: returnURL)
+    }
+}
+
+extension PayFormCreated {
+    /// - Throws: ``PaymentError/unexpected(detail:body:)`` where the page is not a URL for Foundation.
+    init(_ core: KassaGenerated.PayFormCreated) throws {
+        guard let url = URL(string: core.payFormUrl) else {
+            throw PaymentError.unexpected(detail: "the reply's payFormUrl cannot be read", body: core.raw)
+        }
+        self.init(payFormURL: url, raw: core.raw)
+    }
+}

@@ -1,0 +1,26 @@
+internal import KassaGenerated
+
+/// The way to the gateway: direct, or through a proxy. The URL of a proxy may hold a user and a password, so it is never printed.
+public struct Proxy: Sendable {
+    let core: KassaGenerated.Proxy
+    private let way: String
+
+    /// No proxy, whatever the environment says. The default.
+    public static let direct = Proxy(core: .direct(), way: "direct")
+
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like).
+    public static let environment = Proxy(core: .environment(), way: "environment")
+
+    /// A proxy by its http or https URL.
+    public static func url(_ url: String) -> Proxy {
+        Proxy(core: .fromUrl(url: url), way: "url, ***")
+    }
+}
+
+extension Proxy: CustomStringConvertible, CustomReflectable {
+    /// Which way, without the URL.
+    public var description: String { "Proxy(\(way))" }
+
+    /// Nothing of what is inside.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,84 @@
+import Foundation
+internal import KassaGenerated
+
+/// A request for a dynamic QR code.
+///
+/// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own into the
+/// query of** ``callbackURL``, or ask for the data instead (``Gateway/createQrData(_:)``) and draw it with ``QrCode``.
+public struct QrPayment: Hashable, Sendable, CustomStringConvertible {
+    /// The amount in **whole tyiyn**, above zero; ``somToTyiyn(_:)`` converts. The picture needs it, the data does not.
+    public var sumTyiyn: Int?
+    /// The payee: a phone number, or the name of the enterprise or branch.
+    public var requisite: String?
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    public var callbackURL: String?
+
+    /// A request. Nothing is checked here: sending it reports every violation at once.
+    public init(sumTyiyn: Int? = nil, requisite: String? = nil, callbackURL: String? = nil) {
+        self.sumTyiyn = sumTyiyn
+        self.requisite = requisite
+        self.callbackURL = callbackURL
+    }
+
+    /// All fields that are there.
+    public var description: String { described(self) }
+}
+
+/// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
+public struct QrImage: Hashable, Sendable, CustomStringConvertible {
+    /// The PNG file.
+    public let png: Data
+    /// The whole reply as text.
+    public let raw: String
+
+    /// One made by hand, for tests of your own.
+    public init(png: Data, raw: String = "") {
+        self.png = png
+        self.raw = raw
+    }
+
+    /// How large it is.
+    public var description: String { "QrImage(400x400, \(png.count) bytes)" }
+}
+
+/// The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in ``raw``.
+public struct QrData: Hashable, Sendable, CustomStringConvertible {
+    /// The text of the code, to be drawn with ``QrCode``.
+    public let payload: String?
+    /// The identifier of the QR transaction.
+    public let transactionID: String?
+    /// What to ask about the payment with, where there is a transaction id.
+    public let payment: PaymentRef?
+    /// The whole reply, with secrets masked.
+    public let raw: String
+
+    /// One made by hand, for tests of your own.
+    public init(payload: String? = nil, transactionID: String? = nil, payment: PaymentRef? = nil, raw: String = "") {
+        self.payload = payload
+        self.transactionID = transactionID
+        self.payment = payment
+        self.raw = raw
+    }
+
+    /// All fields that are there.
+    public var description: String { described(self) }
+}
+
+extension QrPayment {
+    var core: KassaGenerated.QrPayment {
+        KassaGenerated.QrPayment(sumTyiyn: sumTyiyn.map(Int64.init), requisite: requisite, callbackUrl: callbackURL)
+    }
+}
+
+extension QrImage {
+    init(_ core: KassaGenerated.QrImage) {
+        self.init(png: core.png, raw: core.raw)
+    }
+}
+
+extension QrData {
+    init(_ core: KassaGenerated.QrData) {
+        self.init(
+            payload: core.payload, transactionID: core.transactionId, payment: core.payment.map(PaymentRef.init), raw: core.raw)
+    }
+}

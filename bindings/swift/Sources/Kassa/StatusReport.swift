@@ -1,0 +1,96 @@
+import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
+internal import KassaGenerated
+
+/// Where a payment stands. Only ``charged`` and ``rejected`` are final.
+///
+/// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
+public enum PaymentStatus: Hashable, Sendable {
+    /// The money was taken (CHARGE).
+    case charged
+    /// The payment ended without the money being taken (Reject).
+    case rejected
+    /// Any other word of the gateway, exactly as it came.
+    case other(String)
+
+    /// True where nothing more will happen to the payment.
+    public var isFinal: Bool { core.isFinal() }
+}
+
+extension PaymentStatus: CustomStringConvertible {
+    /// `charged`, `rejected`, or another word in quotes, so that nobody takes a "charged" of the gateway's for a charge.
+    public var description: String { core.asText() }
+}
+
+/// The gateway's answer to a question about a payment. What the gateway did not say is nil, never zero or empty.
+public struct StatusReport: Hashable, Sendable, CustomStringConvertible {
+    /// Where the payment stands.
+    public var status: PaymentStatus
+    /// The gateway's code, such as `200`.
+    public var code: String?
+    /// The gateway's message, such as `PAYMENT_SUCCESS`, in the language that was asked for.
+    public var reason: String?
+    /// The order number as the gateway reports it.
+    public var orderNumber: String?
+    /// The amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the dialect states it.
+    public var amount: Decimal?
+    /// The currency as the gateway reports it.
+    public var currency: String?
+    /// The whole reply, with secrets masked.
+    public var raw: String
+
+    /// One made by hand, for tests of your own.
+    public init(
+        status: PaymentStatus, code: String? = nil, reason: String? = nil, orderNumber: String? = nil, amount: Decimal? = nil,
+        currency: String? = nil, raw: String = ""
+    ) {
+        self.status = status
+        self.code = code
+        self.reason = reason
+        self.orderNumber = orderNumber
+        self.amount = amount
+        self.currency = currency
+        self.raw = raw
+    }
+
+    /// All fields that are there.
+    public var description: String { described(self) }
+}
+
+extension PaymentStatus {
+    init(_ core: KassaGenerated.PaymentStatus) {
+        self =
+            switch core {
+            case .charged: .charged
+            case .rejected: .rejected
+            case .other(let word): .other(word)
+            }
+    }
+
+    var core: KassaGenerated.PaymentStatus {
+        switch self {
+        case .charged: .charged
+        case .rejected: .rejected
+        case .other(let word): .other(word)
+        }
+    }
+}
+
+extension StatusReport {
+    init(_ core: KassaGenerated.StatusReport) {
+        self.init(
+            status: PaymentStatus(core.status), code: core.code, reason: core.reason, orderNumber: core.orderNumber,
+            amount: core.amount, currency: core.currency, raw: core.raw)
+    }
+
+    var core: KassaGenerated.StatusReport {
+        var core = withoutAmount
+        core.amount = amount
+        return core
+    }
+
+    var withoutAmount: KassaGenerated.StatusReport {
+        KassaGenerated.StatusReport(
+            status: status.core, code: code, reason: reason, orderNumber: orderNumber, amount: nil, currency: currency, raw: raw)
+    }
+}

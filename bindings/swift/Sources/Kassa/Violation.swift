@@ -1,0 +1,161 @@
+internal import KassaGenerated
+
+/// One rule that one field of an input breaks. An error carries all of them at once.
+///
+/// The value itself is never part of it, so it is safe to log.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    /// The field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form.
+    public let field: String
+    /// The rule that is broken.
+    public let rule: Rule
+    /// The limit of the rule where it has one, such as `3` or `13 to 20`.
+    public let limit: String?
+    /// One sentence that names the field and the rule, in English.
+    public let text: String
+
+    /// One made by hand, for tests of your own.
+    public init(field: String, rule: Rule, limit: String? = nil, text: String) {
+        self.field = field
+        self.rule = rule
+        self.limit = limit
+        self.text = text
+    }
+
+    /// The sentence.
+    public var description: String { text }
+}
+
+/// The rules that an input can break.
+public enum Rule: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The field must be given and not be blank.
+    case required
+    /// The field must have an exact number of characters (or of digits).
+    case length
+    /// The amount must not be under a minimum.
+    case minimum
+    /// Only the digits 0 to 9 are allowed.
+    case digits
+    /// Only the letters A to Z are allowed.
+    case letters
+    /// A month is written `01` to `12`.
+    case month
+    /// An absolute http or https URL is needed.
+    case httpURL = "http_url"
+    /// An absolute URI is needed (a deep link will do), but not one of a scheme that a browser would run or read from.
+    case returnURI = "return_uri"
+    /// An IPv4 or IPv6 address is needed.
+    case ipAddress = "ip_address"
+    /// The value must be one of a few.
+    case oneOf = "one_of"
+    /// The check digit of the card number is wrong. Checked only where the configuration asks for it.
+    case luhn
+    /// The text does not have the form that is needed.
+    case format
+    /// The value cannot be converted without rounding, or is too large.
+    case exact
+
+    /// Its name, the same in every language.
+    public var description: String { rawValue }
+}
+
+/// Something the interface only recommends, or that will probably be declined. It blocks nothing.
+public struct Advice: Hashable, Sendable, CustomStringConvertible {
+    /// The field, spelled as the gateway's interface spells it.
+    public let field: String
+    /// What the advice is about.
+    public let topic: AdviceTopic
+    /// One sentence, in English.
+    public let text: String
+
+    /// One made by hand, for tests of your own.
+    public init(field: String, topic: AdviceTopic, text: String) {
+        self.field = field
+        self.topic = topic
+        self.text = text
+    }
+
+    /// The sentence.
+    public var description: String { text }
+}
+
+/// What a piece of advice is about.
+public enum AdviceTopic: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption.
+    case orderNumberCharacters = "order_number_characters"
+    /// A pay-form under 5 KGS will not offer MegaPay.
+    case megaPayMinimum = "mega_pay_minimum"
+    /// The check digit of the card number is wrong: probably a mistyped digit.
+    case cardNumberMistyped = "card_number_mistyped"
+    /// The card's expiry is in the past.
+    case cardExpired = "card_expired"
+
+    /// Its name, the same in every language.
+    public var description: String { rawValue }
+}
+
+extension Violation {
+    init(_ core: KassaGenerated.Violation) {
+        self.init(field: core.field, rule: Rule(core.rule), limit: core.limit, text: core.text)
+    }
+
+    var core: KassaGenerated.Violation {
+        KassaGenerated.Violation(field: field, rule: rule.core, limit: limit, text: text)
+    }
+}
+
+extension Rule {
+    init(_ core: KassaGenerated.Rule) {
+        self =
+            switch core {
+            case .required: .required
+            case .length: .length
+            case .minimum: .minimum
+            case .digits: .digits
+            case .letters: .letters
+            case .month: .month
+            case .httpUrl: .httpURL
+            case .returnUri: .returnURI
+            case .ipAddress: .ipAddress
+            case .oneOf: .oneOf
+            case .luhn: .luhn
+            case .format: .format
+            case .exact: .exact
+            }
+    }
+
+    var core: KassaGenerated.Rule {
+        switch self {
+        case .required: .required
+        case .length: .length
+        case .minimum: .minimum
+        case .digits: .digits
+        case .letters: .letters
+        case .month: .month
+        case .httpURL: .httpUrl
+        case .returnURI: .returnUri
+        case .ipAddress: .ipAddress
+        case .oneOf: .oneOf
+        case .luhn: .luhn
+        case .format: .format
+        case .exact: .exact
+        }
+    }
+}
+
+extension Advice {
+    init(_ core: KassaGenerated.Advice) {
+        self.init(field: core.field, topic: AdviceTopic(core.topic), text: core.text)
+    }
+}
+
+extension AdviceTopic {
+    init(_ core: KassaGenerated.AdviceTopic) {
+        self =
+            switch core {
+            case .orderNumberCharacters: .orderNumberCharacters
+            case .megaPayMinimum: .megaPayMinimum
+            case .cardNumberMistyped: .cardNumberMistyped
+            case .cardExpired: .cardExpired
+            }
+    }
+}

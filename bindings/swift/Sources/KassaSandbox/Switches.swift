@@ -1,0 +1,62 @@
+extension Sandbox {
+    /// How the sandbox behaves where the gateway's interface leaves it open.
+    public struct SwitchValues: Hashable, Sendable, Codable {
+        /// What an order number that was used before does.
+        public var reusedOrderNumber: ReusedOrderNumber
+        /// Which numbers the two status endpoints know.
+        public var statusNumbers: StatusNumbers
+        /// Whether 3DS 1.0 cards get a confirmation page, too.
+        public var threeDS1Page: Bool
+        /// Whether a declined payer is redirected to the return URL, too.
+        public var redirectDeclines: Bool
+        /// The language of messages where a request names none.
+        public var language: Language
+        /// The names of fields in replies.
+        public var dialect: DialectName
+
+        /// As the sandbox has them unless told otherwise.
+        public init(
+            reusedOrderNumber: ReusedOrderNumber = .refuse, statusNumbers: StatusNumbers = .strict, threeDS1Page: Bool = false,
+            redirectDeclines: Bool = false, language: Language = .english, dialect: DialectName = .shown
+        ) {
+            self.reusedOrderNumber = reusedOrderNumber
+            self.statusNumbers = statusNumbers
+            self.threeDS1Page = threeDS1Page
+            self.redirectDeclines = redirectDeclines
+            self.language = language
+            self.dialect = dialect
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case language, dialect
+            case reusedOrderNumber = "reused_order_number"
+            case statusNumbers = "status_numbers"
+            case threeDS1Page = "three_ds_1_page"
+            case redirectDeclines = "redirect_declines"
+        }
+    }
+
+    /// How the sandbox behaves where the gateway's interface leaves it open. A ``Sandbox/reset()`` puts them back.
+    public struct Switches: Sendable {
+        let admin: Admin
+
+        /// How they stand.
+        public func read() async throws -> SwitchValues {
+            try await admin.ask(SwitchValues.self, "GET", "switches")
+        }
+
+        /// Changes them, from the next request on.
+        ///
+        /// ```swift
+        /// try await sandbox.switches.change { $0.reusedOrderNumber = .chargeTwice }
+        /// ```
+        ///
+        /// - Returns: How they stand then.
+        @discardableResult
+        public func change(_ change: (inout SwitchValues) -> Void) async throws -> SwitchValues {
+            var values = try await read()
+            change(&values)
+            return try await admin.ask(SwitchValues.self, "PATCH", "switches", body: values)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Kassa
+import KassaSandbox
+
+/// Asks a sandbox through the SDK, and never twice.
+struct Shop {
+    let gateway: Gateway
+
+    init(_ sandbox: Sandbox, dialect: Sandbox.DialectName = .shown) throws {
+        var config = GatewayConfig(
+            baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
+        config.dialect = try Dialect.fromJSON(dialect.json)
+        config.queryRetries = 0
+        config.deadline = .seconds(60)
+        gateway = try Gateway(config)
+    }
+
+    @discardableResult
+    func pay(
+        _ orderNumber: String, by card: Sandbox.TestCard = .without3DSApproved, callbackURL: String = "http://127.0.0.1:9/c"
+    ) async throws -> CardPaymentCreated {
+        try await gateway.createCardPayment(
+            CardPayment(
+                orderNumber: orderNumber, description: "Two tickets", amount: Decimal(string: "100.10")!, currency: "KGS",
+                card: Card(pan: card.pan, expiryMonth: "08", expiryYear: 2099, cvc: "123", holderName: "Aibek Usenov"),
+                language: "en", callbackURL: callbackURL, ip: "203.0.113.7"))
+    }
+
+    @discardableResult
+    func askForCode(_ orderNumber: String) async throws -> MbankPaymentCreated {
+        try await gateway.createMbankPayment(
+            MbankPayment(
+                orderNumber: orderNumber, phone: Sandbox.TestPhone.mbankApproved.phone, amountSom: 250, comment: "Lunch"))
+    }
+
+    func status(_ orderNumber: String, provider: Provider = .cards) async throws -> PaymentStatus {
+        try await gateway.providerStatus(orderNumber, provider: provider).status
+    }
+}
+
+/// What a call threw, where it is one of this package's errors.
+func refusal<Answer>(_ call: () async throws -> Answer) async -> SandboxError? {
+    do {
+        _ = try await call()
+        return nil
+    } catch {
+        return error as? SandboxError
+    }
+}

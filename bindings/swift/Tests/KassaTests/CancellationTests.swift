@@ -1,0 +1,135 @@
+import Foundation
+import Kassa
+import Testing
+
+/// Giving up is heard at once, but a payment is still sent once.
+@Suite struct CancellationTests {
+    private let clock = ContinuousClock()
+
+    /// The deadline of the calls is a minute away: whoever returns within half of it did not wait for it.
+    private func isSoon(_ begun: ContinuousClock.Instant) -> Bool { clock.now - begun < .seconds(30) }
+
+    @Test func aCancelledQueryEndsAtOnceAndTheGatewayGoesOn() async throws {
+        let it = try Loopback(Replies.silence, Replies.charged)
+        let task = Task { try await it.gateway.providerStatus("order-1", provider: .cards) }
+        #expect(await it.server.waitForRequests(1))
+        let begun = clock.now
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(isSoon(begun))
+        #expect(try await it.gateway.providerStatus("order-1", provider: .cards).status == .charged)
+    }
+
+    @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+        let it = try Loopback(Replies.charged)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await it.gateway.createCardPayment(cardPayment())
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await it.gateway.close()
+        #expect(it.server.received.isEmpty)
+    }
+
+    @Test func aCancelledPaymentGoesOnOnceAndItsReferenceFindsIt() async throws {
+        let it = try Loopback(Replies.held(Replies.created), Replies.charged)
+        let payment = cardPayment()
+        let sent = Task { try await it.gateway.createCardPayment(payment) }
+        #expect(await it.server.waitForRequests(1))
+        sent.cancel()
+        await #expect(throws: CancellationError.self) { try await sent.value }
+        #expect(it.server.answered == 0)
+        #expect(try await it.gateway.watch(payment.paymentRef()).outcome() == .charged(report: report(.charged)))
+        it.server.release()
+        await it.gateway.close()
+        #expect(it.server.received.map(\.target) == ["/api/v1.1.0/payment", "/api/v1.1.0/get-status"])
+    }
+
+    @Test func closingWaitsForAPaymentThatNobodyWaitsFor() async throws {
+        let it = try Loopback(Replies.held(Replies.created))
+        let sent = Task { try await it.gateway.createCardPayment(cardPayment()) }
+        #expect(await it.server.waitForRequests(1))
+        sent.cancel()
+        _ = await sent.result
+
+        let closing = Task { await it.gateway.close() }
+        closing.cancel()
+        await closing.value  // a cancelled wait ends, though the payment is still on its way
+        #expect(it.server.answered == 0)
+        await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }
+
+        let closed = Task {
+            await it.gateway.close()
+            return it.server.answered
+        }
+        it.server.release()
+        #expect(await closed.value == 1)
+    }
+
+    @Test func aCancelledWatchStopsAskingAndLosesNoReport() async throws {
+        let it = try Loopback(Replies.held(Replies.open), Replies.charged)
+        let watch = try it.gateway.watch(.mbank("order-1"), policy: PollPolicy(interval: .milliseconds(1)))
+        let waiting = Task { try await watch.next() }
+        #expect(await it.server.waitForRequests(1))
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        it.server.release()
+        // Nobody waits, so nothing more is asked, however often an interval passes.
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(it.server.received.count == 1)
+        #expect(try await watch.next() == .status(report: report(.other("HOLD"))))
+        #expect(try await watch.next() == .status(report: report(.charged)))
+        #expect(try await watch.next() == nil)
+    }
+
+    @Test func aCancelledIterationThrows() async throws {
+        let it = try Loopback(Replies.open)
+        let iterating = Task {
+            var seen = 0
+            for try await _ in try it.gateway.watch(.mbank("order-1"), policy: PollPolicy(interval: .milliseconds(1))) {
+                seen += 1
+                if seen == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await iterating.value }
+        #expect(it.server.received.count == 3)
+    }
+
+    @Test func aWatchIsStoppedFromAnotherTask() async throws {
+        let it = try Loopback(Replies.open)
+        let watch = try it.gateway.watch(.mbank("order-1"))
+        let outcome = Task { try await watch.outcome() }
+        #expect(await it.server.waitForRequests(1))
+        watch.checkNow()  // long before the next interval
+        #expect(await it.server.waitForRequests(2))
+        watch.cancel()
+        #expect(try await outcome.value == .cancelled)
+        #expect(try await watch.next() == nil)
+    }
+
+    @Test func manyTasksShareAGatewayAndSomeGiveUp() async throws {
+        let it = try Loopback(Replies.charged)
+        let ended = await withTaskGroup(of: Bool?.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    let asking = Task { try await it.gateway.providerStatus("order-\(number)", provider: .cards) }
+                    if number.isMultiple(of: 3) { asking.cancel() }
+                    switch await asking.result {
+                    case .success(let report): return report.status == .charged
+                    case .failure(let error): return error is CancellationError ? nil : false
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(!ended.contains(false))
+        #expect(ended.count { $0 == true } >= 266)
+        await it.gateway.close()
+    }
+}
+
+/// What the scripted server's status is read as.
+private func report(_ status: PaymentStatus) -> StatusReport {
+    let word = status == .charged ? "CHARGE" : "HOLD"
+    return StatusReport(status: status, code: "200", raw: #"{"code":"200","data":{"status":"\#(word)"}}"#)
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Kassa
+
+/// A public type, as it is compared.
+protocol Canonical {
+    var canonical: JSON { get }
+}
+
+extension Optional: Canonical where Wrapped: Canonical {
+    var canonical: JSON { map(\.canonical) ?? .null }
+}
+
+extension Array: Canonical where Element: Canonical {
+    var canonical: JSON { .array(map(\.canonical)) }
+}
+
+extension Decimal: Canonical {
+    var canonical: JSON { ["$decimal": .string(description)] }
+}
+
+extension String: Canonical {
+    var canonical: JSON { .string(self) }
+}
+
+extension Int: Canonical {
+    var canonical: JSON { JSON(self) }
+}
+
+extension Bool: Canonical {
+    var canonical: JSON { .bool(self) }
+}
+
+extension Provider: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .cards: "cards"
+        case .megaPay: "mega_pay"
+        case .mbank: "mbank"
+        case .other(let name): ["kind": "other", "name": .string(name)]
+        }
+    }
+}
+
+extension PaymentRef: Canonical {
+    var canonical: JSON {
+        [
+            "kind": .string(kind.rawValue), "order_number": JSON(orderNumber), "gateway_number": JSON(gatewayNumber),
+            "provider": provider.canonical, "transaction_id": JSON(transactionID),
+        ]
+    }
+}
+
+extension PaymentStatus: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .charged: "charged"
+        case .rejected: "rejected"
+        case .other(let word): ["kind": "other", "word": .string(word)]
+        }
+    }
+}
+
+extension StatusReport: Canonical {
+    var canonical: JSON {
+        [
+            "status": status.canonical, "code": JSON(code), "reason": JSON(reason), "order_number": JSON(orderNumber),
+            "amount": amount.canonical, "currency": JSON(currency), "raw": .string(raw),
+        ]
+    }
+}
+
+extension CardPaymentCreated: Canonical {
+    var canonical: JSON {
+        [
+            "payment": payment.canonical, "next_step": nextStep.canonical, "code": JSON(code), "amount": amount.canonical,
+            "currency": JSON(currency), "raw": .string(raw),
+        ]
+    }
+}
+
+extension NextStep: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .openConfirmation(let url): ["kind": "open_confirmation", "url": .string(url.absoluteString)]
+        case .askStatus(let status): ["kind": "ask_status", "status": JSON(status)]
+        }
+    }
+}
+
+extension MbankPaymentCreated: Canonical {
+    var canonical: JSON {
+        [
+            "payment": payment.canonical, "identifier": JSON(identifier), "code": JSON(code), "reason": JSON(reason),
+            "raw": .string(raw),
+        ]
+    }
+}
+
+extension GatewayReply: Canonical {
+    var canonical: JSON {
+        [
+            "payment": payment.canonical, "code": JSON(code), "reason": JSON(reason), "status": JSON(status),
+            "raw": .string(raw),
+        ]
+    }
+}
+
+extension PayFormCreated: Canonical {
+    var canonical: JSON { ["pay_form_url": .string(payFormURL.absoluteString), "raw": .string(raw)] }
+}
+
+extension QrImage: Canonical {
+    var canonical: JSON { ["png": ["$bytes": .string(png.base64EncodedString())], "raw": .string(raw)] }
+}
+
+extension QrData: Canonical {
+    var canonical: JSON {
+        [
+            "payload": JSON(payload), "transaction_id": JSON(transactionID), "payment": payment.canonical, "raw": .string(raw),
+        ]
+    }
+}
+
+extension QrCode: Canonical {
+    var canonical: JSON {
+        let rows = modules().map { JSON.string(String($0.map { $0 ? "1" : "0" })) }
+        return ["size": JSON(rows.count), "rows": .array(rows)]
+    }
+}
+
+extension LocalDateTime: Canonical {
+    var canonical: JSON {
+        [
+            "year": JSON(year), "month": JSON(month), "day": JSON(day), "hour": JSON(hour), "minute": JSON(minute),
+            "second": JSON(second), "nanosecond": JSON(nanosecond), "text": .string(description),
+        ]
+    }
+}
+
+extension Callback: Canonical {
+    var canonical: JSON {
+        [
+            "order_number": .string(orderNumber), "amount": amount.canonical, "currency": JSON(currency),
+            "status": status.canonical, "date_created": dateCreated.canonical, "date_created_text": .string(dateCreatedText),
+            "requisite": JSON(requisite), "provider": provider.canonical, "raw": .string(raw),
+            "dedup_key": JSON(try? dedupKey()), "payment_ref": (try? paymentRef()).canonical,
+        ]
+    }
+}
+
+extension CallbackVerdict: Canonical {
+    var canonical: JSON {
+        let charged = isCharged.canonical
+        return switch self {
+        case .confirmed(let report): ["kind": "confirmed", "report": report.canonical, "is_charged": charged]
+        case .pending(let report): ["kind": "pending", "report": report.canonical, "is_charged": charged]
+        case .contradicted(let fields, let report):
+            ["kind": "contradicted", "fields": fields.canonical, "report": report.canonical, "is_charged": charged]
+        case .unverifiable: ["kind": "unverifiable", "is_charged": charged]
+        }
+    }
+}
+
+extension ReturnRedirect: Canonical {
+    var canonical: JSON { ["order_number": .string(orderNumber), "status_code": JSON(statusCode)] }
+}
+
+extension Violation: Canonical {
+    var canonical: JSON {
+        ["field": .string(field), "rule": .string(rule.rawValue), "limit": JSON(limit), "text": .string(text)]
+    }
+}
+
+extension Advice: Canonical {
+    var canonical: JSON { ["field": .string(field), "topic": .string(topic.rawValue), "text": .string(text)] }
+}
+
+extension WatchReport: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .status(let report): ["kind": "status", "report": report.canonical]
+        case .queryFailed(let error): ["kind": "query_failed", "error": error.canonical]
+        }
+    }
+}
+
+extension WatchOutcome: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .charged(let report): ["kind": "charged", "report": report.canonical]
+        case .rejected(let report): ["kind": "rejected", "report": report.canonical]
+        case .cancelled: ["kind": "cancelled"]
+        }
+    }
+}
+
+extension PaymentError: Canonical {
+    var canonical: JSON {
+        var form = fields
+        form["kind"] = .string(kind)
+        form["text"] = .string(describe())
+        form["payment_may_exist"] = .bool(paymentMayExist)
+        form["is_retryable"] = .bool(isRetryable)
+        return .object(form)
+    }
+
+    private var fields: [String: JSON] {
+        switch self {
+        case .invalid(let violations): ["violations": violations.canonical]
+        case .misconfigured(let detail), .unauthorized(let detail): ["detail": .string(detail)]
+        case .unavailable(let detail, let retryAfter):
+            ["detail": .string(detail), "retry_after_ms": JSON(retryAfter.map { Int($0 / .milliseconds(1)) })]
+        case .refused(let httpStatus, let code, let reason, let body):
+            ["http_status": JSON(httpStatus), "code": JSON(code), "reason": JSON(reason), "body": .string(body)]
+        case .outcomeUnknown(let payment, let code, let reason, let detail, let body):
+            [
+                "payment": payment.canonical, "code": JSON(code), "reason": JSON(reason), "detail": .string(detail),
+                "body": JSON(body),
+            ]
+        case .unexpected(let detail, let body): ["detail": .string(detail), "body": .string(body)]
+        case .deadlineExpired(let last): ["last": last.canonical]
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Kassa
+import Testing
+
+/// Most vectors wait for sockets and pauses, so many of them share a core.
+private let atOnce = 16
+
+/// There is one log for a whole program, so what listens to it runs one after the other.
+@Suite(.serialized) struct OneLog {}
+
+/// Runs the conformance vectors against the Swift package. What a vector means is described in `tests/conformance/README.md`.
+///
+/// `KASSA_VECTORS=TEXT` in the environment runs those with TEXT in their name or group only.
+extension OneLog {
+    @Test func everyVector() async throws {
+        let log = Log()
+        KassaLog.send { log.append($0) }
+        let files = try Vectors.load()
+        let filter = ProcessInfo.processInfo.environment["KASSA_VECTORS"] ?? ""
+        let all = files.values.joined()
+        let chosen = all.filter { filter.isEmpty || $0.name.contains(filter) || $0.group.contains(filter) }
+
+        let results = await run(chosen)
+        KassaLog.send(to: nil)
+        await BorrowedSandbox.stopAll()
+
+        for problem in results.values.joined() { Issue.record("\(problem)") }
+        for vector in chosen where results[vector.name] == nil { Issue.record("was not run: \(vector.name)") }
+        for text in Set(chosen.flatMap { texts($0.spec["forbidden"]) }) {
+            if let line = log.first(holding: text) { Issue.record("\(text) is logged: \(line)") }
+        }
+        for (file, vectors) in files.sorted(by: { $0.key < $1.key }) {
+            #expect(!vectors.isEmpty, "\(file) has no vectors")
+        }
+        #expect(Set(all.map(\.name)).count == all.count, "two vectors have one name")
+        #expect(!log.isEmpty, "nothing was logged, so nothing was searched")
+        let groups = Dictionary(grouping: chosen, by: \.group).mapValues(\.count).sorted { $0.key < $1.key }
+        print("conformance: \(chosen.count) vectors; " + groups.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    }
+
+    private func run(_ vectors: [Vector]) async -> [String: [String]] {
+        await withTaskGroup(of: (String, [String]).self) { group in
+            var waiting = vectors.makeIterator()
+            var results: [String: [String]] = [:]
+            func startNext() {
+                guard let vector = waiting.next() else { return }
+                group.addTask { (vector.name, await Scenario.run(vector)) }
+            }
+            for _ in 0..<atOnce { startNext() }
+            for await (name, problems) in group {
+                results[name] = problems
+                startNext()
+            }
+            return results
+        }
+    }
+}
+
+/// Everything that is logged during the run.
+///
+/// Unchecked, because the compiler does not see that all that changes is behind the lock.
+final class Log: @unchecked Sendable {
+    private let lock = NSLock()
+    private var lines: [String] = []
+
+    var isEmpty: Bool { lock.withLock { lines.isEmpty } }
+
+    func append(_ event: LogEvent) {
+        lock.withLock { lines.append(everyForm(of: event)) }
+    }
+
+    func first(holding text: String) -> String? {
+        lock.withLock { lines.first { $0.contains(text) } }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Kassa
+
+/// Builds the SDK's values from the JSON of a vector.
+enum Inputs {
+    /// A text stands for its UTF-8, `{"$bytes": …}` for any bytes, and nothing for none.
+    static func bytes(_ value: JSON) -> Data {
+        if let text = value.string { return Data(text.utf8) }
+        return value == .null ? Data() : Data(base64Encoded: value["$bytes"].text)!
+    }
+
+    /// A dialect or a callback may be written as a text, or as the JSON that it is.
+    static func jsonText(_ value: JSON) -> String { value.string ?? value.description }
+
+    static func amount(_ value: JSON) -> Decimal {
+        guard let amount = decimal(value.text) else { fatalError("not an amount: \(value)") }
+        return amount
+    }
+
+    static func config(_ value: JSON, _ serverURL: String) throws -> GatewayConfig {
+        let credentials = Credentials(login: value["login"].text, password: value["password"].text)
+        let baseURL = value["base_url"].text.replacingOccurrences(of: "{server}", with: serverURL)
+        var config = GatewayConfig(baseURL: baseURL, credentials: credentials)
+        if let limit = value["connect_timeout_ms"].int { config.connectTimeout = .milliseconds(limit) }
+        if let limit = value["deadline_ms"].int { config.deadline = .milliseconds(limit) }
+        if let retries = value["query_retries"].int { config.queryRetries = retries }
+        if let form = value["status_query"].string { config.statusQuery = named(form) }
+        if value["dialect"] != .null { config.dialect = try .fromJSON(jsonText(value["dialect"])) }
+        if value["proxy"] != .null { config.proxy = proxy(value["proxy"], serverURL) }
+        config.extraRootCertificates = (value["extra_root_certificates"].array ?? []).map(\.text)
+        config.userAgentSuffix = value["user_agent_suffix"].string
+        config.checkLuhn = value["check_luhn"] == .bool(true)
+        return config
+    }
+
+    static func proxy(_ value: JSON, _ serverURL: String) -> Proxy {
+        switch value.string {
+        case "direct": .direct
+        case "environment": .environment
+        default: .url(value["url"].text.replacingOccurrences(of: "{server}", with: serverURL))
+        }
+    }
+
+    static func card(_ input: JSON) -> Card {
+        Card(
+            pan: input["pan"].text, expiryMonth: input["expiry_month"].text, expiryYear: input["expiry_year"].whole,
+            cvc: input["cvc"].text, holderName: input["holder_name"].text)
+    }
+
+    static func cardPayment(_ input: JSON) -> CardPayment {
+        CardPayment(
+            orderNumber: input["order_number"].text, description: input["description"].text, amount: amount(input["amount"]),
+            currency: input["currency"].text, card: card(input), language: input["language"].text,
+            returnURL: input["return_url"].string, callbackURL: input["callback_url"].text, ip: input["ip"].text,
+            email: input["email"].string)
+    }
+
+    static func mbankPayment(_ input: JSON) -> MbankPayment {
+        MbankPayment(
+            orderNumber: input["order_number"].text, phone: input["phone"].text, amountSom: input["amount_som"].whole,
+            comment: input["comment"].text, callbackURL: input["callback_url"].string)
+    }
+
+    static func payForm(_ input: JSON) -> PayForm {
+        PayForm(
+            amount: amount(input["amount"]), serviceName: input["service_name"].text, callbackURL: input["callback_url"].text,
+            returnURL: input["return_url"].text)
+    }
+
+    static func qrPayment(_ input: JSON) -> QrPayment {
+        QrPayment(
+            sumTyiyn: input["sum_tyiyn"].int, requisite: input["requisite"].string, callbackURL: input["callback_url"].string)
+    }
+
+    static func provider(_ value: JSON) -> Provider {
+        switch value.string {
+        case "cards": .cards
+        case "mega_pay": .megaPay
+        case "mbank": .mbank
+        default: .other(value["name"].text)
+        }
+    }
+
+    static func paymentRef(_ value: JSON) -> PaymentRef {
+        PaymentRef(
+            kind: named(value["kind"].text), orderNumber: value["order_number"].string,
+            gatewayNumber: value["gateway_number"].string,
+            provider: value["provider"] == .null ? nil : provider(value["provider"]),
+            transactionID: value["transaction_id"].string)
+    }
+
+    static func expectedPayment(_ value: JSON) -> ExpectedPayment {
+        ExpectedPayment(
+            payment: paymentRef(value["payment"]), amount: amount(value["amount"]), currency: value["currency"].text)
+    }
+
+    static func policy(_ input: JSON) -> PollPolicy {
+        var policy = PollPolicy()
+        if let interval = input["interval_ms"].int { policy.interval = .milliseconds(interval) }
+        if let deadline = input["deadline_ms"].int { policy.deadline = .milliseconds(deadline) }
+        return policy
+    }
+
+    static func level(_ value: JSON) -> QrLevel { named(value.text) }
+
+    private static func named<Value: RawRepresentable<String>>(_ name: String) -> Value {
+        guard let value = Value(rawValue: name) else { fatalError("no \(Value.self) is named \(name)") }
+        return value
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Kassa
+
+/// What a step brought: its result in the canonical form, and everything that can be printed of it.
+struct Came: Sendable {
+    var result: JSON
+    var printed: String
+
+    static func answer(_ value: some Canonical) -> Came {
+        Came(result: ["answer": value.canonical], printed: everyForm(of: value))
+    }
+
+    static let nothing = Came(result: ["answer": .null], printed: "")
+
+    static func error(_ error: any Error) -> Came {
+        guard let known = error as? PaymentError else {
+            return Came(result: ["error": .string("not an error of Kassa: \(error)")], printed: "")
+        }
+        var came = Came(result: ["error": known.canonical], printed: everyForm(ofError: error))
+        let text = known.describe()
+        if [error.localizedDescription, known.errorDescription, "\(error)"] != [text, text, text] {
+            came.result = ["error": "has more than one text"]
+        }
+        return came
+    }
+}
+
+/// Maps the names in the vectors to the SDK's methods. Each gives nil where the name is none of its own.
+enum Operations {
+    static func onGateway(_ gateway: Gateway, _ name: String, _ input: JSON) async throws -> Came? {
+        let orderNumber = { input["order_number"].text }
+        switch name {
+        case "create_card_payment": return .answer(try await gateway.createCardPayment(Inputs.cardPayment(input)))
+        case "payment_status":
+            return .answer(try await gateway.paymentStatus(orderNumber(), language: input["language"].string))
+        case "create_mbank_payment": return .answer(try await gateway.createMbankPayment(Inputs.mbankPayment(input)))
+        case "confirm_mbank_payment":
+            let identifier = input["identifier"].string
+            return .answer(
+                try await gateway.confirmMbankPayment(orderNumber(), otp: input["otp"].text, identifier: identifier))
+        case "create_pay_form": return .answer(try await gateway.createPayForm(Inputs.payForm(input)))
+        case "provider_status":
+            let provider = Inputs.provider(input["provider"])
+            return .answer(try await gateway.providerStatus(orderNumber(), provider: provider))
+        case "create_qr_image": return .answer(try await gateway.createQrImage(Inputs.qrPayment(input)))
+        case "create_qr_data": return .answer(try await gateway.createQrData(Inputs.qrPayment(input)))
+        case "qr_status": return .answer(try await gateway.qrStatus(input["transaction_id"].text))
+        case "verify_callback":
+            let callback = try Callback.parse(Inputs.jsonText(input["callback"]))
+            let expected = input["expected"] == .null ? nil : Inputs.expectedPayment(input["expected"])
+            return .answer(try await gateway.verifyCallback(callback, expected: expected))
+        case "close":
+            await gateway.close()
+            return .nothing
+        default: return nil
+        }
+    }
+
+    static func onWatch(_ watch: StatusWatch, _ name: String) async throws -> Came? {
+        switch name {
+        case "next": return .answer(try await watch.next())
+        case "outcome": return .answer(try await watch.outcome())
+        case "check_now": watch.checkNow()
+        case "cancel": watch.cancel()
+        case "all": return try await all(of: watch)
+        default: return nil
+        }
+        return .nothing
+    }
+
+    /// Every report until the end, and the error that ended the watch, if one did.
+    private static func all(of watch: StatusWatch) async throws -> Came {
+        var reports: [WatchReport] = []
+        var ended: PaymentError?
+        do {
+            for try await report in watch { reports.append(report) }
+        } catch let error as PaymentError {
+            ended = error
+        }
+        let result: JSON = ["answer": ["reports": reports.canonical, "error": ended.canonical]]
+        return Came(result: result, printed: everyForm(of: reports) + (ended.map(everyForm(ofError:)) ?? ""))
+    }
+
+    /// The functions that need no gateway.
+    static func function(_ name: String, _ input: JSON) throws -> Came? {
+        switch name {
+        case "parse_callback": return .answer(try Callback.parse(Inputs.jsonText(input["body"])))
+        case "parse_return_redirect": return .answer(try ReturnRedirect.parse(input["url"].text))
+        case "parse_payment_ref": return .answer(try PaymentRef.parse(input["text"].text))
+        case "payment_ref_text": return .answer(Inputs.paymentRef(input).description)
+        case "can_be_asked_about": return .answer(Inputs.paymentRef(input).canBeAskedAbout)
+        case "payment_ref_of": return try reference(input["request"])
+        case "advice": return try advice(input["request"])
+        case "parse_local_date_time": return .answer(LocalDateTime.parse(input["text"].text))
+        case "provider_from_name": return .answer(Provider(name: input["name"].text))
+        case "read_dialect":
+            let dialect = try Dialect.fromJSON(Inputs.jsonText(input["json"]))
+            let whole = try JSON(parsing: Data(dialect.toJSON().utf8))
+            return Came(result: ["answer": whole], printed: everyForm(of: dialect))
+        case "som_to_tyiyn": return .answer(try somToTyiyn(Inputs.amount(input["som"])))
+        case "tyiyn_to_som": return .answer(tyiynToSom(input["tyiyn"].whole))
+        case "new_order_number": return .answer(newOrderNumber())
+        case "encode_qr": return .answer(try qrCode(input))
+        case "draw_qr_png": return try pngSize(input)
+        case "draw_qr_text":
+            return .answer(try qrCode(input).text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+        case "draw_qr_svg": return .answer(try qrCode(input).svg())
+        case "print":
+            return Came(result: ["answer": .null], printed: try shown(input["type"].text, input["value"]))
+        default: return nil
+        }
+    }
+
+    private static func reference(_ request: JSON) throws -> Came? {
+        switch request["do"].text {
+        case "create_card_payment": .answer(Inputs.cardPayment(request["input"]).paymentRef())
+        case "create_mbank_payment": .answer(Inputs.mbankPayment(request["input"]).paymentRef())
+        default: nil
+        }
+    }
+
+    private static func advice(_ request: JSON) throws -> Came? {
+        switch request["do"].text {
+        case "create_card_payment": .answer(try Inputs.cardPayment(request["input"]).advice())
+        case "create_mbank_payment": .answer(Inputs.mbankPayment(request["input"]).advice())
+        case "create_pay_form": .answer(try Inputs.payForm(request["input"]).advice())
+        default: nil
+        }
+    }
+
+    private static func qrCode(_ input: JSON) throws -> QrCode {
+        try QrCode.encode(input["text"].text, level: Inputs.level(input["level"]))
+    }
+
+    /// The first chunk of a PNG says how wide and high it is.
+    private static func pngSize(_ input: JSON) throws -> Came {
+        let png = [UInt8](try qrCode(input).png(px: input["px"].whole))
+        let number = { (at: Int) in png[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+        let isPNG = png.starts(with: [0x89] + Array("PNG\r\n".utf8))
+        return Came(result: ["answer": isPNG ? ["width": JSON(number(16)), "height": JSON(number(20))] : .null], printed: "")
+    }
+
+    /// A value made of the input, in every printed form that it has.
+    private static func shown(_ type: String, _ value: JSON) throws -> String {
+        switch type {
+        case "card": everyForm(of: Inputs.card(value)) + Inputs.card(value).maskedNumber
+        case "card_payment": everyForm(of: Inputs.cardPayment(value))
+        case "mbank_payment": everyForm(of: Inputs.mbankPayment(value))
+        case "pay_form": everyForm(of: Inputs.payForm(value))
+        case "qr_payment": everyForm(of: Inputs.qrPayment(value))
+        case "credentials": everyForm(of: try Inputs.config(value, "").credentials)
+        case "proxy": everyForm(of: Inputs.proxy(value["proxy"], ""))
+        case "gateway_config": everyForm(of: try Inputs.config(value, ""))
+        case "gateway": everyForm(of: try Gateway(Inputs.config(value, "")))
+        case "poll_policy": everyForm(of: Inputs.policy(value))
+        case "expected_payment": everyForm(of: Inputs.expectedPayment(value))
+        default: fatalError("no type is named \(type)")
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import Kassa
+
+/// The generated code ends the process where a value cannot be handed over. No value from outside may get there.
+@Suite struct NoCrashTests {
+    /// Decimals that Swift has and the core has not.
+    static let amounts: [Decimal] = [
+        .nan, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude,
+        Decimal(string: "1.00000000000000000000000000001")!, Decimal(string: "79228162514264337593543950336")!,
+        Decimal(sign: .plus, exponent: 127, significand: 1), Decimal(sign: .minus, exponent: -128, significand: 1),
+    ]
+
+    @Test(arguments: amounts) func anAmountThatIsNoneIsAnError(_ amount: Decimal) async throws {
+        let it = try Loopback(Replies.charged)
+        let form = PayForm(
+            amount: amount, serviceName: "Shop", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
+        let expected = ExpectedPayment(payment: .card("order-1"), amount: amount, currency: "KGS")
+        let received = try callback(amount: amount)
+        await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(cardPayment(amount: amount)) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.createPayForm(form) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.verifyCallback(received) }
+        await #expect(throws: PaymentError.self) {
+            try await it.gateway.verifyCallback(callback(amount: 1), expected: expected)
+        }
+        #expect(throws: PaymentError.self) { try cardPayment(amount: amount).advice() }
+        #expect(throws: PaymentError.self) { try form.advice() }
+        #expect(throws: PaymentError.self) { try received.dedupKey() }
+        #expect(throws: PaymentError.self) { try received.paymentRef() }
+        #expect(throws: PaymentError.self) { try somToTyiyn(amount) }
+        #expect(it.server.received.isEmpty)
+    }
+
+    @Test(arguments: amounts) func anAmountThatIsNoneKeepsNoTextAway(_ amount: Decimal) {
+        let report = StatusReport(status: .other("HOLD"), amount: amount)
+        let error = PaymentError.deadlineExpired(last: report)
+        #expect(error.localizedDescription.contains("HOLD"))
+        #expect(error.kind == "DeadlineExpired" && !error.paymentMayExist && !error.isRetryable)
+        #expect(!CallbackVerdict.confirmed(report: StatusReport(status: .charged, amount: amount)).isCharged)
+        #expect(CallbackVerdict.confirmed(report: StatusReport(status: .charged, amount: 1)).isCharged)
+        for value in [report, error, WatchReport.queryFailed(error: error)] as [Any] {
+            #expect(everyForm(of: value).contains("HOLD"))
+        }
+    }
+
+    @Test func theLargestAmountsArriveDigitForDigit() async throws {
+        for text in ["79228162514264337593543950335", "1.0000000000000000000000000001", "100.1"] {
+            let amount = Decimal(string: text)!
+            let it = try Loopback(Replies.envelope("200", ["status": "CHARGE", "amount": .number(amount)]))
+            #expect(try await it.gateway.qrStatus("t-1").amount == amount)
+            _ = try? await it.gateway.createCardPayment(cardPayment(amount: amount))
+            #expect(it.server.received.last?.body.contains("\"amount\":\(text),") == true)
+        }
+        for tyiyn in [Int.min, -1, 0, Int.max] {
+            #expect(try somToTyiyn(tyiynToSom(tyiyn)) == tyiyn)
+        }
+    }
+
+    static let durations: [Duration] = [
+        .zero, .seconds(-1), .nanoseconds(-1), .nanoseconds(1), .seconds(Int64.max), .seconds(Int64.min),
+        Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999),
+    ]
+
+    @Test(arguments: durations) func aDurationIsKeptOrRefused(_ duration: Duration) async throws {
+        for setting in [\GatewayConfig.deadline, \.connectTimeout] {
+            var config = GatewayConfig(baseURL: "http://127.0.0.1:9", credentials: Credentials(login: "a", password: "b"))
+            config[keyPath: setting] = duration
+            if duration > .zero {
+                _ = try Gateway(config)
+            } else {
+                #expect(throws: PaymentError.self) { try Gateway(config) }
+            }
+        }
+        let it = try Loopback(Replies.charged)
+        for policy in [PollPolicy(interval: duration), PollPolicy(deadline: duration)] {
+            if duration > .zero {
+                _ = try it.gateway.watch(.mbank("order-1"), policy: policy)
+            } else {
+                #expect(throws: PaymentError.self) { try it.gateway.watch(.mbank("order-1"), policy: policy) }
+            }
+        }
+        #expect(PaymentError.unavailable(detail: "it rains", retryAfter: duration).description.contains("it rains"))
+    }
+
+    @Test(arguments: [TimeInterval(7), 0.25, 0, 1e18, 1e19, 1.8446744073709552e19])
+    func aWaitOfTheGatewaysIsReadWhateverItsLength(_ wait: TimeInterval) {
+        let read = Duration(core: wait)
+        #expect(read >= .zero)
+        if wait < 1e17 { #expect(read == .milliseconds(Int(wait * 1000))) }
+    }
+
+    @Test(arguments: ["7", "0", "-1", "18446744073709551615", "99999999999999999999999", "soon"])
+    func aRetryAfterCannotBeTooLong(_ header: String) async throws {
+        let it = try Loopback(Replies.reply(429, "", headers: ["Retry-After": .string(header)]))
+        await #expect {
+            try await it.gateway.createCardPayment(cardPayment())
+        } throws: { error in
+            (error as? PaymentError)?.isRetryable == true && !everyForm(ofError: error).isEmpty
+        }
+    }
+
+    @Test(arguments: [Int.min, Int(Int32.min) - 1, -1, 0, Int(UInt32.max) + 1, Int.max])
+    func aNumberThatIsTooLargeIsRefused(_ number: Int) async throws {
+        let it = try Loopback(Replies.charged) { $0.queryRetries = number }
+        var payment = cardPayment()
+        payment.card = Card(pan: "4111111111111111", expiryMonth: "08", expiryYear: number, cvc: "737", holderName: "A B")
+        await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(payment) }
+        #expect(throws: PaymentError.self) { try QrCode.encode("tea").png(px: number) }
+        let refused = PaymentError.refused(httpStatus: number, code: nil, reason: nil, body: "")
+        #expect(!refused.description.isEmpty)
+        let bank = MbankPayment(orderNumber: "o", phone: "996700000001", amountSom: number, comment: "Tea")
+        #expect(bank.advice().isEmpty)
+        if number <= 0 {
+            await #expect(throws: PaymentError.self) { try await it.gateway.createMbankPayment(bank) }
+            await #expect(throws: PaymentError.self) { try await it.gateway.createQrImage(QrPayment(sumTyiyn: number)) }
+        }
+    }
+
+    static let texts = [
+        "", " ", "\u{0}", "\u{feff}", "\r\n", "e\u{301}", "👩‍👩‍👧‍👦", "\u{10ffff}", "{", "[[[[", "null", "NaN", "kassa1:", "kassa1:kind=qr&kind=qr",
+        "https://", "http://[", "a:b", "%zz", String(repeating: "[", count: 100_000), String(repeating: "я", count: 1_000_000),
+    ]
+
+    @Test(arguments: texts) func aTextIsReadOrRefused(_ text: String) async throws {
+        _ = try? Callback.parse(text)
+        _ = try? Callback.parse(Data(text.utf8))
+        _ = try? PaymentRef.parse(text)
+        _ = try? ReturnRedirect.parse(text)
+        _ = try? Dialect.fromJSON(text)
+        _ = try? QrCode.encode(text)
+        _ = LocalDateTime.parse(text)
+        #expect(try PaymentRef.parse(PaymentRef.payForm(text, provider: Provider(name: text)).description).orderNumber == text)
+        let secret = Card(pan: text, expiryMonth: text, expiryYear: 1, cvc: text, holderName: text)
+        #expect(secret.maskedNumber == "****")
+        let config = GatewayConfig(baseURL: text, credentials: Credentials(login: text, password: text))
+        #expect(throws: PaymentError.self) { try Gateway(config) }
+        let it = try Loopback(Replies.reply(200, text))
+        await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }
+    }
+
+    @Test func bytesThatAreNoTextAreRefused() {
+        #expect(throws: PaymentError.self) { try Callback.parse(Data([0xff, 0xfe])) }
+    }
+
+    /// Everything that the core takes for a page of the payer's is a URL here as well.
+    @Test(arguments: [
+        "https://gw.example.kg/3ds?token=a b", "https://gw.example.kg/a|b^c`d{e}f\\g\"h<i>?q=[1]#x|y", "https://төлөм.kg/ы?ы=ы",
+        "https://[::1]:8443/", "https://gw_under.example.kg/", "https://gw.example.kg:443", "https://gw.example.kg/%zz%",
+        "https://1.2.3.4./", "https://xn--a/", "https://a..b/", "https://gw.example.kg/\u{1f642}#\u{1f642}",
+    ])
+    func aPageIsAURLOrAnErrorThatIsTrue(_ page: String) async throws {
+        let it = try Loopback(Replies.envelope("110", ["ConfirmationUrl": .string(page)]))
+        do {
+            let created = try await it.gateway.createCardPayment(cardPayment())
+            guard case .openConfirmation(let url) = created.nextStep else { throw InternalError(detail: "no page") }
+            #expect(url.scheme == "https")
+        } catch let error as PaymentError {
+            #expect(error.paymentMayExist)
+        }
+    }
+
+    @Test func aClosedGatewayRefuses() async throws {
+        let it = try Loopback(Replies.charged)
+        let watch = try it.gateway.watch(.mbank("order-1"))
+        await it.gateway.close()
+        await it.gateway.close()
+        await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }
+        await #expect(throws: PaymentError.self) { try await watch.outcome() }
+    }
+}

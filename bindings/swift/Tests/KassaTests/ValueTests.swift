@@ -1,0 +1,107 @@
+import Foundation
+import KassaGenerated
+import Testing
+
+@testable import Kassa
+
+@Suite struct ValueTests {
+    @Test func theDefaultsAreTheCores() throws {
+        let credentials = Kassa.Credentials(login: "a", password: "b")
+        let core = defaultConfig(baseUrl: "https://pay.example.kg", credentials: credentials.core)
+        let own = Kassa.GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials).core
+        #expect(own.connectTimeout == core.connectTimeout && own.deadline == core.deadline)
+        #expect(own.queryRetries == core.queryRetries && own.statusQuery == core.statusQuery)
+        #expect(own.extraRootCertificates == core.extraRootCertificates && own.dialect.toJson() == core.dialect.toJson())
+        #expect(own.userAgentSuffix == core.userAgentSuffix && own.checkLuhn == core.checkLuhn)
+        #expect(Kassa.PollPolicy().core == defaultPollPolicy())
+    }
+
+    @Test func namesAreTheCores() {
+        #expect(Kassa.Rule.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.Rule($0.core) == $0 })
+        #expect(Kassa.PaymentKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.PaymentKind($0.core) == $0 })
+        let topics: [KassaGenerated.AdviceTopic] = [
+            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired,
+        ]
+        #expect(topics.map { Kassa.AdviceTopic($0).rawValue } == topics.map { $0.asText() })
+    }
+
+    @Test func aReferenceSurvivesItsTextAndItsJSON() throws {
+        let references: [Kassa.PaymentRef] = [
+            .card("o-1").withGatewayNumber("g & 1"), .mbank("заказ 1"), .payForm("o-1", provider: .init(name: "ELSOM")),
+            .qr("t-1"), .unnumbered(.payForm),
+        ]
+        for reference in references {
+            #expect(try Kassa.PaymentRef.parse(reference.description) == reference)
+            let json = try JSONEncoder().encode([reference])
+            #expect(try JSONDecoder().decode([Kassa.PaymentRef].self, from: json) == [reference])
+        }
+        #expect(references.map(\.canBeAskedAbout) == [true, true, false, true, false])
+        #expect(references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards")
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Kassa.PaymentRef.self, from: Data("7".utf8)) }
+        #expect(throws: Kassa.PaymentError.self) {
+            try JSONDecoder().decode([Kassa.PaymentRef].self, from: Data(#"["kassa9:kind=card"]"#.utf8))
+        }
+    }
+
+    @Test func providersAndStatusesAreOpenSets() {
+        #expect(Kassa.Provider(name: "mbank") == .mbank)
+        #expect(Kassa.Provider(name: "ELSOM") == .other("ELSOM"))
+        #expect("\(Kassa.Provider.megaPay)" == "MegaPay")
+        #expect("\(Kassa.PaymentStatus.charged)" == "charged")
+        #expect("\(Kassa.PaymentStatus.other("charged"))" == #""charged""#)
+        #expect(Kassa.PaymentStatus.other("CHARGE") != .charged)
+        #expect(!Kassa.PaymentStatus.other("HOLD").isFinal)
+    }
+
+    @Test func aDateHasNoZone() throws {
+        let moment = try #require(try callback(amount: 1).dateCreated)
+        #expect(moment.description == "2026-11-20T09:05:07.25")
+        let components = moment.dateComponents
+        #expect(components.timeZone == nil && components.calendar == nil)
+        #expect((components.day, components.hour, components.nanosecond) == (20, 9, 250_000_000))
+        #expect(try moment < #require(Kassa.LocalDateTime.parse("2026-11-20T09:06")))
+    }
+
+    @Test func whatIsReadFromBytesAndURLsIsTheSame() throws {
+        let received = try callback(amount: 100)
+        let again = try Kassa.Callback.parse(Data(received.raw.utf8))
+        #expect(try received.dedupKey() != again.dedupKey(), "the amount is part of the key")
+        #expect(try Kassa.Callback.parse(received.raw) == again)
+        let url = try #require(URL(string: "shop://paid?OrderNumber=gw-1&statusCode=200"))
+        #expect(try Kassa.ReturnRedirect.parse(url) == Kassa.ReturnRedirect.parse(url.absoluteString))
+    }
+
+    @Test func dialectsAreComparedByWhatTheySay() throws {
+        let dialect = try Kassa.Dialect.fromJSON(#"{"charged_words": ["PAID"]}"#)
+        #expect(try dialect == Kassa.Dialect.fromJSON(dialect.toJSON()))
+        #expect(dialect != Kassa.Dialect())
+        #expect("\(Kassa.Dialect()) \(dialect)" == "Dialect() Dialect.fromJSON(...)")
+    }
+
+    @Test func absentFieldsAreNotPrinted() {
+        let report = Kassa.StatusReport(status: .charged, amount: 5, raw: "{}")
+        #expect("\(report)" == #"StatusReport(status: charged, amount: 5, raw: "{}")"#)
+    }
+
+    @Test func aDefectSaysNothingAboutTheMoney() {
+        #expect(InternalError(detail: "x").localizedDescription.contains("never send it again"))
+    }
+
+    @Test func orderNumbersNeverRepeat() {
+        #expect(Set((0..<1000).map { _ in Kassa.newOrderNumber() }).count == 1000)
+    }
+}
+
+extension OneLog {
+    @Test func eachExchangeIsOneEvent() async throws {
+        let log = Log()
+        KassaLog.send { log.append($0) }
+        let it = try Loopback(Replies.charged)
+        _ = try await it.gateway.qrStatus("logged-1")
+        KassaLog.send(to: nil)
+        #expect(log.first(holding: "http_status=200") != nil)
+        let silent = Log()
+        _ = try await it.gateway.qrStatus("logged-2")
+        #expect(silent.isEmpty && log.first(holding: "logged-2") == nil)
+    }
+}
