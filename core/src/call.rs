@@ -15,7 +15,7 @@ use crate::{
     endpoint::Endpoint,
     in_flight::Counted,
     operation::{Effect, RequestParts},
-    outcome::{Again, again},
+    outcome::{Again, ResendPolicy},
     reply::Reply,
     transport::{Connection, Failure, Request, Transport, after},
 };
@@ -73,6 +73,7 @@ pub(crate) struct Call<'a> {
     pub(crate) parts: RequestParts,
     pub(crate) effect: &'a Effect,
     pub(crate) limits: Limits,
+    pub(crate) policy: ResendPolicy,
 }
 
 impl Call<'_> {
@@ -83,7 +84,7 @@ impl Call<'_> {
         let attempts = Attempts {
             transport: transport.clone(),
             endpoint: self.endpoint,
-            log_name: self.log_name.map(str::to_owned),
+            log_name: self.log_name.map(Arc::from),
             request: Arc::new(Request {
                 method: self.endpoint.method(),
                 path: self.endpoint.path(),
@@ -95,6 +96,7 @@ impl Call<'_> {
             effect: self.effect.clone(),
             deadline: after(transport.now(), self.limits.deadline),
             retries: self.limits.retries,
+            policy: self.policy,
         };
         let span = info_span!(target: "kassa", "payment_call", endpoint = self.endpoint.name(), order = self.log_name);
         let (answer, waiting) = oneshot::channel();
@@ -103,7 +105,7 @@ impl Call<'_> {
         let work = async move {
             let came_back = attempts.run().await;
             if answer.send(came_back).is_err() && moves_money {
-                let (endpoint, order) = (endpoint.name(), log_name);
+                let (endpoint, order) = (endpoint.name(), log_name.as_deref());
                 warn!(target: "kassa", endpoint, order, "the payment has its reply, but nobody waits for it any more");
             }
             drop(counted);
@@ -116,12 +118,13 @@ impl Call<'_> {
 struct Attempts {
     transport: Arc<dyn Transport>,
     endpoint: Endpoint,
-    log_name: Option<String>,
+    log_name: Option<Arc<str>>,
     request: Arc<Request>,
     connection: Arc<Connection>,
     effect: Effect,
     deadline: Instant,
     retries: u32,
+    policy: ResendPolicy,
 }
 
 impl Attempts {
@@ -141,7 +144,7 @@ impl Attempts {
 
     /// When to try again, if at all. A pause that reaches past the deadline would only delay the same answer.
     fn resume_at(&self, attempt: u32, came_back: &Result<Reply, Failure>, pause_limit: Duration) -> Option<Instant> {
-        let Again::After(asked_for) = again(&self.effect, came_back) else { return None };
+        let Again::After(asked_for) = (self.policy)(&self.effect, came_back) else { return None };
         let backoff = self.transport.jitter(pause_limit);
         let resume_at = after(self.transport.now(), asked_for.unwrap_or_default().max(backoff));
         (attempt <= self.retries && resume_at < self.deadline).then_some(resume_at)
@@ -182,5 +185,7 @@ impl Attempts {
     }
 }
 
+#[cfg(test)]
+mod dropped;
 #[cfg(test)]
 mod tests;

@@ -87,7 +87,6 @@ impl Callback {
     }
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Callback {
     /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
     pub fn dedup_key(&self) -> String {
@@ -115,9 +114,7 @@ impl Callback {
             Provider::Other(_) => None,
         }
     }
-}
 
-impl Callback {
     /// The interface gives a requisite in callbacks of QR payments only.
     pub(crate) fn is_qr(&self) -> bool {
         self.requisite.is_some()

@@ -13,7 +13,7 @@ use crate::{
     flows::{payment_status::PaymentStatusQuery, provider_status::ProviderStatusQuery, qr_status::QrStatusQuery},
     in_flight::InFlight,
     operation::{CheckSettings, Operation, WireSettings},
-    outcome,
+    outcome::{self, ResendPolicy},
     question::Question,
     redact::Redactor,
     reply::ReplyReader,
@@ -28,6 +28,7 @@ pub(crate) struct Engine {
     transport: Arc<dyn Transport>,
     base_url: String,
     limits: Limits,
+    policy: ResendPolicy,
     dialect: Arc<Dialect>,
     checks: CheckSettings,
     status_query: StatusQueryForm,
@@ -38,9 +39,14 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
+    pub(crate) fn new(
+        transport: Arc<dyn Transport>,
+        config: GatewayConfig,
+        policy: ResendPolicy,
+    ) -> Result<Self, PaymentError> {
         Ok(Self {
             transport,
+            policy,
             base_url: config.checked_base_url()?.into(),
             limits: Limits { deadline: config.deadline, retries: config.query_retries },
             checks: CheckSettings {
@@ -70,7 +76,14 @@ impl Engine {
         checks.finish()?;
         let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
         let effect = operation.effect();
-        let call = Call { endpoint: O::ENDPOINT, log_name: operation.log_name(), parts, effect: &effect, limits };
+        let call = Call {
+            endpoint: O::ENDPOINT,
+            log_name: operation.log_name(),
+            parts,
+            effect: &effect,
+            limits,
+            policy: self.policy,
+        };
         match self.start(call)?.await {
             Err(failure) => Err(outcome::without_reply(effect, failure)),
             Ok(reply) => {

@@ -104,7 +104,6 @@ pub enum PaymentError {
     },
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PaymentError {
     /// True where **this call** may have moved money: for [`OutcomeUnknown`](Self::OutcomeUnknown) alone.
     pub fn payment_may_exist(&self) -> bool {
@@ -120,9 +119,7 @@ impl PaymentError {
     pub fn describe(&self) -> String {
         self.to_string()
     }
-}
 
-impl PaymentError {
     /// The variant's name, the same in every language.
     pub fn kind(&self) -> &'static str {
         match self {

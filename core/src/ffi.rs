@@ -1,8 +1,11 @@
-//! What only Rust can say, said again for Kotlin, Swift and Python: constructors, conversions and texts of values. It adds no
-//! behaviour. All other methods cross as they are, where they are.
+//! What only Rust can say, said again for Kotlin, Swift and Python: constructors, conversions and texts of values, logging, and how
+//! to give up on a call. It adds no behaviour. All other methods cross as they are, where they are.
 
+mod cancellable;
 mod constructors;
 mod logging;
+mod methods;
+mod references;
 mod texts;
 
 use rust_decimal::Decimal;

@@ -19,6 +19,7 @@ use crate::{
         qr_payment::QrPayment,
         qr_status::QrStatusQuery,
     },
+    outcome,
     payment_ref::PaymentRef,
     provider::Provider,
     status::StatusReport,
@@ -88,7 +89,17 @@ impl Gateway {
 
     /// A gateway over any transport.
     pub(crate) fn over(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
-        Ok(Self { engine: Arc::new(Engine::new(transport, config)?) })
+        Ok(Self { engine: Arc::new(Engine::new(transport, config, outcome::again)?) })
+    }
+
+    /// A gateway that sends again by another policy than it should.
+    #[cfg(test)]
+    pub(crate) fn with_policy(
+        transport: Arc<dyn Transport>,
+        config: GatewayConfig,
+        policy: outcome::ResendPolicy,
+    ) -> Result<Self, PaymentError> {
+        Ok(Self { engine: Arc::new(Engine::new(transport, config, policy)?) })
     }
 }
 
@@ -213,7 +224,9 @@ impl Gateway {
 
     /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
     ///
-    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out.
+    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out. Where the
+    /// number of a pay-form payment is known from the callback alone, the gateway is also asked whether it is a QR payment, which
+    /// could be one of as many tyiyn.
     ///
     /// # Errors
     /// Where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.

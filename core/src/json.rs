@@ -1,11 +1,11 @@
 //! Reads a JSON reply leniently in its shape, and strictly in its text: numbers keep their digits, and a document that says
 //! two things under one name is not read at all.
 
-use std::{collections::HashSet, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{Error, MapAccess, SeqAccess, Visitor},
+    de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
@@ -62,43 +62,71 @@ impl<'a> Json<'a> {
     }
 
     fn child(self, token: &str) -> Option<Self> {
-        let name = token.replace("~1", "/").replace("~0", "~");
+        let name =
+            if token.contains('~') { Cow::from(token.replace("~1", "/").replace("~0", "~")) } else { Cow::from(token) };
         if self.is_object() {
-            serde_json::from_str::<Named<'a>>(self.0.get()).ok()?.find(&name)
+            let mut object = serde_json::Deserializer::from_str(self.0.get());
+            Member(&name).deserialize(&mut object).ok()?.map(Self)
         } else {
             self.items()?.get(name.parse::<usize>().ok()?).copied()
         }
     }
 }
 
-/// The members of an object, each value kept as text.
-struct Named<'a>(Vec<(String, &'a RawValue)>);
+/// Finds the member of an object by its name. Every field of every reply is looked for in this way, so nothing is kept of others.
+struct Member<'n>(&'n str);
 
-impl<'a> Named<'a> {
-    fn find(self, name: &str) -> Option<Json<'a>> {
-        self.0.into_iter().find(|(member, _)| member == name).map(|(_, value)| Json(value))
+impl<'de> DeserializeSeed<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Named<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Named<'de>;
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Named(members))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            if found.is_none() && name.0 == self.0 {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
-        deserializer.deserialize_map(Members)
+        Ok(found)
+    }
+}
+
+/// The name of a member: a part of the text, unless it has an escape in it.
+#[derive(PartialEq, Eq, Hash)]
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Name(text.into()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Name(text.to_owned().into()))
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -149,7 +177,7 @@ impl<'de> Visitor<'de> for Unambiguous {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
         let mut names = HashSet::new();
-        while let Some(name) = map.next_key::<String>()? {
+        while let Some(name) = map.next_key::<Name<'de>>()? {
             map.next_value::<Self>()?;
             if !names.insert(name) {
                 return Err(A::Error::custom("an object has the same name twice"));

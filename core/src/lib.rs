@@ -33,15 +33,22 @@ mod error;
 #[cfg(feature = "uniffi")]
 mod ffi;
 mod flows;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod in_flight;
 mod json;
 mod local_date_time;
+#[cfg(feature = "measuring")]
+#[doc(hidden)]
+pub mod measuring;
 mod money;
 mod operation;
 mod order_number;
 mod outcome;
 mod payment_ref;
+mod per_process;
 mod provider;
 mod proxy;
 mod qr_code;
@@ -50,6 +57,8 @@ mod redact;
 mod redirect;
 mod reply;
 mod rules;
+#[cfg(test)]
+mod schedules;
 mod secret;
 mod status;
 #[cfg(test)]

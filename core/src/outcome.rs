@@ -18,6 +18,9 @@ pub(crate) enum Again {
     After(Option<Duration>),
 }
 
+/// Decides whether a request goes out again. There is one policy, [`again`]; tests show what becomes of another.
+pub(crate) type ResendPolicy = fn(&Effect, &Result<Reply, Failure>) -> Again;
+
 /// A query is repeated where that may help; a request that moves money only where no connection was ever made, so that the
 /// gateway cannot have seen it; one that makes something, never.
 pub(crate) fn again(effect: &Effect, came_back: &Result<Reply, Failure>) -> Again {

@@ -1,11 +1,15 @@
 //! Draws QR codes.
 
+mod mask;
+
 use png::{BitDepth, ColorType, Compression, Encoder, Filter};
 use qrcode::{
     EcLevel, Version,
     bits::Bits,
+    canvas::Canvas,
+    ec::construct_codewords,
     optimize::{Optimizer, Parser, Segment, total_encoded_len},
-    render::{svg, unicode::Dense1x2},
+    render::{Pixel, Renderer, svg, unicode::Dense1x2},
     types::{Color, Mode, QrError},
 };
 
@@ -48,12 +52,14 @@ pub enum QrLevel {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct QrCode {
-    code: qrcode::QrCode,
+    /// Row by row.
+    modules: Vec<Color>,
+    width: usize,
 }
 
 impl std::fmt::Debug for QrCode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "QrCode({0}x{0} modules)", self.code.width())
+        write!(f, "QrCode({0}x{0} modules)", self.width)
     }
 }
 
@@ -72,11 +78,10 @@ impl QrCode {
             QrLevel::Quartile => EcLevel::Q,
             QrLevel::High => EcLevel::H,
         };
-        let code = smallest_code(text.as_bytes(), level).map_err(|problem| match problem {
+        smallest_code(text.as_bytes(), level).map_err(|problem| match problem {
             QrError::DataTooLong => invalid("text", Rule::Length, None, "is too long for a QR code of this level"),
             other => invalid("text", Rule::Format, None, &format!("cannot be encoded: {other}")),
-        })?;
-        Ok(Self { code })
+        })
     }
 }
 
@@ -84,11 +89,7 @@ impl QrCode {
 impl QrCode {
     /// The code as rows of modules, true where dark, without the light border around it.
     pub fn modules(&self) -> Vec<Vec<bool>> {
-        self.code
-            .to_colors()
-            .chunks(self.code.width())
-            .map(|row| row.iter().map(|color| *color == Color::Dark).collect())
-            .collect()
+        self.modules.chunks(self.width).map(|row| row.iter().map(|color| *color == Color::Dark).collect()).collect()
     }
 
     /// A black and white PNG of `px` by `px` pixels. Every module is the same whole number of pixels wide, and the code stands
@@ -97,7 +98,7 @@ impl QrCode {
     /// # Errors
     /// [`PaymentError::Invalid`] where `px` is too small for the code, or larger than 10,000.
     pub fn png(&self, px: u32) -> Result<Vec<u8>, PaymentError> {
-        let side = self.code.width() + 2 * QUIET_ZONE;
+        let side = self.width + 2 * QUIET_ZONE;
         let pixels = px as usize;
         if px > LARGEST_SIDE || pixels < side {
             let limit = format!("{side} to {LARGEST_SIDE}");
@@ -109,41 +110,61 @@ impl QrCode {
 
     /// An SVG picture.
     pub fn svg(&self) -> String {
-        self.code.render::<svg::Color<'_>>().quiet_zone(true).build()
+        self.renderer::<svg::Color<'_>>().build()
     }
 
     /// The code in half-block characters for a terminal with light letters on dark ground, border included.
     pub fn text(&self) -> String {
-        self.code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).quiet_zone(true).build()
+        self.renderer::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build()
     }
 }
 
 impl QrCode {
+    fn renderer<P: Pixel>(&self) -> Renderer<'_, P> {
+        Renderer::new(&self.modules, self.width, QUIET_ZONE as u32)
+    }
+
     /// One bit a pixel, a set bit is white, each row filled up to whole bytes.
     fn bitmap(&self, pixels: usize, scale: usize) -> Vec<u8> {
         let row_bytes = pixels.div_ceil(8);
-        let width = self.code.width();
-        let margin = (pixels - width * scale) / 2;
+        let margin = (pixels - self.width * scale) / 2;
         let mut bitmap = vec![0xff; row_bytes * pixels];
-        for (y, modules) in self.code.to_colors().chunks(width).enumerate() {
-            let mut row = vec![0xff; row_bytes];
-            for (x, _) in modules.iter().enumerate().filter(|(_, color)| **color == Color::Dark) {
-                for pixel in margin + x * scale..margin + (x + 1) * scale {
-                    row[pixel / 8] &= !(0x80 >> (pixel % 8));
+        let drawn = &mut bitmap[margin * row_bytes..(margin + self.width * scale) * row_bytes];
+        for (modules, rows) in self.modules.chunks(self.width).zip(drawn.chunks_mut(scale * row_bytes)) {
+            let (first, copies) = rows.split_at_mut(row_bytes);
+            let mut at = margin;
+            for run in modules.chunk_by(|one, next| one == next) {
+                let end = at + run.len() * scale;
+                if run[0] == Color::Dark {
+                    blacken(first, at, end);
                 }
+                at = end;
             }
-            for line in margin + y * scale..margin + (y + 1) * scale {
-                bitmap[line * row_bytes..(line + 1) * row_bytes].copy_from_slice(&row);
-            }
+            copies.chunks_mut(row_bytes).for_each(|copy| copy.copy_from_slice(first));
         }
         bitmap
+    }
+}
+
+/// Draws over the pixels from `start` to `end`: one bit each, set where white.
+fn blacken(row: &mut [u8], start: usize, end: usize) {
+    let (first, last) = (start / 8, end / 8);
+    let (before, after) = (!(0xff >> (start % 8)), 0xff >> (end % 8));
+    if first == last {
+        row[first] &= before | after;
+        return;
+    }
+    row[first] &= before;
+    row[first + 1..last].fill(0);
+    if let Some(byte) = row.get_mut(last) {
+        *byte &= after;
     }
 }
 
 /// The versions in which a segment has the same length.
 const VERSION_CLASSES: [[i16; 2]; 3] = [[1, 9], [10, 26], [27, 40]];
 
-fn smallest_code(text: &[u8], level: EcLevel) -> Result<qrcode::QrCode, QrError> {
+fn smallest_code(text: &[u8], level: EcLevel) -> Result<QrCode, QrError> {
     let segments: Vec<Segment> = Parser::new(text).map(without_kanji).collect();
     for [first, last] in VERSION_CLASSES {
         let largest = Version::Normal(last);
@@ -154,10 +175,20 @@ fn smallest_code(text: &[u8], level: EcLevel) -> Result<qrcode::QrCode, QrError>
             let mut bits = Bits::new(Version::Normal(version));
             bits.push_segments(text, segments.into_iter())?;
             bits.push_terminator(level)?;
-            return qrcode::QrCode::with_bits(bits, level);
+            return drawn(bits, level);
         }
     }
     Err(QrError::DataTooLong)
+}
+
+fn drawn(bits: Bits, level: EcLevel) -> Result<QrCode, QrError> {
+    let version = bits.version();
+    let (data, error_correction) = construct_codewords(&bits.into_bytes(), version, level)?;
+    let mut canvas = Canvas::new(version, level);
+    canvas.draw_all_functional_patterns();
+    canvas.draw_data(&data, &error_correction);
+    let width = usize::try_from(version.width()).map_err(|_| QrError::InvalidVersion)?;
+    Ok(QrCode { modules: mask::masked(canvas, width), width })
 }
 
 /// Some UTF-8, such as № or a row of capital Cyrillic letters, has bytes that are also Shift JIS. A reader of Kanji mode would
@@ -172,9 +203,9 @@ fn write_png(px: u32, bitmap: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
     let mut encoder = Encoder::new(&mut file, px, px);
     encoder.set_color(ColorType::Grayscale);
     encoder.set_depth(BitDepth::One);
-    encoder.set_compression(Compression::Balanced);
-    // Filters help photographs; rows of a code are mostly the row above or white, which deflate sees by itself.
-    encoder.set_filter(Filter::NoFilter);
+    encoder.set_compression(Compression::Fast);
+    // Most rows are the row above.
+    encoder.set_filter(Filter::Up);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(bitmap)?;
     writer.finish()?;

@@ -1,5 +1,7 @@
 //! Masks what was secret in a request wherever the gateway echoes it.
 
+use std::borrow::Cow;
+
 use crate::{money::read_amount, secret::Secret};
 
 const MASK: &str = "***";
@@ -52,36 +54,37 @@ impl Redactor {
             rest = &from_token[token.len()..];
         }
         masked.push_str(rest);
-        self.everywhere(&masked)
+        match self.everywhere(&masked) {
+            Cow::Borrowed(_) => masked,
+            Cow::Owned(masked) => masked,
+        }
     }
 
     /// A text that was read out of a reply.
-    pub(crate) fn text(&self, text: &str) -> String {
-        if self.is_whole_value(text.trim()) { MASK.to_owned() } else { self.everywhere(text) }
+    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.is_whole_value(text.trim()) { MASK.into() } else { self.everywhere(text) }
     }
 
     /// An escape such as \u0031 may hide a secret from a search of the text, so a string is looked at unescaped.
-    fn string(&self, token: &str) -> String {
-        let Ok(inside) = serde_json::from_str::<String>(token) else {
-            return token.to_owned();
-        };
+    fn string<'a>(&self, token: &'a str) -> Cow<'a, str> {
+        let Some(inside) = unescaped(token) else { return token.into() };
         // A gateway may quote the whole request that it got, as JSON inside a string.
-        let masked = if is_json(&inside) { self.body(&inside) } else { self.text(&inside) };
-        if masked == inside { token.to_owned() } else { quoted(&masked) }
+        let masked = if is_json(&inside) { Cow::from(self.body(&inside)) } else { self.text(&inside) };
+        if masked == inside { token.into() } else { quoted(&masked).into() }
     }
 
     /// Compared by value: 012, 12 and 1.2e1 are the same number.
-    fn number(&self, token: &str) -> String {
+    fn number<'a>(&self, token: &'a str) -> Cow<'a, str> {
         let number = read_amount(token);
         let is_secret = |secret: &Secret| number.is_some() && read_amount(secret.expose()) == number;
         if self.whole_values.iter().any(is_secret) {
-            return quoted(MASK);
+            return quoted(MASK).into();
         }
         match &self.pan {
-            Some(pan) if is_secret(pan) => quoted(&pan_mask(pan.expose())),
+            Some(pan) if is_secret(pan) => quoted(&pan_mask(pan.expose())).into(),
             _ => {
                 let masked = self.everywhere(token);
-                if masked == token { masked } else { quoted(&masked) }
+                if masked == token { masked } else { quoted(&masked).into() }
             }
         }
     }
@@ -96,15 +99,25 @@ impl Redactor {
     }
 
     /// Masks what is secret inside any text, but no whole value: three digits may well be a code.
-    pub(crate) fn everywhere(&self, text: &str) -> String {
+    pub(crate) fn everywhere<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = match &self.pan {
-            Some(pan) => without_pan(text, pan.expose()),
-            None => text.to_owned(),
+            Some(pan) => without_pan(text, pan.expose()).into(),
+            None => Cow::from(text),
         };
+        let is_in = |secret: &str, text: &str| !secret.is_empty() && text.contains(secret);
         self.anywhere
             .iter()
-            .filter(|secret| !secret.expose().is_empty())
-            .fold(text, |text, secret| text.replace(secret.expose(), MASK))
+            .map(Secret::expose)
+            .fold(text, |text, secret| if is_in(secret, &text) { text.replace(secret, MASK).into() } else { text })
+    }
+}
+
+/// What a string of JSON says; nothing where it is none. Most have no escapes, and are what they say.
+fn unescaped(token: &str) -> Option<Cow<'_, str>> {
+    let is_plain = |byte: u8| byte != b'\\' && byte != b'"' && byte >= b' ';
+    match token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inside) if inside.bytes().all(is_plain) => Some(inside.into()),
+        _ => serde_json::from_str::<String>(token).ok().map(Cow::from),
     }
 }
 

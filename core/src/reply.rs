@@ -88,7 +88,7 @@ impl<'a> ReplyReader<'a> {
 
     /// The code, to be handed on: no card number gets out this way, but three digits that are also a CVC stay a code.
     pub(crate) fn code(&self) -> Option<String> {
-        self.find(Field::Code).map(|code| self.redactor.everywhere(&code))
+        self.find(Field::Code).map(|code| self.redactor.everywhere(&code).into_owned())
     }
 
     /// The gateway's own words, masked.
@@ -98,7 +98,7 @@ impl<'a> ReplyReader<'a> {
 
     /// A text to be shown, masked.
     pub(crate) fn shown(&self, field: Field) -> Option<String> {
-        self.find(field).map(|text| self.redactor.text(&text))
+        self.find(field).map(|text| self.redactor.text(&text).into_owned())
     }
 
     /// A text to be sent again or stored. A mask would make it another identifier, so one that needs it is none.
@@ -178,7 +178,7 @@ impl<'a> ReplyReader<'a> {
         let word = self.find(Field::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
         Ok(StatusReport {
             status: match self.dialect.status(&word) {
-                PaymentStatus::Other(word) => PaymentStatus::Other(self.redactor.text(&word)),
+                PaymentStatus::Other(word) => PaymentStatus::Other(self.redactor.text(&word).into_owned()),
                 settled => settled,
             },
             code: self.code(),

@@ -1,16 +1,16 @@
 //! Text that must not be seen: masked when printed, wiped when dropped.
 
-use std::{fmt, io};
+use std::{fmt, io, sync::Arc};
 
 use zeroize::{Zeroize, Zeroizing};
 
-/// A card number, a CVC, a one-time password or a password.
+/// A card number, a CVC, a one-time password or a password. Clones are the same copy, which is wiped with the last of them.
 #[derive(Clone)]
-pub(crate) struct Secret(Zeroizing<String>);
+pub(crate) struct Secret(Arc<Zeroizing<String>>);
 
 impl Secret {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(Zeroizing::new(text.into()))
+        Self(Arc::new(Zeroizing::new(text.into())))
     }
 
     pub(crate) fn expose(&self) -> &str {

@@ -1,5 +1,7 @@
 //! An in-memory gateway on a virtual clock, behind the transport's seam.
 
+pub(crate) mod requests;
+
 use std::{
     sync::{Arc, Mutex},
     time::Duration,

@@ -60,11 +60,11 @@ pub enum CallbackVerdict {
         report: Option<StatusReport>,
     },
     /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that
-    /// is not known), or nothing ties a QR payment to what is expected (no transaction id, and amounts of an unknown unit).
+    /// is not known), or nothing ties the payment to what is expected: its own number is not known yet, and the gateway tells no
+    /// amount to compare, or one of an unknown unit.
     Unverifiable,
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CallbackVerdict {
     /// True where the gateway itself says that the money was taken, and nothing contradicts it.
     pub fn is_charged(&self) -> bool {
@@ -88,11 +88,30 @@ pub(crate) async fn verify(
     if !fields.is_empty() {
         return Ok(CallbackVerdict::Contradicted { fields, report: Some(report) });
     }
+    if !comparison.is_tied(&report) {
+        return Ok(CallbackVerdict::Unverifiable);
+    }
+    if report.status == PaymentStatus::Charged && comparison.number_is_only_claimed() {
+        let number = Question::Transaction(callback.order_number.clone());
+        if is_charged_qr_payment(engine.ask(&number, engine.limits()).await)? {
+            return Ok(CallbackVerdict::Contradicted { fields: vec!["orderNumber".to_owned()], report: Some(report) });
+        }
+    }
     Ok(if report.status.is_final() {
         CallbackVerdict::Confirmed { report }
     } else {
         CallbackVerdict::Pending { report }
     })
+}
+
+/// A gateway may know its QR payments by their number as well, and report them in tyiyn: 390 of those are no 390 som.
+fn is_charged_qr_payment(answer: Result<StatusReport, PaymentError>) -> Result<bool, PaymentError> {
+    match answer {
+        Ok(report) => Ok(report.status == PaymentStatus::Charged),
+        // Not asked is not answered.
+        Err(error @ (PaymentError::Unavailable { .. } | PaymentError::Unauthorized { .. })) => Err(error),
+        Err(_) => Ok(false),
+    }
 }
 
 struct Comparison<'a> {
@@ -138,6 +157,11 @@ impl<'a> Comparison<'a> {
         id.filter(|_| is_tied).map(Question::Transaction)
     }
 
+    /// True where the merchant expects a payment whose number nobody but the callback tells.
+    fn number_is_only_claimed(&self) -> bool {
+        !self.is_qr && self.expected.is_some_and(|expected| expected.payment.order_number.is_none())
+    }
+
     fn with_report(&self, report: &StatusReport) -> Vec<String> {
         let callback = self.callback;
         let mut fields = Fields::default();
@@ -154,6 +178,14 @@ impl<'a> Comparison<'a> {
         let claimed = self.dialect.status(&callback.status_word());
         fields.note("status", claimed.is_final() && report.status.is_final() && claimed != report.status);
         fields.0
+    }
+
+    /// Whether it is about what is expected. Without a number of the merchant's own, the sender chose the payment, and the only
+    /// thing that speaks for it is the amount that the gateway itself tells: the callback's is the sender's word, too.
+    fn is_tied(&self, report: &StatusReport) -> bool {
+        let Some(ExpectedPayment { payment, .. }) = self.expected else { return true };
+        let own_number = if self.is_qr { &payment.transaction_id } else { &payment.order_number };
+        own_number.is_some() || report.amount.is_some()
     }
 
     fn amount_differs(&self, report: &StatusReport) -> bool {

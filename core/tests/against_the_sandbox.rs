@@ -29,7 +29,11 @@ impl Shop {
     }
 
     fn open_with(settings: impl FnOnce(&mut GatewayConfig)) -> Self {
-        let sandbox = Sandbox::start(SandboxOptions::default()).unwrap();
+        Self::open_at(SandboxOptions::default(), settings)
+    }
+
+    fn open_at(options: SandboxOptions, settings: impl FnOnce(&mut GatewayConfig)) -> Self {
+        let sandbox = Sandbox::start(options).unwrap();
         let credentials = Credentials::basic(sandbox.login(), sandbox.password());
         let mut config = GatewayConfig::new(sandbox.url(), credentials);
         settings(&mut config);
@@ -245,4 +249,52 @@ async fn wrong_credentials_and_what_the_gateway_refuses() {
     let PaymentError::Refused { http_status: 400, body, .. } = error else { panic!("{error}") };
     assert!(body.contains("pan"), "{body}");
     assert!(shop.sandbox.payments().is_empty());
+}
+
+/// Every operation, against a sandbox that answers in its other dialect.
+#[tokio::test]
+async fn a_dialect_file_teaches_the_other_dialect() {
+    let dialect = Dialect::from_json(include_str!("../../examples/sandbox-other-dialect.json")).unwrap();
+    let options = SandboxOptions { dialect: kassa_sandbox::Dialect::Other, ..SandboxOptions::default() };
+    let shop = Shop::open_at(options, |config| config.dialect = dialect.into());
+
+    let created = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap();
+    assert_eq!((created.amount.unwrap().to_string(), created.currency.as_deref()), ("100.10".to_owned(), Some("KGS")));
+    assert!(created.payment.gateway_number.is_some());
+    post(confirmation(&created.next_step), &[("otp", CARD_OTP)]);
+    assert_eq!(shop.end(created.payment).await, "charged", "by the gateway's number");
+    let declined = shop.gateway.create_card_payment(card("order-2", "4000000000002024")).await.unwrap();
+    assert!(matches!(declined.next_step, NextStep::AskStatus { status: Some(_) }));
+    let report = shop.gateway.provider_status("order-2", Provider::Cards).await.unwrap();
+    assert_eq!(report.status, PaymentStatus::Rejected);
+    assert_eq!((report.code.as_deref(), report.reason.as_deref()), (Some("210"), Some("The payment was declined")));
+    let unknown = shop.gateway.provider_status("order-9", Provider::Cards).await.unwrap_err();
+    let PaymentError::Refused { http_status: 404, code, .. } = unknown else { panic!("{unknown}") };
+    assert_eq!(code.as_deref(), Some("404"));
+
+    let payment =
+        MbankPayment { phone: "996555000101".into(), order_number: "order-3".into(), ..support::mbank_payment() };
+    let created = shop.gateway.create_mbank_payment(payment).await.unwrap();
+    assert!(created.payment.gateway_number.is_some() && created.identifier.is_some());
+    shop.gateway.confirm_mbank_payment("order-3", "101101", created.identifier).await.unwrap();
+    assert_eq!(shop.end(created.payment).await, "charged");
+
+    let form = shop.gateway.create_pay_form(support::pay_form()).await.unwrap();
+    assert!(form.pay_form_url.contains("/pay-form?token="));
+    let image = shop.gateway.create_qr_image(support::qr_payment()).await.unwrap();
+    let data = shop.gateway.create_qr_data(support::qr_payment()).await.unwrap();
+    assert!(scanned(&image.png).contains("/qr?token="));
+    post(&data.payload.unwrap(), &[("action", "approve")]);
+    assert_eq!(shop.end(data.payment.unwrap()).await, "charged");
+}
+
+/// A dialect that nobody told it of: what could not be read may have happened, and did.
+#[tokio::test]
+async fn an_unknown_dialect_is_an_unknown_outcome() {
+    let shop = Shop::open();
+    shop.sandbox.faults().add(kassa_sandbox::Fault::other_dialect().times(1)).unwrap();
+    let error = shop.gateway.create_card_payment(card("order-1", "4000000000002016")).await.unwrap_err();
+    let PaymentError::OutcomeUnknown { payment, .. } = error else { panic!("{error}") };
+    assert_eq!(shop.end(*payment).await, "charged");
+    assert_eq!(shop.sandbox.payment("order-1").unwrap().times_charged, 1);
 }

@@ -170,8 +170,39 @@ async fn what_the_merchant_expects_is_compared_first() {
         assert_eq!(contradicted(&found), fields);
     }
     assert!(server.received().is_empty(), "there is nothing left to ask");
-    let right = expected(None, "100.1", "kgs");
+    let right = expected(Some("order-1"), "100.1", "kgs");
     assert!(gateway.verify_callback(&callback, Some(right.clone())).await.unwrap().is_charged());
+}
+
+/// A gateway that reports every order as charged by 390, and answers for QR transactions as it is told to.
+fn with_qr_answers(http_status: u16, qr_body: &'static str) -> Server {
+    Server::start(move |request| {
+        if request.line.contains("/gen/qr/transaction/status?transaction_id=order-1 ") {
+            return reply(http_status, qr_body);
+        }
+        reply(200, r#"{"data":{"orderNumber":"order-1","amount":390,"status":"CHARGE","currency":"KGS"}}"#)
+    })
+}
+
+#[tokio::test]
+async fn a_qr_payment_of_as_many_tyiyn_pays_for_no_pay_form() {
+    let callback = callback("order-1", "390", "CHARGE");
+    let expected = Some(expect(PaymentRef::unnumbered(PaymentKind::PayForm), "390", "KGS"));
+    let charged = r#"{"code":"200","data":{"status":"CHARGE","amount":390}}"#;
+    let verdict = with_qr_answers(200, charged).gateway().verify_callback(&callback, expected.clone()).await.unwrap();
+    assert_eq!(contradicted(&verdict), ["orderNumber"]);
+
+    for (http_status, body) in [
+        (404, r#"{"code":"404","message":"no such transaction"}"#),
+        (404, "<html>no QR codes here</html>"),
+        (200, r#"{"code":"200","data":{"status":"NOT_FOUND"}}"#),
+    ] {
+        let server = with_qr_answers(http_status, body);
+        assert!(server.gateway().verify_callback(&callback, expected.clone()).await.unwrap().is_charged(), "{body}");
+    }
+
+    let unsure = with_qr_answers(503, "").gateway().verify_callback(&callback, expected).await.unwrap_err();
+    assert_eq!(unsure.kind(), "Unavailable", "what could not be asked proves nothing");
 }
 
 #[tokio::test]
@@ -241,6 +272,29 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
     assert_eq!(contradicted(&found), ["amount"]);
     let found = gateway.verify_callback(&forged("q-1", "1"), None).await.unwrap();
     assert_eq!(contradicted(&found), ["orderNumber"]);
+}
+
+#[tokio::test]
+async fn without_a_number_the_amount_has_to_be_the_gateways_own() {
+    for status in ["CHARGE", "PENDING"] {
+        let server = Server::replying(200, &format!(r#"{{"code":"200","data":{{"status":"{status}"}}}}"#));
+        let dialect = Dialect::from_json(r#"{"qr_amount_unit":"som"}"#).unwrap();
+        let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
+
+        // Somebody's own payment of one som, in a callback that says what another order costs.
+        let expected = expect(PaymentRef::unnumbered(PaymentKind::PayForm), "1000", "KGS");
+        let found =
+            gateway.verify_callback(&callback("cheap-1", "1000", "CHARGE"), Some(expected.clone())).await.unwrap();
+        assert_eq!(found, CallbackVerdict::Unverifiable);
+        let expected = expect(PaymentRef::unnumbered(PaymentKind::Qr), "1000", "KGS");
+        let forged = qr_callback("cheap-1", "1000", r#","transaction_id":"tx-9""#);
+        let found = gateway.verify_callback(&forged, Some(expected.clone())).await.unwrap();
+        assert_eq!(found, CallbackVerdict::Unverifiable);
+
+        let known = expect(PaymentRef::pay_form("order-1", Provider::MBank), "1000", "KGS");
+        let found = gateway.verify_callback(&callback("order-1", "1000", "CHARGE"), Some(known.clone())).await.unwrap();
+        assert_ne!(found, CallbackVerdict::Unverifiable);
+    }
 }
 
 #[tokio::test]

@@ -84,15 +84,6 @@ macro_rules! export_text {
 export_text!(PaymentRef, LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
 
 #[uniffi::export]
-impl PaymentError {
-    /// The variant's name, the same in every language.
-    #[uniffi::method(name = "kind")]
-    fn kind_as_text(&self) -> String {
-        self.kind().to_owned()
-    }
-}
-
-#[uniffi::export]
 impl BlockingStatusWatch {
     /// The next report, when it is there; nothing after the last one.
     #[uniffi::method(name = "next")]

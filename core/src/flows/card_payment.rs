@@ -53,7 +53,6 @@ pub struct CardPayment {
     pub email: Option<String>,
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CardPayment {
     /// What to store before sending, so that the payment can be asked about whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
@@ -64,9 +63,7 @@ impl CardPayment {
     pub fn advice(&self) -> Vec<Advice> {
         self.advice_on(OffsetDateTime::now_utc().date())
     }
-}
 
-impl CardPayment {
     fn advice_on(&self, today: Date) -> Vec<Advice> {
         let mistyped = !passes_luhn(self.card.pan());
         let mistyped = mistyped.then(|| Advice {

@@ -37,7 +37,6 @@ pub struct PayForm {
     pub return_url: String,
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PayForm {
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {

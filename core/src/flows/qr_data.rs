@@ -56,12 +56,12 @@ impl Operation for QrDataRequest {
         if reply.code().is_some() {
             reply.accepted()?;
         }
+        let payload = reply.find(Field::QrPayload);
+        // Whoever scans the code reads it, and masked it would be another code.
+        if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
+            return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
+        }
         let transaction_id = reply.identifier(Field::TransactionId);
-        Ok(QrData {
-            payload: reply.find(Field::QrPayload),
-            payment: transaction_id.as_deref().map(PaymentRef::qr),
-            transaction_id,
-            raw: reply.raw(),
-        })
+        Ok(QrData { payload, payment: transaction_id.as_deref().map(PaymentRef::qr), transaction_id, raw: reply.raw() })
     }
 }

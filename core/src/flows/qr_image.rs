@@ -6,7 +6,7 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use image::{ImageFormat, ImageReader, Limits};
+use png::{Decoder, DecodingError, Limits};
 
 use super::qr_payment::QrPayment;
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 const SIDE: u32 = 400;
 
 /// A picture of this size needs 640,000 bytes at four channels; one that claims far more is not it.
-const MOST_MEMORY: u64 = 8 * 1024 * 1024;
+const MOST_MEMORY: usize = 8 * 1024 * 1024;
 
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
@@ -101,15 +101,20 @@ fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// The whole picture is decoded, so that a damaged one is found out here and not on the payer's screen.
 fn checked(png: Vec<u8>) -> Result<Vec<u8>, NotAnAnswer> {
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MOST_MEMORY);
-    let mut reader = ImageReader::with_format(Cursor::new(&png), ImageFormat::Png);
-    reader.limits(limits);
-    let picture = reader.decode().map_err(|problem| NotAnAnswer::because(format!("the PNG is damaged: {problem}")))?;
-    let (width, height) = (picture.width(), picture.height());
-    if (width, height) == (SIDE, SIDE) {
-        Ok(png)
-    } else {
-        Err(NotAnAnswer::because(format!("the PNG is {width}x{height}, not {SIDE}x{SIDE}")))
+    match decoded_size(&png) {
+        Ok((SIDE, SIDE)) => Ok(png),
+        Ok((width, height)) => Err(NotAnAnswer::because(format!("the PNG is {width}x{height}, not {SIDE}x{SIDE}"))),
+        Err(problem) => Err(NotAnAnswer::because(format!("the PNG is damaged: {problem}"))),
     }
+}
+
+/// Width and height of a picture that was decoded to its end; of one that has not the right size, as its header says.
+fn decoded_size(png: &[u8]) -> Result<(u32, u32), DecodingError> {
+    let mut reader = Decoder::new_with_limits(Cursor::new(png), Limits { bytes: MOST_MEMORY }).read_info()?;
+    let size = reader.info().size();
+    if size == (SIDE, SIDE) {
+        while reader.next_row()?.is_some() {}
+        reader.finish()?;
+    }
+    Ok(size)
 }

@@ -120,9 +120,8 @@ impl Exchanger {
         } else {
             self.kept_alive.clone()
         };
-        let url = self.url(request).map_err(|detail| Failure::Misconfigured { detail })?;
         let mut sending = client
-            .request(request.method.clone(), url)
+            .request(request.method.clone(), self.url(request))
             .header(AUTHORIZATION, self.authorization.clone())
             .header(ACCEPT, HeaderValue::from_static(ACCEPTED))
             // The order of a status query is in its body: a cache on the way would answer one order with another.
@@ -137,10 +136,12 @@ impl Exchanger {
         read(response).await.map_err(|problem| failure(&problem, true))
     }
 
-    fn url(&self, request: &Request) -> Result<Url, String> {
-        let mut url = self.base_url.join(request.path).map_err(|problem| problem.to_string())?;
+    /// The base address ends with a slash.
+    fn url(&self, request: &Request) -> Url {
+        let mut url = self.base_url.clone();
+        url.set_path(&[self.base_url.path(), request.path].concat());
         url.set_query(request.query.as_deref());
-        Ok(url)
+        url
     }
 }
 

@@ -49,8 +49,8 @@ pub enum Answer {
     BytesThenClose(Vec<u8>),
     /// Send these bytes, then cut the connection with a reset.
     BytesThenReset(Vec<u8>),
-    /// Send these bytes one at a time, with this pause between them.
-    Drip(Vec<u8>, Duration),
+    /// Send the first bytes at once, and the others one at a time, with this pause before each.
+    Drip(Vec<u8>, Vec<u8>, Duration),
     /// Never answer, and keep the connection open.
     Silence,
 }
@@ -146,10 +146,11 @@ fn act(mut stream: &TcpStream, answer: Answer) -> Option<()> {
             reset(stream);
             None
         }
-        Answer::Drip(bytes, pause) => {
-            for byte in bytes {
-                stream.write_all(&[byte]).ok()?;
+        Answer::Drip(at_once, slowly, pause) => {
+            stream.write_all(&at_once).ok()?;
+            for byte in slowly {
                 thread::sleep(pause);
+                stream.write_all(&[byte]).ok()?;
             }
             Some(())
         }

@@ -2,7 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::{canonical::seen, generate, vectors::Vector};
+use kassa_sandbox::FaultName;
+
+use crate::{
+    canonical::seen,
+    generate,
+    vectors::{Vector, text},
+};
 
 const LEAST: usize = 250;
 
@@ -83,6 +89,7 @@ const GROUPS: &[&str] = &[
     "callbacks",
     "cancellation",
     "dialects",
+    "faults",
     "money",
     "outcomes",
     "payment_refs",
@@ -116,7 +123,40 @@ pub fn gaps(vectors: &[Vector]) -> Vec<String> {
     check("the printed type", PRINTED, &|name| printed.contains(name));
     for operation in generate::OPERATIONS {
         check("the request of", &[operation.name], &|name| wired.contains(name));
-        check(operation.name, &generate::rows(), &|row| cells.contains(&(row, operation.name)));
+        check(operation.name, &generate::outcomes::rows(), &|row| cells.contains(&(row, operation.name)));
     }
+    gaps.extend(pairs_left_out(&of("faults")));
     gaps
+}
+
+/// Every fault meets every operation, or is listed as one that cannot, and not both.
+fn pairs_left_out(vectors: &[&Vector]) -> Vec<String> {
+    let met: BTreeSet<(String, String)> = vectors.iter().flat_map(|vector| pairs(vector)).collect();
+    let operations = generate::OPERATIONS.iter().map(|operation| operation.name).chain(["verify_callback", "watch"]);
+    let all = operations.flat_map(|operation| FaultName::ALL.iter().map(move |fault| (fault.as_str(), operation)));
+    let problem = |(fault, operation): (&str, &str)| {
+        let is_met = met.contains(&(fault.to_owned(), operation.to_owned()));
+        match (is_met, generate::faults::cannot_meet(fault, operation)) {
+            (true, Some(reason)) => {
+                Some(format!("{fault} meets {operation}, though listed as one that cannot: {reason}"))
+            }
+            (false, None) => Some(format!("the fault {fault} meets {operation} in no vector")),
+            _ => None,
+        }
+    };
+    all.filter_map(problem).collect()
+}
+
+/// A fault meets what is called from when it was set until it is cleared.
+fn pairs(vector: &Vector) -> Vec<(String, String)> {
+    let mut set = Vec::new();
+    let mut pairs = Vec::new();
+    for step in vector.spec["steps"].as_array().into_iter().flatten() {
+        match text(&step["do"]).as_str() {
+            "set_fault" => set.push(text(&step["input"]["name"])),
+            "clear_faults" => set.clear(),
+            called => pairs.extend(set.iter().map(|fault| (fault.clone(), called.to_owned()))),
+        }
+    }
+    pairs
 }

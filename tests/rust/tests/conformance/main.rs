@@ -1,7 +1,7 @@
 //! Runs the conformance vectors against the Rust core. What a vector means is described in `tests/conformance/README.md`.
 //!
-//! `cargo test -p kassa-conformance -- TEXT` runs the vectors with TEXT in their name or group only;
-//! `-- --generate` writes `outcomes.json` anew.
+//! `cargo test -p kassa-conformance --test conformance -- TEXT` runs the vectors with TEXT in their name or group only;
+//! `-- --generate` writes the generated files anew.
 
 mod canonical;
 mod compare;
@@ -12,6 +12,7 @@ mod log;
 mod operations;
 mod printed;
 mod run;
+mod sandbox;
 mod server;
 mod vectors;
 
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     problems.extend(printed::search_log(&log, &chosen));
     if filter.is_empty() {
         problems.extend(coverage::gaps(&all));
-        problems.extend(generate::difference());
+        problems.extend(generate::differences());
     }
     report(&chosen, &problems)
 }

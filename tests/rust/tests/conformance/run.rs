@@ -9,13 +9,14 @@ use std::{
 
 use futures_util::future::{AbortHandle, Abortable};
 use kassa::{Decimal, Gateway, PaymentError, StatusWatch};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     compare::differences,
     inputs,
     operations::{self, Came, GATEWAY_CALLS, answer, shaped},
     printed,
+    sandbox::Borrowed,
     server::{PATIENCE, Received, Server},
     vectors::{Vector, object, text},
 };
@@ -39,12 +40,14 @@ fn run_spec(spec: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     let steps = spec["steps"].as_array().cloned().unwrap_or_else(|| vec![spec.clone()]);
     for (number, step) in steps.iter().enumerate() {
-        let came = scenario.step(&text(&step["do"]), &step["input"]);
+        let came = scenario.step(&text(&step["do"]), &scenario.placed(&step["input"]));
         scenario.printed.push_str(&came.printed);
         if let Some(expected) = step.get("expect") {
             let place = format!("step {} ({})", number + 1, step["do"]);
-            problems.extend(differences(expected, &came.result).into_iter().map(|found| format!("{place} {found}")));
+            let found = differences(&scenario.placed(expected), &came.result);
+            problems.extend(found.into_iter().map(|found| format!("{place} {found}")));
         }
+        scenario.keep(&step["keep"], &came.result);
     }
     let least = Duration::from_millis(spec["took_at_least_ms"].as_u64().unwrap_or_default());
     if started.elapsed() < least {
@@ -58,7 +61,10 @@ fn run_spec(spec: &Value) -> Vec<String> {
 /// What the steps of one vector share.
 struct Scenario {
     config: Value,
+    /// Dropped, and so emptied, before the server that its callbacks go to.
+    sandbox: Option<Borrowed>,
     server: Server,
+    kept: Map<String, Value>,
     gateway: Option<Gateway>,
     watch: Option<StatusWatch>,
     started: Option<(AbortHandle, JoinHandle<Option<Came>>)>,
@@ -71,6 +77,8 @@ impl Scenario {
         Self {
             config: spec["config"].clone(),
             server: Server::start(replies),
+            sandbox: Borrowed::of(spec),
+            kept: Map::new(),
             gateway: None,
             watch: None,
             started: None,
@@ -80,7 +88,8 @@ impl Scenario {
 
     fn gateway(&mut self) -> Result<Gateway, PaymentError> {
         if self.gateway.is_none() {
-            self.gateway = Some(Gateway::new(inputs::config(&self.config, &self.server.url())?)?);
+            let config = inputs::config(&self.placed(&self.config), &self.server.url())?;
+            self.gateway = Some(Gateway::new(config)?);
         }
         Ok(self.gateway.clone().expect("it was made just now"))
     }
@@ -101,10 +110,43 @@ impl Scenario {
             }
             "sent" => answer(self.server.received().len()),
             "answered" => answer(self.server.answered()),
-            _ => match operations::function(name, input) {
-                Some(came) => came,
-                None => pollster::block_on(self.awaited(name, input)),
+            "received" => {
+                let number = input["number"].as_u64().unwrap() as usize;
+                answer(self.server.received()[number - 1].body.as_str())
+            }
+            _ => {
+                let sandbox_step = self.sandbox.as_ref().and_then(|sandbox| sandbox.step(name, input));
+                match sandbox_step.or_else(|| operations::function(name, input)) {
+                    Some(came) => came,
+                    None => pollster::block_on(self.awaited(name, input)),
+                }
+            }
+        }
+    }
+
+    /// With a sandbox: the addresses and what was kept, where they are named.
+    fn placed(&self, value: &Value) -> Value {
+        let Some(sandbox) = &self.sandbox else { return value.clone() };
+        match value {
+            Value::String(text) => {
+                text.replace("{sandbox}", sandbox.url()).replace("{server}", &self.server.url()).into()
+            }
+            Value::Array(items) => items.iter().map(|item| self.placed(item)).collect(),
+            Value::Object(map) => match map.get("$kept").and_then(Value::as_str) {
+                Some(name) => self.kept.get(name).unwrap_or_else(|| panic!("{name:?} was not kept")).clone(),
+                None => map.iter().map(|(key, item)| (key.clone(), self.placed(item))).collect::<Map<_, _>>().into(),
             },
+            other => other.clone(),
+        }
+    }
+
+    fn keep(&mut self, wanted: &Value, result: &Value) {
+        for (name, path) in object(wanted) {
+            let found = path.as_array().into_iter().flatten().fold(result, |value, key| match key.as_u64() {
+                Some(index) => &value[index as usize],
+                None => &value[text(key)],
+            });
+            self.kept.insert(name, found.clone());
         }
     }
 

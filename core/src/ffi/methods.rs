@@ -1,0 +1,56 @@
+//! Methods of values that hold an amount, as those that can fail: another language can put a number into an amount that is none
+//! here (not a number, too many digits), and a method that cannot fail would end the host's process for it.
+
+use crate::{Advice, Callback, CallbackVerdict, CardPayment, PayForm, PaymentError, PaymentRef};
+
+/// Exports methods of one value, each with its own documentation.
+macro_rules! export_fallible {
+    ($value:ty { $($(#[$doc:meta])* $name:literal $method:ident: $result:ty = |$this:ident| $answer:expr;)* }) => {
+        #[uniffi::export]
+        impl $value {
+            $(
+                $(#[$doc])*
+                #[uniffi::method(name = $name)]
+                fn $method(&self) -> Result<$result, PaymentError> {
+                    let $this = self;
+                    Ok($answer)
+                }
+            )*
+        }
+    };
+}
+
+export_fallible!(CardPayment {
+    /// What to store before sending, so that the payment can be asked about whatever happens.
+    "payment_ref" exported_payment_ref: PaymentRef = |payment| payment.payment_ref();
+    /// What is worth a second look before sending. It blocks nothing.
+    "advice" exported_advice: Vec<Advice> = |payment| payment.advice();
+});
+
+export_fallible!(PayForm {
+    /// What is worth a second look before sending. It blocks nothing.
+    "advice" exported_advice: Vec<Advice> = |form| form.advice();
+});
+
+export_fallible!(Callback {
+    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+    "dedup_key" exported_dedup_key: String = |callback| callback.dedup_key();
+    /// What to ask about the payment with; a QR payment has nothing of that kind in its callback.
+    "payment_ref" exported_payment_ref: Option<PaymentRef> = |callback| callback.payment_ref();
+});
+
+export_fallible!(CallbackVerdict {
+    /// True where the gateway itself says that the money was taken, and nothing contradicts it.
+    "is_charged" exported_is_charged: bool = |verdict| verdict.is_charged();
+});
+
+export_fallible!(PaymentError {
+    /// True where **this call** may have moved money: for an unknown outcome alone.
+    "payment_may_exist" exported_payment_may_exist: bool = |error| error.payment_may_exist();
+    /// True where the same call may simply be made again, later.
+    "is_retryable" exported_is_retryable: bool = |error| error.is_retryable();
+    /// The error in one English sentence or two: what happened, and what to do.
+    "describe" exported_describe: String = |error| error.describe();
+    /// The variant's name, the same in every language.
+    "kind" exported_kind: String = |error| error.kind().to_owned();
+});

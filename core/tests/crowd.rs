@@ -1,0 +1,194 @@
+//! Two thousand payments at once, while one exchange in twenty goes wrong. This file holds one test, because it looks at the memory
+//! and the sockets of its whole process.
+
+mod support;
+
+use std::{alloc::System, collections::HashMap, time::Duration};
+
+use cap::Cap;
+use futures_util::future::join_all;
+use kassa::{
+    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PaymentError, PaymentRef, PollPolicy,
+    WatchOutcome,
+};
+use kassa_sandbox::{Fault, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
+
+/// Counts the bytes that are in use.
+#[global_allocator]
+static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
+
+const PAYMENTS: usize = 2_000;
+/// Each of five faults strikes so often: one exchange in twenty meets one.
+const ONE_IN_A_HUNDRED: f64 = 0.01;
+/// How many more bytes may be in use after a third crowd than after the first: less than a payment in ten could leave behind.
+const IN_USE: usize = 128 * 1024;
+/// How much more the process may hold: what is free again is the allocator's, which seldom gives it back.
+const HELD: u64 = 64 * 1024 * 1024;
+
+/// What the SDK said in the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Charged,
+    Rejected,
+    NeverMade,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_payments_at_once_are_all_accounted_for() {
+    // Each payment has a connection of its own, and here both its ends.
+    let allowed = rlimit::increase_nofile_limit(3 * PAYMENTS as u64).unwrap();
+    assert!(
+        allowed > 2 * PAYMENTS as u64 + 200,
+        "this machine lets a process open {allowed} files only: see ulimit -n"
+    );
+    let sandbox = Sandbox::start(SandboxOptions {
+        reused_order_number: ReusedOrderNumber::ChargeTwice,
+        callback_pauses: Vec::new(),
+        ..SandboxOptions::default()
+    })
+    .unwrap();
+
+    let (mut in_use, mut held, mut files) = (Vec::new(), Vec::new(), Vec::new());
+    for crowd in 0..3 {
+        serve_a_crowd(&sandbox, crowd).await;
+        sandbox.reset();
+        files.push(settled_files(files.first().copied()).await);
+        in_use.push(MEMORY.allocated());
+        held.push(resident_bytes());
+    }
+    assert!(in_use[2] <= in_use[0] + IN_USE, "bytes in use after each crowd: {in_use:?}");
+    assert!(held[2] <= held[0] + HELD, "memory held after each crowd: {held:?}");
+    assert!(files[2] <= files[0], "open sockets and files after each crowd: {files:?}");
+}
+
+async fn serve_a_crowd(sandbox: &Sandbox, seed: u64) {
+    for (index, fault) in [
+        Fault::request_lost(),
+        Fault::reply_lost(),
+        Fault::reset_before_reply(),
+        Fault::html_502(),
+        Fault::unavailable(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        sandbox.faults().add(fault.probability(ONE_IN_A_HUNDRED).seed(seed * 100 + index as u64)).unwrap();
+    }
+    let credentials = Credentials::basic(sandbox.login(), sandbox.password());
+    let config = GatewayConfig { deadline: Duration::from_secs(120), ..GatewayConfig::new(sandbox.url(), credentials) };
+    let gateway = Gateway::new(config).unwrap();
+    let ends = join_all((0..PAYMENTS).map(|number| pay(sandbox, &gateway, number))).await;
+    gateway.close().await;
+
+    let ledger = sandbox.payments();
+    let mut books: HashMap<&str, _> = HashMap::new();
+    for payment in &ledger {
+        assert!(books.insert(payment.order_number.as_str(), payment).is_none(), "{} twice", payment.order_number);
+        assert!(payment.times_charged <= 1, "{payment:?}");
+    }
+    for (number, said) in ends.into_iter().enumerate() {
+        let order = order(number);
+        let due = match books.remove(order.as_str()).map(|payment| payment.status) {
+            None => End::NeverMade,
+            Some(PaymentStatus::Charged) => End::Charged,
+            Some(PaymentStatus::Rejected) => End::Rejected,
+            Some(open) => panic!("{order} is still {open}"),
+        };
+        assert_eq!(said, due, "{order}");
+    }
+    assert!(books.is_empty(), "payments of nobody: {books:?}");
+    let struck: u64 = sandbox.faults().list().iter().map(|fault| fault.struck).sum();
+    assert!(struck > PAYMENTS as u64 / 20, "only {struck} exchanges went wrong");
+}
+
+fn order(number: usize) -> String {
+    format!("order-{number}")
+}
+
+/// One payment to its end: by card or by phone, charged or declined.
+async fn pay(sandbox: &Sandbox, gateway: &Gateway, number: usize) -> End {
+    let charged = !number.is_multiple_of(3);
+    let (reference, sent) = if number.is_multiple_of(2) {
+        let pan = if charged { "4000000000002016" } else { "4000000000002024" };
+        by_card(gateway, order(number), pan).await
+    } else {
+        let (phone, otp) = if charged { ("996555000101", "101101") } else { ("996555000102", "102102") };
+        by_phone(gateway, order(number), phone, otp).await
+    };
+    match sent {
+        Err(error) if !error.payment_may_exist() && sandbox.payment(&order(number)).is_none() => End::NeverMade,
+        // An MBank payment that could not be confirmed stays open: its payer went away.
+        _ => follow(sandbox, gateway, reference, number).await,
+    }
+}
+
+async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (PaymentRef, Result<(), PaymentError>) {
+    let payment = CardPayment {
+        order_number,
+        card: Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov").into(),
+        callback_url: "http://127.0.0.1:1/callback".into(),
+        ..support::card_payment()
+    };
+    let reference = payment.payment_ref();
+    (reference, gateway.create_card_payment(payment).await.map(drop))
+}
+
+async fn by_phone(
+    gateway: &Gateway,
+    order_number: String,
+    phone: &str,
+    otp: &str,
+) -> (PaymentRef, Result<(), PaymentError>) {
+    let payment = MbankPayment { order_number: order_number.clone(), phone: phone.into(), ..support::mbank_payment() };
+    let reference = payment.payment_ref();
+    let sent = match gateway.create_mbank_payment(payment).await {
+        Ok(_) => gateway.confirm_mbank_payment(&order_number, otp, None).await.map(drop),
+        Err(error) => Err(error),
+    };
+    (reference, sent)
+}
+
+/// Asks until it is final; what the gateway has never heard of has no end, and is never said to have one.
+async fn follow(sandbox: &Sandbox, gateway: &Gateway, reference: PaymentRef, number: usize) -> End {
+    loop {
+        let policy = PollPolicy { interval: Duration::from_millis(200), deadline: Duration::from_secs(2) };
+        match gateway.watch(reference.clone(), policy).unwrap().outcome().await {
+            Ok(WatchOutcome::Charged { .. }) => return End::Charged,
+            Ok(WatchOutcome::Rejected { .. }) => return End::Rejected,
+            Err(PaymentError::DeadlineExpired { .. }) => match sandbox.payment(&order(number)) {
+                None => return End::NeverMade,
+                // Nobody confirms it any more; it may also have ended by now.
+                Some(_) => drop(sandbox.decline(&order(number))),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The open sockets and other files, once there are no more than before; or as many as stay.
+async fn settled_files(before: Option<usize>) -> usize {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    let mut last = open_files();
+    let mut still = 0;
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = open_files();
+        still = if now == last { still + 1 } else { 0 };
+        last = now;
+        let is_settled = before.map_or(still >= 20, |before| now <= before);
+        if is_settled || tokio::time::Instant::now() > deadline {
+            return now;
+        }
+    }
+}
+
+/// Elsewhere than on Linux neither files nor memory are counted, and so they do not grow.
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+    pages.unwrap_or_default() * 4096
+}

@@ -1,0 +1,73 @@
+//! Random schedules over real sockets: merchants who pay, ask, lose patience and are killed, against the sandbox with its faults, which
+//! charges twice whoever sends twice. Whatever happens, nobody is charged twice, and everybody is told the truth.
+//!
+//! A seed decides operations, faults, patience and kills; how they meet is left to the machine. `KASSA_SEED=17 cargo test -p kassa
+//! --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
+
+mod books;
+mod journal;
+mod killed;
+#[path = "../../src/schedules/patience.rs"]
+mod patience;
+mod play;
+mod story;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::{env, sync::Mutex, thread};
+
+use kassa_sandbox::FaultName;
+use play::{Coverage, counted, play};
+
+/// How many are played unless the environment says otherwise.
+const SCHEDULES: u64 = 500;
+/// How many are played at once: most of the time they wait.
+const AT_ONCE: u64 = 24;
+#[test]
+fn nothing_is_lost_over_real_sockets() {
+    if let Some(seed) = number("KASSA_SEED") {
+        play(seed).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        return;
+    }
+    let schedules = number("KASSA_SCHEDULES").unwrap_or(SCHEDULES);
+    let coverage = Mutex::new(Coverage::default());
+    thread::scope(|scope| {
+        for first in 0..AT_ONCE {
+            let coverage = &coverage;
+            scope.spawn(move || play_every(first, schedules, coverage));
+        }
+    });
+    if schedules >= SCHEDULES {
+        check_coverage(&coverage.into_inner().expect("nothing panics in there"));
+    }
+}
+
+/// Started by the test above, and killed.
+#[tokio::test]
+#[ignore = "a part of the test above, which starts it"]
+async fn a_process_that_is_killed() {
+    killed::play_if_told().await;
+}
+
+fn play_every(first: u64, end: u64, coverage: &Mutex<Coverage>) {
+    for seed in (first..end).step_by(usize::try_from(AT_ONCE).expect("a few")) {
+        match play(seed) {
+            Ok(covered) => {
+                let mut coverage = coverage.lock().expect("nothing panics in there");
+                *coverage = covered.into_iter().fold(std::mem::take(&mut *coverage), counted);
+            }
+            Err(broken) => panic!("{broken}\nagain: KASSA_SEED={seed} cargo test -p kassa --test schedules"),
+        }
+    }
+}
+
+/// A fault that never strikes shows nothing.
+fn check_coverage(coverage: &Coverage) {
+    for fault in FaultName::ALL {
+        assert!(coverage.get(fault).is_some_and(|struck| *struck > 0), "{fault} never struck");
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} must be a whole number")))
+}

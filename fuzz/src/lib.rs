@@ -1,0 +1,32 @@
+//! Every parser that reads bytes from outside, each behind a function that takes any bytes. None may panic, hang, or take more memory
+//! than its input allows; and what each says must be true whatever comes.
+
+mod replies;
+mod sandbox_bodies;
+mod texts;
+
+/// A parser, fed.
+pub struct Target {
+    /// Its name, and that of the folder with its inputs.
+    pub name: &'static str,
+    /// Reads one input. It panics where something does not hold.
+    pub run: fn(&[u8]),
+}
+
+/// All of them.
+pub const TARGETS: [Target; 9] = [
+    Target { name: "reply", run: replies::any_reply },
+    Target { name: "qr_image", run: replies::qr_image },
+    Target { name: "qr_data", run: replies::qr_data },
+    Target { name: "callback", run: texts::callback },
+    Target { name: "redirect", run: texts::redirect },
+    Target { name: "dialect", run: texts::dialect },
+    Target { name: "payment_ref", run: texts::payment_ref },
+    Target { name: "qr_code", run: texts::qr_code },
+    Target { name: "sandbox_body", run: sandbox_bodies::body },
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

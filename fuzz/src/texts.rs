@@ -1,0 +1,58 @@
+//! Texts that come from strangers, payers and disks.
+
+use std::sync::Arc;
+
+use kassa::{Callback, Dialect, PaymentRef, QR_PNG_SIDE, QrCode, QrLevel, ReturnRedirect};
+
+use crate::replies;
+
+/// Read, it has a key that does not depend on how it is written, and no empty order number.
+pub fn callback(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    if let Ok(callback) = Callback::parse(text) {
+        assert!(!callback.order_number.trim().is_empty(), "it names no order");
+        assert_eq!(callback.raw, text, "it is kept as it came");
+        let again = Callback::parse(&format!(" {text}\n")).expect("the same with white space around it");
+        assert_eq!(callback.dedup_key(), again.dedup_key());
+        let _ = callback.payment_ref();
+    }
+}
+
+/// Read, it names an order.
+pub fn redirect(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    if let Ok(redirect) = ReturnRedirect::parse(text) {
+        assert!(!redirect.order_number.trim().is_empty(), "it names no order");
+    }
+}
+
+/// Read, it can be written and read again, and used on any reply; here on itself.
+pub fn dialect(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    if let Ok(dialect) = Dialect::from_json(text) {
+        let written = dialect.to_json();
+        let again = Dialect::from_json(&written).expect("what was written is read");
+        assert_eq!(again.to_json(), written);
+        replies::to_every_operation(bytes, &Arc::new(dialect));
+    }
+}
+
+/// Read, it survives its text.
+pub fn payment_ref(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    if let Ok(payment) = text.parse::<PaymentRef>() {
+        assert_eq!(payment.to_string().parse::<PaymentRef>().expect("what was written is read"), payment);
+    }
+}
+
+/// Encoded, the text is drawn. The first byte picks the level.
+pub fn qr_code(bytes: &[u8]) {
+    let [level, text @ ..] = bytes else { return };
+    let Ok(text) = str::from_utf8(text) else { return };
+    let level = [QrLevel::Low, QrLevel::Medium, QrLevel::Quartile, QrLevel::High][usize::from(level % 4)];
+    if let Ok(code) = QrCode::encode(text, level) {
+        let modules = code.modules();
+        assert!(modules.iter().all(|row| row.len() == modules.len()), "it is no square");
+        code.png(QR_PNG_SIDE).expect("a picture");
+    }
+}

@@ -1,0 +1,152 @@
+//! What the SDK makes of the sandbox's answers.
+
+use serde_json::{Value, json};
+
+use super::steps::kept;
+
+/// A status as the sandbox writes it: its word, code and message.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    pub word: &'static str,
+    pub code: &'static str,
+    pub message: &'static str,
+}
+
+pub const CREATED: Shown = Shown { word: "CREATED", code: "110", message: "CREATED" };
+pub const PENDING: Shown = Shown { word: "PENDING", code: "120", message: "PAYMENT_PENDING" };
+pub const CHARGED: Shown = Shown { word: "CHARGE", code: "200", message: "PAYMENT_SUCCESS" };
+pub const REJECTED: Shown = Shown { word: "Reject", code: "210", message: "*" };
+
+/// By its payer.
+pub const CANCELLED: Shown = Shown { code: "212", ..REJECTED };
+
+/// What is asked about.
+#[derive(Clone)]
+pub struct Subject {
+    number: Value,
+    amount: &'static str,
+}
+
+pub fn card() -> Subject {
+    Subject { number: json!("order-1"), amount: "100.25" }
+}
+
+/// Asked about by the gateway's number, and answered under it.
+pub fn card_by_token() -> Subject {
+    Subject { number: kept("token"), amount: "100.25" }
+}
+
+pub fn mbank() -> Subject {
+    Subject { number: json!("order-2"), amount: "250" }
+}
+
+pub fn pay_form() -> Subject {
+    Subject { number: kept("number"), amount: "5" }
+}
+
+/// A QR code's amounts are in tyiyn.
+pub fn qr() -> Subject {
+    Subject { number: kept("transaction"), amount: "10025" }
+}
+
+pub fn report(subject: &Subject, shown: Shown) -> Value {
+    let status = match shown.word {
+        "CHARGE" => json!("charged"),
+        "Reject" => json!("rejected"),
+        word => json!({"kind": "other", "word": word}),
+    };
+    json!({
+        "status": status, "code": shown.code, "reason": super::super::like(shown.message),
+        "order_number": subject.number, "amount": {"$decimal": subject.amount}, "currency": "KGS",
+        "raw": {"$like": format!("*\"{}\"*", shown.word)},
+    })
+}
+
+pub fn outcome(subject: &Subject, shown: Shown) -> Value {
+    let kind = if shown.word == "CHARGE" { "charged" } else { "rejected" };
+    json!({"answer": {"kind": kind, "report": report(subject, shown)}})
+}
+
+/// The watch's deadline passed; `last` is what was seen last.
+pub fn expired(last: Option<(&Subject, Shown)>) -> Value {
+    let seen = match last {
+        Some((_, shown)) => format!(", last seen as \"{}\"", shown.word),
+        None => ", and no status was ever seen".to_owned(),
+    };
+    let mut error = json!({
+        "kind": "DeadlineExpired", "payment_may_exist": false, "is_retryable": false,
+        "text": format!("The payment was still open at the deadline{seen}. Keep watching it."),
+    });
+    if let Some((subject, shown)) = last {
+        error["last"] = report(subject, shown);
+    }
+    json!({"error": error})
+}
+
+pub fn verdict(kind: &str, subject: &Subject, shown: Shown) -> Value {
+    json!({"kind": kind, "report": report(subject, shown), "is_charged": kind == "confirmed" && shown.word == "CHARGE"})
+}
+
+/// The gateway has no other order number for a card without 3DS than the merchant's.
+pub fn card_created(status: &str, code: &str) -> Value {
+    json!({
+        "payment": {"$use": "payment of order-1"}, "next_step": {"kind": "ask_status", "status": status}, "code": code,
+        "amount": {"$decimal": "100.25"}, "currency": "KGS", "raw": {"$like": format!("*\"{status}\"*")},
+    })
+}
+
+pub fn mbank_created(status: &str, code: &str) -> Value {
+    json!({
+        "payment": {"$use": "payment of order-2"}, "code": code, "reason": "CREATED",
+        "raw": {"$like": format!("*\"{status}\"*")},
+    })
+}
+
+pub fn mbank_confirmed(shown: Shown) -> Value {
+    json!({
+        "payment": {"$use": "payment of order-2"}, "code": shown.code, "reason": shown.message, "status": shown.word,
+        "raw": {"$like": format!("*\"{}\"*", shown.word)},
+    })
+}
+
+pub fn pay_form_created() -> Value {
+    json!({"pay_form_url": {"$like": "http://*/pay-form?token=*"}, "raw": {"$any": true}})
+}
+
+pub fn qr_image() -> Value {
+    json!({"png": {"$any": true}, "raw": {"$any": true}})
+}
+
+pub fn qr_data() -> Value {
+    let id = json!({"$like": "QR-*"});
+    json!({
+        "payload": {"$like": "http://*/qr?token=*"}, "transaction_id": id, "payment": {"kind": "qr", "transaction_id": id},
+        "raw": {"$any": true},
+    })
+}
+
+/// The answer of an operation that met no fault, where the payment is charged.
+pub fn usual(operation: &str) -> Value {
+    match operation {
+        "create_card_payment" => card_created("Success", "110"),
+        "create_mbank_payment" => mbank_created("CREATED", "110"),
+        "confirm_mbank_payment" => mbank_confirmed(CHARGED),
+        "create_pay_form" => pay_form_created(),
+        "create_qr_image" => qr_image(),
+        "create_qr_data" => qr_data(),
+        "payment_status" => report(&card_by_token(), CHARGED),
+        "provider_status" => report(&card(), CHARGED),
+        "qr_status" => report(&qr(), CHARGED),
+        "verify_callback" => verdict("confirmed", &card(), CHARGED),
+        other => panic!("no answer of {other}"),
+    }
+}
+
+/// A line of the ledger.
+pub fn ledger_line(order_number: Value, transaction_id: Value, shown: Shown) -> Value {
+    let times_charged = u32::from(shown.word == "CHARGE");
+    json!({
+        "order_number": order_number, "gateway_number": {"$any": true}, "transaction_id": transaction_id,
+        "status": shown.word, "times_charged": times_charged,
+    })
+}
