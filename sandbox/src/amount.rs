@@ -1,12 +1,29 @@
 //! Exact amounts: read from the digits of the JSON text, written back as the same digits.
 
+use std::borrow::Cow;
+
 use rust_decimal::Decimal;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
 /// An amount as it goes onto the wire: a JSON number, digit for digit, never by way of a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Amount(pub(crate) Decimal);
+
+impl JsonSchema for Amount {
+    fn schema_name() -> Cow<'static, str> {
+        "Amount".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,24 +1,37 @@
 //! One exchange with an endpoint, from the request's bytes to the answer.
 
-use std::{sync::Arc, time::Duration, time::Instant};
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use axum::{
     body::{Body, Bytes},
     extract::Request,
     http::{HeaderMap, Method, Uri},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use http_body_util::BodyExt;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
     auth,
+    endpoint_name::EndpointName,
+    faults::{Fault, FaultName, Moment, strike::Outgoing},
     fields::Fields,
     flows::{Endpoint, Input},
     gateway::Gateway,
+    language::Language,
+    line::Line,
+    options::Dialect,
     refusal::Refusal,
     reply::Reply,
-    store::exchanges,
+    store::{
+        exchanges::NewExchange,
+        payments::{self, Record},
+    },
+    transcript,
 };
 
 /// The largest request body.
@@ -26,21 +39,28 @@ const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// How much of a larger one is read before the connection is given up.
 const MAX_DRAINED_BYTES: usize = 16 * MAX_BODY_BYTES;
 /// How long a body may take to arrive.
-const BODY_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Answers a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
-pub(crate) async fn exchange(gateway: Arc<Gateway>, endpoint: &'static Endpoint, request: Request) -> Response {
+pub(crate) async fn exchange(
+    gateway: Arc<Gateway>,
+    endpoint: &'static Endpoint,
+    line: Line,
+    request: Request,
+) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
+    let seen = transcript::Request::head(&parts.method, &parts.uri, &parts.headers);
     let input = match refuse_early(&gateway, endpoint, &parts.method, &parts.headers) {
         Some(refusal) => Err(refusal),
         None => read_body(body).await.map(|body| (parts.uri, body)),
     };
-    let work = move || answer(&gateway, endpoint, input, started);
-    match spawn_blocking(work).await {
-        Ok(reply) => reply.into_response(),
-        Err(error) => Refusal::Internal(error.to_string()).reply(crate::language::Language::English).into_response(),
-    }
+    let work = move || answer(&gateway, endpoint, input, seen, started);
+    let outgoing = match spawn_blocking(work).await {
+        Ok(outgoing) => outgoing,
+        Err(error) => Outgoing::whole(Refusal::Internal(error.to_string()).reply(Language::English), Dialect::Shown),
+    };
+    outgoing.send(&line).await
 }
 
 /// What needs no body: a stranger learns nothing but that they are one.
@@ -80,30 +100,133 @@ async fn collect(mut body: Body) -> Result<Bytes, Refusal> {
     Ok(bytes.into())
 }
 
-/// Answers, records the exchange, and logs it.
-fn answer(gateway: &Gateway, endpoint: &Endpoint, input: Result<(Uri, Bytes), Refusal>, started: Instant) -> Reply {
+/// Answers and records the exchange.
+pub(crate) fn answer(
+    gateway: &Gateway,
+    endpoint: &Endpoint,
+    input: Result<(Uri, Bytes), Refusal>,
+    seen: transcript::Request,
+    started: Instant,
+) -> Outgoing {
+    let _age = gateway.age();
+    let seen = match &input {
+        Ok((_, body)) => seen.with_body(body),
+        Err(_) => seen,
+    };
     let fields = input.and_then(|(uri, body)| read_fields(endpoint.input, &uri, &body));
     let peek = |name| fields.as_ref().ok().and_then(|fields| fields.peek(name));
     let subject = endpoint.subject.and_then(peek);
     let language = gateway.language(peek("language").as_deref());
-    let reply =
-        fields.and_then(|fields| (endpoint.answer)(gateway, fields)).unwrap_or_else(|refusal| refusal.reply(language));
+    let call = Call { gateway, endpoint, language, numbers: numbers(gateway, subject.as_deref()) };
+    let (outgoing, fault) = call.perform(fields);
+    let (reply_head, reply_body) = outgoing.seen();
+    gateway.record(&NewExchange {
+        endpoint: endpoint.name,
+        order_number: subject.as_deref(),
+        http_status: outgoing.seen_status(),
+        fault,
+        payment_id: outgoing.payment_id.filter(|_| subject.is_none()),
+        took: started.elapsed(),
+        request_head: &seen.head,
+        request_body: seen.body.as_deref(),
+        reply_head: &reply_head,
+        reply_body: reply_body.map(|body| seen.reply(&body)).as_deref(),
+    });
+    outgoing
+}
 
-    let http_status = reply.status.as_u16();
-    let subject = subject.as_deref();
-    let recorded = gateway.store.read(|connection| exchanges::record(connection, endpoint.path, subject, http_status));
-    if let Err(error) = recorded {
-        tracing::error!(%error, "an exchange could not be recorded");
+/// The numbers that an order is known by, for faults that are set for one; nobody asks where there is no fault.
+fn numbers(gateway: &Gateway, subject: Option<&str>) -> Vec<String> {
+    let Some(subject) = subject.filter(|_| gateway.faults.is_armed()) else {
+        return Vec::new();
+    };
+    let found = gateway.read(|connection| payments::by_any_number(connection, subject));
+    let mut numbers = vec![subject.to_owned()];
+    if let Ok(Some(Record { payment, .. })) = found {
+        numbers.extend(payment.numbers());
     }
-    tracing::info!(
-        method = endpoint.allowed,
-        path = endpoint.path,
-        order = subject,
-        status = http_status,
-        ms = started.elapsed().as_millis(),
-        "request"
-    );
-    reply
+    numbers
+}
+
+/// A request on its way through the endpoint and the faults.
+struct Call<'a> {
+    gateway: &'a Gateway,
+    endpoint: &'a Endpoint,
+    language: Language,
+    numbers: Vec<String>,
+}
+
+impl Call<'_> {
+    /// What goes out, and the fault that struck.
+    fn perform(&self, fields: Result<Fields, Refusal>) -> (Outgoing, Option<FaultName>) {
+        let dialect = self.gateway.switches().dialect;
+        let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
+        let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
+        let reply = match &early {
+            Some(fault) => match self.answer_struck(fault, fields) {
+                Some(reply) => reply,
+                None => return (Outgoing::none(), Some(fault.name())),
+            },
+            None => self.answer(fields),
+        };
+        if let Some(fault) = early {
+            return (Outgoing::whole(reply, dialect), Some(fault.name()));
+        }
+        let late = self.strike(Moment::Reply, |name| match name {
+            FaultName::UnknownStatus => reply.has_status_word(),
+            FaultName::UnknownCode => reply.has_code(),
+            _ => true,
+        });
+        match late {
+            Some(fault) => {
+                let location = format!("{}{}", self.gateway.public_url, self.endpoint.name.path());
+                (Outgoing::struck(&fault, reply, dialect, &location), Some(fault.name()))
+            }
+            None => {
+                let fault = reply.stuck.then_some(FaultName::StuckPending);
+                (Outgoing::whole(reply, dialect), fault)
+            }
+        }
+    }
+
+    fn strike(&self, moment: Moment, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
+        self.gateway.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
+    }
+
+    fn answer(&self, fields: Result<Fields, Refusal>) -> Reply {
+        fields
+            .and_then(|fields| (self.endpoint.answer)(self.gateway, fields))
+            .unwrap_or_else(|refusal| refusal.reply(self.language))
+    }
+
+    /// The answer in the place of the endpoint's, or of both its runs; `None` where there is none.
+    fn answer_struck(&self, fault: &Fault, fields: Result<Fields, Refusal>) -> Option<Reply> {
+        let refusal = match fault.name() {
+            FaultName::Unauthorized => Refusal::Unauthorized,
+            FaultName::RetryAfter => Refusal::TooManyRequests { retry_after: fault.shown_retry_after() },
+            FaultName::Unavailable => Refusal::Unavailable { retry_after: fault.shown_retry_after() },
+            FaultName::OtpTwice => return Some(self.answer_twice(fields)),
+            // A request that was lost.
+            _ => return None,
+        };
+        Some(refusal.reply(self.language))
+    }
+
+    /// Runs twice at once. The worse answer is the one that says so: the better would hide it.
+    fn answer_twice(&self, fields: Result<Fields, Refusal>) -> Reply {
+        let Ok(fields) = fields else {
+            return self.answer(fields);
+        };
+        let again = fields.clone();
+        let (one, other) = thread::scope(|scope| {
+            let other = scope.spawn(|| self.answer(Ok(again)));
+            (self.answer(Ok(fields)), other.join())
+        });
+        match other {
+            Ok(other) if other.status > one.status => other,
+            _ => one,
+        }
+    }
 }
 
 fn read_fields(input: Input, uri: &Uri, body: &[u8]) -> Result<Fields, Refusal> {

@@ -3,7 +3,9 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Parser, ValueEnum};
-use kassa_sandbox::{Database, Language, ReusedOrderNumber, SandboxOptions, StatusNumbers};
+use kassa_sandbox::{
+    Database, Demo, Dialect, Fault, Language, ReusedOrderNumber, SandboxOptions, SettlePending, StatusNumbers, TlsFiles,
+};
 
 /// The payment gateway's side on your own machine: endpoints, payer's pages, callbacks, test cards.
 #[derive(Parser)]
@@ -45,6 +47,30 @@ pub(crate) struct Cli {
     #[arg(long, action = ArgAction::SetTrue)]
     redirect_declines: bool,
 
+    /// How answers are written: as the interface shows them, or in another envelope under other names
+    #[arg(long, value_enum, default_value = "shown", value_name = "WHICH")]
+    dialect: DialectName,
+
+    /// Let pending payments become final once their status was asked for so often [default: never]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    settle_after_queries: Option<u32>,
+
+    /// Let pending payments become final after so many seconds [default: never]
+    #[arg(long, value_name = "SECONDS")]
+    settle_after: Option<u32>,
+
+    /// Put the gateway's clock ahead of the machine's by so many seconds
+    #[arg(long, default_value_t = 0, value_name = "SECONDS")]
+    clock_ahead: u32,
+
+    /// A fault to start with, e.g. reply-lost,order_number=ORDER-1,times=1; may be given again
+    #[arg(long = "fault", value_name = "NAME[,KEY=VALUE]...")]
+    faults: Vec<Fault>,
+
+    /// Fill a database that has no payments with so many invented ones, of the last 90 days
+    #[arg(long, value_name = "PAYMENTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    seed_demo: Option<u32>,
+
     /// Seconds between attempts to deliver a callback; the last pause repeats
     #[arg(long, value_delimiter = ',', default_value = "1,2,5,15,60,300,900,3600", value_name = "SECONDS")]
     callback_pauses: Vec<u32>,
@@ -53,9 +79,36 @@ pub(crate) struct Cli {
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     callback_timeout: u32,
 
+    /// The admin interface's token; better given by the environment [default: a random one, printed]
+    #[arg(long, env = "KASSA_SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub(crate) admin_token: Option<String>,
+
+    /// How to say where it listens and how to get in, instead of by the welcome text
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(crate) announce: Option<Announce>,
+
+    /// Stop when the standard input ends: with the program that holds its other end
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub(crate) exit_with_stdin: bool,
+
     /// What links to pages start with, e.g. a tunnel's address [default: the listening URL]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+
+    /// Certificate, and those that lead to its root, in PEM: with it the sandbox speaks https
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
+
+/// A form that programs read.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Announce {
+    /// One line of JSON.
+    Json,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -76,6 +129,12 @@ enum Reused {
 enum Numbers {
     Strict,
     Any,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DialectName {
+    Shown,
+    Other,
 }
 
 impl From<Cli> for SandboxOptions {
@@ -102,9 +161,22 @@ impl From<Cli> for SandboxOptions {
                 Numbers::Strict => StatusNumbers::Strict,
                 Numbers::Any => StatusNumbers::Any,
             },
+            dialect: match cli.dialect {
+                DialectName::Shown => Dialect::Shown,
+                DialectName::Other => Dialect::Other,
+            },
+            faults: cli.faults,
+            demo: cli.seed_demo.map(Demo::of),
             callback_pauses: cli.callback_pauses.into_iter().map(seconds).collect(),
             callback_timeout: seconds(cli.callback_timeout),
+            admin_token: cli.admin_token,
             public_url: cli.public_url,
+            settle_pending: SettlePending {
+                after_queries: cli.settle_after_queries,
+                after: cli.settle_after.map(seconds),
+            },
+            clock_ahead: seconds(cli.clock_ahead),
+            tls: cli.tls_cert.zip(cli.tls_key).map(|(certificate, key)| TlsFiles { certificate, key }),
         }
     }
 }

@@ -1,24 +1,60 @@
-//! The gateway's clock: Bishkek time, which has been UTC+6 without summer time since 2005.
+//! The gateway's clock: Bishkek time, which has been UTC+6 without summer time since 2005. It goes as the machine's does, and can be
+//! stepped forward.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use time::{
-    Date, Month, OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, macros::format_description,
-    macros::offset,
+    Date, Month, OffsetDateTime, UtcOffset,
+    format_description::{BorrowedFormatItem, well_known::Rfc3339},
+    macros::{format_description, offset},
 };
 
 const ZONE: UtcOffset = offset!(+6);
 const LOCAL_DATE_TIME: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
 
-/// Milliseconds since 1970, as times are stored.
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+/// How far it can be ahead of the machine's: a hundred years of 365 days.
+pub(crate) const MAX_AHEAD_MS: i64 = 100 * 365 * 24 * 60 * 60 * 1000;
+
+/// A sandbox's clock.
+#[derive(Default)]
+pub(crate) struct Clock {
+    ahead_ms: AtomicI64,
+}
+
+impl Clock {
+    /// Milliseconds since 1970, as times are stored.
+    pub(crate) fn now_ms(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(self.ahead_ms())
+    }
+
+    /// Today, where the gateway is.
+    pub(crate) fn today(&self) -> Date {
+        OffsetDateTime::from(system_time(self.now_ms())).to_offset(ZONE).date()
+    }
+
+    /// How far it is ahead of the machine's.
+    pub(crate) fn ahead_ms(&self) -> i64 {
+        self.ahead_ms.load(Ordering::Acquire)
+    }
+
+    /// Sets how far it is ahead.
+    pub(crate) fn set_ahead_ms(&self, ahead_ms: i64) {
+        self.ahead_ms.store(ahead_ms, Ordering::Release);
+    }
 }
 
 /// A stored time as the standard library's type.
 pub(crate) fn system_time(ms: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default())
+}
+
+/// A time as a date-time of RFC 3339, in UTC.
+pub(crate) fn rfc_3339(time: SystemTime) -> Option<String> {
+    OffsetDateTime::from(time).format(&Rfc3339).ok()
 }
 
 /// A stored time as a local date-time with seconds and no zone.
@@ -28,11 +64,6 @@ pub(crate) fn local_date_time(ms: i64) -> String {
         .ok()
         .and_then(|time| time.format(LOCAL_DATE_TIME).ok())
         .unwrap_or_default()
-}
-
-/// Today, where the gateway is.
-pub(crate) fn today() -> Date {
-    OffsetDateTime::now_utc().to_offset(ZONE).date()
 }
 
 /// True where the last day of the month is later than today.

@@ -5,7 +5,7 @@ use std::{
     collections::HashSet,
     error::Error,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use reqwest::{Client, header, redirect};
@@ -18,16 +18,18 @@ use tokio::{
 };
 
 use crate::{
-    clock,
     gateway::Gateway,
     store::{
         StoreError,
         callbacks::{self, AttemptResult, DueCallback},
     },
+    transcript,
 };
 
 /// Callbacks under way at a time.
 const MAX_IN_FLIGHT: usize = 64;
+/// How much of a receiver's answer is kept.
+const MAX_REPLY: usize = 2048;
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -52,7 +54,10 @@ pub(crate) fn client(timeout: Duration) -> Result<Client, String> {
 }
 
 /// The callbacks that are under way, so that none is sent twice at once.
-type InFlight = Arc<Mutex<HashSet<i64>>>;
+type InFlight = Arc<Mutex<HashSet<CallbackKey>>>;
+
+/// A callback's id, and the age of the sandbox it belongs to: after a reset the ids begin anew.
+type CallbackKey = (u64, i64);
 
 /// Delivers for as long as the sandbox runs.
 pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
@@ -61,8 +66,8 @@ pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
     let mut deliveries = JoinSet::new();
     loop {
         let (due, pause) = look(&gateway).await;
-        for id in due {
-            if !locked(&in_flight).insert(id) {
+        for key in due {
+            if !locked(&in_flight).insert(key) {
                 continue;
             }
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
@@ -71,8 +76,8 @@ pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
             let delivery = Delivery { gateway: Arc::clone(&gateway), client: client.clone() };
             let in_flight = Arc::clone(&in_flight);
             deliveries.spawn(async move {
-                delivery.attempt(id).await;
-                locked(&in_flight).remove(&id);
+                delivery.attempt(key).await;
+                locked(&in_flight).remove(&key);
                 drop(slot);
                 delivery.gateway.deliveries.notify_one();
             });
@@ -86,11 +91,12 @@ pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
 }
 
 /// What is due now, and how long until something else is.
-async fn look(gateway: &Arc<Gateway>) -> (Vec<i64>, Duration) {
-    let now = clock::now_ms();
+async fn look(gateway: &Arc<Gateway>) -> (Vec<CallbackKey>, Duration) {
+    let now = gateway.clock().now_ms();
     let looked = in_store(gateway, move |gateway| {
+        let age = gateway.age();
         gateway.read(|connection| {
-            let due = callbacks::due(connection, now)?;
+            let due = callbacks::due(connection, now)?.into_iter().map(|id| (*age, id)).collect();
             let next = callbacks::next_due(connection, now)?;
             Ok((due, next.map(|next| next - now)))
         })
@@ -116,7 +122,7 @@ async fn in_store<T: Send + 'static>(
     }
 }
 
-fn locked(in_flight: &InFlight) -> MutexGuard<'_, HashSet<i64>> {
+fn locked(in_flight: &InFlight) -> MutexGuard<'_, HashSet<CallbackKey>> {
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -127,10 +133,16 @@ struct Delivery {
 
 impl Delivery {
     /// Sends a callback once and records how it went.
-    async fn attempt(&self, id: i64) {
+    async fn attempt(&self, (age, id): CallbackKey) {
         // Asked again now that nobody else has it: the list may be older than the end of an earlier attempt.
-        let now = clock::now_ms();
-        let still_due = move |gateway: &Gateway| gateway.read(|connection| callbacks::if_due(connection, id, now));
+        let now = self.gateway.clock().now_ms();
+        let still_due = move |gateway: &Gateway| {
+            let now_aged = gateway.age();
+            if *now_aged != age {
+                return Ok(None);
+            }
+            gateway.read(|connection| callbacks::if_due(connection, id, now))
+        };
         let Some(Some(callback)) = in_store(&self.gateway, still_due).await else {
             return;
         };
@@ -145,8 +157,13 @@ impl Delivery {
             "callback"
         );
         let pause = if delivered { None } else { self.pause_after(callback.attempts + 1) };
-        let next = pause.map(|pause| clock::now_ms().saturating_add(pause));
+        let next = pause.map(|pause| self.gateway.clock().now_ms().saturating_add(pause));
         let record = move |gateway: &Gateway| {
+            let now_aged = gateway.age();
+            if *now_aged != age {
+                // Forgotten while it was under way.
+                return Ok(());
+            }
             let record =
                 |transaction: &Transaction<'_>| callbacks::record_attempt(transaction, &callback, &result, next);
             gateway.store.write(record)
@@ -158,7 +175,7 @@ impl Delivery {
     }
 
     async fn send(&self, callback: &DueCallback) -> AttemptResult {
-        let at = clock::now_ms();
+        let (at, started) = (self.gateway.clock().now_ms(), Instant::now());
         let sent = self
             .client
             .post(&callback.target)
@@ -166,11 +183,19 @@ impl Delivery {
             .body(callback.body.clone())
             .send()
             .await;
-        let (http_status, error) = match sent {
-            Ok(response) => (Some(response.status().as_u16()), None),
-            Err(error) => (None, Some(describe(&error.without_url()))),
-        };
-        AttemptResult { at, http_status, error }
+        let mut result =
+            AttemptResult { at, took_ms: None, http_status: None, error: None, reply_head: None, reply_body: None };
+        match sent {
+            Ok(response) => {
+                result.http_status = Some(response.status().as_u16());
+                let headers = transcript::shown_headers(response.headers());
+                result.reply_head = Some(format!("HTTP {}{headers}", response.status()));
+                result.reply_body = Some(first_bytes(response).await);
+            }
+            Err(error) => result.error = Some(describe(&error.without_url())),
+        }
+        result.took_ms = i64::try_from(started.elapsed().as_millis()).ok();
+        result
     }
 
     /// The pause after the n-th attempt, in milliseconds: the last one repeats.
@@ -180,6 +205,24 @@ impl Delivery {
         let pause = pauses.get(index).or(pauses.last())?;
         Some(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
     }
+}
+
+/// The beginning of a receiver's answer, as far as it comes in time. The status has decided already; this is for people alone.
+async fn first_bytes(mut response: reqwest::Response) -> String {
+    let mut bytes = Vec::new();
+    while bytes.len() <= MAX_REPLY {
+        match response.chunk().await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            Ok(None) | Err(_) => break,
+        }
+    }
+    let is_cut = bytes.len() > MAX_REPLY;
+    bytes.truncate(MAX_REPLY);
+    let mut text = transcript::without_card_numbers(&String::from_utf8_lossy(&bytes));
+    if is_cut {
+        text.push('…');
+    }
+    text
 }
 
 /// An error with its causes: the outermost alone says nothing of use.

@@ -9,19 +9,45 @@ use url::form_urlencoded;
 use crate::{
     problem::{Problem, Violation},
     refusal::Refusal,
+    rules::Rule,
+    shape::{Shape, Spanning},
 };
 
 /// How much of an unknown field's name an answer repeats.
 const SHOWN_NAME_LENGTH: usize = 64;
 
 /// The fields of one request, each as its JSON text, until a flow takes them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Fields {
     values: BTreeMap<String, Box<RawValue>>,
     violations: Vec<Violation>,
+    /// What was asked for, where a request is described and not read.
+    asked_for: Option<AskedFor>,
+}
+
+/// What a flow asks a request for: taken down while the flow takes it, so that no description can say otherwise.
+#[derive(Clone, Default)]
+pub(crate) struct AskedFor {
+    pub(crate) fields: Vec<AskedField>,
+    pub(crate) spanning: Vec<Spanning>,
+}
+
+/// One field that a flow asks for.
+#[derive(Clone)]
+pub(crate) struct AskedField {
+    pub(crate) name: &'static str,
+    pub(crate) is_required: bool,
+    pub(crate) shape: Shape,
 }
 
 impl Fields {
+    /// What `take` asks for.
+    pub(crate) fn asked_for_by(take: fn(&mut Self)) -> AskedFor {
+        let mut fields = Self { asked_for: Some(AskedFor::default()), ..Self::default() };
+        take(&mut fields);
+        fields.asked_for.unwrap_or_default()
+    }
+
     /// The members of a JSON object.
     pub(crate) fn from_json(body: &[u8]) -> Result<Self, Refusal> {
         let value: &RawValue = serde_json::from_slice(body).map_err(|_| Refusal::NotJson)?;
@@ -56,11 +82,12 @@ impl Fields {
 
     /// Takes a required field. Where it violates a rule, that is noted and a stand-in returned,
     /// which nobody sees: `finish` refuses the request first.
-    pub(crate) fn required<T: Default>(&mut self, name: &str, rule: impl FnOnce(&RawValue) -> Result<T, Problem>) -> T {
-        match self.optional(name, rule) {
+    pub(crate) fn required<T: Default>(&mut self, name: &'static str, rule: Rule<T>) -> T {
+        self.note(name, true, rule.shape);
+        match self.take(name, &rule) {
             Some(value) => value,
             None => {
-                if !self.violations.iter().any(|known| known.field == name) {
+                if self.is_sound(name) {
                     self.violate(name, Problem::Missing);
                 }
                 T::default()
@@ -69,9 +96,27 @@ impl Fields {
     }
 
     /// Takes an optional field. A null is not an absent field; it has the wrong type.
-    pub(crate) fn optional<T>(&mut self, name: &str, rule: impl FnOnce(&RawValue) -> Result<T, Problem>) -> Option<T> {
+    pub(crate) fn optional<T>(&mut self, name: &'static str, rule: Rule<T>) -> Option<T> {
+        self.note(name, false, rule.shape);
+        self.take(name, &rule)
+    }
+
+    fn take<T>(&mut self, name: &str, rule: &Rule<T>) -> Option<T> {
         let value = self.values.remove(name)?;
-        rule(&value).map_err(|problem| self.violate(name, problem)).ok()
+        rule.read(&value).map_err(|problem| self.violate(name, problem)).ok()
+    }
+
+    fn note(&mut self, name: &'static str, is_required: bool, shape: Shape) {
+        if let Some(asked_for) = &mut self.asked_for {
+            asked_for.fields.push(AskedField { name, is_required, shape });
+        }
+    }
+
+    /// Says that the flow checks a rule that spans fields.
+    pub(crate) fn spanning(&mut self, rule: Spanning) {
+        if let Some(asked_for) = &mut self.asked_for {
+            asked_for.spanning.push(rule);
+        }
     }
 
     /// Notes a violation that a flow found itself, of a rule that spans fields.

@@ -1,26 +1,66 @@
-//! What every flow and page works with: the options, the store, and the way to wake the deliveries.
+//! What every flow and page works with: the options and switches, the store, the faults, and the way to wake the deliveries.
+
+use std::{
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+    time::Duration,
+};
 
 use rusqlite::{Connection, Transaction};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
+    actions::settle_pending::SettlePending,
+    clock::{Clock, MAX_AHEAD_MS},
+    endpoint_name::EndpointName,
+    faults::{FaultName, FaultSet, Moment},
     language::Language,
     options::SandboxOptions,
-    store::{Store, StoreError},
+    store::{
+        self, Store, StoreError,
+        exchanges::{self, NewExchange},
+        reset,
+    },
+    switches::Switches,
 };
 
 /// The gateway's inside, shared by all that runs.
 pub(crate) struct Gateway {
     pub(crate) options: SandboxOptions,
     pub(crate) store: Store,
+    pub(crate) faults: FaultSet,
+    /// What the admin interface asks for.
+    pub(crate) admin_token: String,
     /// What absolute links start with, no trailing slash.
     pub(crate) public_url: String,
     /// Told after every write that may have enqueued a callback.
     pub(crate) deliveries: Notify,
+    /// Told after every change that may make a pending payment final.
+    pub(crate) pending: Notify,
+    settle_pending: RwLock<SettlePending>,
+    pub(crate) switches: RwLock<Switches>,
+    /// Counts the resets. Whoever works on what a reset forgets holds it, or looks whether it is still the same.
+    pub(crate) age: RwLock<u64>,
 }
 
 impl Gateway {
+    /// By its options. `url` is where it listens, and what links start with unless the options say otherwise.
+    pub(crate) fn new(options: SandboxOptions, faults: FaultSet, store: Store, url: &str) -> Self {
+        let public_url = options.public_url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();
+        Self {
+            admin_token: options.admin_token.clone().unwrap_or_else(|| Uuid::new_v4().simple().to_string()),
+            faults,
+            switches: RwLock::new(Switches::from(&options)),
+            settle_pending: RwLock::new(options.settle_pending),
+            age: RwLock::default(),
+            public_url,
+            options,
+            store,
+            deliveries: Notify::new(),
+            pending: Notify::new(),
+        }
+    }
+
     /// Reads the store.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.store.read(work)
@@ -32,8 +72,50 @@ impl Gateway {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let value = self.store.write(work)?;
-        self.deliveries.notify_one();
+        self.wake();
         Ok(value)
+    }
+
+    /// Wakes those who wait for a time or a change.
+    fn wake(&self) {
+        self.deliveries.notify_one();
+        self.pending.notify_one();
+    }
+
+    /// What time it is.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.store.clock
+    }
+
+    /// Steps the clock forward; false, and nothing happens, where that is too far.
+    pub(crate) fn step_clock(&self, by: Duration) -> Result<bool, StoreError> {
+        let is_in_reach = self.store.write(|transaction| {
+            let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+            let ahead_ms = self.clock().ahead_ms().saturating_add(by);
+            if ahead_ms > MAX_AHEAD_MS {
+                return Ok(false);
+            }
+            store::clock::keep(transaction, ahead_ms)?;
+            self.clock().set_ahead_ms(ahead_ms);
+            Ok(true)
+        })?;
+        self.wake();
+        Ok(is_in_reach)
+    }
+
+    /// When pending payments become final by themselves.
+    pub(crate) fn settle_pending(&self) -> SettlePending {
+        *self.settle_pending.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes when pending payments become final by themselves, and returns it.
+    pub(crate) fn change_settle_pending(&self, change: impl FnOnce(SettlePending) -> SettlePending) -> SettlePending {
+        let mut settle_pending = self.settle_pending.write().unwrap_or_else(PoisonError::into_inner);
+        *settle_pending = change(*settle_pending);
+        let changed = *settle_pending;
+        drop(settle_pending);
+        self.wake();
+        changed
     }
 
     /// The absolute URL of a payer's page.
@@ -41,10 +123,83 @@ impl Gateway {
         format!("{}{path}?token={gateway_number}", self.public_url)
     }
 
+    /// The switches as they stand.
+    pub(crate) fn switches(&self) -> Switches {
+        *self.switches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the switches, all at once, and returns them.
+    pub(crate) fn change_switches(&self, change: impl FnOnce(Switches) -> Switches) -> Switches {
+        let mut switches = self.switches.write().unwrap_or_else(PoisonError::into_inner);
+        *switches = change(*switches);
+        *switches
+    }
+
     /// The language of a code, or the merchant's where it is not spoken here.
     pub(crate) fn language(&self, code: Option<&str>) -> Language {
-        code.and_then(Language::from_code).unwrap_or(self.options.language)
+        code.and_then(Language::from_code).unwrap_or_else(|| self.switches().language)
     }
+
+    /// Keeps a reset away for as long as it is held.
+    pub(crate) fn age(&self) -> RwLockReadGuard<'_, u64> {
+        self.age.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
+    pub(crate) fn reset(&self) -> Result<(), StoreError> {
+        let mut age = self.age.write().unwrap_or_else(PoisonError::into_inner);
+        let ahead_ms = start_ahead_ms(&self.options);
+        self.store.write(|transaction| {
+            reset::forget_all(transaction)?;
+            store::clock::keep(transaction, ahead_ms)
+        })?;
+        self.clock().set_ahead_ms(ahead_ms);
+        *age += 1;
+        self.faults.clear();
+        self.change_switches(|_| Switches::from(&self.options));
+        self.change_settle_pending(|_| self.options.settle_pending);
+        Ok(())
+    }
+
+    /// Whether a connection that brings a request to an endpoint is reset at once. One that is, is on record.
+    pub(crate) fn strikes_connection(&self, endpoint: EndpointName) -> bool {
+        let Some(fault) = self.faults.strike(Moment::Connection, &[], &[], |_| true) else {
+            return false;
+        };
+        self.record(&NewExchange {
+            endpoint,
+            order_number: None,
+            http_status: None,
+            fault: Some(fault.name()),
+            payment_id: None,
+            took: Duration::ZERO,
+            request_head: endpoint.path(),
+            request_body: None,
+            reply_head: "",
+            reply_body: None,
+        });
+        true
+    }
+
+    /// Records a request. Where that fails, the answer is worth more than the record.
+    pub(crate) fn record(&self, exchange: &NewExchange<'_>) {
+        if let Err(error) = self.read(|connection| exchanges::record(connection, exchange)) {
+            tracing::error!(%error, "an exchange could not be recorded");
+        }
+        tracing::info!(
+            path = exchange.endpoint.path(),
+            order = exchange.order_number,
+            status = exchange.http_status,
+            fault = exchange.fault.map(FaultName::as_str),
+            ms = exchange.took.as_millis(),
+            "request"
+        );
+    }
+}
+
+/// How far the options put the clock ahead.
+pub(crate) fn start_ahead_ms(options: &SandboxOptions) -> i64 {
+    i64::try_from(options.clock_ahead.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A number nobody can guess: the key to a payment's pages.

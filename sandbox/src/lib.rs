@@ -10,46 +10,76 @@
 //! # Ok::<(), kassa_sandbox::SandboxError>(())
 //! ```
 //!
-//! The README documents the test data, the pages' form fields, and every choice made where the gateway's
-//! interface is silent.
+//! The README documents the test data, the faults, the admin interface, the pages' form fields, and every choice made where the
+//! gateway's interface is silent.
 
 #![forbid(unsafe_code)]
 
 mod actions;
+mod admin;
 mod amount;
 mod api;
 mod auth;
 mod clock;
+mod clock_control;
+mod control;
+mod dashboard;
 mod deliveries;
+mod demo;
+mod dialect;
+mod endpoint_name;
 mod error;
+mod faults;
 mod fields;
 mod flows;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod language;
+mod line;
 mod mask;
+mod members;
 mod messages;
+mod openapi;
 mod options;
 mod pages;
 mod payment;
 mod problem;
 mod qr_png;
+mod receiver;
 mod refusal;
 mod reply;
 mod rules;
 mod sandbox;
 mod server;
+mod settling;
+mod shape;
 mod state;
 mod store;
+mod switches;
 mod test_data;
+mod tls;
+mod transcript;
+mod transport;
+mod web;
 
+pub use actions::{decide::DecisionError, settle_pending::SettlePending};
+pub use clock_control::{ClockControl, ClockError};
+pub use demo::Demo;
+pub use endpoint_name::EndpointName;
 pub use error::SandboxError;
+pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
 pub use language::Language;
-pub use options::{Database, ReusedOrderNumber, SandboxOptions, StatusNumbers};
+pub use members::FieldError;
+pub use options::{Database, Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers};
 pub use payment::{Payment, PaymentKind, Provider};
 pub use sandbox::Sandbox;
 pub use state::{PaymentStatus, RejectReason};
 pub use store::{callbacks::CallbackAttempt, exchanges::ReceivedRequest};
+pub use switches::Switches;
 pub use test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs};
+pub use tls::TlsFiles;
 
 /// The README's example compiles.
 #[cfg(doctest)]

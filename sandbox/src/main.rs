@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+mod announce;
 mod cli;
+mod stop;
 mod welcome;
 
 use std::{
@@ -12,6 +14,7 @@ use std::{
 };
 
 use clap::Parser;
+use cli::Announce;
 use kassa_sandbox::Sandbox;
 use tracing_subscriber::EnvFilter;
 
@@ -35,32 +38,15 @@ fn main() -> ExitCode {
 
 fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Listened for before the start, so that an early signal ends it cleanly, too.
-    let signal = runtime.block_on(async { stop_signal() })?;
+    // Listened for before the start, so that an early order to stop ends it cleanly, too.
+    let ordered = runtime.block_on(async { stop::ordered(cli.exit_with_stdin) })?;
+    let (announce, own_token) = (cli.announce, cli.admin_token.is_some());
     let sandbox = Sandbox::start(cli.into())?;
-    welcome::print(&sandbox, &mut io::stdout().lock())?;
-    runtime.block_on(signal);
+    match announce {
+        Some(Announce::Json) => announce::print(&sandbox, &mut io::stdout().lock())?,
+        None => welcome::print(&sandbox, own_token, &mut io::stdout().lock())?,
+    }
+    runtime.block_on(ordered);
     sandbox.stop();
     Ok(())
-}
-
-/// Completes on Ctrl-C and, where there is such a thing, SIGTERM.
-#[cfg(unix)]
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        let _pressed = tokio::signal::ctrl_c().await;
-    })
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use crate::language::Language;
+use crate::{actions::settle_pending::SettlePending, demo::Demo, faults::Fault, language::Language, tls::TlsFiles};
 
 /// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
 #[derive(Clone)]
@@ -30,15 +30,34 @@ pub struct SandboxOptions {
     pub redirect_declines: bool,
     /// Which numbers the two status endpoints know. Default: strict.
     pub status_numbers: StatusNumbers,
+    /// How answers are written. Default: as shown.
+    pub dialect: Dialect,
+    /// Faults to start with. Default: none.
+    pub faults: Vec<Fault>,
+    /// An invented history to begin with, where the database has no payments yet. Default: none.
+    pub demo: Option<Demo>,
     /// The pauses between attempts to deliver a callback; the last one repeats until a 2xx.
     /// An empty list means one attempt. Default: 1 s, growing to an hour.
     pub callback_pauses: Vec<Duration>,
     /// How long a callback's receiver may take. Default: 10 s.
     pub callback_timeout: Duration,
+    /// The token that the admin interface under `/admin/` asks for: visible ASCII.
+    /// Default: a random one at each start; `Sandbox::admin_token` tells it.
+    pub admin_token: Option<String>,
     /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel.
     /// Default: the listening URL.
     pub public_url: Option<String>,
+    /// Encrypts the connections, for https. Default: none, for http.
+    pub tls: Option<TlsFiles>,
+    /// When pending payments become final by themselves. Default: never.
+    pub settle_pending: SettlePending,
+    /// How far the gateway's clock is ahead of the machine's, at most a hundred years; a file whose clock is ahead further keeps it.
+    /// Default: not at all.
+    pub clock_ahead: Duration,
 }
+
+/// The password where none is given. With it the sandbox listens to this machine only.
+pub(crate) const WELL_KNOWN_PASSWORD: &str = "sandbox";
 
 /// Where payments are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +79,20 @@ pub enum ReusedOrderNumber {
     ChargeTwice,
 }
 
+impl ReusedOrderNumber {
+    /// Every choice there is.
+    pub const ALL: [Self; 3] = [Self::Refuse, Self::Replay, Self::ChargeTwice];
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Replay => "replay",
+            Self::ChargeTwice => "charge-twice",
+        }
+    }
+}
+
 /// Which numbers `status` and `get-status` know a payment by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatusNumbers {
@@ -69,27 +102,69 @@ pub enum StatusNumbers {
     Any,
 }
 
+impl StatusNumbers {
+    /// Every choice there is.
+    pub const ALL: [Self; 2] = [Self::Strict, Self::Any];
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Any => "any",
+        }
+    }
+}
+
+/// How the answers of the nine endpoints are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// The envelope and the field names that the interface shows.
+    Shown,
+    /// Another envelope and other field names, for clients whose reading is configurable.
+    Other,
+}
+
+impl Dialect {
+    /// Every choice there is.
+    pub const ALL: [Self; 2] = [Self::Shown, Self::Other];
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shown => "shown",
+            Self::Other => "other",
+        }
+    }
+}
+
 impl Default for SandboxOptions {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             database: Database::Memory,
             login: "kassa".to_owned(),
-            password: "sandbox".to_owned(),
+            password: WELL_KNOWN_PASSWORD.to_owned(),
             language: Language::English,
             reused_order_number: ReusedOrderNumber::Refuse,
             three_ds_1_page: false,
             redirect_declines: false,
             status_numbers: StatusNumbers::Strict,
+            dialect: Dialect::Shown,
+            faults: Vec::new(),
+            demo: None,
             callback_pauses: [1, 2, 5, 15, 60, 300, 900, 3600].map(Duration::from_secs).to_vec(),
             callback_timeout: Duration::from_secs(10),
+            admin_token: None,
             public_url: None,
+            tls: None,
+            settle_pending: SettlePending::default(),
+            clock_ahead: Duration::ZERO,
         }
     }
 }
 
 impl fmt::Debug for SandboxOptions {
-    /// Everything but the password.
+    /// Everything but the password and the admin token.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("SandboxOptions")
@@ -101,9 +176,15 @@ impl fmt::Debug for SandboxOptions {
             .field("three_ds_1_page", &self.three_ds_1_page)
             .field("redirect_declines", &self.redirect_declines)
             .field("status_numbers", &self.status_numbers)
+            .field("dialect", &self.dialect)
+            .field("faults", &self.faults)
+            .field("demo", &self.demo)
             .field("callback_pauses", &self.callback_pauses)
             .field("callback_timeout", &self.callback_timeout)
             .field("public_url", &self.public_url)
+            .field("tls", &self.tls)
+            .field("settle_pending", &self.settle_pending)
+            .field("clock_ahead", &self.clock_ahead)
             .finish_non_exhaustive()
     }
 }

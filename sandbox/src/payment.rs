@@ -20,7 +20,8 @@ pub enum PaymentKind {
 }
 
 impl PaymentKind {
-    const ALL: [Self; 4] = [Self::Card, Self::Mbank, Self::PayForm, Self::Qr];
+    /// Every kind there is.
+    pub const ALL: [Self; 4] = [Self::Card, Self::Mbank, Self::PayForm, Self::Qr];
 
     /// A stable name for storage and display.
     pub fn as_str(self) -> &'static str {
@@ -110,5 +111,10 @@ impl Payment {
     /// True where this payment took the money.
     pub fn is_charged(&self) -> bool {
         self.status == PaymentStatus::Charged
+    }
+
+    /// The numbers it goes by.
+    pub(crate) fn numbers(&self) -> [String; 2] {
+        [self.order_number.clone(), self.gateway_number.clone()]
     }
 }

@@ -29,7 +29,6 @@ pub(crate) enum Problem {
     MismatchedPaymentId,
     UnknownTestCard,
     UnknownTestPhone,
-    MegaPayMinimum,
 }
 
 /// A field and what is wrong with it.

@@ -1,8 +1,9 @@
 //! Why an endpoint says no, and how it says so: HTTP status, code, words and data.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     language::Language,
@@ -12,6 +13,9 @@ use crate::{
     state::PaymentStatus,
     store::StoreError,
 };
+
+/// What a stranger is told about how to get in.
+const CHALLENGE: &str = "Basic realm=\"kassa-sandbox\", charset=\"UTF-8\"";
 
 /// Why an endpoint says no.
 #[derive(Debug)]
@@ -36,6 +40,14 @@ pub(crate) enum Refusal {
         order_number: String,
         status: PaymentStatus,
     },
+    /// By a fault.
+    TooManyRequests {
+        retry_after: Option<u32>,
+    },
+    /// By a fault.
+    Unavailable {
+        retry_after: Option<u32>,
+    },
     /// The outcome of the test card that errs.
     CardError,
     Internal(String),
@@ -47,13 +59,30 @@ impl From<StoreError> for Refusal {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct OtpState<'a> {
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'a str,
     #[serde(rename = "attemptsLeft", skip_serializing_if = "Option::is_none")]
     attempts_left: Option<u32>,
+}
+
+/// What is said about a payment whose one-time password was refused.
+pub(crate) fn otp_state_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<OtpState<'_>>()
+}
+
+/// What is said about a field that broke a rule.
+pub(crate) fn field_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "field": { "type": "string" }, "message": { "type": "string" } },
+        "required": ["field", "message"],
+        "additionalProperties": false,
+    })
 }
 
 impl Refusal {
@@ -68,10 +97,10 @@ impl Refusal {
             Self::BodyTooSlow => say(StatusCode::REQUEST_TIMEOUT, codes::TIMEOUT, Message::BodyTooSlow),
             Self::Invalid(violations) => invalid(language, violations),
             Self::Unauthorized => say(StatusCode::UNAUTHORIZED, codes::UNAUTHORIZED, Message::WrongCredentials)
-                .with_header(header::WWW_AUTHENTICATE, "Basic realm=\"kassa-sandbox\", charset=\"UTF-8\""),
+                .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE)),
             Self::WrongMethod { allowed } => {
                 say(StatusCode::METHOD_NOT_ALLOWED, codes::WRONG_METHOD, Message::WrongMethod(allowed))
-                    .with_header(header::ALLOW, allowed)
+                    .with_header(header::ALLOW, HeaderValue::from_static(allowed))
             }
             Self::ReusedOrderNumber => say(StatusCode::CONFLICT, codes::CONFLICT, Message::ReusedOrderNumber),
             Self::NotFound => say(StatusCode::NOT_FOUND, codes::NOT_FOUND, Message::PaymentNotFound),
@@ -87,12 +116,27 @@ impl Refusal {
                 &language.say(Message::NotAwaitingOtp),
                 &OtpState { order_number, status: status.as_str(), attempts_left: None },
             ),
+            Self::TooManyRequests { retry_after } => with_retry_after(
+                say(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, Message::TooManyRequests),
+                *retry_after,
+            ),
+            Self::Unavailable { retry_after } => with_retry_after(
+                say(StatusCode::SERVICE_UNAVAILABLE, codes::UNAVAILABLE, Message::Unavailable),
+                *retry_after,
+            ),
             Self::CardError => say(StatusCode::INTERNAL_SERVER_ERROR, codes::INTERNAL, Message::ProcessingError),
             Self::Internal(detail) => {
                 tracing::error!(%detail, "a request failed inside the sandbox");
                 say(StatusCode::INTERNAL_SERVER_ERROR, codes::INTERNAL, Message::InternalError)
             }
         }
+    }
+}
+
+fn with_retry_after(reply: Reply, seconds: Option<u32>) -> Reply {
+    match seconds {
+        Some(seconds) => reply.with_header(header::RETRY_AFTER, HeaderValue::from(seconds)),
+        None => reply,
     }
 }
 

@@ -10,15 +10,21 @@ use std::{
 use reqwest::Client;
 use tokio::{
     runtime::{Builder, Runtime},
-    sync::{Notify, watch},
+    sync::watch,
 };
+use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 use crate::{
-    deliveries,
+    actions::decide::{Decision, DecisionError, decide},
+    clock::MAX_AHEAD_MS,
+    clock_control::ClockControl,
+    deliveries, demo,
     error::SandboxError,
-    gateway::Gateway,
-    options::SandboxOptions,
+    faults::{FaultError, FaultSet, Faults},
+    gateway::{self, Gateway},
+    line::Lines,
+    options::{self, Database, SandboxOptions},
     payment::Payment,
     server,
     store::{
@@ -27,6 +33,8 @@ use crate::{
         exchanges::{self, ReceivedRequest},
         payments,
     },
+    switches::Switches,
+    tls,
 };
 
 /// The database has one connection; more threads would only wait for it.
@@ -49,19 +57,18 @@ impl Sandbox {
     /// Starts a sandbox and returns once it listens.
     pub fn start(options: SandboxOptions) -> Result<Self, SandboxError> {
         check(&options)?;
+        let faults = faults(&options)?;
         let store = Store::open(&options.database)?;
+        store.put_clock_ahead(gateway::start_ahead_ms(&options))?;
+        fill(&store, &options)?;
         let client = deliveries::client(options.callback_timeout).map_err(SandboxError::System)?;
+        let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let (listener, address) = listen(options.listen)?;
-        let url = format!("http://{}", reachable(address));
-        let public_url = options.public_url.as_deref().unwrap_or(&url);
-        let gateway = Arc::new(Gateway {
-            public_url: public_url.trim_end_matches('/').to_owned(),
-            options,
-            store,
-            deliveries: Notify::new(),
-        });
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", reachable(address));
+        let gateway = Arc::new(Gateway::new(options, faults, store, &url));
         let (stop, stopped) = watch::channel(false);
-        let thread = spawn(Arc::clone(&gateway), listener, client, stopped)?;
+        let thread = spawn(Arc::clone(&gateway), listener, tls, client, stopped)?;
         Ok(Self { gateway, address, url, stop, thread: Some(thread) })
     }
 
@@ -85,12 +92,17 @@ impl Sandbox {
         &self.gateway.options.password
     }
 
+    /// The token of the admin interface: the one given, or the random one of this start.
+    pub fn admin_token(&self) -> &str {
+        &self.gateway.admin_token
+    }
+
     /// The ledger: every payment, in the order of registration.
     ///
     /// # Panics
     /// Where the database can no longer be read: an empty answer would be a false one.
     pub fn payments(&self) -> Vec<Payment> {
-        read(self.gateway.read(payments::all))
+        read(self.gateway.read(|connection| payments::all(connection, None)))
     }
 
     /// The payment with an order number (the merchant's, a pay-form's or a QR's transaction id);
@@ -108,7 +120,7 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        read(self.gateway.read(exchanges::all))
+        read(self.gateway.read(|connection| exchanges::all(connection, None)))
     }
 
     /// Every attempt to deliver a callback so far.
@@ -116,7 +128,57 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn callbacks(&self) -> Vec<CallbackAttempt> {
-        read(self.gateway.read(callbacks::attempts))
+        read(self.gateway.read(|connection| callbacks::attempts(connection, None)))
+    }
+
+    /// The faults: what goes wrong on purpose.
+    pub fn faults(&self) -> Faults<'_> {
+        Faults::new(&self.gateway.faults)
+    }
+
+    /// The gateway's clock, which can be stepped forward, and what it makes of pending payments.
+    pub fn clock(&self) -> ClockControl<'_> {
+        ClockControl::new(&self.gateway)
+    }
+
+    /// The switches as they stand.
+    pub fn switches(&self) -> Switches {
+        self.gateway.switches()
+    }
+
+    /// Sets all switches; what is answered from now on follows them.
+    pub fn set_switches(&self, switches: Switches) {
+        self.gateway.change_switches(|_| switches);
+    }
+
+    /// Does what the payer of a payment would do to pay; where the payer did their part, the provider takes the money.
+    /// `number` is any of the payment's own. A payment on the pay-form is paid by the first test card.
+    ///
+    /// # Errors
+    /// Where there is no such payment, or it is final already; and for a QR code that names no sum.
+    pub fn approve(&self, number: &str) -> Result<Payment, DecisionError> {
+        self.decide(number, Decision::Approve)
+    }
+
+    /// Does what the payer of a payment would do to cancel; where the payer did their part, the provider declines.
+    ///
+    /// # Errors
+    /// Where there is no such payment, or it is final already.
+    pub fn decline(&self, number: &str) -> Result<Payment, DecisionError> {
+        self.decide(number, Decision::Decline)
+    }
+
+    fn decide(&self, number: &str, decision: Decision) -> Result<Payment, DecisionError> {
+        let _age = self.gateway.age();
+        decide(&self.gateway, number, decision, None)
+    }
+
+    /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
+    ///
+    /// # Panics
+    /// Where the database can no longer be written.
+    pub fn reset(&self) {
+        read(self.gateway.reset());
     }
 
     /// Stops it: requests under way are answered, and the thread has ended when this returns.
@@ -138,7 +200,7 @@ impl Drop for Sandbox {
 fn read<T>(result: Result<T, StoreError>) -> T {
     match result {
         Ok(value) => value,
-        Err(error) => panic!("the sandbox's database can no longer be read: {error}"),
+        Err(error) => panic!("the sandbox's database can no longer be used: {error}"),
     }
 }
 
@@ -150,6 +212,23 @@ fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
     if options.password.is_empty() {
         return refuse("password", "must not be empty");
     }
+    if options.admin_token.as_deref().is_some_and(|token| !is_token(token)) {
+        return refuse("admin_token", "must be visible ASCII characters, without spaces");
+    }
+    if !options.listen.ip().to_canonical().is_loopback() && options.password == options::WELL_KNOWN_PASSWORD {
+        let detail = format!(
+            "other machines reach {}, where everybody knows the login and the password: give a password of your own \
+             (--password or KASSA_SANDBOX_PASSWORD), or listen on 127.0.0.1",
+            options.listen
+        );
+        return refuse("listen", &detail);
+    }
+    if options.settle_pending.after_queries == Some(0) {
+        return refuse("settle_pending", "after_queries must be at least 1");
+    }
+    if gateway::start_ahead_ms(options) > MAX_AHEAD_MS {
+        return refuse("clock_ahead", "must be at most a hundred years");
+    }
     let Some(public_url) = &options.public_url else {
         return Ok(());
     };
@@ -160,6 +239,40 @@ fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
         return refuse("public_url", "must be an http or https URL without a query");
     }
     Ok(())
+}
+
+/// Invents a history, where one is wanted and there is none.
+fn fill(store: &Store, options: &SandboxOptions) -> Result<(), SandboxError> {
+    let Some(demo) = options.demo else {
+        return Ok(());
+    };
+    match demo::fill(store, demo) {
+        Ok(true) => tracing::info!(payments = demo.payments, "a history was invented"),
+        Ok(false) => tracing::warn!("the database has payments already: none were invented"),
+        Err(error) => {
+            let path = match &options.database {
+                Database::Memory => ":memory:".into(),
+                Database::File(path) => path.clone(),
+            };
+            return Err(SandboxError::Database { path, detail: error.to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// The faults to start with.
+fn faults(options: &SandboxOptions) -> Result<FaultSet, SandboxError> {
+    let set = FaultSet::default();
+    for fault in &options.faults {
+        let refused = |error: FaultError| SandboxError::Option { option: "faults", detail: error.to_string() };
+        set.add(fault.clone()).map_err(refused)?;
+    }
+    Ok(set)
+}
+
+/// Whether a header can carry it as it is.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError> {
@@ -184,6 +297,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 fn spawn(
     gateway: Arc<Gateway>,
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     client: Client,
     stop: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>, SandboxError> {
@@ -192,7 +306,8 @@ fn spawn(
     let body = move || match runtime(listener) {
         Ok((runtime, listener)) => {
             let _told = ready.send(Ok(()));
-            runtime.block_on(server::run(gateway, listener, client, stop));
+            let lines = Lines { listener, tls, gateway: Arc::clone(&gateway) };
+            runtime.block_on(server::run(gateway, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
         Err(error) => {

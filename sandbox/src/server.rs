@@ -4,23 +4,31 @@ use std::{future::IntoFuture, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    extract::Request,
-    http::{StatusCode, header},
-    response::IntoResponse,
-    routing::{any, get},
+    extract::{ConnectInfo, Request},
+    http::{HeaderMap, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::any,
 };
 use reqwest::Client;
-use tokio::{net::TcpListener, sync::watch, time::timeout};
+use tokio::{sync::watch, time::timeout};
 
-use crate::{api, deliveries, flows::ENDPOINTS, gateway::Gateway, pages};
+use crate::{
+    admin, api, control, dashboard, deliveries,
+    flows::ENDPOINTS,
+    gateway::Gateway,
+    line::{Line, Lines},
+    openapi, pages, receiver, settling, web,
+};
 
 /// How long requests under way may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until told to stop.
-pub(crate) async fn run(gateway: Arc<Gateway>, listener: TcpListener, client: Client, stop: watch::Receiver<bool>) {
+pub(crate) async fn run(gateway: Arc<Gateway>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
     let deliveries = tokio::spawn(deliveries::run(Arc::clone(&gateway), client));
-    let server = axum::serve(listener, routes(&gateway)).with_graceful_shutdown(stopped(stop.clone())).into_future();
+    let settling = tokio::spawn(settling::run(Arc::clone(&gateway)));
+    let service = routes(&gateway).into_make_service_with_connect_info::<Line>();
+    let server = axum::serve(lines, service).with_graceful_shutdown(stopped(stop.clone())).into_future();
     let in_time = async {
         stopped(stop).await;
         tokio::time::sleep(GRACE).await;
@@ -33,6 +41,7 @@ pub(crate) async fn run(gateway: Arc<Gateway>, listener: TcpListener, client: Cl
         }
         () = in_time => tracing::warn!("requests under way were cut off"),
     }
+    settling.abort();
     deliveries.abort();
     let _aborted = timeout(GRACE, deliveries).await;
 }
@@ -46,15 +55,32 @@ fn routes(gateway: &Arc<Gateway>) -> Router {
     let mut router = Router::new();
     for endpoint in &ENDPOINTS {
         let gateway = Arc::clone(gateway);
-        let handler = move |request: Request| api::exchange(Arc::clone(&gateway), endpoint, request);
-        router = router.route(endpoint.path, any(handler));
+        let handler = move |ConnectInfo(line): ConnectInfo<Line>, request: Request| {
+            api::exchange(Arc::clone(&gateway), endpoint, line, request)
+        };
+        router = router.route(endpoint.name.path(), any(handler));
     }
     for page in &pages::PAGES {
         let gateway = Arc::clone(gateway);
         let handler = move |request: Request| pages::visit(Arc::clone(&gateway), page, request);
         router = router.route(page.path, any(handler));
     }
-    router.route(pages::STYLE_PATH, get(pages::stylesheet)).fallback(unknown_path)
+    let router = web::assets::routes(admin::routes(router, gateway));
+    let router = dashboard::routes(receiver::routes(router, gateway), gateway);
+    let router = control::routes(openapi::routes(router, gateway), gateway);
+    router.route("/", any(front_door)).fallback(unknown_path)
+}
+
+/// A browser is shown in; a program that comes here has the wrong address.
+async fn front_door(method: Method, headers: HeaderMap) -> Response {
+    let is_browser = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")));
+    match method {
+        Method::GET | Method::HEAD if is_browser => web::see_other("dashboard"),
+        _ => unknown_path().await.into_response(),
+    }
 }
 
 /// No envelope: a client that reads it as an answer of the gateway has the wrong base address.

@@ -92,7 +92,7 @@ impl RejectReason {
     ];
 
     /// The code of it, in the envelope and in a redirected decline.
-    pub fn code(self) -> &'static str {
+    pub const fn code(self) -> &'static str {
         match self {
             Self::Declined => "210",
             Self::InsufficientFunds => "211",

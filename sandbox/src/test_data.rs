@@ -82,6 +82,13 @@ pub struct TestCard {
     pub otp: &'static str,
 }
 
+impl TestCard {
+    /// The right one-time password; `None` where no page ever asks for one.
+    pub(crate) fn right_otp(&self) -> Option<&'static str> {
+        (self.three_ds != ThreeDs::None).then_some(self.otp)
+    }
+}
+
 /// A test phone with its one-time password.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

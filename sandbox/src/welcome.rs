@@ -6,17 +6,22 @@ use kassa_sandbox::{Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
 
 /// The password printed in the clear is the one everybody knows; any other is the user's secret.
 const WELL_KNOWN_PASSWORD: &str = "sandbox";
+/// What stands for a secret of the user's.
+const YOURS: &str = "(the one you gave)";
 
 /// Prints it.
-pub(crate) fn print(sandbox: &Sandbox, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn print(sandbox: &Sandbox, own_token: bool, out: &mut impl Write) -> io::Result<()> {
     let password = match sandbox.password() {
         WELL_KNOWN_PASSWORD => WELL_KNOWN_PASSWORD,
-        _ => "(the one you gave)",
+        _ => YOURS,
     };
+    let token = if own_token { YOURS } else { sandbox.admin_token() };
     writeln!(out, "Kassa sandbox: no real money moves here\n")?;
     writeln!(out, "  URL       {}", sandbox.url())?;
     writeln!(out, "  login     {}", sandbox.login())?;
-    writeln!(out, "  password  {password}\n")?;
+    writeln!(out, "  password  {password}")?;
+    writeln!(out, "  admin     {token}")?;
+    writeln!(out, "  dashboard {}/dashboard\n", sandbox.url())?;
     writeln!(out, "  {:<21} {:<12} {:<19} OTP", "test card", "check", "outcome")?;
     for card in TEST_CARDS {
         let otp = match card.three_ds {

@@ -3,12 +3,12 @@
 use rust_decimal::Decimal;
 
 use crate::{
+    actions::settle::settle,
     gateway::Gateway,
     state::{Event, PaymentStatus, RejectReason},
     store::{
         StoreError,
         payments::{self, Record},
-        transitions,
     },
 };
 
@@ -35,11 +35,11 @@ pub(crate) fn decide_qr(gateway: &Gateway, id: i64, decision: Decision) -> Resul
                     // Nobody said how much: there is nothing to take.
                     (None, None) => return Ok(record),
                 }
-                transitions::apply(transaction, record, Event::Charge)
+                settle(gateway, transaction, record, Event::Charge)
             }
             Decision::Decline => {
                 let declined = Event::Reject(RejectReason::CancelledByPayer);
-                transitions::apply(transaction, record, declined)
+                settle(gateway, transaction, record, declined)
             }
         }
     })

@@ -1,20 +1,22 @@
 //! Registering a payment, and what a reused order number does.
 
 use crate::{
+    actions::settle::settle,
     gateway::Gateway,
     options::ReusedOrderNumber,
     refusal::Refusal,
     state::Event,
     store::{
+        notices,
         payments::{self, NewPayment, Record},
-        transitions,
     },
+    transcript::without_card_numbers,
 };
 
 /// Registers a payment under the merchant's order number. `at_once` happens to it right away.
 pub(crate) fn register(gateway: &Gateway, new: &NewPayment, at_once: Option<Event>) -> Result<Record, Refusal> {
-    let policy = gateway.options.reused_order_number;
-    gateway.write(|transaction| {
+    let policy = gateway.switches().reused_order_number;
+    let registered: Result<Record, Refusal> = gateway.write(|transaction| {
         if policy != ReusedOrderNumber::ChargeTwice
             && let Some(earlier) = payments::first_with_order_number(transaction, &new.order_number)?
         {
@@ -22,11 +24,24 @@ pub(crate) fn register(gateway: &Gateway, new: &NewPayment, at_once: Option<Even
             return Ok(replays.then_some(earlier).ok_or(Refusal::ReusedOrderNumber));
         }
         let record = payments::insert(transaction, new)?;
+        notices::of_registration(transaction, &gateway.faults, &record)?;
         match at_once {
-            Some(event) => transitions::apply(transaction, record, event).map(Ok),
+            Some(event) => settle(gateway, transaction, record, event).map(Ok),
             None => Ok(Ok(record)),
         }
-    })?
+    })?;
+    registered.map(|record| in_its_words(record, new))
+}
+
+/// The answer repeats what the request said, also where a card number in it is kept as its mask.
+fn in_its_words(mut record: Record, new: &NewPayment) -> Record {
+    if record.description == without_card_numbers(&new.description) {
+        record.description.clone_from(&new.description);
+    }
+    if record.holder_name == new.holder_name.as_deref().map(without_card_numbers) {
+        record.holder_name.clone_from(&new.holder_name);
+    }
+    record
 }
 
 /// A replay is only the same request again; anything else under its number is a conflict.

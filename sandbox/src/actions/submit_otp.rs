@@ -3,13 +3,13 @@
 use subtle::ConstantTimeEq;
 
 use crate::{
+    actions::settle::settle,
     gateway::Gateway,
     payment::Payment,
     state::{Event, PaymentStatus, RejectReason},
     store::{
         StoreError,
         payments::{self, Record},
-        transitions,
     },
     test_data::{self, TestOutcome},
 };
@@ -32,7 +32,7 @@ pub(crate) fn submit_otp(gateway: &Gateway, id: i64, otp: &str) -> Result<OtpRes
             return Ok(OtpResult::NotAwaited(record));
         };
         if bool::from(otp.trim().as_bytes().ct_eq(right.as_bytes())) {
-            return transitions::apply(transaction, record, outcome.event()).map(OtpResult::Right);
+            return settle(gateway, transaction, record, outcome.event()).map(OtpResult::Right);
         }
         payments::spend_otp_attempt(transaction, id)?;
         let record = payments::by_id(transaction, id)?;
@@ -40,7 +40,7 @@ pub(crate) fn submit_otp(gateway: &Gateway, id: i64, otp: &str) -> Result<OtpRes
             return Ok(OtpResult::Wrong(record));
         }
         let exhausted = Event::Reject(RejectReason::OtpAttemptsExhausted);
-        transitions::apply(transaction, record, exhausted).map(OtpResult::Wrong)
+        settle(gateway, transaction, record, exhausted).map(OtpResult::Wrong)
     })
 }
 
@@ -52,12 +52,17 @@ pub(crate) fn cancel(gateway: &Gateway, id: i64) -> Result<Record, StoreError> {
             return Ok(record);
         }
         let cancelled = Event::Reject(RejectReason::CancelledByPayer);
-        transitions::apply(transaction, record, cancelled)
+        settle(gateway, transaction, record, cancelled)
     })
 }
 
+/// The right password of the test payer a payment waits for, which its page offers.
+pub(crate) fn right_otp(payment: &Payment) -> Option<&'static str> {
+    awaited(payment).map(|(otp, _)| otp)
+}
+
 /// The right password of the test payer a payment waits for, and how it ends then.
-fn awaited(payment: &Payment) -> Option<(&'static str, TestOutcome)> {
+pub(super) fn awaited(payment: &Payment) -> Option<(&'static str, TestOutcome)> {
     if payment.status != PaymentStatus::Created {
         return None;
     }

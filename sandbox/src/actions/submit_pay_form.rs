@@ -1,6 +1,7 @@
 //! What the payer chose on the hosted form: a card or a wallet.
 
 use crate::{
+    actions::settle::settle,
     gateway::Gateway,
     mask,
     payment::Provider,
@@ -8,7 +9,6 @@ use crate::{
     store::{
         StoreError,
         payments::{self, Record},
-        transitions,
     },
     test_data::{TestCard, TestOutcome, TestPhone, ThreeDs},
 };
@@ -23,7 +23,7 @@ pub(crate) enum Payer {
 /// Notes the choice; a card without a confirmation page is settled at once.
 /// A payer may choose again while nothing is decided, with the attempts that are left.
 pub(crate) fn submit_pay_form(gateway: &Gateway, id: i64, payer: Payer) -> Result<Record, StoreError> {
-    let three_ds_1_page = gateway.options.three_ds_1_page;
+    let three_ds_1_page = gateway.switches().three_ds_1_page;
     gateway.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
         if record.payment.status != PaymentStatus::Created {
@@ -41,7 +41,7 @@ pub(crate) fn submit_pay_form(gateway: &Gateway, id: i64, payer: Payer) -> Resul
         }
         let record = payments::by_id(transaction, id)?;
         match settles_at_once(payer, three_ds_1_page) {
-            Some(outcome) => transitions::apply(transaction, record, outcome.event()),
+            Some(outcome) => settle(gateway, transaction, record, outcome.event()),
             None => Ok(record),
         }
     })

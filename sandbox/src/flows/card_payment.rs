@@ -1,14 +1,18 @@
 //! `POST /api/v1.1.0/payment`: a payment by card data.
 
 use axum::http::Method;
+use rust_decimal::Decimal;
+use schemars::JsonSchema;
 use serde::Serialize;
+use time::{Date, Month};
 
 use crate::{
     actions::{register::register, submit_pay_form::has_confirmation_page},
     amount::Amount,
     clock,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input},
+    flows::{Answers, Description, Endpoint, Input, Refused},
     gateway::{Gateway, new_gateway_number},
     language::Language,
     mask, pages,
@@ -17,21 +21,37 @@ use crate::{
     refusal::Refusal,
     reply::{Reply, codes},
     rules,
+    shape::Spanning,
     state::{PaymentStatus, RejectReason},
     store::payments::{NewPayment, Record},
-    test_data::{self, TestCard},
+    test_data::TestCard,
 };
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/api/v1.1.0/payment",
+    name: EndpointName::Payment,
     input: Input::Body,
     subject: Some("orderNumber"),
     answer,
+    description: Description {
+        summary: "Create a card payment",
+        text: "With `ConfirmationUrl` in the answer the payer confirms there; else `status` says how it ended. \
+               It is no verdict: ask for the payment's status.",
+        take: |fields| drop(take(fields)),
+        example: r#"{
+            "orderNumber": "ORDER-1", "description": "Two coffees", "amount": 100.10, "currency": "KGS",
+            "pan": "4111111111111111", "expiryMonth": "12", "expiryYear": 2099, "cvc": "123",
+            "language": "en", "name": "Aibek Asanov", "ip": "203.0.113.7",
+            "returnUrl": "https://shop.example/done?cart=7", "callbackUrl": "http://127.0.0.1:9000/callback"
+        }"#,
+        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        refusals: &[Refused::ReusedOrderNumber],
+    },
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CardPaymentCreated", deny_unknown_fields)]
 struct Data<'a> {
     amount: Option<Amount>,
     currency: &'a str,
@@ -42,64 +62,86 @@ struct Data<'a> {
     #[serde(rename = "ConfirmationUrl", skip_serializing_if = "Option::is_none")]
     confirmation_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["Success", PaymentStatus::Pending.as_str(), PaymentStatus::Rejected.as_str()]))]
     status: Option<&'static str>,
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let order_number = fields.required("orderNumber", rules::text);
-    let description = fields.required("description", rules::text);
-    let amount = fields.required("amount", rules::decimal(1));
-    let currency = fields.required("currency", rules::currency);
-    let card = test_card(&mut fields);
-    let language = fields.required("language", rules::language);
-    let name = fields.required("name", rules::text);
-    let return_url = fields.optional("returnUrl", rules::return_url);
-    let callback_url = fields.required("callbackUrl", rules::web_url);
-    fields.required("ip", rules::ip_address);
-    fields.optional("email", rules::email);
-    fields.finish()?;
-    let card = card.ok_or_else(|| Refusal::Internal("a card without a test card".to_owned()))?;
+/// What the request names, read and checked.
+struct Request {
+    order_number: String,
+    description: String,
+    amount: Decimal,
+    currency: String,
+    card: Option<&'static TestCard>,
+    expiry: Option<(i32, Month)>,
+    language: String,
+    name: String,
+    return_url: Option<String>,
+    callback_url: String,
+}
 
-    let confirmation_page = has_confirmation_page(card, gateway.options.three_ds_1_page);
+fn take(fields: &mut Fields) -> Request {
+    let request = Request {
+        order_number: fields.required("orderNumber", rules::text()),
+        description: fields.required("description", rules::text()),
+        amount: fields.required("amount", rules::decimal(1)),
+        currency: fields.required("currency", rules::currency()),
+        card: fields.required("pan", rules::test_card()),
+        expiry: expiry(fields),
+        language: fields.required("language", rules::language()),
+        name: fields.required("name", rules::text()),
+        return_url: fields.optional("returnUrl", rules::return_url()),
+        callback_url: fields.required("callbackUrl", rules::web_url()),
+    };
+    fields.required("cvc", rules::cvc());
+    fields.required("ip", rules::ip_address());
+    fields.optional("email", rules::email());
+    request
+}
+
+/// Year and month, where both are sound.
+fn expiry(fields: &mut Fields) -> Option<(i32, Month)> {
+    let month = fields.required("expiryMonth", rules::expiry_month());
+    let year = fields.required("expiryYear", rules::expiry_year());
+    fields.spanning(Spanning::CardExpiry);
+    let month = month?;
+    fields.is_sound("expiryYear").then_some((year, month))
+}
+
+/// The rule that spans two fields and needs to know what day it is.
+fn check_expiry(fields: &mut Fields, expiry: Option<(i32, Month)>, today: Date) {
+    if expiry.is_some_and(|(year, month)| !clock::ends_after(year, month, today)) {
+        fields.violate("expiryMonth", Problem::Expired);
+        fields.violate("expiryYear", Problem::Expired);
+    }
+}
+
+fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+    let request = take(&mut fields);
+    check_expiry(&mut fields, request.expiry, gateway.clock().today());
+    fields.finish()?;
+    let card = request.card.ok_or_else(|| Refusal::Internal("a card without a test card".to_owned()))?;
+
+    let confirmation_page = has_confirmation_page(card, gateway.switches().three_ds_1_page);
     let new = NewPayment {
         kind: PaymentKind::Card,
-        order_number,
+        order_number: request.order_number,
         gateway_number: new_gateway_number(),
         provider: Some(Provider::Cards),
-        amount: Some(amount),
-        currency,
-        description,
-        holder_name: Some(name),
+        amount: Some(request.amount),
+        currency: request.currency,
+        description: request.description,
+        holder_name: Some(request.name),
         requisite: None,
         masked_card: Some(mask::card(card.pan)),
         masked_phone: None,
-        language: Language::from_code(&language),
-        return_url,
-        callback_url: Some(callback_url),
+        language: Language::from_code(&request.language),
+        return_url: request.return_url,
+        callback_url: Some(request.callback_url),
         confirmation_page,
     };
     let at_once = (!confirmation_page).then(|| card.outcome.event());
     created(gateway, &register(gateway, &new, at_once)?)
-}
-
-/// Checks the card's four fields; what is unknown to the sandbox is refused, not declined.
-fn test_card(fields: &mut Fields) -> Option<&'static TestCard> {
-    let pan = fields.required("pan", rules::pan);
-    let month = fields.required("expiryMonth", rules::expiry_month);
-    let year = fields.required("expiryYear", rules::expiry_year);
-    fields.required("cvc", rules::cvc);
-    if let Some(month) = month
-        && fields.is_sound("expiryYear")
-        && !clock::ends_after(year, month, clock::today())
-    {
-        fields.violate("expiryMonth", Problem::Expired);
-        fields.violate("expiryYear", Problem::Expired);
-    }
-    let card = test_data::card_of(&pan);
-    if card.is_none() && fields.is_sound("pan") {
-        fields.violate("pan", Problem::UnknownTestCard);
-    }
-    card
 }
 
 fn created(gateway: &Gateway, record: &Record) -> Result<Reply, Refusal> {
@@ -117,7 +159,7 @@ fn created(gateway: &Gateway, record: &Record) -> Result<Reply, Refusal> {
         confirmation_url: record.confirmation_page.then(page),
         status: (!record.confirmation_page).then(|| shown_status(payment.status)),
     };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data))
+    Ok(Reply::ok(codes::CREATED, "CREATED", &data).about_stuck(record.stuck))
 }
 
 /// The interface shows "Success" here; the other outcomes keep their own words.

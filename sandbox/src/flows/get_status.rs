@@ -3,10 +3,16 @@
 use axum::http::Method;
 
 use crate::{
+    actions::settle_pending,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input, status_reply::status_reply},
+    flows::{
+        Answers, Description, Endpoint, Input, Refused,
+        status_reply::{self, STATUS_CODES, status_reply},
+    },
     gateway::Gateway,
     options::StatusNumbers,
+    payment::Provider,
     refusal::Refusal,
     reply::Reply,
     rules,
@@ -16,17 +22,28 @@ use crate::{
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/api/v1.1.0/get-status",
+    name: EndpointName::GetStatus,
     input: Input::Body,
     subject: Some("orderNumber"),
     answer,
+    description: Description {
+        summary: "Ask for a payment's status by the merchant's number and the provider",
+        text: "",
+        take: |fields| drop(take(fields)),
+        example: r#"{"orderNumber": "ORDER-1", "provider": "Cards"}"#,
+        answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        refusals: &[Refused::NotFound],
+    },
 };
 
+fn take(fields: &mut Fields) -> (String, Option<Provider>) {
+    (fields.required("orderNumber", rules::text()), fields.required("provider", rules::provider()))
+}
+
 fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let number = fields.required("orderNumber", rules::text);
-    let provider = fields.required("provider", rules::provider);
+    let (number, provider) = take(&mut fields);
     fields.finish()?;
-    let any = gateway.options.status_numbers == StatusNumbers::Any;
+    let any = gateway.switches().status_numbers == StatusNumbers::Any;
     let provider = provider.ok_or(Refusal::NotFound)?;
     let found = gateway.read(|connection| {
         let by_order = payments::by_order_number_and_provider(connection, &number, provider)?;
@@ -37,5 +54,6 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         Ok(by_gateway.filter(|record| record.payment.provider == Some(provider)))
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
-    Ok(status_reply(&number, &record.payment, gateway.options.language))
+    settle_pending::asked(gateway, &record)?;
+    Ok(status_reply(&number, &record.payment, gateway.switches().language))
 }

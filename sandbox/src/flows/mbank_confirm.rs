@@ -1,42 +1,66 @@
 //! `POST /api/v1.1.0/mbank/confirm`: the one-time password that the payer received.
 
 use axum::http::Method;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     actions::submit_otp::{OtpResult, submit_otp},
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input, status_reply::code_and_message},
+    flows::{
+        Answers, Description, Endpoint, Input, Refused,
+        status_reply::{STATUS_CODES, code_and_message},
+    },
     gateway::Gateway,
     payment::PaymentKind,
     problem::{Problem, Violation},
     refusal::Refusal,
     reply::Reply,
     rules,
+    state::PaymentStatus,
     store::payments,
 };
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/api/v1.1.0/mbank/confirm",
+    name: EndpointName::MbankConfirm,
     input: Input::Body,
     subject: Some("orderNumber"),
     answer,
+    description: Description {
+        summary: "Confirm a mobile-bank payment by the payer's one-time password",
+        text: "The number is the merchant's. `paymentId`, the identifier from the answer that created the payment, need \
+               not come along; where it does, it has to match.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"orderNumber": "ORDER-2", "otp": "101101"}"#,
+        answers: Answers::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Data<'_>>()),
+        refusals: &[Refused::NotFound, Refused::Otp],
+    },
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MbankPaymentConfirmed", deny_unknown_fields)]
 struct Data<'a> {
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
 }
 
+/// Order number, one-time password and payment id.
+fn take(fields: &mut Fields) -> (String, String, Option<String>) {
+    (
+        fields.required("orderNumber", rules::text()),
+        fields.required("otp", rules::text()),
+        // "An identifier that is to be carried into the confirm step": taken where given, not demanded.
+        fields.optional("paymentId", rules::text()),
+    )
+}
+
 fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let number = fields.required("orderNumber", rules::text);
-    let otp = fields.required("otp", rules::text);
-    // "An identifier that is to be carried into the confirm step": taken where given, not demanded.
-    let payment_id = fields.optional("paymentId", rules::text);
+    let (number, otp, payment_id) = take(&mut fields);
     fields.finish()?;
 
     let record = gateway
@@ -49,9 +73,9 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
     match submit_otp(gateway, record.id, &otp)? {
         OtpResult::Right(record) => {
             let payment = &record.payment;
-            let (code, message) = code_and_message(payment, gateway.options.language);
+            let (code, message) = code_and_message(payment, gateway.switches().language);
             let data = Data { order_number: &payment.order_number, status: payment.status.as_str() };
-            Ok(Reply::ok(code, &message, &data))
+            Ok(Reply::ok(code, &message, &data).about_stuck(record.stuck))
         }
         OtpResult::Wrong(record) => Err(Refusal::WrongOtp {
             order_number: record.payment.order_number,

@@ -2,69 +2,93 @@
 
 use axum::http::Method;
 use rust_decimal::Decimal;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
     actions::register::register,
     amount::Amount,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input},
+    flows::{Answers, Description, Endpoint, Input, Refused},
     gateway::{Gateway, new_gateway_number},
     mask,
     payment::{PaymentKind, Provider},
-    problem::Problem,
     refusal::Refusal,
     reply::{Reply, codes},
     rules,
+    state::PaymentStatus,
     store::payments::NewPayment,
-    test_data,
+    test_data::TestPhone,
 };
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/api/v1.1.0/mbank/pay",
+    name: EndpointName::MbankPay,
     input: Input::Body,
     subject: Some("orderNumber"),
     answer,
+    description: Description {
+        summary: "Create a mobile-bank payment",
+        text: "The payer's phone receives a one-time password; `mbank/confirm` takes it. The amount is in whole som.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"orderNumber": "ORDER-2", "phone": "996555000101", "amount": 250, "comment": "Lunch"}"#,
+        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        refusals: &[Refused::ReusedOrderNumber],
+    },
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "MbankPaymentCreated", deny_unknown_fields)]
 struct Data<'a> {
     order_number: &'a str,
     payment_id: &'a str,
     amount: Option<Amount>,
     currency: &'a str,
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let order_number = fields.required("orderNumber", rules::text);
-    let phone = fields.required("phone", rules::phone);
-    let amount = fields.required("amount", rules::integer(1));
-    let comment = fields.required("comment", rules::text);
-    let callback_url = fields.optional("callbackUrl", rules::web_url);
-    if fields.is_sound("phone") && test_data::phone_of(Provider::MBank, &phone).is_none() {
-        fields.violate("phone", Problem::UnknownTestPhone);
+/// What the request names, read and checked.
+struct Request {
+    order_number: String,
+    phone: Option<&'static TestPhone>,
+    amount: i64,
+    comment: String,
+    callback_url: Option<String>,
+}
+
+fn take(fields: &mut Fields) -> Request {
+    Request {
+        order_number: fields.required("orderNumber", rules::text()),
+        phone: fields.required("phone", rules::test_phone(Provider::MBank)),
+        amount: fields.required("amount", rules::integer(1)),
+        comment: fields.required("comment", rules::text()),
+        callback_url: fields.optional("callbackUrl", rules::web_url()),
     }
+}
+
+fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+    let request = take(&mut fields);
     fields.finish()?;
 
     let new = NewPayment {
         kind: PaymentKind::Mbank,
-        order_number,
+        order_number: request.order_number,
         gateway_number: new_gateway_number(),
         provider: Some(Provider::MBank),
-        amount: Some(Decimal::from(amount)),
+        amount: Some(Decimal::from(request.amount)),
         currency: "KGS".to_owned(),
-        description: comment,
+        description: request.comment,
         holder_name: None,
         requisite: None,
         masked_card: None,
-        masked_phone: Some(mask::phone(&phone)),
+        masked_phone: request.phone.map(|phone| mask::phone(phone.phone)),
         language: None,
         return_url: None,
-        callback_url,
+        callback_url: request.callback_url,
         confirmation_page: false,
     };
     let payment = register(gateway, &new, None)?.payment;

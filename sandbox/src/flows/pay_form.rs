@@ -1,13 +1,16 @@
 //! `POST /api/v1.1.0/pay-form`: a hosted page where the payer picks how to pay.
 
 use axum::http::Method;
+use rust_decimal::Decimal;
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
     actions::register::register,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input},
+    flows::{Answers, Description, Endpoint, Input},
     gateway::{Gateway, new_gateway_number},
     pages,
     payment::PaymentKind,
@@ -20,24 +23,50 @@ use crate::{
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/api/v1.1.0/pay-form",
+    name: EndpointName::PayForm,
     input: Input::Body,
     subject: None,
     answer,
+    description: Description {
+        summary: "Create a hosted pay-form",
+        text: "On its page the payer chooses how to pay. The amount is in KGS; MegaPay takes payments from 5 KGS.",
+        take: |fields| drop(take(fields)),
+        example: r#"{
+            "amount": 99.50, "serviceName": "Flower shop",
+            "callbackURL": "http://127.0.0.1:9000/callback?order=7", "returnURL": "https://shop.example/done?order=7"
+        }"#,
+        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        refusals: &[],
+    },
 };
 
 /// The link, in the envelope as every other answer.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PayFormCreated", deny_unknown_fields)]
 struct Data<'a> {
     pay_form_url: &'a str,
 }
 
+/// What the request names, read and checked.
+struct Request {
+    amount: Decimal,
+    service_name: String,
+    callback_url: String,
+    return_url: String,
+}
+
+fn take(fields: &mut Fields) -> Request {
+    Request {
+        amount: fields.required("amount", rules::decimal(1)),
+        service_name: fields.required("serviceName", rules::text()),
+        callback_url: fields.required("callbackURL", rules::web_url()),
+        return_url: fields.required("returnURL", rules::return_url()),
+    }
+}
+
 fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let amount = fields.required("amount", rules::decimal(1));
-    let service_name = fields.required("serviceName", rules::text);
-    let callback_url = fields.required("callbackURL", rules::web_url);
-    let return_url = fields.required("returnURL", rules::return_url);
+    let request = take(&mut fields);
     fields.finish()?;
 
     let new = NewPayment {
@@ -45,20 +74,20 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         order_number: format!("PF-{}", Uuid::new_v4().simple()),
         gateway_number: new_gateway_number(),
         provider: None,
-        amount: Some(amount),
+        amount: Some(request.amount),
         currency: "KGS".to_owned(),
-        description: service_name,
+        description: request.service_name,
         holder_name: None,
         requisite: None,
         masked_card: None,
         masked_phone: None,
         language: None,
-        return_url: Some(return_url),
-        callback_url: Some(callback_url),
+        return_url: Some(request.return_url),
+        callback_url: Some(request.callback_url),
         confirmation_page: false,
     };
-    let payment = register(gateway, &new, None)?.payment;
-    let url = gateway.page_url(pages::pay_form::PATH, &payment.gateway_number);
+    let record = register(gateway, &new, None)?;
+    let url = gateway.page_url(pages::pay_form::PATH, &record.payment.gateway_number);
     let data = Data { pay_form_url: &url };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data))
+    Ok(Reply::ok(codes::CREATED, "CREATED", &data).about(record.id))
 }

@@ -2,14 +2,16 @@
 
 use axum::http::Method;
 use rust_decimal::Decimal;
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
     actions::register::register,
     amount::Amount,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input},
+    flows::{Answers, Description, Endpoint, Input},
     gateway::{Gateway, new_gateway_number},
     pages,
     payment::{PaymentKind, Provider},
@@ -22,13 +24,22 @@ use crate::{
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/gen/qr/dynamic/data",
+    name: EndpointName::QrDynamicData,
     input: Input::Body,
     subject: None,
     answer,
+    description: Description {
+        summary: "Create a QR payment, as the text to put into the code",
+        text: "`sum` is in tyiyn. Without one the payer names the amount.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"sum": 12550, "requisite": "996700123456", "callback_url": "http://127.0.0.1:9000/callback?order=7"}"#,
+        answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
+        refusals: &[],
+    },
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "QrDataCreated", deny_unknown_fields)]
 struct Data<'a> {
     transaction_id: &'a str,
     qr_data: String,
@@ -36,23 +47,43 @@ struct Data<'a> {
     sum: Option<Amount>,
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+/// What both QR endpoints are asked for.
+pub(super) struct Request {
+    sum: Option<i64>,
+    requisite: Option<String>,
+    callback_url: Option<String>,
+}
+
+fn take(fields: &mut Fields) -> Request {
     let sum = fields.optional("sum", rules::integer(1));
-    let record = register_qr(gateway, fields, sum)?;
+    with_sum(fields, sum)
+}
+
+/// Takes the fields that both QR endpoints share.
+pub(super) fn with_sum(fields: &mut Fields, sum: Option<i64>) -> Request {
+    Request {
+        sum,
+        requisite: fields.optional("requisite", rules::text()),
+        callback_url: fields.optional("callback_url", rules::web_url()),
+    }
+}
+
+fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+    let request = take(&mut fields);
+    fields.finish()?;
+    let record = register_qr(gateway, request)?;
     let payment = &record.payment;
     let data = Data {
         transaction_id: &payment.order_number,
         qr_data: payload(gateway, &record),
         sum: payment.amount.map(Amount),
     };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data))
+    Ok(Reply::ok(codes::CREATED, "CREATED", &data).about(record.id))
 }
 
-/// Takes the fields that both QR endpoints share and registers the transaction.
-pub(super) fn register_qr(gateway: &Gateway, mut fields: Fields, sum: Option<i64>) -> Result<Record, Refusal> {
-    let requisite = fields.optional("requisite", rules::text);
-    let callback_url = fields.optional("callback_url", rules::web_url);
-    fields.finish()?;
+/// Registers the transaction.
+pub(super) fn register_qr(gateway: &Gateway, request: Request) -> Result<Record, Refusal> {
+    let Request { sum, requisite, callback_url } = request;
     let new = NewPayment {
         kind: PaymentKind::Qr,
         order_number: format!("QR-{}", Uuid::new_v4().simple()),

@@ -1,13 +1,14 @@
 //! `POST /gen/qr/dynamic`: a QR code as a PNG of 400x400 pixels in base64.
 
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
+    endpoint_name::EndpointName,
     fields::Fields,
     flows::{
-        Endpoint, Input,
-        qr_data::{payload, register_qr},
+        Answers, Description, Endpoint, Input,
+        qr_data::{Request, payload, register_qr, with_sum},
     },
     gateway::Gateway,
     qr_png,
@@ -19,15 +20,29 @@ use crate::{
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::POST,
     allowed: "POST",
-    path: "/gen/qr/dynamic",
+    name: EndpointName::QrDynamic,
     input: Input::Body,
     subject: None,
     answer,
+    description: Description {
+        summary: "Create a QR payment, as a picture",
+        text: "The base64 of a PNG of 400x400 pixels. `sum` is in tyiyn.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"sum": 12550}"#,
+        answers: Answers::Image,
+        refusals: &[],
+    },
 };
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn take(fields: &mut Fields) -> Request {
     let sum = fields.required("sum", rules::integer(1));
-    let record = register_qr(gateway, fields, Some(sum))?;
+    with_sum(fields, Some(sum))
+}
+
+fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+    let request = take(&mut fields);
+    fields.finish()?;
+    let record = register_qr(gateway, request)?;
     let png = qr_png::draw(&payload(gateway, &record)).map_err(Refusal::Internal)?;
-    Ok(Reply::text(StatusCode::OK, STANDARD.encode(png)))
+    Ok(Reply::image(STANDARD.encode(png)).about(record.id))
 }

@@ -3,8 +3,13 @@
 use axum::http::Method;
 
 use crate::{
+    actions::settle_pending,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input, status_reply::status_reply},
+    flows::{
+        Answers, Description, Endpoint, Input, Refused,
+        status_reply::{self, STATUS_CODES, status_reply},
+    },
     gateway::Gateway,
     payment::PaymentKind,
     refusal::Refusal,
@@ -16,17 +21,30 @@ use crate::{
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::GET,
     allowed: "GET",
-    path: "/gen/qr/transaction/status",
+    name: EndpointName::QrTransactionStatus,
     input: Input::Query,
     subject: Some("transaction_id"),
     answer,
+    description: Description {
+        summary: "Ask for a QR transaction's status",
+        text: "Amounts are in tyiyn.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"transaction_id": "QR-5b1f6a0d3c9e4f7a8b2d1c0e9f8a7b6c"}"#,
+        answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        refusals: &[Refused::NotFound],
+    },
 };
 
+fn take(fields: &mut Fields) -> String {
+    fields.required("transaction_id", rules::text())
+}
+
 fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let id = fields.required("transaction_id", rules::text);
+    let id = take(&mut fields);
     fields.finish()?;
     let record = gateway
         .read(|connection| payments::by_order_number_and_kind(connection, &id, PaymentKind::Qr))?
         .ok_or(Refusal::NotFound)?;
-    Ok(status_reply(&id, &record.payment, gateway.options.language))
+    settle_pending::asked(gateway, &record)?;
+    Ok(status_reply(&id, &record.payment, gateway.switches().language))
 }

@@ -3,8 +3,13 @@
 use axum::http::Method;
 
 use crate::{
+    actions::settle_pending,
+    endpoint_name::EndpointName,
     fields::Fields,
-    flows::{Endpoint, Input, status_reply::status_reply},
+    flows::{
+        Answers, Description, Endpoint, Input, Refused,
+        status_reply::{self, STATUS_CODES, status_reply},
+    },
     gateway::Gateway,
     options::StatusNumbers,
     payment::PaymentKind,
@@ -17,17 +22,30 @@ use crate::{
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     method: Method::GET,
     allowed: "GET",
-    path: "/api/v1.1.0/status",
+    name: EndpointName::Status,
     input: Input::BodyOrQuery,
     subject: Some("orderNumber"),
     answer,
+    description: Description {
+        summary: "Ask for a payment's status by the gateway's number",
+        text: "The number is the `token` of the payment's pages, or `paymentId` of a mobile-bank payment. The fields are \
+               members of a JSON body, also though the method is GET. Where there is no body, because a proxy dropped \
+               it or a tool cannot send it, they are read from the query.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
+        answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),
+        refusals: &[Refused::NotFound],
+    },
 };
 
+fn take(fields: &mut Fields) -> (String, Option<String>) {
+    (fields.required("orderNumber", rules::text()), fields.optional("language", rules::language()))
+}
+
 fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
-    let number = fields.required("orderNumber", rules::text);
-    let language = fields.optional("language", rules::language);
+    let (number, language) = take(&mut fields);
     fields.finish()?;
-    let any = gateway.options.status_numbers == StatusNumbers::Any;
+    let any = gateway.switches().status_numbers == StatusNumbers::Any;
     let found = gateway.read(|connection| {
         if let Some(record) = payments::by_gateway_number(connection, &number)? {
             return Ok(Some(record));
@@ -37,6 +55,7 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         Ok(by_order.filter(|record| any || record.payment.kind == PaymentKind::PayForm))
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
+    settle_pending::asked(gateway, &record)?;
     let language = gateway.language(language.as_deref());
     Ok(status_reply(&number, &record.payment, language))
 }

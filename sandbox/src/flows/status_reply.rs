@@ -1,5 +1,6 @@
 //! The status reply, the same for all three endpoints that answer one.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::{
@@ -8,10 +9,23 @@ use crate::{
     messages::Message,
     payment::Payment,
     reply::{Reply, codes},
-    state::PaymentStatus,
+    state::{PaymentStatus, RejectReason},
 };
 
-#[derive(Serialize)]
+/// The codes of where a payment can stand.
+pub(super) static STATUS_CODES: [&str; 8] = [
+    codes::CREATED,
+    codes::PENDING,
+    codes::SUCCESS,
+    RejectReason::Declined.code(),
+    RejectReason::InsufficientFunds.code(),
+    RejectReason::CancelledByPayer.code(),
+    RejectReason::OtpAttemptsExhausted.code(),
+    RejectReason::ProcessingError.code(),
+];
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PaymentStatus", deny_unknown_fields)]
 struct Data<'a> {
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
@@ -19,8 +33,14 @@ struct Data<'a> {
     transaction_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     amount: Option<Amount>,
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
     currency: &'a str,
+}
+
+/// What the data of the reply is.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Data<'_>>()
 }
 
 /// The reply about a payment, under the number it was asked for by.
@@ -38,11 +58,23 @@ pub(super) fn status_reply(asked_for: &str, payment: &Payment, language: Languag
 
 /// Code and message of where a payment stands; a rejection says why, in the reader's language.
 pub(super) fn code_and_message(payment: &Payment, language: Language) -> (&'static str, String) {
+    let message = match (payment.status, payment.reject_reason) {
+        (PaymentStatus::Created, _) => "CREATED".to_owned(),
+        (PaymentStatus::Pending, _) => "PAYMENT_PENDING".to_owned(),
+        (PaymentStatus::Charged, _) => "PAYMENT_SUCCESS".to_owned(),
+        (PaymentStatus::Rejected, Some(reason)) => language.say(Message::from(reason)),
+        (PaymentStatus::Rejected, None) => "PAYMENT_REJECTED".to_owned(),
+    };
+    (code(payment), message)
+}
+
+/// The code of where a payment stands.
+pub(crate) fn code(payment: &Payment) -> &'static str {
     match (payment.status, payment.reject_reason) {
-        (PaymentStatus::Created, _) => (codes::CREATED, "CREATED".to_owned()),
-        (PaymentStatus::Pending, _) => (codes::PENDING, "PAYMENT_PENDING".to_owned()),
-        (PaymentStatus::Charged, _) => (codes::SUCCESS, "PAYMENT_SUCCESS".to_owned()),
-        (PaymentStatus::Rejected, Some(reason)) => (reason.code(), language.say(Message::from(reason))),
-        (PaymentStatus::Rejected, None) => (codes::INTERNAL, "PAYMENT_REJECTED".to_owned()),
+        (PaymentStatus::Created, _) => codes::CREATED,
+        (PaymentStatus::Pending, _) => codes::PENDING,
+        (PaymentStatus::Charged, _) => codes::SUCCESS,
+        (PaymentStatus::Rejected, Some(reason)) => reason.code(),
+        (PaymentStatus::Rejected, None) => codes::INTERNAL,
     }
 }

@@ -1,37 +1,49 @@
 //! How a payer's visit ends: the redirect to the merchant, or a page that says what happened.
 
-use axum::http::StatusCode;
-use rust_decimal::Decimal;
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
 use url::Url;
 
 use crate::{
     messages::Message,
-    pages::{
-        Answer, View,
-        html::{document, escape},
-    },
-    payment::{Payment, PaymentKind},
+    pages::{View, frame::Frame, summary::Summary},
     reply::codes,
-    state::PaymentStatus,
+    state::{PaymentStatus, RejectReason},
+    web::{Document, Policy, page, see_other},
 };
 
+#[derive(Template)]
+#[template(path = "payer/result.html")]
+struct ResultPage<'a> {
+    document: &'a Document,
+    frame: &'a Frame,
+    summary: Summary,
+    /// `good`, `bad` or `wait`: how it looks.
+    mood: &'static str,
+    title: String,
+    text: String,
+    note: Option<String>,
+    /// The link back to the merchant.
+    way_back: Option<String>,
+}
+
 /// The answer to the form that settled the payment.
-pub(super) fn settled(view: &View<'_>) -> Answer {
+pub(super) fn settled(view: &View<'_>) -> Response {
     let payment = &view.record.payment;
     let code = match (payment.status, payment.reject_reason) {
         (PaymentStatus::Charged, _) => Some(codes::SUCCESS),
-        (PaymentStatus::Rejected, Some(reason)) if view.gateway.options.redirect_declines => Some(reason.code()),
+        (PaymentStatus::Rejected, Some(reason)) if view.gateway.switches().redirect_declines => Some(reason.code()),
         _ => None,
     };
     match code.and_then(|code| return_url(view, code)) {
-        Some(url) => Answer::SeeOther(url),
+        Some(url) => see_other(&url),
         None => result_page(view, None),
     }
 }
 
 /// The answer to whoever comes back to a payment that no longer waits for its payer.
-pub(super) fn already(view: &View<'_>) -> Answer {
-    result_page(view, Some(Message::AlreadyFinished))
+pub(super) fn already(view: &View<'_>) -> Response {
+    result_page(view, Some(view.say(Message::AlreadyFinished)))
 }
 
 /// The return URL with the two parameters appended; what the merchant put into it stays.
@@ -41,67 +53,34 @@ fn return_url(view: &View<'_>, code: &str) -> Option<String> {
     Some(url.into())
 }
 
-fn result_page(view: &View<'_>, note: Option<Message>) -> Answer {
+fn result_page(view: &View<'_>, note: Option<String>) -> Response {
     let payment = &view.record.payment;
-    let (title, text) = match (payment.status, payment.reject_reason) {
-        (PaymentStatus::Charged, _) => (Message::PaidTitle, Message::PaidText),
-        (PaymentStatus::Rejected, Some(reason)) => (Message::RejectedTitle, reason.into()),
-        (PaymentStatus::Rejected, None) => (Message::RejectedTitle, Message::Declined),
-        (PaymentStatus::Created | PaymentStatus::Pending, _) => (Message::PendingTitle, Message::PendingText),
+    let (mood, title, text) = match (payment.status, payment.reject_reason) {
+        (PaymentStatus::Charged, _) => ("good", Message::PaidTitle, Message::PaidText),
+        (PaymentStatus::Rejected, Some(RejectReason::CancelledByPayer)) => {
+            ("bad", Message::RejectedTitle, Message::YouCancelled)
+        }
+        (PaymentStatus::Rejected, Some(reason)) => ("bad", Message::RejectedTitle, reason.into()),
+        (PaymentStatus::Rejected, None) => ("bad", Message::RejectedTitle, Message::Declined),
+        (PaymentStatus::Created | PaymentStatus::Pending, _) => ("wait", Message::PendingTitle, Message::PendingText),
     };
-    let note = match note {
-        Some(note) => format!("<p>{}</p>\n", view.say(note)),
-        None => String::new(),
+    let result_page = ResultPage {
+        document: &view.frame.document,
+        frame: view.frame,
+        summary: Summary::of(view),
+        mood,
+        title: view.say(title),
+        text: view.say(text),
+        note,
+        way_back: way_back(view),
     };
-    let content = format!("<p>{}</p>\n{note}{}{}", view.say(text), summary(view), way_back(view));
-    let page = document(view.language, title, &content);
-    Answer::Html(StatusCode::OK, page)
+    page(StatusCode::OK, Policy::Payer, &result_page)
 }
 
 /// A link back to the merchant; of a paid order with what the redirect would have carried.
-fn way_back(view: &View<'_>) -> String {
-    let url = match view.record.payment.status {
+fn way_back(view: &View<'_>) -> Option<String> {
+    match view.record.payment.status {
         PaymentStatus::Charged => return_url(view, codes::SUCCESS),
         _ => view.record.return_url.clone(),
-    };
-    match url {
-        Some(url) => format!("<p><a href=\"{}\">{}</a></p>", escape(&url), view.say(Message::BackToMerchant)),
-        None => String::new(),
     }
-}
-
-/// What is paid, and for what.
-pub(super) fn summary(view: &View<'_>) -> String {
-    let payment = &view.record.payment;
-    let mut rows = vec![(Message::Order, payment.order_number.clone())];
-    if !view.record.description.is_empty() {
-        let label = match payment.kind {
-            PaymentKind::PayForm | PaymentKind::Qr => Message::Merchant,
-            PaymentKind::Card | PaymentKind::Mbank => Message::Description,
-        };
-        rows.push((label, view.record.description.clone()));
-    }
-    if let Some(amount) = shown_amount(payment) {
-        rows.push((Message::Amount, amount));
-    }
-    if let Some(card) = &payment.masked_card {
-        rows.push((Message::CardNumber, card.clone()));
-    }
-    if let Some(phone) = &payment.masked_phone {
-        rows.push((Message::Phone, phone.clone()));
-    }
-    let rows: String = rows
-        .into_iter()
-        .map(|(label, value)| format!("<dt>{}</dt><dd>{}</dd>\n", view.say(label), escape(&value)))
-        .collect();
-    format!("<dl>\n{rows}</dl>\n")
-}
-
-/// The amount for people: a QR's tyiyn as som.
-fn shown_amount(payment: &Payment) -> Option<String> {
-    let amount = match payment.kind {
-        PaymentKind::Qr => payment.amount?.checked_mul(Decimal::new(1, 2))?,
-        _ => payment.amount?,
-    };
-    Some(format!("{amount} {}", payment.currency))
 }

@@ -1,14 +1,20 @@
-//! The payer's pages: plain HTML forms that post to their own URL. Each shows and each changes one payment,
-//! named by the unguessable `token` in the query.
+//! The payer's pages: plain HTML forms that post to their own URL, with a script that only adds comfort. Each shows and each changes
+//! one payment, named by the unguessable `token` in the query.
 
+mod field;
 mod finish;
 mod form;
-mod html;
+mod frame;
+mod money;
+mod offers;
 mod otp_form;
 pub(crate) mod pay_form;
 mod pay_form_input;
 pub(crate) mod qr;
+mod query;
+mod summary;
 pub(crate) mod three_ds;
+mod trouble;
 pub(crate) mod wallet;
 
 use std::{sync::Arc, time::Instant};
@@ -19,14 +25,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use tokio::task::spawn_blocking;
-use url::form_urlencoded;
 
 use crate::{
     api::read_body,
     gateway::Gateway,
     language::Language,
     messages::Message,
-    pages::form::Form,
+    pages::{form::Form, frame::Frame, query::Query},
     state::PaymentStatus,
     store::{
         StoreError,
@@ -34,14 +39,12 @@ use crate::{
     },
 };
 
-pub(crate) use html::{STYLE_PATH, stylesheet};
-
 /// A page: which payments it is for, what it shows, and what a posted form does.
 pub(crate) struct Page {
     pub(crate) path: &'static str,
     pub(crate) is_for: fn(&Record) -> bool,
-    pub(crate) show: fn(&View<'_>) -> Answer,
-    pub(crate) submit: fn(&View<'_>, &Form) -> Result<Answer, StoreError>,
+    pub(crate) show: fn(&View<'_>) -> Response,
+    pub(crate) submit: fn(&View<'_>, &Form) -> Result<Response, StoreError>,
 }
 
 /// All of them.
@@ -49,52 +52,55 @@ pub(crate) static PAGES: [Page; 4] = [three_ds::PAGE, pay_form::PAGE, wallet::PA
 
 /// What a page works with.
 pub(crate) struct View<'a> {
-    pub(crate) gateway: &'a Gateway,
-    pub(crate) record: &'a Record,
-    pub(crate) language: Language,
+    gateway: &'a Gateway,
+    record: &'a Record,
+    frame: &'a Frame,
+    /// The test payer the form is to be filled with.
+    fill: Option<&'a str>,
 }
 
 impl View<'_> {
-    /// A message, ready to stand in HTML.
+    /// A message in the page's language.
     fn say(&self, message: Message) -> String {
-        html::escape(&self.language.say(message))
+        self.frame.say(message)
     }
-}
 
-/// What a page answers.
-pub(crate) enum Answer {
-    Html(StatusCode, String),
-    /// 303: the browser goes there with a GET.
-    SeeOther(String),
-}
-
-impl IntoResponse for Answer {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Html(status, document) => html::response(status, document),
-            Self::SeeOther(url) => html::see_other(&url),
+    /// The address of the next page of this payment.
+    fn next_page(&self, path: &str) -> String {
+        let url = self.gateway.page_url(path, &self.record.payment.gateway_number);
+        match self.frame.chosen {
+            Some(language) => format!("{url}&language={}", language.code()),
+            None => url,
         }
     }
+}
+
+/// What somebody asked of a page.
+struct Visit {
+    query: Query,
+    /// The language the browser wishes for.
+    wish: Option<Language>,
+    form: Option<Form>,
 }
 
 /// Answers a request to a page.
 pub(crate) async fn visit(gateway: Arc<Gateway>, page: &'static Page, request: Request) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
-    let token = token(parts.uri.query().unwrap_or_default());
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
     let wish = accepted_language(&parts.headers);
     let method = parts.method.clone();
     let form = match parts.method {
         Method::GET | Method::HEAD => None,
         Method::POST => match read_body(body).await {
             Ok(body) => Some(Form::parse(&body)),
-            Err(_) => return html::unreadable(wish.unwrap_or(gateway.options.language)),
+            Err(_) => return trouble::unreadable(&frame(&gateway, page, &query, None, wish)),
         },
-        _ => return html::method_not_allowed(),
+        _ => return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response(),
     };
-    let work = move || answer(&gateway, page, &token, wish, form.as_ref());
-    let response = match spawn_blocking(work).await {
-        Ok(answer) => answer.into_response(),
+    let visit = Visit { query, wish, form };
+    let response = match spawn_blocking(move || answer(&gateway, page, &visit)).await {
+        Ok(response) => response,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     };
     tracing::info!(
@@ -107,36 +113,38 @@ pub(crate) async fn visit(gateway: Arc<Gateway>, page: &'static Page, request: R
     response
 }
 
-fn token(query: &str) -> String {
-    form_urlencoded::parse(query.as_bytes())
-        .find(|(name, _)| name == "token")
-        .map(|(_, token)| token.into_owned())
-        .unwrap_or_default()
-}
-
 fn accepted_language(headers: &HeaderMap) -> Option<Language> {
     Language::accepted(headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?)
 }
 
-fn answer(gateway: &Gateway, page: &Page, token: &str, wish: Option<Language>, form: Option<&Form>) -> Answer {
-    let fallback = wish.unwrap_or(gateway.options.language);
-    let found = gateway.read(|connection| payments::by_gateway_number(connection, token));
+/// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the merchant's.
+fn frame(gateway: &Gateway, page: &Page, query: &Query, record: Option<&Record>, wish: Option<Language>) -> Frame {
+    let registered = record.and_then(|record| record.language);
+    let language = query.language.or(registered).or(wish).unwrap_or_else(|| gateway.switches().language);
+    Frame::new(page.path, query, language)
+}
+
+fn answer(gateway: &Gateway, page: &Page, visit: &Visit) -> Response {
+    let _age = gateway.age();
+    let frame = |record| frame(gateway, page, &visit.query, record, visit.wish);
+    let found = gateway.read(|connection| payments::by_gateway_number(connection, &visit.query.token));
     let record = match found {
         Ok(Some(record)) if (page.is_for)(&record) => record,
-        Ok(_) => return html::not_found(fallback),
-        Err(error) => return failed(&error, fallback),
+        Ok(_) => return trouble::not_found(&frame(None)),
+        Err(error) => return failed(&error, &frame(None)),
     };
-    let view = View { gateway, record: &record, language: record.language.unwrap_or(fallback) };
+    let frame = frame(Some(&record));
+    let view = View { gateway, record: &record, frame: &frame, fill: visit.query.fill.as_deref() };
     if record.payment.status != PaymentStatus::Created {
         return finish::already(&view);
     }
-    match form {
+    match &visit.form {
         None => (page.show)(&view),
-        Some(form) => (page.submit)(&view, form).unwrap_or_else(|error| failed(&error, view.language)),
+        Some(form) => (page.submit)(&view, form).unwrap_or_else(|error| failed(&error, &frame)),
     }
 }
 
-fn failed(error: &StoreError, language: Language) -> Answer {
+fn failed(error: &StoreError, frame: &Frame) -> Response {
     tracing::error!(%error, "a page failed inside the sandbox");
-    html::internal_error(language)
+    trouble::internal_error(frame)
 }

@@ -1,20 +1,33 @@
 //! The form for a one-time password, the same for cards and wallets.
 
-use axum::http::StatusCode;
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
 
 use crate::{
-    actions::submit_otp::{OtpResult, cancel, submit_otp},
+    actions::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
     messages::Message,
-    pages::{Answer, View, finish, form::Form, html::document},
+    pages::{View, field::Field, finish, form::Form, frame::Frame, offers::Offers, summary::Summary},
     state::PaymentStatus,
     store::{StoreError, payments::Record},
+    web::{Document, Policy, page},
 };
 
-pub(super) fn show(view: &View<'_>) -> Answer {
-    Answer::Html(StatusCode::OK, page(view, ""))
+#[derive(Template)]
+#[template(path = "payer/otp.html")]
+struct OtpPage<'a> {
+    document: &'a Document,
+    frame: &'a Frame,
+    summary: Summary,
+    explanation: String,
+    field: Field,
+    offers: Option<Offers>,
 }
 
-pub(super) fn submit(view: &View<'_>, form: &Form) -> Result<Answer, StoreError> {
+pub(super) fn show(view: &View<'_>) -> Response {
+    otp_page(view, StatusCode::OK, None)
+}
+
+pub(super) fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
     let id = view.record.id;
     if form.get("action") == "cancel" {
         let record = cancel(view.gateway, id)?;
@@ -29,30 +42,37 @@ pub(super) fn submit(view: &View<'_>, form: &Form) -> Result<Answer, StoreError>
 }
 
 /// The same view of the payment as it stands now.
-fn with(view: &View<'_>, record: &Record, answer: fn(&View<'_>) -> Answer) -> Answer {
+fn with(view: &View<'_>, record: &Record, answer: fn(&View<'_>) -> Response) -> Response {
     answer(&View { record, ..*view })
 }
 
-fn wrong(view: &View<'_>) -> Answer {
-    let left = view.record.payment.otp_attempts_left;
-    let alert = format!("<p role=\"alert\">{}</p>\n", view.say(Message::WrongOtp(left)));
-    Answer::Html(StatusCode::BAD_REQUEST, page(view, &alert))
+fn wrong(view: &View<'_>) -> Response {
+    otp_page(view, StatusCode::BAD_REQUEST, Some(view.say(Message::WrongPassword)))
 }
 
-fn page(view: &View<'_>, alert: &str) -> String {
-    let content = format!(
-        "{alert}{summary}<form method=\"post\">\n\
-         <label for=\"otp\">{enter}</label>\n\
-         <input id=\"otp\" name=\"otp\" inputmode=\"numeric\" autocomplete=\"one-time-code\" required autofocus \
-         aria-describedby=\"attempts\">\n\
-         <p id=\"attempts\">{attempts}</p>\n\
-         <button>{confirm}</button>\n</form>\n\
-         <form method=\"post\"><button name=\"action\" value=\"cancel\">{cancel}</button></form>",
-        summary = finish::summary(view),
-        enter = view.say(Message::EnterOtp),
-        attempts = view.say(Message::AttemptsLeft(view.record.payment.otp_attempts_left)),
-        confirm = view.say(Message::Confirm),
-        cancel = view.say(Message::Cancel),
-    );
-    document(view.language, Message::ConfirmTitle, &content)
+fn otp_page(view: &View<'_>, status: StatusCode, mistake: Option<String>) -> Response {
+    let payment = &view.record.payment;
+    let offers = right_otp(payment).map(|otp| Offers::of_password(view, otp));
+    let explanation = match payment.masked_card {
+        Some(_) => Message::OtpOfBank,
+        None => Message::OtpByPhone,
+    };
+    let filled = offers.as_ref().filter(|_| mistake.is_none()).map(|offers| offers.filled(view.fill));
+    let field = Field {
+        value: filled.map(|form| form.get("otp").to_owned()).unwrap_or_default(),
+        hint: Some(view.say(Message::AttemptsLeft(payment.otp_attempts_left))),
+        mistake,
+        is_alone: true,
+        is_focused: true,
+        ..Field::new(view.frame.language(), "otp", Message::EnterOtp, Message::MissingOtp)
+    };
+    let otp_page = OtpPage {
+        document: &view.frame.document,
+        frame: view.frame,
+        summary: Summary::of(view),
+        explanation: view.say(explanation),
+        field: field.known_as("filled", "numeric", "one-time-code"),
+        offers,
+    };
+    page(status, Policy::Payer, &otp_page)
 }

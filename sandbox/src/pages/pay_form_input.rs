@@ -1,63 +1,97 @@
 //! What the payer typed into the pay-form, checked: a known test card or a known test phone.
 
+use time::Date;
+
 use crate::{
     actions::submit_pay_form::Payer,
     clock,
     messages::Message,
     pages::{form::Form, pay_form::megapay_takes},
     payment::{Payment, Provider},
-    problem::Problem,
     rules,
     test_data::{self, TestCard},
 };
 
-/// A field, by its label, and what is wrong with it.
-pub(super) type FieldProblem = (Message, Problem);
+/// A field, by its name in the form, and what the payer is told about it.
+pub(super) type Mistake = (&'static str, Message);
 
 /// The payer the form names, or everything that is wrong with it.
-pub(super) fn read(form: &Form, payment: &Payment) -> Result<Payer, Vec<FieldProblem>> {
-    let provider = Provider::parse(form.get("provider")).ok_or_else(|| vec![(Message::Method, Problem::Provider)])?;
+pub(super) fn read(form: &Form, payment: &Payment, today: Date) -> Result<Payer, Vec<Mistake>> {
+    let provider = Provider::parse(form.get("provider")).ok_or_else(|| vec![("provider", Message::ChooseMethod)])?;
     if provider == Provider::MegaPay && !megapay_takes(payment) {
-        return Err(vec![(Message::Method, Problem::MegaPayMinimum)]);
+        return Err(vec![("provider", Message::MegaPayMinimum)]);
     }
     match provider {
-        Provider::Cards => card(form).map(Payer::Card),
+        Provider::Cards => card(form, today).map(Payer::Card),
         Provider::MBank | Provider::MegaPay => {
-            let digits = rules::phone_of(form.get("phone")).map_err(|problem| vec![(Message::Phone, problem)])?;
+            let digits = rules::phone_of(form.get("phone")).map_err(|_| vec![("phone", Message::WrongPhone)])?;
             test_data::phone_of(provider, &digits)
                 .map(Payer::Wallet)
-                .ok_or_else(|| vec![(Message::Phone, Problem::UnknownTestPhone)])
+                .ok_or_else(|| vec![("phone", Message::NoTestPhone(provider.as_str()))])
         }
     }
 }
 
-fn card(form: &Form) -> Result<&'static TestCard, Vec<FieldProblem>> {
-    let mut problems = Vec::new();
-    let card = test_card(form).map_err(|problem| problems.push((Message::CardNumber, problem))).ok();
-    let month = rules::month_of(form.get("expiryMonth").to_owned())
-        .map_err(|problem| problems.push((Message::ExpiryMonth, problem)));
-    let year = year(form.get("expiryYear")).map_err(|problem| problems.push((Message::ExpiryYear, problem)));
+fn card(form: &Form, today: Date) -> Result<&'static TestCard, Vec<Mistake>> {
+    let mut mistakes = Vec::new();
+    let card = test_card(form).map_err(|message| mistakes.push(("pan", message))).ok();
+    let month = rules::month_of(two_digits(form.get("expiryMonth")))
+        .map_err(|_| mistakes.push(("expiryMonth", Message::WrongMonth)));
+    let year = year(form.get("expiryYear")).ok_or_else(|| mistakes.push(("expiryYear", Message::WrongYear)));
     if let (Ok(month), Ok(year)) = (month, year)
-        && !clock::ends_after(year, month, clock::today())
+        && !clock::ends_after(year, month, today)
     {
-        problems.push((Message::ExpiryYear, Problem::Expired));
+        mistakes.push(("expiryYear", Message::CardExpired));
     }
-    if let Err(problem) = rules::cvc_of(form.get("cvc").to_owned()) {
-        problems.push((Message::Cvc, problem));
+    if rules::cvc_of(form.get("cvc").to_owned()).is_err() {
+        mistakes.push(("cvc", Message::WrongCvc));
     }
     if form.get("name").is_empty() {
-        problems.push((Message::HolderName, Problem::Blank));
+        mistakes.push(("name", Message::MissingName));
     }
-    card.filter(|_| problems.is_empty()).ok_or(problems)
+    card.filter(|_| mistakes.is_empty()).ok_or(mistakes)
 }
 
 /// People type card numbers in groups.
-fn test_card(form: &Form) -> Result<&'static TestCard, Problem> {
-    let pan = rules::pan_of(form.get("pan").replace([' ', '-'], ""))?;
-    test_data::card_of(&pan).ok_or(Problem::UnknownTestCard)
+fn test_card(form: &Form) -> Result<&'static TestCard, Message> {
+    let pan = rules::pan_of(form.get("pan").replace([' ', '-'], "")).map_err(|_| Message::WrongPan)?;
+    test_data::card_of(&pan).ok_or(Message::NoTestCard)
 }
 
-fn year(text: &str) -> Result<i32, Problem> {
-    let year = text.parse().map_err(|_| Problem::FourDigitYear)?;
-    rules::year_of(year)
+/// People leave the nought of a month out.
+fn two_digits(month: &str) -> String {
+    format!("{month:0>2}")
+}
+
+/// Cards show two digits of the year, and so do people.
+fn year(text: &str) -> Option<i32> {
+    let year: i64 = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    rules::year_of(if text.len() == 2 { year + 2000 } else { year }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_year_has_two_or_four_digits() {
+        for (text, expected) in [
+            ("2031", Some(2031)),
+            ("31", Some(2031)),
+            ("00", Some(2000)),
+            ("1", None),
+            ("+31", None),
+            ("031", None),
+            ("", None),
+        ] {
+            assert_eq!(year(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_month_may_have_one_digit() {
+        for (text, is_month) in [("1", true), ("09", true), ("12", true), ("", false), ("0", false), ("13", false)] {
+            assert_eq!(rules::month_of(two_digits(text)).is_ok(), is_month, "{text}");
+        }
+    }
 }

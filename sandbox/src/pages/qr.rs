@@ -1,20 +1,17 @@
 //! The QR payment page: what a phone opens after scanning the code.
 
-use axum::http::StatusCode;
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
 use rust_decimal::Decimal;
 
 use crate::{
     actions::decide_qr::{Decision, decide_qr},
     amount,
     messages::Message,
-    pages::{
-        Answer, Page, View, finish,
-        form::Form,
-        html::{document, escape},
-    },
+    pages::{Page, View, field::Field, finish, form::Form, frame::Frame, summary::Summary},
     payment::PaymentKind,
-    problem::Problem,
     store::StoreError,
+    web::{Document, Policy, page},
 };
 
 pub(crate) const PATH: &str = "/qr";
@@ -22,27 +19,39 @@ pub(crate) const PATH: &str = "/qr";
 pub(super) const PAGE: Page = Page {
     path: PATH,
     is_for: |record| record.payment.kind == PaymentKind::Qr,
-    show: |view| Answer::Html(StatusCode::OK, page(view, None)),
+    show: |view| qr_page(view, StatusCode::OK, String::new(), None),
     submit,
 };
 
-fn submit(view: &View<'_>, form: &Form) -> Result<Answer, StoreError> {
+#[derive(Template)]
+#[template(path = "payer/qr.html")]
+struct QrPage<'a> {
+    document: &'a Document,
+    frame: &'a Frame,
+    summary: Summary,
+    /// Where the code names no sum.
+    amount: Option<Field>,
+    /// What is wrong with a form that came without a decision.
+    mistake: Option<String>,
+}
+
+fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
     let decision = match form.get("action") {
         "decline" => Decision::Decline,
         "approve" if view.record.payment.amount.is_some() => Decision::Approve(None),
         "approve" => match tyiyn(form.get("amount")) {
             Some(tyiyn) => Decision::Approve(Some(tyiyn)),
-            None => return Ok(ask_again(view)),
+            None => return Ok(ask_again(view, form, Message::WrongAmount)),
         },
-        _ => return Ok(ask_again(view)),
+        _ => return Ok(ask_again(view, form, Message::NoDecision)),
     };
     let record = decide_qr(view.gateway, view.record.id, decision)?;
     Ok(finish::settled(&View { record: &record, ..*view }))
 }
 
-/// The tyiyn of an amount in som: at least one, and no part of one.
+/// The tyiyn of an amount in som: at least one, and no part of one. People put blanks between thousands.
 fn tyiyn(som: &str) -> Option<Decimal> {
-    let som = som.replace(',', ".");
+    let som = som.replace(',', ".").replace([' ', '\u{a0}'], "");
     if !som.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
@@ -50,42 +59,31 @@ fn tyiyn(som: &str) -> Option<Decimal> {
     (tyiyn >= Decimal::ONE && tyiyn.fract().is_zero()).then(|| tyiyn.normalize())
 }
 
-fn ask_again(view: &View<'_>) -> Answer {
-    let problem = match view.record.payment.amount {
-        Some(_) => Problem::Missing,
-        None => Problem::NotNumber,
-    };
-    Answer::Html(StatusCode::BAD_REQUEST, page(view, Some(problem)))
+fn ask_again(view: &View<'_>, form: &Form, message: Message) -> Response {
+    qr_page(view, StatusCode::BAD_REQUEST, form.get("amount").to_owned(), Some(message))
 }
 
-fn page(view: &View<'_>, problem: Option<Problem>) -> String {
-    let open = view.record.payment.amount.is_none();
-    let label = view.say(Message::AmountInSom);
-    let alert = match problem {
-        Some(problem) => {
-            let subject = if open { &label } else { "action" };
-            let text = escape(&view.language.explain(problem));
-            format!("<p role=\"alert\">{subject}: {text}</p>\n")
-        }
-        None => String::new(),
+fn qr_page(view: &View<'_>, status: StatusCode, typed: String, mistake: Option<Message>) -> Response {
+    let is_open = view.record.payment.amount.is_none();
+    let (of_amount, of_form) = match mistake {
+        Some(Message::WrongAmount) => (mistake, None),
+        _ => (None, mistake),
     };
-    let amount = if open {
-        format!(
-            "<label for=\"amount\">{label}</label>\n\
-             <input id=\"amount\" name=\"amount\" inputmode=\"decimal\" autofocus>\n"
-        )
-    } else {
-        String::new()
+    let amount = Field {
+        value: typed,
+        mistake: of_amount.map(|message| view.say(message)),
+        is_focused: true,
+        is_alone: true,
+        ..Field::new(view.frame.language(), "amount", Message::AmountInSom, Message::WrongAmount)
     };
-    let content = format!(
-        "{alert}{summary}<form method=\"post\">\n{amount}\
-         <button name=\"action\" value=\"approve\">{approve}</button>\n\
-         <button name=\"action\" value=\"decline\">{decline}</button>\n</form>",
-        summary = finish::summary(view),
-        approve = view.say(Message::Approve),
-        decline = view.say(Message::Decline),
-    );
-    document(view.language, Message::QrTitle, &content)
+    let qr_page = QrPage {
+        document: &view.frame.document,
+        frame: view.frame,
+        summary: Summary::of(view),
+        amount: is_open.then(|| amount.known_as("amount", "decimal", "transaction-amount")),
+        mistake: of_form.map(|message| view.say(message)),
+    };
+    page(status, Policy::Payer, &qr_page)
 }
 
 #[cfg(test)]
@@ -98,6 +96,7 @@ mod tests {
             ("1", Some("100")),
             ("12.50", Some("1250")),
             ("0,01", Some("1")),
+            ("1 234,50", Some("123450")),
             ("0.001", None),
             ("0", None),
             ("-1", None),

@@ -1,10 +1,15 @@
 //! The record of requests to the nine endpoints.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 
-use crate::{clock, store::StoreError};
+use crate::{
+    clock,
+    endpoint_name::EndpointName,
+    faults::FaultName,
+    store::{self, StoreError, word::optional_word},
+};
 
 /// One request to one of the nine endpoints, as it was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,36 +18,69 @@ pub struct ReceivedRequest {
     pub endpoint: String,
     /// The order number or transaction id in it, if it had one that could be read.
     pub order_number: Option<String>,
-    /// The HTTP status of the answer.
-    pub http_status: u16,
+    /// The HTTP status of the answer; `None` where a fault kept the client from seeing one.
+    pub http_status: Option<u16>,
+    /// The fault that struck, if one did.
+    pub fault: Option<FaultName>,
     /// When it was answered.
     pub at: SystemTime,
 }
 
+/// A request about to be recorded.
+pub(crate) struct NewExchange<'a> {
+    pub(crate) endpoint: EndpointName,
+    pub(crate) order_number: Option<&'a str>,
+    pub(crate) http_status: Option<u16>,
+    pub(crate) fault: Option<FaultName>,
+    /// The payment that the request made, where it is not known by a number in the request.
+    pub(crate) payment_id: Option<i64>,
+    pub(crate) took: Duration,
+    pub(crate) request_head: &'a str,
+    pub(crate) request_body: Option<&'a str>,
+    pub(crate) reply_head: &'a str,
+    pub(crate) reply_body: Option<&'a str>,
+}
+
 /// Records a request.
-pub(crate) fn record(
-    connection: &Connection,
-    endpoint: &str,
-    order_number: Option<&str>,
-    http_status: u16,
-) -> Result<(), StoreError> {
+pub(crate) fn record(connection: &Connection, new: &NewExchange<'_>) -> Result<(), StoreError> {
     connection
-        .prepare_cached("INSERT INTO exchanges (at, endpoint, order_number, http_status) VALUES (?1, ?2, ?3, ?4)")?
-        .execute((clock::now_ms(), endpoint, order_number, http_status))?;
+        .prepare_cached(
+            "INSERT INTO exchanges (at, endpoint, order_number, http_status, fault, payment_id, took_us, request_head,
+                request_body, reply_head, reply_body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .execute((
+            store::clock::now(connection)?,
+            new.endpoint.path(),
+            new.order_number,
+            new.http_status,
+            new.fault.map(FaultName::as_str),
+            new.payment_id,
+            i64::try_from(new.took.as_micros()).unwrap_or(i64::MAX),
+            new.request_head,
+            new.request_body,
+            new.reply_head,
+            new.reply_body,
+        ))?;
     Ok(())
 }
 
-/// Every request so far, in the order they were answered.
-pub(crate) fn all(connection: &Connection) -> Result<Vec<ReceivedRequest>, StoreError> {
-    let mut statement =
-        connection.prepare_cached("SELECT endpoint, order_number, http_status, at FROM exchanges ORDER BY id")?;
+/// Every request so far, in the order they were answered; of one payment, by whichever of its numbers, where one is named.
+pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<ReceivedRequest>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT endpoint, order_number, http_status, at, fault FROM exchanges
+         WHERE ?1 IS NULL OR order_number = ?1
+            OR order_number IN (SELECT gateway_number FROM payments WHERE order_number = ?1)
+         ORDER BY id",
+    )?;
     let requests = statement
-        .query_map([], |row| {
+        .query_map([number], |row| {
             Ok(ReceivedRequest {
                 endpoint: row.get(0)?,
                 order_number: row.get(1)?,
                 http_status: row.get(2)?,
                 at: clock::system_time(row.get(3)?),
+                fault: optional_word(row, "fault")?,
             })
         })?
         .collect::<Result<_, _>>()?;

@@ -1,20 +1,29 @@
 //! Where the sandbox remembers: one SQLite database behind one connection.
 
+pub(crate) mod browse;
 pub(crate) mod callbacks;
+pub(crate) mod clock;
+pub(crate) mod deliveries;
 pub(crate) mod exchanges;
+pub(crate) mod history;
+pub(crate) mod notices;
 pub(crate) mod payments;
+pub(crate) mod received;
+pub(crate) mod reset;
 mod schema;
+pub(crate) mod statistics;
 pub(crate) mod transitions;
+mod word;
 
 use std::{
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::{error::SandboxError, options::Database};
+use crate::{clock::Clock, error::SandboxError, options::Database};
 
 /// How long to wait for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,6 +38,10 @@ pub(crate) struct StoreError(#[from] rusqlite::Error);
 /// The database. Calls block: inside the server they run on blocking threads.
 pub(crate) struct Store {
     connection: Mutex<Connection>,
+    /// What the times in it are read from.
+    pub(crate) clock: Arc<Clock>,
+    /// To a file: another one that only reads, so that nobody who looks at much keeps a payment waiting.
+    onlooker: Option<Mutex<Connection>>,
 }
 
 impl Store {
@@ -47,7 +60,31 @@ impl Store {
         }
         configure(&connection).map_err(unusable)?;
         schema::migrate(&mut connection).map_err(unusable)?;
-        Ok(Self { connection: Mutex::new(connection) })
+        let clock = clock::read(&connection).map_err(unusable)?;
+        let onlooker = match database {
+            Database::Memory => None,
+            Database::File(path) => Some(Mutex::new(onlooker(path).map_err(unusable)?)),
+        };
+        Ok(Self { connection: Mutex::new(connection), clock, onlooker })
+    }
+
+    /// Puts the clock ahead as far as that, where it is not already.
+    pub(crate) fn put_clock_ahead(&self, ahead_ms: i64) -> Result<(), SandboxError> {
+        if ahead_ms > self.clock.ahead_ms() {
+            self.read(|connection| clock::keep(connection, ahead_ms))
+                .map_err(|error| SandboxError::System(error.to_string()))?;
+            self.clock.set_ahead_ms(ahead_ms);
+        }
+        Ok(())
+    }
+
+    /// Reads much, for people who look: what was written before the call is seen.
+    pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let connection = self.onlooker.as_ref().unwrap_or(&self.connection);
+        // All that one page shows is of one moment.
+        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+        work(&transaction)
     }
 
     /// Reads.
@@ -71,6 +108,15 @@ impl Store {
     fn lock(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A connection that only reads.
+fn onlooker(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(connection)
 }
 
 /// WAL with `NORMAL`: what was answered survives the death of the process; only a power cut can take the last moments.

@@ -1,9 +1,6 @@
 //! Payments: written once, found by their numbers.
 
-use rusqlite::{
-    Connection, OptionalExtension, Params, Row, Transaction, named_params,
-    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
-};
+use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, named_params};
 use rust_decimal::Decimal;
 
 use crate::{
@@ -11,7 +8,11 @@ use crate::{
     language::Language,
     payment::{Payment, PaymentKind, Provider},
     state::{PaymentStatus, RejectReason},
-    store::StoreError,
+    store::{
+        self, StoreError,
+        word::{optional_word, word},
+    },
+    transcript::without_card_numbers,
 };
 
 /// One-time passwords a payer may get wrong before the payment is rejected.
@@ -50,18 +51,24 @@ pub(crate) struct Record {
     pub(crate) callback_url: Option<String>,
     pub(crate) confirmation_page: bool,
     pub(crate) created_at: i64,
+    /// When it became final, if it did.
+    pub(crate) finished_at: Option<i64>,
+    /// True where a fault has just kept it from becoming final.
+    pub(crate) stuck: bool,
 }
 
-const SELECT: &str = "SELECT p.*, (
+/// What a record is read from, of `payments p`.
+pub(super) const COLUMNS: &str = "SELECT p.*, (
         SELECT COUNT(*) FROM payments o JOIN state_changes c ON c.payment_id = o.id
         WHERE o.order_number = p.order_number AND c.status = 'CHARGE'
-    ) AS times_charged FROM payments p";
+    ) AS times_charged";
 
 const OPEN_FIRST: &str = "ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC";
 
-/// Registers a payment.
+/// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
 pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
-    let now = clock::now_ms();
+    let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
+    let now = store::clock::now(transaction)?;
     let status = PaymentStatus::Created.as_str();
     transaction
         .prepare_cached(
@@ -79,9 +86,9 @@ pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<
             ":provider": new.provider.map(Provider::as_str),
             ":amount": new.amount.map(|amount| amount.to_string()),
             ":currency": new.currency,
-            ":description": new.description,
-            ":holder_name": new.holder_name,
-            ":requisite": new.requisite,
+            ":description": without_card_numbers(&new.description),
+            ":holder_name": kept(&new.holder_name),
+            ":requisite": kept(&new.requisite),
             ":masked_card": new.masked_card,
             ":masked_phone": new.masked_phone,
             ":language": new.language.map(Language::code),
@@ -101,7 +108,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<
 
 /// The payment of a row.
 pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Record, StoreError> {
-    let sql = format!("{SELECT} WHERE p.id = ?1");
+    let sql = format!("{COLUMNS} FROM payments p WHERE p.id = ?1");
     Ok(connection.prepare_cached(&sql)?.query_row([id], record)?)
 }
 
@@ -138,22 +145,38 @@ pub(crate) fn first_with_order_number(
     first(connection, "WHERE p.order_number = ?1 ORDER BY p.id", [order_number])
 }
 
+/// The payment that goes by a number: the merchant's or a transaction id, else the gateway's.
+pub(crate) fn by_any_number(connection: &Connection, number: &str) -> Result<Option<Record>, StoreError> {
+    match by_order_number(connection, number)? {
+        Some(record) => Ok(Some(record)),
+        None => by_gateway_number(connection, number),
+    }
+}
+
 /// The payment the gateway knows by a number of its own.
 pub(crate) fn by_gateway_number(connection: &Connection, number: &str) -> Result<Option<Record>, StoreError> {
     first(connection, "WHERE p.gateway_number = ?1", [number])
 }
 
-fn first(connection: &Connection, clause: &str, params: impl Params) -> Result<Option<Record>, StoreError> {
-    let sql = format!("{SELECT} {clause} LIMIT 1");
+/// The first payment of a clause.
+pub(super) fn first(connection: &Connection, clause: &str, params: impl Params) -> Result<Option<Record>, StoreError> {
+    let sql = format!("{COLUMNS} FROM payments p {clause} LIMIT 1");
     Ok(connection.prepare_cached(&sql)?.query_row(params, record).optional()?)
 }
 
-/// Every payment, in the order of registration.
-pub(crate) fn all(connection: &Connection) -> Result<Vec<Payment>, StoreError> {
-    let sql = format!("{SELECT} ORDER BY p.id");
+/// Whether there is any payment at all.
+pub(crate) fn any(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM payments)")?.query_row((), |row| row.get(0))?)
+}
+
+/// Every payment, in the order of registration; those of one number, where one is named.
+pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<Payment>, StoreError> {
+    let sql = format!(
+        "{COLUMNS} FROM payments p WHERE ?1 IS NULL OR p.order_number = ?1 OR p.gateway_number = ?1 ORDER BY p.id"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let payments =
-        statement.query_map([], |row| record(row).map(|record| record.payment))?.collect::<Result<_, _>>()?;
+        statement.query_map([number], |row| record(row).map(|record| record.payment))?.collect::<Result<_, _>>()?;
     Ok(payments)
 }
 
@@ -185,53 +208,8 @@ pub(crate) fn spend_otp_attempt(transaction: &Transaction<'_>, id: i64) -> Resul
     Ok(())
 }
 
-/// A stored word, read back by its parser.
-struct Word<T>(T);
-
-trait Parse: Sized {
-    fn parse_word(word: &str) -> Option<Self>;
-}
-
-macro_rules! parse {
-    ($($kind:ty => $parser:path),* $(,)?) => {$(
-        impl Parse for $kind {
-            fn parse_word(word: &str) -> Option<Self> {
-                $parser(word)
-            }
-        }
-    )*};
-}
-
-parse! {
-    PaymentKind => PaymentKind::parse,
-    Provider => Provider::parse,
-    PaymentStatus => PaymentStatus::parse,
-    RejectReason => RejectReason::parse,
-    Language => Language::from_code,
-}
-
-impl Parse for Decimal {
-    fn parse_word(word: &str) -> Option<Self> {
-        Self::from_str_exact(word).ok()
-    }
-}
-
-impl<T: Parse> FromSql for Word<T> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        T::parse_word(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
-    }
-}
-
-fn word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    row.get::<_, Word<T>>(column).map(|word| word.0)
-}
-
-fn optional_word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
-    let found: Option<Word<T>> = row.get(column)?;
-    Ok(found.map(|word| word.0))
-}
-
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+/// The record of a row.
+pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let kind = word(row, "kind")?;
     let order_number: String = row.get("order_number")?;
     let created_at = row.get("created_at")?;
@@ -262,5 +240,51 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         callback_url: row.get("callback_url")?,
         confirmation_page: row.get("confirmation_page")?,
         created_at,
+        finished_at: row.get("finished_at")?,
+        stuck: false,
     })
+}
+
+/// Notes that a pending payment's status was asked for, and returns how often it was.
+pub(crate) fn count_pending_query(transaction: &Transaction<'_>, id: i64) -> Result<u32, StoreError> {
+    Ok(transaction
+        .prepare_cached(
+            "UPDATE payments SET pending_queries = pending_queries + 1 WHERE id = ?1 RETURNING pending_queries",
+        )?
+        .query_row([id], |row| row.get(0))?)
+}
+
+/// Notes why a pending payment is to be rejected.
+pub(crate) fn set_pending_reason(
+    transaction: &Transaction<'_>,
+    id: i64,
+    reason: RejectReason,
+) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached("UPDATE payments SET pending_reason = ?2 WHERE id = ?1")?
+        .execute((id, reason.code()))?;
+    Ok(())
+}
+
+/// Why a pending payment is to be rejected; `None` where it is to be charged.
+pub(crate) fn pending_reason(connection: &Connection, id: i64) -> Result<Option<RejectReason>, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT pending_reason FROM payments WHERE id = ?1")?
+        .query_row([id], |row| optional_word(row, "pending_reason"))?)
+}
+
+/// The payments that have been pending since a time or longer.
+pub(crate) fn pending_since(connection: &Connection, since: i64) -> Result<Vec<i64>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM payments WHERE status = 'PENDING' AND pending_since <= ?1 ORDER BY pending_since, id",
+    )?;
+    let ids = statement.query_map([since], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(ids)
+}
+
+/// Since when the payment has been pending that has been so for longest.
+pub(crate) fn longest_pending(connection: &Connection) -> Result<Option<i64>, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT MIN(pending_since) FROM payments WHERE status = 'PENDING'")?
+        .query_row((), |row| row.get(0))?)
 }

@@ -3,7 +3,12 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Step N brings a database from version N to N + 1. A step that was released is never edited.
-const STEPS: [&str; 1] = [include_str!("schema_1.sql")];
+const STEPS: [&str; 4] = [
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// The version this sandbox writes.
 pub(super) const VERSION: i64 = STEPS.len() as i64;

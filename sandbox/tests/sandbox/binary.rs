@@ -20,11 +20,12 @@ use crate::{
     merchant::Merchant,
 };
 
-fn command() -> Command {
+pub fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kassa-sandbox"));
     command
         .env_remove("KASSA_SANDBOX_LOGIN")
         .env_remove("KASSA_SANDBOX_PASSWORD")
+        .env_remove("KASSA_SANDBOX_ADMIN_TOKEN")
         .env_remove("RUST_LOG")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -69,7 +70,7 @@ impl Running {
     }
 }
 
-fn refused(command: &mut Command) -> String {
+pub fn refused(command: &mut Command) -> String {
     let Output { status, stderr, .. } = command.output().expect("it runs");
     assert!(!status.success());
     let error = String::from_utf8(stderr).expect("a text");
@@ -86,6 +87,8 @@ fn it_prints_where_it_is_and_whom_to_pay_as_and_stops_when_asked() {
     for text in TEST_CARDS.iter().map(|card| card.pan).chain(TEST_PHONES.iter().map(|phone| phone.phone)) {
         assert!(running.welcome.contains(text), "{text}");
     }
+    let token = running.welcome.lines().find_map(|line| line.trim().strip_prefix("admin")).expect("the admin token");
+    assert!(token.trim().len() >= 32, "{token}");
     assert_eq!(send("GET", &format!("{}/", running.url()), &[], b"").status, 404);
     assert!(running.stop().0);
 }
@@ -105,11 +108,12 @@ fn an_unusable_file_is_one_clear_line() {
 }
 
 #[test]
-fn a_password_of_one_s_own_is_printed_nowhere() {
+fn a_password_and_a_token_of_one_s_own_are_printed_nowhere() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0"]).env("KASSA_SANDBOX_PASSWORD", "planted-password");
+    command.env("KASSA_SANDBOX_ADMIN_TOKEN", "planted-token");
     let running = Running::start(&mut command);
-    assert!(!running.welcome.contains("planted-password"));
+    assert!(!running.welcome.contains("planted-"));
     let authorization = basic("kassa", "planted-password");
     let url = format!("{}{CARD}", running.url());
     let answer = send("POST", &url, &[("authorization", &authorization)], b"{}");
@@ -159,8 +163,13 @@ fn card_numbers_cvcs_and_passwords_are_written_nowhere() {
     command.args(["--listen", "127.0.0.1:0", "--callback-pauses", "1", "--db"]);
     command.arg(folder.path().join("sandbox.db"));
     command.env("RUST_LOG", "trace").env("KASSA_SANDBOX_PASSWORD", "planted-password");
+    command.env("KASSA_SANDBOX_ADMIN_TOKEN", "planted-token");
     let running = Running::start(&mut command);
     pay_in_every_way(&running.url());
+    for (token, status) in [("planted-token", 200), ("planted-token-of-a-stranger", 401)] {
+        let headers = [("authorization", &*format!("Bearer {token}"))];
+        assert_eq!(send("GET", &format!("{}/admin/ledger", running.url()), &headers, b"").status, status);
+    }
 
     // While it runs, the write-ahead log is there to be searched, too.
     let mut written = read_all(folder.path());
@@ -177,6 +186,7 @@ fn card_numbers_cvcs_and_passwords_are_written_nowhere() {
         "q7Z",
         "planted-otp",
         "planted-password",
+        "planted-token",
         &basic("kassa", "planted-password"),
     ] {
         assert!(!database.contains(secret), "{secret} is in the database");

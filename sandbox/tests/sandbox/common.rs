@@ -1,7 +1,7 @@
 //! What the tests share: a sandbox, a client that speaks bare HTTP, request bodies written by hand.
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::TcpStream,
     thread,
     time::{Duration, Instant},
@@ -60,23 +60,32 @@ impl Response {
 
 /// Sends one request to an absolute URL over a connection of its own.
 pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
+    try_send(method, url, headers, body).expect("the sandbox answers")
+}
+
+/// As `send`, to somebody who may be gone, or go away before the answer is whole.
+pub fn try_send(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Response> {
     let rest = url.strip_prefix("http://").expect("an http URL");
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let mut stream = TcpStream::connect(host).expect("the sandbox listens");
+    let mut stream = TcpStream::connect(host)?;
     let mut head =
         format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("\r\n");
-    stream.write_all(head.as_bytes()).expect("the head is sent");
-    stream.write_all(body).expect("the body is sent");
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body)?;
     let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("the answer is whole");
+    stream.read_to_end(&mut answer)?;
     let answer = String::from_utf8(answer).expect("the answer is text");
-    let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    Response { status: status.expect("a status"), head: head.to_owned(), body: body.to_owned() }
+    let answer = Response { status: status.expect("a status"), head: head.to_owned(), body: body.to_owned() };
+    if answer.header("content-length").is_some_and(|length| length != body.len().to_string()) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(answer)
 }
 
 pub fn basic(login: &str, password: &str) -> String {

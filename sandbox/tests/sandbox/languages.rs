@@ -88,3 +88,29 @@ fn other_pages_speak_the_browser_s_language_or_the_merchant_s() {
     }
     assert!(open(&url).body.contains("<html lang=\"ky\">"));
 }
+
+#[test]
+fn a_payer_can_switch_the_language_and_keeps_it_on_the_next_page() {
+    let sandbox = start();
+    let url = post(&sandbox, PAY_FORM, &pay_form_body()).data("payFormUrl");
+    let page = open(&format!("{url}&language=ky"));
+    assert!(page.body.contains("<html lang=\"ky\">") && page.body.contains("99,50\u{a0}сом"));
+    let token = url.split_once("token=").expect("a token").1;
+    assert!(page.body.contains(&format!("href=\"?token={token}&#38;language=ru\"")));
+
+    let chosen = submit(&format!("{url}&language=ky"), &[("provider", "MBank"), ("phone", "996555000101")]);
+    let next = chosen.header("location").expect("a location");
+    assert!(next.contains("/wallet?") && next.ends_with("&language=ky"));
+    assert!(open(next).body.contains("<html lang=\"ky\">"));
+}
+
+#[test]
+fn a_switch_of_language_goes_before_the_payment_s() {
+    let sandbox = start();
+    let body = card_body("S-1").with_text("language", "ru");
+    let url = post(&sandbox, CARD, &body).data("ConfirmationUrl");
+    assert!(open(&url).body.contains("<html lang=\"ru\">"));
+    assert!(open(&format!("{url}&language=en")).body.contains("<html lang=\"en\">"));
+    assert!(open(&format!("{url}&language=de")).body.contains("<html lang=\"ru\">"));
+    assert!(open(&format!("{}/3ds?token=none&language=ky", sandbox.url())).body.contains("<html lang=\"ky\">"));
+}

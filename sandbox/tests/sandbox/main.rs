@@ -1,20 +1,32 @@
 //! The sandbox over real sockets and real SQLite, against values written by hand from the interface.
 
+mod admin;
 mod binary;
+mod callback_faults;
 mod callbacks;
 mod card_pages;
 mod card_payment;
 mod card_validation;
+mod child;
+mod clock;
 mod common;
 mod concurrency;
+mod control;
+mod dashboard;
+mod dialect;
+mod fault_settings;
+mod faults;
 mod http;
+mod killed;
 mod languages;
 mod mbank;
 mod merchant;
 mod pay_form;
 mod qr;
+mod raw;
 mod readme;
 mod restart;
 mod reused_numbers;
 mod status;
+mod tls;
 mod validation;

@@ -74,6 +74,12 @@ impl Merchant {
         serde_json::from_str(&self.next().1).expect("a callback is JSON")
     }
 
+    /// The next callback, if one has arrived.
+    pub fn arrived(&self) -> Option<Value> {
+        let (_, body) = self.received.try_recv().ok()?;
+        Some(serde_json::from_str(&body).expect("a callback is JSON"))
+    }
+
     /// Everything that has arrived and was not looked at.
     pub fn rest(&self) -> usize {
         self.received.try_iter().count()

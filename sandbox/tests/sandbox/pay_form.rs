@@ -50,7 +50,7 @@ fn a_card_goes_through_the_3ds_page() {
     for name in ["provider", "pan", "expiryMonth", "expiryYear", "cvc", "name", "phone"] {
         assert!(form.body.contains(&format!("name=\"{name}\"")), "{name}");
     }
-    assert!(form.body.contains("99.50 KGS") && form.body.contains("Flower shop"));
+    assert!(form.body.contains("KGS\u{a0}99.50") && form.body.contains("Flower shop"));
 
     let challenge = location(&choose_card(&url, &[]));
     let number = only_payment(&sandbox).gateway_number;
@@ -79,7 +79,7 @@ fn a_card_without_3ds_is_settled_at_once() {
 
     let declined = make(&sandbox, &pay_form_body());
     let page = choose_card(&declined, &[("pan", "4000-0000-0000-2024")]);
-    assert!(page.status == 200 && page.body.contains("<a href=\"myapp://paid?from=form\">"));
+    assert!(page.status == 200 && page.body.contains("href=\"myapp://paid?from=form\""));
 }
 
 #[test]
@@ -133,26 +133,34 @@ fn megapay_takes_five_som_and_not_less() {
 fn mistakes_are_named_and_card_data_is_not_shown_again() {
     let sandbox = start();
     let url = make(&sandbox, &pay_form_body());
-    for (field, value, label) in [
-        ("pan", "4111 1111 1111 1112", "Card number"),
-        ("pan", "411", "Card number"),
-        ("expiryMonth", "13", "Expiry month"),
-        ("expiryYear", "99", "Expiry year"),
-        ("expiryYear", "2020", "Expiry year"),
-        ("cvc", "98765", "CVC"),
-        ("name", " ", "Cardholder name"),
-        ("provider", "Visa", "Payment method"),
+    for (field, value, told) in [
+        ("pan", "4111 1111 1111 1112", "This is no test card"),
+        ("pan", "411", "A card number has 13 to 20 digits"),
+        ("expiryMonth", "13", "Enter the month"),
+        ("expiryYear", "9", "Enter the year"),
+        ("expiryYear", "2020", "The card has expired"),
+        ("cvc", "98765", "Enter the 3 digits"),
+        ("name", " ", "Enter the name"),
+        ("provider", "Visa", "Choose how to pay"),
     ] {
         let page = choose_card(&url, &[(field, value)]);
         assert_eq!(page.status, 400, "{field}");
         let (_, rest) = page.body.split_once("role=\"alert\"").expect("an alert");
         let alert = rest.split_once("</ul>").expect("a list").0;
-        assert!(alert.contains(label), "{alert}");
-        assert!(!page.body.contains("4111 1111") && !page.body.contains("98765"));
+        assert!(alert.contains(&format!("<a href=\"#{field}\">{told}")), "{alert}");
+        for typed in ["value=\"4111", "4111 1111 1111 1112", "value=\"2099\"", "value=\"123\"", "98765"] {
+            assert!(!page.body.contains(typed), "{typed}");
+        }
+        assert_eq!(page.body.contains("value=\"Aibek Asanov\""), field != "name");
     }
-    for phone in ["", "x", "996555999999", "996755000201"] {
+    for (phone, told) in [
+        ("", "Enter a phone number"),
+        ("x", "Enter a phone number"),
+        ("996555999999", "This is no test phone of MBank"),
+        ("996755000201", "This is no test phone of MBank"),
+    ] {
         let page = submit(&url, &[("provider", "MBank"), ("phone", phone)]);
-        assert!(page.status == 400 && page.body.contains("<li>Phone number: "));
+        assert!(page.status == 400 && page.body.contains(&format!("<a href=\"#phone\">{told}")));
     }
     assert_eq!(only_payment(&sandbox).provider, None);
 }
@@ -179,4 +187,46 @@ fn a_finished_form_changes_nothing() {
         assert!(page.status == 200 && page.body.contains("This payment is finished"));
     }
     assert_eq!(only_payment(&sandbox).times_charged, 1);
+}
+
+#[test]
+fn a_payer_can_cancel_before_choosing() {
+    let sandbox = start();
+    let url = make(&sandbox, &pay_form_body());
+    let done = submit(&url, &[("action", "cancel")]);
+    assert!(done.status == 200 && done.body.contains("href=\"myapp://paid?from=form\""));
+    assert_eq!(only_payment(&sandbox).reject_reason, Some(RejectReason::CancelledByPayer));
+}
+
+#[test]
+fn people_may_leave_out_what_goes_without_saying() {
+    let sandbox = start();
+    let url = make(&sandbox, &pay_form_body());
+    location(&choose_card(&url, &[("expiryMonth", "1"), ("expiryYear", "99")]));
+}
+
+#[test]
+fn test_data_fill_the_form_without_a_script() {
+    let sandbox = start();
+    let url = make(&sandbox, &pay_form_body());
+    let form = open(&url).body;
+    assert!(form.contains("name=\"fill\" value=\"card-0\"") && form.contains("name=\"fill\" value=\"phone-4\""));
+    let card = open(&format!("{url}&fill=card-0")).body;
+    assert!(
+        card.contains("value=\"4111 1111 1111 1111\"")
+            && card.contains("value=\"Cards\" id=\"provider-Cards\" checked")
+    );
+    let wallet = open(&format!("{url}&fill=phone-4")).body;
+    assert!(wallet.contains("value=\"+996 755 000 201\"") && wallet.contains("id=\"provider-MegaPay\" checked"));
+    assert!(open(&format!("{url}&fill=card-99")).body.contains("name=\"pan\""));
+
+    let challenge = location(&choose_card(&url, &[]));
+    assert!(open(&format!("{challenge}&fill=otp")).body.contains("value=\"123456\""));
+}
+
+#[test]
+fn an_amount_too_small_for_megapay_offers_none_of_its_phones() {
+    let sandbox = start();
+    let url = make(&sandbox, &pay_form_body().with("amount", "4.99"));
+    assert!(!open(&url).body.contains("996 755") && !open(&format!("{url}&fill=phone-4")).body.contains("+996 755"));
 }

@@ -39,7 +39,7 @@ fn the_image_is_scanned_and_paid() {
     assert_eq!(url, format!("{}/qr?token={}", sandbox.url(), payment.gateway_number));
 
     let page = open(&url);
-    assert!(page.status == 200 && page.body.contains("125.50 KGS"));
+    assert!(page.status == 200 && page.body.contains("KGS\u{a0}125.50"));
     let done = submit(&url, &[("action", "approve")]);
     assert!(done.status == 200 && done.body.contains("<h1>Paid</h1>"));
     let id = payment.transaction_id.expect("a transaction id");

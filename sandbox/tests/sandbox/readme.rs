@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kassa_sandbox::{PaymentStatus, RejectReason, TEST_CARDS, TEST_PHONES, ThreeDs};
+use kassa_sandbox::{EndpointName, FaultName, PaymentStatus, RejectReason, TEST_CARDS, TEST_PHONES, ThreeDs};
 
 const README: &str = include_str!("../../README.md");
 
@@ -50,5 +50,17 @@ fn every_status_and_reject_code_is_documented() {
     let codes: BTreeSet<String> = rows(3..=3).into_iter().map(|row| row[0].clone()).collect();
     for reason in RejectReason::ALL {
         assert!(codes.contains(reason.code()), "{}", reason.code());
+    }
+}
+
+#[test]
+fn every_fault_and_endpoint_is_documented_and_no_other() {
+    let section = README.split("\n## ").find(|section| section.starts_with("Faults\n")).expect("the section");
+    let table = section.split("What narrows").next().expect("the table");
+    let listed: Vec<_> = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let names: BTreeSet<_> = FaultName::ALL.iter().map(|name| name.as_str()).collect();
+    assert_eq!((listed.len(), listed.into_iter().collect()), (names.len(), names));
+    for endpoint in EndpointName::ALL {
+        assert!(section.contains(&format!("`{endpoint}`")), "{endpoint}");
     }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::{
-    common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, wait_until},
+    common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, try_send, wait_until},
     merchant::Merchant,
 };
 
@@ -82,9 +82,41 @@ fn stopping_does_not_wait_for_a_long_pause() {
 #[test]
 fn a_stopped_sandbox_no_longer_listens() {
     let sandbox = start_with(|_| {});
-    let address = sandbox.address();
+    let url = format!("{}/admin/switches", sandbox.url());
+    let authorization = format!("Bearer {}", sandbox.admin_token());
+    let ask = || try_send("GET", &url, &[("authorization", &authorization)], b"");
+    assert_eq!(ask().expect("an answer").status, 200);
     sandbox.stop();
-    TcpListener::bind(address).expect("the port is free again");
+    // The port is anybody's again, but only this sandbox knew the token.
+    assert!(!ask().is_ok_and(|answer| answer.status == 200), "it still answers");
+}
+
+#[test]
+fn a_file_of_the_first_version_is_brought_up_to_date() {
+    let (_folder, path) = file();
+    let connection = Connection::open(&path).expect("a database");
+    connection.execute_batch(include_str!("../../src/store/schema_1.sql")).expect("the first version");
+    connection
+        .execute_batch(
+            "INSERT INTO exchanges (at, endpoint, order_number, http_status)
+                VALUES (1000, '/api/v1.1.0/payment', 'V-1', 409);
+             INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
+                confirmation_page, status, otp_attempts_left, created_at)
+                VALUES ('card', 'V-1', 'G-1', 'Cards', '100.10', 'KGS', '', 0, 'CHARGE', 3, 1000);
+             INSERT INTO callbacks (payment_id, target, body, attempts)
+                VALUES (1, 'http://127.0.0.1:1/', '{\"status\":\"CHARGE\"}', 1);
+             INSERT INTO callback_attempts (callback_id, attempt, at, http_status) VALUES (1, 1, 1000, 200);",
+        )
+        .expect("written");
+    connection.pragma_update(None, "user_version", 1).expect("written");
+    drop(connection);
+    let sandbox = start_on(&path);
+    let request = sandbox.requests().remove(0);
+    assert_eq!((request.order_number.as_deref(), request.http_status, request.fault), (Some("V-1"), Some(409), None));
+    let attempt = sandbox.callbacks().remove(0);
+    assert_eq!((attempt.order_number.as_str(), attempt.http_status, attempt.fault), ("V-1", Some(200), None));
+    assert_eq!(get_status(&sandbox, "V-1", "Cards").data("status"), "CHARGE");
+    assert_eq!(post(&sandbox, CARD, &card_body("V-2")).status, 200);
 }
 
 #[test]
@@ -96,7 +128,7 @@ fn a_newer_file_is_refused_untouched() {
     drop(connection);
     let options = SandboxOptions { database: Database::File(path.clone()), ..SandboxOptions::default() };
     let error = Sandbox::start(options).err().expect("refused");
-    assert!(matches!(error, SandboxError::NewerDatabase { found: 99, supported: 1, .. }), "{error}");
+    assert!(matches!(error, SandboxError::NewerDatabase { found: 99, supported: 4, .. }), "{error}");
     let connection = Connection::open(&path).expect("a database");
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version");
     assert_eq!(version, 99);

@@ -1,0 +1,228 @@
+"""The merchant's dashboard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from kassa_sandbox import Sandbox, cards
+from playwright.sync_api import Browser, expect
+
+from shop import Shop
+from staff import PAGES, fill_login, log_in
+from visitor import Size, Visit, Visitor
+
+
+@pytest.fixture(scope="session")
+def history() -> Iterator[Sandbox]:
+    """A sandbox with an invented history."""
+    with Sandbox(demo_payments=2000) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def merchant(browser: Browser, history: Sandbox) -> Iterator[Visitor]:
+    """Somebody who is logged in where much has happened."""
+    visitor = Visitor(browser, {urlsplit(history.base_url).netloc}, "en", size="desktop", dark=False, scripts=True)
+    log_in(visitor, history)
+    yield visitor
+    visitor.close()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_every_page_is_accessible_and_fits(browser: Browser, history: Sandbox, size: Size, dark: bool) -> None:
+    visitor = Visitor(browser, {urlsplit(history.base_url).netloc}, "en", size=size, dark=dark, scripts=True)
+    visitor.open(f"{history.base_url}/dashboard")
+    visitor.look("login")
+    fill_login(visitor, *history.credentials)
+    expect(visitor.heading).to_have_text("Transactions")
+    for name, path in PAGES.items():
+        visitor.open(f"{history.base_url}{path}")
+        visitor.look(name)
+    visitor.open(f"{history.base_url}/dashboard/deliveries")
+    visitor.page.locator("tbody a").first.click()
+    expect(visitor.page.get_by_role("heading", name="Reply")).to_be_visible()
+    visitor.look("delivery")
+    visitor.open(f"{history.base_url}/dashboard?status=CHARGE&kind=card")
+    visitor.page.locator("tbody a").first.click()
+    expect(visitor.page.get_by_role("heading", name="History")).to_be_visible()
+    visitor.page.locator("summary").first.click()
+    visitor.look("payment")
+    visitor.close()
+
+
+def test_an_empty_sandbox_says_how_to_begin(visit: Visit, kassa_sandbox: Sandbox) -> None:
+    merchant = visit()
+    log_in(merchant, kassa_sandbox)
+    expect(merchant.page.get_by_text("No payment was made yet.")).to_be_visible()
+    merchant.look("empty")
+    for path in PAGES.values():
+        merchant.open(f"{kassa_sandbox.base_url}{path}")
+        expect(merchant.heading).to_be_visible()
+
+
+def test_a_stranger_is_asked_to_log_in_and_gets_where_they_wanted(visit: Visit, kassa_sandbox: Sandbox) -> None:
+    merchant = visit()
+    merchant.open(f"{kassa_sandbox.base_url}/dashboard/analysis?span=90")
+    expect(merchant.heading).to_have_text("Log in")
+    with merchant.refused(403):
+        fill_login(merchant, "kassa", "wrong")
+        expect(merchant.page.get_by_role("alert")).to_have_text("Wrong login or password.")
+    merchant.look("login-refused")
+    fill_login(merchant, *kassa_sandbox.credentials)
+    expect(merchant.heading).to_have_text("Analysis")
+    assert merchant.page.url.endswith("/dashboard/analysis?span=90")
+    merchant.press("Log out")
+    expect(merchant.heading).to_have_text("Log in")
+    merchant.open(f"{kassa_sandbox.base_url}/dashboard")
+    expect(merchant.heading).to_have_text("Log in")
+
+
+def test_the_front_door_leads_browsers_to_the_dashboard(visit: Visit, kassa_sandbox: Sandbox) -> None:
+    merchant = visit()
+    merchant.open(kassa_sandbox.base_url)
+    expect(merchant.heading).to_have_text("Log in")
+
+
+def test_a_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sandbox: Sandbox, shop: Shop) -> None:
+    payer = visit()
+    payer.open(shop.card_payment(order="followed-1"))
+    payer.page.get_by_label("One-time password").fill(cards.APPROVED.otp or "")
+    payer.press("Confirm")
+    expect(payer.heading).to_have_text("The shop")
+
+    merchant = visit()
+    log_in(merchant, kassa_sandbox)
+    merchant.page.get_by_label("Search").fill("followed")
+    merchant.press("Show")
+    expect(merchant.page.get_by_role("heading", name="1 matching payment")).to_be_visible()
+    merchant.page.get_by_role("link", name="followed-1").click()
+    expect(merchant.heading).to_have_text("followed-1")
+    history = merchant.page.locator(".history")
+    expect(history).to_contain_text("Request to payment")
+    expect(history).to_contain_text("Callback, attempt 1")
+    merchant.page.get_by_text("Request", exact=True).first.click()
+    expect(history).to_contain_text('"pan": "411111******1111"')
+    merchant.look("followed")
+
+
+def test_a_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, kassa_sandbox: Sandbox) -> None:
+    with Shop(kassa_sandbox) as shop:
+        shop.callback_url = f"{kassa_sandbox.base_url}/receiver/my-shop"
+        payer = visit()
+        payer.open(shop.card_payment(order="seen-1"))
+        payer.press("Cancel the payment")
+
+    merchant = visit()
+    log_in(merchant, kassa_sandbox, "/dashboard/deliveries?order=seen-1")
+    expect(merchant.page.locator("tbody tr")).to_have_count(1)
+    merchant.press("Deliver again: seen-1, attempt 1")
+    expect(merchant.page.get_by_role("status")).to_contain_text("on its way once more")
+    merchant.look("delivered-again")
+    expect(merchant.page.locator("tbody tr")).to_have_count(2, timeout=100) if _reloaded(merchant) else None
+    merchant.open(f"{kassa_sandbox.base_url}/dashboard/receiver")
+    expect(merchant.page.locator(".event")).to_have_count(2)
+    expect(merchant.page.locator(".event").first).to_contain_text('"orderNumber":"seen-1"')
+    merchant.look("received")
+    merchant.press("Clear")
+    expect(merchant.page.get_by_text("Nothing yet.")).to_be_visible()
+
+
+def _reloaded(merchant: Visitor) -> bool:
+    """Loads the deliveries again until the second one is there."""
+    for _ in range(100):
+        merchant.page.get_by_role("link", name="Load the list again").click()
+        if merchant.page.locator("tbody tr").count() == 2:
+            return True
+        merchant.page.go_back()
+    return False
+
+
+def test_the_list_is_filtered_sorted_and_paged(merchant: Visitor) -> None:
+    page = merchant.page
+    page.get_by_label("Status").select_option("Rejected")
+    merchant.press("Show")
+    expect(page.get_by_role("heading", name="matching payments")).to_be_visible()
+    assert set(page.locator("tbody .badge").all_inner_texts()) == {"Rejected"}
+    page.get_by_role("link", name="Amount").click()
+    expect(page.get_by_role("columnheader", name="Amount")).to_have_attribute("aria-sort", "descending")
+    first = page.locator("tbody td.number").all_inner_texts()
+    amounts = [float(text.split()[0].replace(",", "")) for text in first]
+    assert amounts == sorted(amounts, reverse=True)
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("link", name="Previous")).to_be_visible()
+    second = page.locator("tbody td.number").all_inner_texts()
+    assert float(second[0].split()[0].replace(",", "")) <= amounts[-1]
+    page.get_by_role("link", name="Previous").click()
+    expect(page.get_by_role("link", name="Previous")).to_be_hidden()
+    assert page.locator("tbody td.number").all_inner_texts() == first
+    with merchant.refused(400):
+        page.get_by_label("Amount from").fill("a lot")
+        merchant.press("Show")
+        expect(page.get_by_role("alert")).to_contain_text("Amount from must be an amount")
+
+
+def test_the_export_has_what_the_filter_shows(merchant: Visitor, tmp_path: Path) -> None:
+    page = merchant.page
+    page.get_by_label("Provider").select_option("MegaPay")
+    merchant.press("Show")
+    heading = page.get_by_role("heading", name="matching payments").inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export as CSV").click()
+    path = tmp_path / "transactions.csv"
+    download.value.save_as(path)
+    with io.StringIO(path.read_text(encoding="utf-8-sig")) as text:
+        rows = list(csv.DictReader(text))
+    assert len(rows) == int(heading.split()[0].replace(",", ""))
+    assert {row["provider"] for row in rows} == {"MegaPay"}
+
+
+def test_the_choice_between_light_and_dark_stays(merchant: Visitor, history: Sandbox) -> None:
+    page = merchant.page
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    merchant.press("Change between light and dark")
+    assert page.evaluate(background) != light
+    merchant.open(f"{history.base_url}/dashboard/schedules")
+    assert page.evaluate(background) != light
+    merchant.press("Change between light and dark")
+    assert page.evaluate(background) == light
+
+
+def test_charts_follow_the_theme(merchant: Visitor, history: Sandbox) -> None:
+    merchant.open(f"{history.base_url}/dashboard/schedules")
+    bar = merchant.page.locator('.chart [fill="#010101"]').first
+    colour = "node => getComputedStyle(node).fill"
+    light = bar.evaluate(colour)
+    merchant.press("Change between light and dark")
+    assert bar.evaluate(colour) not in (light, "rgb(1, 1, 1)")
+
+
+def test_pages_work_without_scripts(visit: Visit, kassa_sandbox: Sandbox, shop: Shop) -> None:
+    shop.card_payment(order="plain-1")
+    merchant = visit(scripts=False)
+    log_in(merchant, kassa_sandbox)
+    merchant.page.get_by_role("link", name="plain-1").click()
+    expect(merchant.heading).to_have_text("plain-1")
+    merchant.look("payment")
+
+
+def test_the_keyboard_gets_past_the_navigation_at_once(merchant: Visitor) -> None:
+    merchant.page.keyboard.press("Tab")
+    expect(merchant.focused).to_have_text("Skip to the content")
+    merchant.page.keyboard.press("Enter")
+    assert merchant.page.evaluate("document.activeElement.id") == "content"
+
+
+def test_static_files_are_kept_by_the_browser(kassa_sandbox: Sandbox) -> None:
+    with urllib.request.urlopen(f"{kassa_sandbox.base_url}/dashboard/login") as answer:
+        html = answer.read().decode()
+    name = html.split('href="../assets/kassa-')[1].split('"')[0]
+    with urllib.request.urlopen(f"{kassa_sandbox.base_url}/assets/kassa-{name}") as answer:
+        assert "immutable" in answer.headers["cache-control"]

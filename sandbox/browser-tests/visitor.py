@@ -1,0 +1,117 @@
+"""Somebody with a browser window, who notes everything that the pages complain about."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
+
+from accessibility import check_accessible
+
+Size: TypeAlias = Literal["phone", "desktop"]
+SIZES: dict[Size, tuple[int, int]] = {"phone": (390, 844), "desktop": (1280, 800)}
+SCREENSHOTS = os.environ.get("KASSA_SCREENSHOTS")
+
+
+class Visitor:
+    """One browser window. What it notes has to be nothing when it is closed."""
+
+    def __init__(
+        self,
+        browser: Browser,
+        hosts: set[str],
+        language: str,
+        *,
+        size: Size,
+        dark: bool,
+        scripts: bool,
+    ) -> None:
+        """``hosts`` are those that its pages may ask, each with its port."""
+        width, height = SIZES[size]
+        self.context: BrowserContext = browser.new_context(
+            locale=language,
+            viewport={"width": width, "height": height},
+            is_mobile=size == "phone",
+            has_touch=size == "phone",
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
+        )
+        self.label = f"{language}-{size}{'-dark' if dark else ''}{'' if scripts else '-no-script'}"
+        self.has_scripts = scripts
+        self.complaints: list[str] = []
+        self._hosts = hosts
+        self.page: Page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        self.page.on("console", self._heard)
+        self.page.on("request", self._asked)
+        self.page.on("requestfailed", self._failed)
+
+    def _heard(self, said: ConsoleMessage) -> None:
+        if said.type in ("error", "warning"):
+            self.complaints.append(f"console: {said.text}")
+
+    def _asked(self, request: Request) -> None:
+        url = urlsplit(request.url)
+        if url.scheme in ("http", "https") and url.netloc not in self._hosts:
+            self.complaints.append(f"another host: {request.url}")
+
+    def _failed(self, request: Request) -> None:
+        # Whoever goes on before a picture has come wants it no more: that is no failure of the page.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"failed: {request.url} {request.failure}")
+
+    @contextmanager
+    def refused(self, status: int) -> Generator[None]:
+        """What is done inside leads to a page with an error's status once, which the browser itself notes."""
+        before = len(self.complaints)
+        yield
+        said = self.complaints[before:]
+        assert len(said) == 1, said
+        assert f"a status of {status} " in said[0], said
+        del self.complaints[before:]
+
+    def look(self, name: str) -> None:
+        """Checks that the page is accessible, and fits; keeps a picture of it where pictures are wanted."""
+        if self.has_scripts:
+            check_accessible(self.page)
+        page = "document.documentElement"
+        fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth") if self.has_scripts else True
+        assert fits, f"{self.page.url} has to be scrolled sideways"
+        if SCREENSHOTS:
+            self.page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{self.label}.png", full_page=True)
+
+    def open(self, url: str) -> None:
+        """Opens an address."""
+        self.page.goto(url)
+
+    def press(self, name: str) -> None:
+        """Presses the button of that name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    @property
+    def heading(self) -> Locator:
+        """The page's heading."""
+        return self.page.get_by_role("heading", level=1)
+
+    @property
+    def focused(self) -> Locator:
+        """What the keyboard is on."""
+        return self.page.locator(":focus")
+
+    def close(self) -> None:
+        """Closes the window; fails where anything was complained about."""
+        self.context.close()
+        assert self.complaints == [], self.complaints
+
+
+class Visit(Protocol):
+    """Opens a window."""
+
+    def __call__(
+        self, language: str = "en", *, size: Size = "desktop", dark: bool = False, scripts: bool = True
+    ) -> Visitor: ...

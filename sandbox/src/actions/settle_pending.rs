@@ -1,0 +1,66 @@
+//! Pending payments that become final in the end: after so many questions, or after a time.
+
+use std::time::Duration;
+
+use rusqlite::Transaction;
+
+use crate::{
+    gateway::Gateway,
+    state::{Event, PaymentStatus},
+    store::{
+        StoreError,
+        payments::{self, Record},
+        transitions,
+    },
+};
+
+/// When a pending payment becomes final by itself: charged, or rejected where a fault had kept it from that.
+/// Where neither is set it stays pending until it is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SettlePending {
+    /// Once its status was asked for so often; at least 1. Each of these questions is still answered with `PENDING`.
+    pub after_queries: Option<u32>,
+    /// Once it has been pending for so long, by the gateway's clock.
+    pub after: Option<Duration>,
+}
+
+/// Notes that a payment's status was asked for. The answer is of before.
+pub(crate) fn asked(gateway: &Gateway, record: &Record) -> Result<(), StoreError> {
+    let Some(limit) = gateway.settle_pending().after_queries else {
+        return Ok(());
+    };
+    if record.payment.status != PaymentStatus::Pending {
+        return Ok(());
+    }
+    gateway.write(|transaction| {
+        if payments::count_pending_query(transaction, record.id)? >= limit {
+            settle(gateway, transaction, record.id)?;
+        }
+        Ok(())
+    })
+}
+
+/// Settles what has been pending for long enough, and returns how many milliseconds later the next is due.
+pub(crate) fn settle_due(gateway: &Gateway) -> Result<Option<i64>, StoreError> {
+    let Some(after) = gateway.settle_pending().after else {
+        return Ok(None);
+    };
+    let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+    let _age = gateway.age();
+    let now = gateway.clock().now_ms();
+    let due = gateway.read(|connection| payments::pending_since(connection, now.saturating_sub(after)))?;
+    for id in due {
+        gateway.write(|transaction| settle(gateway, transaction, id))?;
+    }
+    let longest = gateway.read(payments::longest_pending)?;
+    Ok(longest.map(|since| since.saturating_add(after).saturating_sub(gateway.clock().now_ms()).max(0)))
+}
+
+fn settle(gateway: &Gateway, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+    let record = payments::by_id(transaction, id)?;
+    if record.payment.status != PaymentStatus::Pending {
+        return Ok(());
+    }
+    let event = payments::pending_reason(transaction, id)?.map_or(Event::Charge, Event::Reject);
+    transitions::apply(transaction, &gateway.faults, record, event).map(drop)
+}

@@ -1,0 +1,74 @@
+//! The faults, set from outside.
+
+use axum::http::StatusCode;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    admin::{
+        Call,
+        answer::{Answer, Failure},
+        members,
+    },
+    faults::{self, ActiveFault, Fault},
+    gateway::Gateway,
+};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ActiveFault")]
+struct FaultView<'a> {
+    id: u64,
+    #[serde(flatten)]
+    #[schemars(schema_with = "faults::settings_shown")]
+    fault: &'a Fault,
+    struck: u64,
+}
+
+impl<'a> From<&'a ActiveFault> for FaultView<'a> {
+    fn from(active: &'a ActiveFault) -> Self {
+        Self { id: active.id, fault: &active.fault, struck: active.struck }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Faults<'a> {
+    faults: Vec<FaultView<'a>>,
+}
+
+pub(super) fn list(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
+    let faults = gateway.faults.list();
+    Answer::json(StatusCode::OK, &Faults { faults: faults.iter().map(FaultView::from).collect() })
+}
+
+pub(super) fn add(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+    let active = gateway.faults.add(Fault::from_members(members(call.body)?)?)?;
+    Answer::json(StatusCode::CREATED, &FaultView::from(&active))
+}
+
+pub(super) fn clear(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
+    gateway.faults.clear();
+    Ok(Answer::nothing())
+}
+
+pub(super) fn remove(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+    let id = call.parameters.first().copied().unwrap_or_default();
+    match id.parse() {
+        Ok(id) if gateway.faults.remove(id) => Ok(Answer::nothing()),
+        _ => Err(Failure::not_found("id", "there is no fault of this id")),
+    }
+}
+
+pub(super) fn list_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Faults<'_>>()
+}
+
+pub(super) fn fault_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<FaultView<'_>>()
+}
+
+/// The body that sets a fault.
+pub(super) fn settings() -> Value {
+    faults::settings()
+}

@@ -1,0 +1,51 @@
+//! Payments decided from outside, and everything forgotten.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    actions::decide::{Decision, decide},
+    admin::{
+        Call,
+        answer::{Answer, Failure},
+        members, records,
+    },
+    gateway::Gateway,
+};
+
+pub(super) fn approve(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+    decided(gateway, call, Decision::Approve)
+}
+
+pub(super) fn decline(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+    decided(gateway, call, Decision::Decline)
+}
+
+fn decided(gateway: &Gateway, call: &Call<'_>, decision: Decision) -> Result<Answer, Failure> {
+    let number = call.parameters.first().copied().unwrap_or_default();
+    let mut members = members(call.body)?;
+    let tyiyn = if decision == Decision::Approve { members.whole("amount") } else { None };
+    members.finish().map_err(Failure::invalid)?;
+    let _age = gateway.age();
+    let payment = decide(gateway, number, decision, tyiyn)?;
+    Answer::json(StatusCode::OK, &records::PaymentView::from(&payment))
+}
+
+/// The body of an approval.
+pub(super) fn approval() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "amount": {
+                "type": "integer", "minimum": 0, "maximum": u64::MAX,
+                "description": "How many tyiyn the payer of a QR code pays that names no sum; at least 1.",
+            },
+        },
+        "additionalProperties": false,
+    })
+}
+
+pub(super) fn reset(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
+    gateway.reset()?;
+    Ok(Answer::nothing())
+}

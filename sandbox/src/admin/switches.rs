@@ -1,0 +1,92 @@
+//! The switches, seen and changed from outside.
+
+use axum::http::StatusCode;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    admin::{
+        Call,
+        answer::{Answer, Failure},
+        members,
+    },
+    gateway::Gateway,
+    language::Language,
+    options::{Dialect, ReusedOrderNumber, StatusNumbers},
+    switches::Switches,
+};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Switches", deny_unknown_fields)]
+struct SwitchesView {
+    /// What a reused order number does.
+    #[schemars(extend("enum" = ReusedOrderNumber::ALL.map(ReusedOrderNumber::as_str)))]
+    reused_order_number: &'static str,
+    /// Which numbers the two status endpoints know: each its own, or both both.
+    #[schemars(extend("enum" = StatusNumbers::ALL.map(StatusNumbers::as_str)))]
+    status_numbers: &'static str,
+    /// Whether 3DS 1.0 cards get a confirmation page, too.
+    three_ds_1_page: bool,
+    /// Whether a declined payer is redirected to the return URL, too.
+    redirect_declines: bool,
+    /// The language of messages where a request names none.
+    #[schemars(extend("enum" = Language::ALL.map(Language::code)))]
+    language: &'static str,
+    /// How answers are written.
+    #[schemars(extend("enum" = Dialect::ALL.map(Dialect::as_str)))]
+    dialect: &'static str,
+}
+
+impl From<Switches> for SwitchesView {
+    fn from(switches: Switches) -> Self {
+        Self {
+            reused_order_number: switches.reused_order_number.as_str(),
+            status_numbers: switches.status_numbers.as_str(),
+            three_ds_1_page: switches.three_ds_1_page,
+            redirect_declines: switches.redirect_declines,
+            language: switches.language.code(),
+            dialect: switches.dialect.as_str(),
+        }
+    }
+}
+
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<SwitchesView>()
+}
+
+/// The body of a change: the same, with nothing required.
+pub(super) fn changes() -> Value {
+    let mut schema = json!(schemars::schema_for!(SwitchesView));
+    if let Some(members) = schema.as_object_mut() {
+        for name in ["$schema", "title", "required"] {
+            members.remove(name);
+        }
+    }
+    schema
+}
+
+pub(super) fn show(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
+    Answer::json(StatusCode::OK, &SwitchesView::from(gateway.switches()))
+}
+
+/// Sets what is named and leaves the rest; nothing where anything in it is wrong.
+pub(super) fn change(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+    let mut members = members(call.body)?;
+    let reused = members.word("reused_order_number", &ReusedOrderNumber::ALL, ReusedOrderNumber::as_str);
+    let numbers = members.word("status_numbers", &StatusNumbers::ALL, StatusNumbers::as_str);
+    let page = members.boolean("three_ds_1_page");
+    let declines = members.boolean("redirect_declines");
+    let language = members.word("language", &Language::ALL, Language::code);
+    let dialect = members.word("dialect", &Dialect::ALL, Dialect::as_str);
+    members.finish().map_err(Failure::invalid)?;
+    let changed = gateway.change_switches(|now| Switches {
+        reused_order_number: reused.unwrap_or(now.reused_order_number),
+        status_numbers: numbers.unwrap_or(now.status_numbers),
+        three_ds_1_page: page.unwrap_or(now.three_ds_1_page),
+        redirect_declines: declines.unwrap_or(now.redirect_declines),
+        language: language.unwrap_or(now.language),
+        dialect: dialect.unwrap_or(now.dialect),
+    });
+    Answer::json(StatusCode::OK, &SwitchesView::from(changed))
+}

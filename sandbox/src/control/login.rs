@@ -1,0 +1,44 @@
+//! Logging in by the admin token.
+
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
+use subtle::ConstantTimeEq;
+
+use crate::{
+    control::{Control, to_the_page},
+    web::{self, Call, Document, Policy, Refusal, Section, Staff},
+};
+
+#[derive(Template)]
+#[template(path = "staff/control_login.html")]
+struct Login<'a> {
+    document: Document,
+    staff: Staff,
+    problem: Option<String>,
+    csrf: &'a str,
+}
+
+impl Control {
+    /// The form for the token, and what it does where it was sent.
+    pub(super) fn login(&self, call: &Call, document: Document, is_login: bool) -> Response {
+        let Some(form) = call.form.as_ref().filter(|_| is_login) else {
+            return self.ask_for_token(call, document, None);
+        };
+        let is_admin = || form.get("token").as_bytes().ct_eq(self.gateway.admin_token.as_bytes()).into();
+        if let Err(refusal) = self.door.knock(call, form, is_admin) {
+            return self.ask_for_token(call, document, Some(&refusal));
+        }
+        let mut response = to_the_page(&document, "");
+        self.door.begin(call, &mut response);
+        response
+    }
+
+    fn ask_for_token(&self, call: &Call, document: Document, refusal: Option<&Refusal>) -> Response {
+        let status = refusal.map_or(StatusCode::OK, Refusal::status);
+        let problem = refusal.map(|refusal| refusal.text("This is not the admin token."));
+        self.door.login_page(call, refusal, |csrf| {
+            let staff = Staff::of(Section::Control, None);
+            web::page(status, Policy::Staff, &Login { document, staff, problem, csrf })
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! The page by which people control the sandbox: what the admin interface does for programs. Guarded by the admin token.
+
+mod forms;
+mod login;
+mod page;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{ConnectInfo, Request},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use tokio::task::spawn_blocking;
+
+use crate::{
+    admin,
+    gateway::Gateway,
+    language::Language,
+    line::Line,
+    members::FieldError,
+    web::{self, Call, Document, Door, Visitor, sessions::is_same_token},
+};
+
+const PATH: &str = "/control";
+
+/// What the page works with.
+struct Control {
+    gateway: Arc<Gateway>,
+    door: Door,
+}
+
+/// Adds the page to the routes.
+pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
+    let control = Arc::new(Control { gateway: Arc::clone(gateway), door: Door::new(gateway, "control") });
+    let handler =
+        move |ConnectInfo(line): ConnectInfo<Line>, request: Request| exchange(Arc::clone(&control), line, request);
+    let router = router.route(PATH, any(handler.clone())).route("/control/", any(handler.clone()));
+    router.route("/control/{*path}", any(handler))
+}
+
+async fn exchange(control: Arc<Control>, line: Line, request: Request) -> Response {
+    let call = match Call::read(request, line).await {
+        Ok(call) => call,
+        Err(refused) => return refused,
+    };
+    match spawn_blocking(move || control.answer(&call)).await {
+        Ok(response) => response,
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+impl Control {
+    fn answer(&self, call: &Call) -> Response {
+        let document = Document::at(&call.path, Language::English);
+        let rest = call.path.strip_prefix(PATH).unwrap_or_default().trim_matches('/');
+        let (Some(csrf), false) = (self.door.csrf(call), rest == "login") else {
+            return self.login(call, document, rest == "login");
+        };
+        let visitor = Visitor { name: "admin".to_owned(), csrf };
+        let show = |status, errors: &[FieldError]| {
+            page::show(&self.gateway, document.clone(), visitor.clone(), status, call.query.get("done"), errors)
+        };
+        let Some(form) = &call.form else {
+            return if rest.is_empty() { show(StatusCode::OK, &[]) } else { to_the_page(&document, "") };
+        };
+        if !is_same_token(form.get("csrf"), &visitor.csrf) {
+            let error = FieldError::new("form", "was made for another session; please send it once more");
+            return show(StatusCode::FORBIDDEN, &[error]);
+        }
+        if rest == "logout" {
+            let mut response = to_the_page(&document, "");
+            self.door.end(call, &mut response);
+            return response;
+        }
+        let Some(wish) = forms::read(rest, form) else {
+            return show(StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]);
+        };
+        match admin::ask(&self.gateway, &wish.method, &wish.path, &wish.body) {
+            Ok(()) => to_the_page(&document, wish.done),
+            Err(errors) => show(StatusCode::BAD_REQUEST, &errors),
+        }
+    }
+}
+
+/// Back to the page, which says what was done.
+fn to_the_page(document: &Document, done: &str) -> Response {
+    let query = if done.is_empty() { String::new() } else { format!("?done={done}") };
+    web::see_other(&format!("{}control{query}", document.root))
+}

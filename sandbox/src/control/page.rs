@@ -1,0 +1,158 @@
+//! What the page shows.
+
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
+
+use crate::{
+    clock,
+    endpoint_name::EndpointName,
+    faults::{ActiveFault, FaultName},
+    gateway::Gateway,
+    language::Language,
+    members::FieldError,
+    options::{Dialect, ReusedOrderNumber, StatusNumbers},
+    switches::Switches,
+    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
+    web::{self, Document, Policy, Section, Staff, Visitor},
+};
+
+#[derive(Template)]
+#[template(path = "staff/control.html")]
+struct Page<'a> {
+    document: Document,
+    staff: Staff,
+    csrf: String,
+    done: &'static str,
+    errors: &'a [FieldError],
+    switches: Vec<Choice>,
+    three_ds_1_page: bool,
+    redirect_declines: bool,
+    now: String,
+    ahead: String,
+    settle_after_queries: String,
+    settle_after_s: String,
+    faults: Vec<Fault>,
+    fault_names: &'static [FaultName],
+    endpoints: [EndpointName; 9],
+    cards: &'static [TestCard],
+    phones: &'static [TestPhone],
+}
+
+/// A switch with several positions.
+struct Choice {
+    name: &'static str,
+    label: &'static str,
+    hint: &'static str,
+    words: Vec<&'static str>,
+    chosen: &'static str,
+}
+
+/// A fault that is set.
+struct Fault {
+    id: u64,
+    name: &'static str,
+    settings: String,
+    struck: u64,
+}
+
+/// Shows it.
+pub(super) fn show(
+    gateway: &Gateway,
+    document: Document,
+    visitor: Visitor,
+    status: StatusCode,
+    done: &str,
+    errors: &[FieldError],
+) -> Response {
+    let switches = gateway.switches();
+    let now = gateway.clock().now_ms();
+    let settle_pending = gateway.settle_pending();
+    let page = Page {
+        document,
+        csrf: visitor.csrf.clone(),
+        staff: Staff::of(Section::Control, Some(visitor)),
+        done: if errors.is_empty() { said(done) } else { "" },
+        errors,
+        three_ds_1_page: switches.three_ds_1_page,
+        redirect_declines: switches.redirect_declines,
+        switches: choices(switches),
+        now: clock::local_date_time(now).replace('T', " "),
+        ahead: ahead(gateway.clock().ahead_ms()),
+        settle_after_queries: settle_pending.after_queries.map(|count| count.to_string()).unwrap_or_default(),
+        settle_after_s: settle_pending.after.map(|after| after.as_secs_f64().to_string()).unwrap_or_default(),
+        faults: gateway.faults.list().iter().map(Fault::from).collect(),
+        fault_names: FaultName::ALL,
+        endpoints: EndpointName::ALL,
+        cards: &TEST_CARDS,
+        phones: &TEST_PHONES,
+    };
+    web::page(status, Policy::Staff, &page)
+}
+
+/// What was done, in words.
+fn said(done: &str) -> &'static str {
+    match done {
+        "switches" => "The switches were set.",
+        "clock" => "Pending payments were told when to end.",
+        "forward" => "The clock was stepped forward.",
+        "fault" => "The fault was set.",
+        "removed" => "The fault was removed.",
+        "cleared" => "Every fault was removed.",
+        "payment" => "The payment was decided.",
+        "reset" => "Everything was forgotten.",
+        _ => "",
+    }
+}
+
+fn choices(switches: Switches) -> Vec<Choice> {
+    vec![
+        Choice {
+            name: "reused_order_number",
+            label: "A reused order number",
+            hint: "is refused, gets the first answer again, or makes a second payment",
+            words: ReusedOrderNumber::ALL.map(ReusedOrderNumber::as_str).to_vec(),
+            chosen: switches.reused_order_number.as_str(),
+        },
+        Choice {
+            name: "status_numbers",
+            label: "Numbers of status requests",
+            hint: "strict: each endpoint its own; any: both know both",
+            words: StatusNumbers::ALL.map(StatusNumbers::as_str).to_vec(),
+            chosen: switches.status_numbers.as_str(),
+        },
+        Choice {
+            name: "language",
+            label: "Language",
+            hint: "of messages where a request names none",
+            words: Language::ALL.map(Language::code).to_vec(),
+            chosen: switches.language.code(),
+        },
+        Choice {
+            name: "dialect",
+            label: "Dialect",
+            hint: "other: another envelope, and other names",
+            words: Dialect::ALL.map(Dialect::as_str).to_vec(),
+            chosen: switches.dialect.as_str(),
+        },
+    ]
+}
+
+impl From<&ActiveFault> for Fault {
+    fn from(active: &ActiveFault) -> Self {
+        let mut settings = serde_json::to_value(&active.fault).unwrap_or_default();
+        let mut words = Vec::new();
+        for (name, value) in settings.as_object_mut().into_iter().flatten().filter(|(name, _)| *name != "name") {
+            words.push(format!("{name} = {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+        }
+        Self { id: active.id, name: active.fault.name().as_str(), settings: words.join(", "), struck: active.struck }
+    }
+}
+
+/// How far the clock is ahead, in the two largest units.
+fn ahead(ms: i64) -> String {
+    let seconds = ms / 1000;
+    let parts = [(seconds / 86_400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")];
+    let shown: Vec<_> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count} {unit}")).collect();
+    if shown.is_empty() { "as the machine's clock".to_owned() } else { format!("{} ahead", shown.join(" ")) }
+}

@@ -1,0 +1,275 @@
+//! One fault: what it does, to what, and how often.
+
+use std::{fmt, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    endpoint_name::EndpointName,
+    faults::{FaultName, name::Moment},
+    members::FieldError,
+    reply::codes,
+    state::{PaymentStatus, RejectReason},
+};
+
+/// What stands in for a status word, a code, a delay and a `Retry-After` that the fault does not name.
+const UNKNOWN_STATUS: &str = "ON_HOLD";
+const UNKNOWN_CODE: &str = "999";
+const DELAY: Duration = Duration::from_secs(1);
+const RETRY_AFTER_S: u32 = 1;
+/// The longest delay.
+pub(super) const MAX_DELAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// A fault to be set by `sandbox.faults().add(...)`: a name, and what narrows it down.
+///
+/// ```
+/// use kassa_sandbox::{EndpointName, Fault};
+///
+/// Fault::reply_lost().order("ORDER-1").times(1);
+/// Fault::unavailable().endpoint(EndpointName::Status).probability(0.05).seed(7);
+/// let same: Fault = "reply-lost,order_number=ORDER-1,times=1".parse()?;
+/// assert_eq!(same, Fault::reply_lost().order("ORDER-1").times(1));
+/// # Ok::<(), kassa_sandbox::FaultError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fault {
+    #[serde(serialize_with = "as_word")]
+    name: FaultName,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_path")]
+    endpoint: Option<EndpointName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_number: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_s: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+}
+
+impl Fault {
+    /// The fault of a name: on everything it can strike, always.
+    pub fn new(name: FaultName) -> Self {
+        Self {
+            name,
+            endpoint: None,
+            order_number: None,
+            probability: None,
+            times: None,
+            seed: None,
+            delay_ms: None,
+            retry_after_s: None,
+            status: None,
+            code: None,
+        }
+    }
+
+    /// Only at this endpoint. Of `stuck-pending`: only payments that are made or confirmed there.
+    pub fn endpoint(mut self, endpoint: EndpointName) -> Self {
+        self.endpoint = Some(endpoint);
+        self
+    }
+
+    /// Only for this order: by the merchant's number, the gateway's, or the transaction id.
+    pub fn order(mut self, number: impl Into<String>) -> Self {
+        self.order_number = Some(number.into());
+        self
+    }
+
+    /// How likely it strikes what it could strike, from 0 to 1. Default: 1.
+    pub fn probability(mut self, probability: f64) -> Self {
+        self.probability = Some(probability);
+        self
+    }
+
+    /// How often it strikes before it is spent. Default: no limit.
+    pub fn times(mut self, times: u64) -> Self {
+        self.times = Some(times);
+        self
+    }
+
+    /// What its own random numbers start from: the same seed strikes the same again. Default: 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How long `delay` and `callback-late` wait; whole milliseconds. Default: a second.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay_ms = Some(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// The `Retry-After` of `retry-after` (default: 1) and `unavailable` (default: none), in seconds.
+    pub fn retry_after_seconds(mut self, seconds: u32) -> Self {
+        self.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// The status word of `unknown-status`.
+    pub fn status(mut self, word: impl Into<String>) -> Self {
+        self.status = Some(word.into());
+        self
+    }
+
+    /// The code of `unknown-code`.
+    pub fn code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// What it does.
+    pub fn name(&self) -> FaultName {
+        self.name
+    }
+
+    pub(crate) fn shown_status(&self) -> &str {
+        self.status.as_deref().unwrap_or(UNKNOWN_STATUS)
+    }
+
+    pub(crate) fn shown_code(&self) -> &str {
+        self.code.as_deref().unwrap_or(UNKNOWN_CODE)
+    }
+
+    pub(crate) fn delay_or_default(&self) -> Duration {
+        self.delay_ms.map_or(DELAY, Duration::from_millis)
+    }
+
+    /// The `Retry-After`, if there is to be one.
+    pub(crate) fn shown_retry_after(&self) -> Option<u32> {
+        let default = (self.name == FaultName::RetryAfter).then_some(RETRY_AFTER_S);
+        self.retry_after_s.or(default)
+    }
+
+    pub(crate) fn seed_or_default(&self) -> u64 {
+        self.seed.unwrap_or_default()
+    }
+
+    pub(crate) fn chance(&self) -> Option<f64> {
+        self.probability
+    }
+
+    pub(crate) fn is_spent_after(&self, struck: u64) -> bool {
+        self.times.is_some_and(|times| struck >= times)
+    }
+
+    /// True where it is for one of these endpoints, and for an order of one of these numbers.
+    pub(crate) fn concerns(&self, endpoints: &[EndpointName], numbers: &[String]) -> bool {
+        self.endpoint.is_none_or(|endpoint| endpoints.contains(&endpoint))
+            && self.order_number.as_ref().is_none_or(|number| numbers.contains(number))
+    }
+
+    /// Refuses what it could never do: a setting that is accepted and dropped would be a promise not kept.
+    pub(crate) fn check(&self) -> Result<(), FaultError> {
+        let mut errors = Vec::new();
+        let mut refuse = |is_wrong: bool, field: &str, rule: String| {
+            if is_wrong {
+                errors.push(FieldError::new(field, rule));
+            }
+        };
+        let name = self.name;
+        if let Some(rule) = self.endpoint.and_then(|endpoint| never_at(name, endpoint)) {
+            refuse(true, "endpoint", rule);
+        }
+        if let Some(rule) = self.order_number.as_deref().and_then(|number| self.never_for(number)) {
+            refuse(true, "order_number", rule);
+        }
+        let is_chance = self.probability.is_none_or(|probability| (0.0..=1.0).contains(&probability));
+        refuse(!is_chance, "probability", "must be from 0 to 1".to_owned());
+        refuse(self.times == Some(0), "times", "must be at least 1".to_owned());
+        let is_too_late = self.delay_ms.is_some_and(|delay| delay > MAX_DELAY_MS);
+        refuse(is_too_late, "delay_ms", format!("must be at most {MAX_DELAY_MS}, a day"));
+        for (field, is_given, takers) in [
+            ("delay_ms", self.delay_ms.is_some(), [FaultName::Delay, FaultName::CallbackLate].as_slice()),
+            ("retry_after_s", self.retry_after_s.is_some(), &[FaultName::RetryAfter, FaultName::Unavailable]),
+            ("status", self.status.is_some(), &[FaultName::UnknownStatus]),
+            ("code", self.code.is_some(), &[FaultName::UnknownCode]),
+        ] {
+            let takers_are: Vec<_> = takers.iter().map(|taker| taker.as_str()).collect();
+            let rule = format!("is for {} only, not for {name}", takers_are.join(" and "));
+            refuse(is_given && !takers.contains(&name), field, rule);
+        }
+        let known = "must be one that the sandbox does not use itself, and not blank";
+        refuse(self.status.as_deref().is_some_and(is_no_unknown_status), "status", known.to_owned());
+        refuse(self.code.as_deref().is_some_and(is_no_unknown_code), "code", known.to_owned());
+        if errors.is_empty() { Ok(()) } else { Err(FaultError { errors }) }
+    }
+
+    /// Why it can never strike for an order.
+    fn never_for(&self, number: &str) -> Option<String> {
+        if number.trim().is_empty() {
+            return Some("must not be blank".to_owned());
+        }
+        let endpoint = self.endpoint.filter(|endpoint| !endpoint.names_the_payment());
+        match (self.name.moment(), endpoint) {
+            (Moment::Connection, _) => Some(format!("{} strikes before the order is known", self.name)),
+            (Moment::Request | Moment::Reply, Some(endpoint)) => {
+                Some(format!("a request to {endpoint} carries no order number"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why a fault can never strike at an endpoint.
+fn never_at(name: FaultName, endpoint: EndpointName) -> Option<String> {
+    use EndpointName::{GetStatus, MbankConfirm, PayForm, QrDynamic, QrDynamicData, QrTransactionStatus, Status};
+    match (name, endpoint) {
+        (FaultName::ResetOnConnect, _) => Some(format!("{name} strikes before the endpoint is looked at")),
+        (FaultName::OtpTwice, MbankConfirm) => None,
+        (FaultName::OtpTwice, _) => Some(format!("{name} strikes at {MbankConfirm} only")),
+        (FaultName::UnknownStatus, PayForm | QrDynamic | QrDynamicData) => {
+            Some(format!("an answer of {endpoint} has no status word"))
+        }
+        (FaultName::UnknownCode, QrDynamic) => Some(format!("an answer of {endpoint} has no code")),
+        (FaultName::StuckPending, Status | GetStatus | QrTransactionStatus) => {
+            Some(format!("{endpoint} makes no payment and confirms none"))
+        }
+        _ if name.moment() == Moment::Callback => Some("a callback belongs to no endpoint".to_owned()),
+        _ => None,
+    }
+}
+
+fn is_no_unknown_status(word: &str) -> bool {
+    word.trim().is_empty() || PaymentStatus::ALL.iter().any(|known| known.as_str().eq_ignore_ascii_case(word.trim()))
+}
+
+fn is_no_unknown_code(code: &str) -> bool {
+    let code = code.trim();
+    code.is_empty() || codes::ALL.contains(&code) || RejectReason::ALL.iter().any(|known| known.code() == code)
+}
+
+/// What is wrong with a fault, field by field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultError {
+    /// Every field that breaks a rule.
+    pub errors: Vec<FieldError>,
+}
+
+impl fmt::Display for FaultError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.errors.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(formatter, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FaultError {}
+
+fn as_word<S: serde::Serializer>(name: &FaultName, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name.as_str())
+}
+
+fn as_path<S: serde::Serializer>(endpoint: &Option<EndpointName>, serializer: S) -> Result<S::Ok, S::Error> {
+    endpoint.map(EndpointName::as_str).serialize(serializer)
+}

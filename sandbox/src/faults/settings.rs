@@ -1,0 +1,128 @@
+//! The settings that a fault takes, as JSON Schema: found out by asking its own check, so that the two cannot differ.
+
+use std::time::Duration;
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    endpoint_name::EndpointName,
+    faults::{Fault, FaultName, fault::MAX_DELAY_MS},
+    reply::codes,
+    shape::non_blank,
+    state::{PaymentStatus, RejectReason},
+};
+
+/// Any order number would do.
+const AN_ORDER: &str = "ORDER-1";
+
+/// A setting that only some faults take: its name, a fault that has it, and the values it may have.
+type OwnSetting = (&'static str, fn(Fault) -> Fault, fn() -> Value);
+
+const OWN_SETTINGS: [OwnSetting; 4] = [
+    ("delay_ms", |fault| fault.after(Duration::ZERO), || whole(0, MAX_DELAY_MS, "Milliseconds.")),
+    ("retry_after_s", |fault| fault.retry_after_seconds(1), || whole(0, u32::MAX.into(), "Seconds.")),
+    ("status", |fault| fault.status("OTHER"), unknown_status),
+    ("code", |fault| fault.code("999"), unknown_code),
+];
+
+/// The body that sets a fault: one form for each fault there is.
+pub(crate) fn settings() -> Value {
+    let forms: Vec<_> = FaultName::ALL.iter().flat_map(|name| forms(*name)).collect();
+    json!({ "type": "object", "required": ["name"], "anyOf": forms })
+}
+
+/// What is shown of a fault.
+pub(crate) fn settings_shown(_: &mut SchemaGenerator) -> Schema {
+    let mut properties = common();
+    properties.insert("name".to_owned(), json!({ "type": "string", "enum": words(FaultName::ALL) }));
+    properties.insert("endpoint".to_owned(), endpoint_of(&EndpointName::ALL));
+    properties.insert("order_number".to_owned(), non_blank());
+    for (name, _, schema) in OWN_SETTINGS {
+        properties.insert(name.to_owned(), schema());
+    }
+    Schema::try_from(json!({ "type": "object", "properties": properties, "required": ["name"] })).unwrap_or_default()
+}
+
+/// What a fault takes without an order number, and with one.
+fn forms(name: FaultName) -> Vec<Value> {
+    let with_order = |endpoint: Option<EndpointName>| {
+        let fault = Fault::new(name).order(AN_ORDER);
+        endpoint.into_iter().fold(fault, Fault::endpoint).check().is_ok()
+    };
+    let at = |endpoint: &EndpointName| Fault::new(name).endpoint(*endpoint).check().is_ok();
+    let endpoints: Vec<_> = EndpointName::ALL.into_iter().filter(at).collect();
+    let mut forms = vec![form(name, &endpoints, false)];
+    if with_order(None) {
+        let endpoints: Vec<_> = endpoints.into_iter().filter(|endpoint| with_order(Some(*endpoint))).collect();
+        forms.push(form(name, &endpoints, true));
+    }
+    forms
+}
+
+fn form(name: FaultName, endpoints: &[EndpointName], has_order: bool) -> Value {
+    let mut properties = common();
+    properties.insert("name".to_owned(), json!({ "const": name.as_str() }));
+    if !endpoints.is_empty() {
+        properties.insert("endpoint".to_owned(), endpoint_of(endpoints));
+    }
+    let mut required = vec!["name"];
+    let mut title = name.as_str().to_owned();
+    if has_order {
+        properties.insert("order_number".to_owned(), non_blank());
+        required.push("order_number");
+        title.push_str(", for one order");
+    }
+    for (own, set, schema) in OWN_SETTINGS {
+        if set(Fault::new(name)).check().is_ok() {
+            properties.insert(own.to_owned(), schema());
+        }
+    }
+    json!({
+        "title": title, "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    })
+}
+
+/// The settings that every fault takes.
+fn common() -> Map<String, Value> {
+    let probability = json!({
+        "type": "number", "minimum": 0, "maximum": 1, "description": "How likely it strikes; 1 unless given.",
+    });
+    [
+        ("probability", probability),
+        ("times", whole(1, u64::MAX, "How often it strikes before it is spent; no limit unless given.")),
+        ("seed", whole(0, u64::MAX, "What its random numbers start from; 0 unless given.")),
+    ]
+    .map(|(name, schema)| (name.to_owned(), schema))
+    .into_iter()
+    .collect()
+}
+
+fn whole(minimum: u64, maximum: u64, description: &str) -> Value {
+    json!({ "type": "integer", "minimum": minimum, "maximum": maximum, "description": description })
+}
+
+fn endpoint_of(endpoints: &[EndpointName]) -> Value {
+    let names: Vec<_> = endpoints.iter().map(|endpoint| endpoint.as_str()).collect();
+    json!({ "type": "string", "enum": names, "description": "Only at this endpoint." })
+}
+
+fn words(names: &[FaultName]) -> Vec<&'static str> {
+    names.iter().map(|name| name.as_str()).collect()
+}
+
+fn unknown_status() -> Value {
+    unlike(&PaymentStatus::ALL.map(PaymentStatus::as_str), "A status word that the sandbox does not use itself.")
+}
+
+fn unknown_code() -> Value {
+    let own: Vec<_> = codes::ALL.into_iter().chain(RejectReason::ALL.map(RejectReason::code)).collect();
+    unlike(&own, "A code that the sandbox does not use itself.")
+}
+
+fn unlike(own: &[&str], description: &str) -> Value {
+    let mut schema = non_blank();
+    schema["not"] = json!({ "enum": own });
+    schema["description"] = json!(description);
+    schema
+}

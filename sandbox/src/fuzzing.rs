@@ -1,0 +1,36 @@
+//! For the fuzz targets of this project alone: the nine endpoints without a socket. Not a part of the interface.
+
+use std::time::Instant;
+
+use axum::{
+    body::Bytes,
+    http::{HeaderMap, Uri},
+};
+
+use crate::{
+    api::answer, error::SandboxError, faults::FaultSet, flows::ENDPOINTS, gateway::Gateway, options::SandboxOptions,
+    store::Store, transcript,
+};
+
+/// A sandbox in memory that never listens.
+pub struct Endpoints(Gateway);
+
+impl Endpoints {
+    /// One that has seen nothing.
+    pub fn new() -> Result<Self, SandboxError> {
+        let options = SandboxOptions::default();
+        let store = Store::open(&options.database)?;
+        Ok(Self(Gateway::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
+    }
+
+    /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP status.
+    pub fn answer(&self, endpoint: usize, body: &[u8], query: &str) -> Option<u16> {
+        let endpoint = &ENDPOINTS[endpoint % ENDPOINTS.len()];
+        let uri: Uri = format!("{}?{query}", endpoint.name.path()).parse().ok()?;
+        let seen = transcript::Request::head(&endpoint.method, &uri, &HeaderMap::new());
+        let body = Bytes::copy_from_slice(body);
+        let outgoing = answer(&self.0, endpoint, Ok((uri, body)), seen, Instant::now());
+        let status = outgoing.seen_status();
+        self.0.reset().is_ok().then_some(status).flatten()
+    }
+}

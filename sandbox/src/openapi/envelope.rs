@@ -1,0 +1,101 @@
+//! Answers of the nine endpoints: the envelope around what each of them says.
+
+use axum::http::StatusCode;
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    flows::{Answers, Description, Refused},
+    refusal,
+    reply::codes,
+};
+
+/// Every answer that an endpoint has, by HTTP status.
+pub(super) fn responses(generator: &mut SchemaGenerator, description: &Description) -> Map<String, Value> {
+    let mut responses = Map::new();
+    let mut add = |status: StatusCode, response: Value| responses.insert(status.as_str().to_owned(), response);
+    add(StatusCode::OK, success(generator, description.answers));
+    add(StatusCode::BAD_REQUEST, invalid(generator, description.refusals));
+    let challenge = header("WWW-Authenticate", "string");
+    add(StatusCode::UNAUTHORIZED, with_headers(plain("Wrong login or password.", codes::UNAUTHORIZED), &challenge));
+    if description.refusals.contains(&Refused::NotFound) {
+        add(StatusCode::NOT_FOUND, plain("There is no such payment.", codes::NOT_FOUND));
+    }
+    if description.refusals.contains(&Refused::ReusedOrderNumber) {
+        add(StatusCode::CONFLICT, plain("The order number was used before.", codes::CONFLICT));
+    }
+    if description.refusals.contains(&Refused::Otp) {
+        let state = refusal::otp_state_schema(generator).to_value();
+        let conflict = envelope(&[codes::CONFLICT], &state);
+        add(StatusCode::CONFLICT, json_response("The payment awaits no one-time password.", &conflict));
+    }
+    add(StatusCode::REQUEST_TIMEOUT, plain("The body did not arrive in time.", codes::TIMEOUT));
+    add(StatusCode::PAYLOAD_TOO_LARGE, plain("The body is too large.", codes::TOO_LARGE));
+    let retry_after = header("Retry-After", "integer");
+    let too_many = plain("By a fault: nothing took effect.", codes::TOO_MANY);
+    add(StatusCode::TOO_MANY_REQUESTS, with_headers(too_many, &retry_after));
+    let failed = "By the test card that errs, or a failure of the sandbox itself.";
+    add(StatusCode::INTERNAL_SERVER_ERROR, plain(failed, codes::INTERNAL));
+    let unavailable = plain("By a fault: nothing took effect.", codes::UNAVAILABLE);
+    add(StatusCode::SERVICE_UNAVAILABLE, with_headers(unavailable, &retry_after));
+    responses
+}
+
+fn success(generator: &mut SchemaGenerator, answers: Answers) -> Value {
+    match answers {
+        Answers::Envelope(codes, data) => json_response("Done.", &envelope(codes, &data(generator).to_value())),
+        Answers::Image => json!({
+            "description": "The picture.",
+            "content": { "text/plain": { "schema": { "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" } } },
+        }),
+    }
+}
+
+/// The violations, or nothing where the body is no JSON; of a one-time password also how many attempts are left.
+fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
+    let violations = json!({
+        "type": "object",
+        "properties": { "errors": { "type": "array", "items": refusal::field_schema() } },
+        "required": ["errors"],
+        "additionalProperties": false,
+    });
+    let mut forms = vec![envelope(&[codes::INVALID], &json!({ "anyOf": [violations, nothing()] }))];
+    if refusals.contains(&Refused::Otp) {
+        forms.push(envelope(&[codes::WRONG_OTP], &refusal::otp_state_schema(generator).to_value()));
+    }
+    json_response("The request is invalid: `data.errors` names each field and its rule.", &json!({ "anyOf": forms }))
+}
+
+fn plain(description: &str, code: &str) -> Value {
+    json_response(description, &envelope(&[code], &nothing()))
+}
+
+fn nothing() -> Value {
+    json!({ "type": "object", "maxProperties": 0 })
+}
+
+fn envelope(codes: &[&str], data: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "code": { "type": "string", "enum": codes },
+            "message": { "type": "string" },
+            "data": data,
+        },
+        "required": ["code", "message", "data"],
+        "additionalProperties": false,
+    })
+}
+
+pub(super) fn json_response(description: &str, schema: &Value) -> Value {
+    json!({ "description": description, "content": { "application/json": { "schema": schema } } })
+}
+
+pub(super) fn header(name: &str, kind: &str) -> Value {
+    json!({ name: { "schema": { "type": kind } } })
+}
+
+pub(super) fn with_headers(mut response: Value, headers: &Value) -> Value {
+    response["headers"] = headers.clone();
+    response
+}

@@ -1,0 +1,196 @@
+//! The test payers that a page offers: one click fills the form with them.
+
+use askama::Template;
+use time::Date;
+use url::form_urlencoded;
+
+use crate::{
+    language::Language,
+    messages::Message,
+    pages::{View, form::Form},
+    payment::Provider,
+    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
+};
+
+/// The test data that a page offers.
+#[derive(Template)]
+#[template(path = "payer/offers.html")]
+pub(super) struct Offers {
+    title: String,
+    hint: String,
+    /// What is said once the form is filled.
+    filled: String,
+    token: String,
+    language: Option<Language>,
+    groups: Vec<OfferGroup>,
+}
+
+/// Test payers of one kind, or a one-time password.
+struct OfferGroup {
+    title: String,
+    /// The way to pay they are for; of a password none.
+    provider: Option<Provider>,
+    is_open: bool,
+    offers: Vec<Offer>,
+}
+
+/// What fills a form.
+struct Offer {
+    /// What a browser without scripts asks for.
+    key: String,
+    label: String,
+    /// How it ends, and how good that is.
+    outcome: Option<(&'static str, String)>,
+    /// The fields with their values, as a form would send them.
+    fields: String,
+}
+
+impl Offers {
+    /// The test cards and phones, those first that go the whole way.
+    pub(super) fn of_payers(view: &View<'_>, megapay_too: bool) -> Self {
+        let mut groups: Vec<_> = [ThreeDs::V2, ThreeDs::V1, ThreeDs::None].map(|check| cards(view, check)).into();
+        groups.push(phones(view, Provider::MBank));
+        if megapay_too {
+            groups.push(phones(view, Provider::MegaPay));
+        }
+        Self::new(view, groups)
+    }
+
+    /// The one-time password that is right.
+    pub(super) fn of_password(view: &View<'_>, otp: &str) -> Self {
+        let group = OfferGroup {
+            title: view.say(Message::EnterOtp),
+            provider: None,
+            is_open: true,
+            offers: vec![password(otp)],
+        };
+        Self::new(view, vec![group])
+    }
+
+    fn new(view: &View<'_>, groups: Vec<OfferGroup>) -> Self {
+        Self {
+            title: view.say(Message::TestData),
+            hint: view.say(Message::TestDataHint),
+            filled: view.say(Message::TestDataFilled),
+            token: view.frame.token.clone(),
+            language: view.frame.chosen,
+            groups,
+        }
+    }
+
+    /// The form filled with the offer that a browser without scripts asked for.
+    pub(super) fn filled(&self, asked_for: Option<&str>) -> Form {
+        let mut offers = self.groups.iter().flat_map(|group| &group.offers);
+        let found = offers.find(|offer| Some(offer.key.as_str()) == asked_for);
+        Form::parse(found.map(|offer| offer.fields.as_bytes()).unwrap_or_default())
+    }
+}
+
+fn cards(view: &View<'_>, check: ThreeDs) -> OfferGroup {
+    let title = match check {
+        ThreeDs::V2 => Message::CardsWith3ds2,
+        ThreeDs::V1 => Message::CardsWith3ds1,
+        ThreeDs::None => Message::CardsWithout3ds,
+    };
+    let offers = TEST_CARDS.iter().enumerate().filter(|(_, card)| card.three_ds == check);
+    OfferGroup {
+        title: view.say(title),
+        provider: Some(Provider::Cards),
+        is_open: check == ThreeDs::V2,
+        offers: offers.map(|(index, card)| card_offer(view, index, card)).collect(),
+    }
+}
+
+fn card_offer(view: &View<'_>, index: usize, card: &TestCard) -> Offer {
+    let fields = card_fields(card, view.gateway.clock().today());
+    Offer {
+        key: format!("card-{index}"),
+        label: in_fours(card.pan),
+        outcome: Some(outcome(view, card.outcome)),
+        fields: encoded(&fields.each_ref().map(|(name, value)| (*name, value.as_str()))),
+    }
+}
+
+fn card_fields(card: &TestCard, today: Date) -> [(&'static str, String); 6] {
+    [
+        ("provider", Provider::Cards.as_str().to_owned()),
+        ("pan", in_fours(card.pan)),
+        ("expiryMonth", "12".to_owned()),
+        ("expiryYear", (today.year() + 3).to_string()),
+        ("cvc", "123".to_owned()),
+        ("name", "Test Payer".to_owned()),
+    ]
+}
+
+fn phones(view: &View<'_>, provider: Provider) -> OfferGroup {
+    let offers = TEST_PHONES.iter().enumerate().filter(|(_, phone)| phone.provider == provider);
+    OfferGroup {
+        title: provider.as_str().to_owned(),
+        provider: Some(provider),
+        is_open: true,
+        offers: offers.map(|(index, phone)| phone_offer(view, index, phone)).collect(),
+    }
+}
+
+fn phone_offer(view: &View<'_>, index: usize, phone: &TestPhone) -> Offer {
+    let number = international(phone.phone);
+    Offer {
+        key: format!("phone-{index}"),
+        outcome: Some(outcome(view, phone.outcome)),
+        fields: encoded(&[("provider", phone.provider.as_str()), ("phone", &number)]),
+        label: number,
+    }
+}
+
+fn password(otp: &str) -> Offer {
+    Offer { key: "otp".to_owned(), label: otp.to_owned(), outcome: None, fields: encoded(&[("otp", otp)]) }
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+}
+
+fn outcome(view: &View<'_>, outcome: TestOutcome) -> (&'static str, String) {
+    let (mood, words) = match outcome {
+        TestOutcome::Approved => ("good", Message::OutcomeApproved),
+        TestOutcome::Declined => ("bad", Message::OutcomeDeclined),
+        TestOutcome::InsufficientFunds => ("bad", Message::OutcomeInsufficientFunds),
+        TestOutcome::StuckPending => ("wait", Message::OutcomeStuckPending),
+        TestOutcome::Error => ("bad", Message::OutcomeError),
+    };
+    (mood, view.say(words))
+}
+
+fn in_fours(pan: &str) -> String {
+    let mut grouped = String::new();
+    for (index, digit) in pan.chars().enumerate() {
+        if index > 0 && index.is_multiple_of(4) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `+996 555 000 101`.
+fn international(digits: &str) -> String {
+    let mut number = String::from("+");
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && index.is_multiple_of(3) {
+            number.push(' ');
+        }
+        number.push(digit);
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_in_groups() {
+        assert_eq!(in_fours("4222222222222"), "4222 2222 2222 2");
+        assert_eq!(international("996555000101"), "+996 555 000 101");
+    }
+}

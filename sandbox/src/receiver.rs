@@ -1,0 +1,98 @@
+//! A callback URL for people who have no endpoint yet: it takes whatever comes, says yes, and the dashboard shows it.
+//! It sends nothing anywhere, so nothing can go round in circles.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Request,
+    http::{StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::{task::spawn_blocking, time::timeout};
+
+use crate::{
+    api::BODY_DEADLINE,
+    gateway::Gateway,
+    store::received::{self, Received},
+    transcript,
+    web::Pairs,
+};
+
+/// Where it is; what follows tells one shop's requests from another's.
+pub(crate) const PREFIX: &str = "/receiver/";
+/// The largest body it takes.
+const MAX_BODY: usize = 64 * 1024;
+/// The longest name that is kept whole.
+const MAX_NAME: usize = 100;
+/// The longest address that is kept whole.
+const MAX_TARGET: usize = 2000;
+
+/// Adds it to the routes.
+pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
+    let gateway = Arc::clone(gateway);
+    router.route("/receiver/{*name}", any(move |request: Request| receive(Arc::clone(&gateway), request)))
+}
+
+async fn receive(gateway: Arc<Gateway>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = match timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, "larger than 64 KiB\n");
+        }
+        Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body did not arrive whole\n"),
+        Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n"),
+    };
+    let status = answer(&parts);
+    let received = received(&parts, &body, status, gateway.clock().now_ms());
+    let kept = spawn_blocking(move || {
+        let _age = gateway.age();
+        gateway.store.write(|transaction| received::record(transaction, &received))
+    });
+    match kept.await {
+        Ok(Ok(())) => plain(status, "received\n"),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "a request to the receiver could not be kept");
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "not received\n")
+        }
+        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "not received\n"),
+    }
+}
+
+/// The status that the sender asked for by `?answer=`, to see what happens where a shop says no.
+fn answer(parts: &Parts) -> StatusCode {
+    let wanted = Pairs::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let wanted = wanted.get("answer").parse().ok().filter(|status| (200..600).contains(status));
+    wanted.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK)
+}
+
+fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received {
+    let name = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
+    let target: String = parts.uri.to_string().chars().take(MAX_TARGET).collect();
+    let head = format!("{} {target}{}", parts.method, transcript::shown_headers(&parts.headers));
+    Received {
+        at,
+        name: transcript::without_card_numbers(&name.chars().take(MAX_NAME).collect::<String>()),
+        head: transcript::without_card_numbers(&head),
+        body: shown(body),
+        body_length: i64::try_from(body.len()).unwrap_or(i64::MAX),
+        answered: status.as_u16(),
+    }
+}
+
+/// The body as it is kept. A payment that went astray is masked like one that arrived.
+fn shown(body: &[u8]) -> String {
+    let request = transcript::Request::default().with_body(body);
+    match request.body {
+        Some(masked) if request.has_card_data => masked,
+        _ => transcript::cut(&transcript::without_card_numbers(&String::from_utf8_lossy(body))),
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text)
+        .into_response()
+}

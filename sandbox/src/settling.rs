@@ -1,0 +1,35 @@
+//! Settles pending payments in the background, where they are to become final after a time.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{task::spawn_blocking, time::sleep};
+
+use crate::{actions::settle_pending::settle_due, gateway::Gateway};
+
+/// How long to wait before looking again where nothing is due, or the database failed.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Settles for as long as the sandbox runs.
+pub(crate) async fn run(gateway: Arc<Gateway>) {
+    loop {
+        let pause = look(&gateway).await;
+        tokio::select! {
+            () = gateway.pending.notified() => {}
+            () = sleep(pause) => {}
+        }
+    }
+}
+
+/// Settles what is due, and returns how long until something else is.
+async fn look(gateway: &Arc<Gateway>) -> Duration {
+    let gateway = Arc::clone(gateway);
+    let wait = match spawn_blocking(move || settle_due(&gateway)).await {
+        Ok(Ok(wait)) => wait,
+        Ok(Err(error)) => {
+            tracing::error!(%error, "pending payments cannot be settled");
+            None
+        }
+        Err(_) => None,
+    };
+    wait.and_then(|ms| u64::try_from(ms).ok()).map_or(IDLE, Duration::from_millis).min(IDLE)
+}

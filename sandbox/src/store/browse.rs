@@ -1,0 +1,271 @@
+//! Looking through the payments: filtered, sorted, a page at a time.
+
+use rusqlite::{Connection, Row, ToSql};
+
+use crate::{
+    payment::{PaymentKind, Provider},
+    state::PaymentStatus,
+    store::{
+        StoreError,
+        payments::{self, Record},
+    },
+};
+
+/// Matches are counted up to here; "more than that" is all that people want to know of the rest.
+pub(crate) const MAX_COUNTED: u32 = 10_000;
+
+/// Which payments; an empty one takes all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    /// A part of a number, of the description or of a mask.
+    pub(crate) text: Option<String>,
+    /// The mask of the card number that the text is, if it may be one.
+    pub(crate) card: Option<String>,
+    pub(crate) kind: Option<PaymentKind>,
+    pub(crate) provider: Option<Provider>,
+    pub(crate) status: Option<PaymentStatus>,
+    /// Registered at this time or later.
+    pub(crate) from: Option<i64>,
+    /// Registered before this time.
+    pub(crate) until: Option<i64>,
+    /// At least so many hundredths.
+    pub(crate) least: Option<i64>,
+    /// At most so many hundredths.
+    pub(crate) most: Option<i64>,
+}
+
+/// By what they are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Sort {
+    #[default]
+    Newest,
+    Oldest,
+    Largest,
+    Smallest,
+}
+
+impl Sort {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::Newest, Self::Oldest, Self::Largest, Self::Smallest];
+
+    /// The column, and whether it goes down.
+    fn column(self) -> (&'static str, bool) {
+        match self {
+            Self::Newest => ("created_at", true),
+            Self::Oldest => ("created_at", false),
+            Self::Largest => ("amount_minor", true),
+            Self::Smallest => ("amount_minor", false),
+        }
+    }
+}
+
+/// A place in the sorted list: the sorted column's value and the id of the payment that stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) key: i64,
+    pub(crate) id: i64,
+}
+
+/// Which page of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Start {
+    #[default]
+    First,
+    After(Place),
+    Before(Place),
+}
+
+/// A payment in a list, and its place.
+pub(crate) struct Entry {
+    pub(crate) record: Record,
+    pub(crate) place: Place,
+}
+
+/// A page of the list.
+pub(crate) struct Page {
+    pub(crate) rows: Vec<Entry>,
+    pub(crate) has_earlier: bool,
+    pub(crate) has_later: bool,
+}
+
+/// Conditions and what stands for their question marks.
+struct Conditions {
+    sql: Vec<String>,
+    values: Vec<Box<dyn ToSql>>,
+}
+
+impl Conditions {
+    /// For a list that is sorted by a column, or for a count. A list is read in its order and stops when its page is full; a `+` keeps
+    /// SQLite from reading all that another condition lets through, only to sort it.
+    fn of(filter: &Filter, sorted_by: Option<&str>) -> Self {
+        let (time, amount) = match sorted_by {
+            None => ("", ""),
+            Some("created_at") => ("", "+"),
+            Some(_) => ("+", ""),
+        };
+        let mut all = Self { sql: Vec::new(), values: Vec::new() };
+        if let Some(text) = &filter.text {
+            let mut parts = Vec::new();
+            let mut like = |column: &str, text: &str| {
+                parts.push(format!("p.{column} LIKE ? ESCAPE '\\'"));
+                all.values.push(Box::new(pattern(text)));
+            };
+            for column in ["order_number", "gateway_number", "masked_phone"] {
+                like(column, text);
+            }
+            like("masked_card", filter.card.as_ref().unwrap_or(text));
+            for spelling in spellings(text) {
+                like("description", &spelling);
+            }
+            all.sql.push(format!("({})", parts.join(" OR ")));
+        }
+        all.add("p.kind = ?", filter.kind.map(PaymentKind::as_str));
+        all.add("p.provider = ?", filter.provider.map(Provider::as_str));
+        all.add(&format!("{time}p.status = ?"), filter.status.map(PaymentStatus::as_str));
+        all.add(&format!("{time}p.created_at >= ?"), filter.from);
+        all.add(&format!("{time}p.created_at < ?"), filter.until);
+        all.add(&format!("{amount}p.amount_minor >= ?"), filter.least);
+        all.add(&format!("{amount}p.amount_minor <= ?"), filter.most);
+        all
+    }
+
+    fn add(&mut self, sql: &str, value: Option<impl ToSql + 'static>) {
+        if let Some(value) = value {
+            self.sql.push(sql.to_owned());
+            self.values.push(Box::new(value));
+        }
+    }
+
+    fn clause(&self) -> String {
+        if self.sql.is_empty() { String::new() } else { format!("WHERE {}", self.sql.join(" AND ")) }
+    }
+
+    fn values(&self) -> Vec<&dyn ToSql> {
+        self.values.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+/// What contains the text, word for word: a pattern's own signs mean nothing in it.
+fn pattern(text: &str) -> String {
+    format!("%{}%", text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
+}
+
+/// The text as it may stand somewhere: SQLite takes small and capital letters for the same in English alone.
+fn spellings(text: &str) -> Vec<String> {
+    let small = text.to_lowercase();
+    let mut letters = small.chars();
+    let begun = letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str());
+    let mut all = vec![text.to_owned()];
+    if !text.is_ascii() {
+        all.extend([text.to_uppercase(), begun.unwrap_or_default(), small]);
+        all.sort();
+        all.dedup();
+    }
+    all
+}
+
+/// A page of the payments that a filter lets through.
+pub(crate) fn page(
+    connection: &Connection,
+    filter: &Filter,
+    sort: Sort,
+    start: Start,
+    size: usize,
+) -> Result<Page, StoreError> {
+    let (column, goes_down) = sort.column();
+    let (place, backwards) = match start {
+        Start::First => (None, false),
+        Start::After(place) => (Some(place), false),
+        Start::Before(place) => (Some(place), true),
+    };
+    let down = goes_down != backwards;
+    let (compare, order) = if down { ("<", "DESC") } else { (">", "ASC") };
+    let mut conditions = Conditions::of(filter, Some(column));
+    if let Some(place) = place {
+        conditions.sql.push(format!("(p.{column}, p.id) {compare} (?, ?)"));
+        conditions.values.push(Box::new(place.key));
+        conditions.values.push(Box::new(place.id));
+    }
+    let clause = conditions.clause();
+    // One more than asked for tells whether there is another page.
+    let sql = list(column, order, &clause, size + 1);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows: Vec<Entry> =
+        statement.query_map(conditions.values().as_slice(), list_row)?.collect::<Result<_, _>>()?;
+    let has_more = rows.len() > size;
+    rows.truncate(size);
+    if backwards {
+        rows.reverse();
+    }
+    let (has_earlier, has_later) = if backwards { (has_more, true) } else { (place.is_some(), has_more) };
+    Ok(Page { rows, has_earlier, has_later })
+}
+
+fn list(column: &str, order: &str, clause: &str, limit: usize) -> String {
+    let columns = payments::COLUMNS;
+    format!(
+        "{columns}, p.{column} AS place FROM payments p {clause} ORDER BY p.{column} {order}, p.id {order} LIMIT {limit}"
+    )
+}
+
+fn list_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let record = payments::record(row)?;
+    let place = Place { key: row.get("place")?, id: record.id };
+    Ok(Entry { record, place })
+}
+
+/// How many payments a filter lets through; counted no further than one past `MAX_COUNTED`.
+pub(crate) fn count(connection: &Connection, filter: &Filter) -> Result<u32, StoreError> {
+    let conditions = Conditions::of(filter, None);
+    let sql =
+        format!("SELECT COUNT(*) FROM (SELECT 1 FROM payments p {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1);
+    Ok(connection.prepare_cached(&sql)?.query_row(conditions.values().as_slice(), |row| row.get(0))?)
+}
+
+/// The payment of an id, if there is one.
+pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Option<Record>, StoreError> {
+    payments::first(connection, "WHERE p.id = ?1", [id])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{options::Database, store::Store};
+
+    fn plan(store: &Store, sql: &str) -> String {
+        let steps: Vec<String> = store
+            .read(|connection| {
+                let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let steps = statement.query_map((), |row| row.get("detail"))?.collect::<Result<_, _>>()?;
+                Ok(steps)
+            })
+            .expect("a plan");
+        steps.join("\n")
+    }
+
+    fn filters() -> Vec<Filter> {
+        let none = Filter::default;
+        vec![
+            none(),
+            Filter { status: Some(PaymentStatus::Charged), ..none() },
+            Filter { from: Some(1), until: Some(2), ..none() },
+            Filter { least: Some(1), most: Some(2), ..none() },
+            Filter { text: Some("a".to_owned()), kind: Some(PaymentKind::Qr), ..none() },
+        ]
+    }
+
+    #[test]
+    fn a_page_is_read_from_an_index_and_nothing_is_sorted() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        for sort in Sort::ALL {
+            let (column, goes_down) = sort.column();
+            let order = if goes_down { "DESC" } else { "ASC" };
+            for filter in filters() {
+                let clause = &Conditions::of(&filter, Some(column)).clause().replace('?', "5");
+                let plan = plan(&store, &list(column, order, clause, 26));
+                assert!(!plan.contains("TEMP B-TREE"), "{sort:?} {clause}: {plan}");
+                assert!(plan.contains(" p USING INDEX"), "{sort:?} {clause}: {plan}");
+            }
+        }
+    }
+}

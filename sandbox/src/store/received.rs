@@ -1,0 +1,57 @@
+//! What came to the built-in receiver: the latest requests alone.
+
+use rusqlite::{Connection, Transaction};
+
+use crate::store::{StoreError, clock};
+
+/// How many requests are kept.
+const KEPT: u32 = 500;
+
+/// A request that came.
+pub(crate) struct Received {
+    pub(crate) at: i64,
+    pub(crate) name: String,
+    pub(crate) head: String,
+    pub(crate) body: String,
+    /// How long the body was, which may be longer than what is kept of it.
+    pub(crate) body_length: i64,
+    pub(crate) answered: u16,
+}
+
+/// Records a request, and forgets the oldest one where there are too many.
+pub(crate) fn record(transaction: &Transaction<'_>, new: &Received) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO received (at, name, head, body, body_length, answered) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute((clock::now(transaction)?, &new.name, &new.head, &new.body, new.body_length, new.answered))?;
+    transaction
+        .prepare_cached("DELETE FROM received WHERE id <= ?1 - ?2")?
+        .execute((transaction.last_insert_rowid(), KEPT))?;
+    Ok(())
+}
+
+/// The requests, newest first; those to one name, where one is given.
+pub(crate) fn latest(connection: &Connection, name: Option<&str>, count: u32) -> Result<Vec<Received>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT * FROM received WHERE ?1 IS NULL OR name = ?1 ORDER BY id DESC LIMIT ?2")?;
+    let requests = statement
+        .query_map((name, count), |row| {
+            Ok(Received {
+                at: row.get("at")?,
+                name: row.get("name")?,
+                head: row.get("head")?,
+                body: row.get("body")?,
+                body_length: row.get("body_length")?,
+                answered: row.get("answered")?,
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(requests)
+}
+
+/// Forgets all of them.
+pub(crate) fn forget(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    transaction.execute("DELETE FROM received", ())?;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Words that are stored as text and read back as what they stand for.
+
+use rusqlite::{
+    Row,
+    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+};
+use rust_decimal::Decimal;
+
+use crate::{
+    faults::FaultName,
+    language::Language,
+    payment::{PaymentKind, Provider},
+    state::{PaymentStatus, RejectReason},
+};
+
+/// A stored word, read back by its parser.
+pub(super) struct Word<T>(T);
+
+pub(super) trait Parse: Sized {
+    fn parse_word(word: &str) -> Option<Self>;
+}
+
+macro_rules! parse {
+    ($($kind:ty => $parser:path),* $(,)?) => {$(
+        impl Parse for $kind {
+            fn parse_word(word: &str) -> Option<Self> {
+                $parser(word)
+            }
+        }
+    )*};
+}
+
+parse! {
+    PaymentKind => PaymentKind::parse,
+    Provider => Provider::parse,
+    PaymentStatus => PaymentStatus::parse,
+    RejectReason => RejectReason::parse,
+    Language => Language::from_code,
+    FaultName => FaultName::parse,
+}
+
+impl Parse for Decimal {
+    fn parse_word(word: &str) -> Option<Self> {
+        Self::from_str_exact(word).ok()
+    }
+}
+
+impl<T: Parse> FromSql for Word<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        T::parse_word(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// A column's word.
+pub(super) fn word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    row.get::<_, Word<T>>(column).map(|word| word.0)
+}
+
+/// A column's word, if it has one.
+pub(super) fn optional_word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+    let found: Option<Word<T>> = row.get(column)?;
+    Ok(found.map(|word| word.0))
+}

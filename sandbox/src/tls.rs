@@ -1,0 +1,55 @@
+//! The certificate and the key that connections are encrypted with.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+use tokio_rustls::TlsAcceptor;
+
+use crate::error::SandboxError;
+
+/// The files that encrypted connections need, in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, and those that lead from it to a root that clients know.
+    pub certificate: PathBuf,
+    /// The certificate's private key.
+    pub key: PathBuf,
+}
+
+const CERTIFICATE: &str = "tls.certificate";
+const KEY: &str = "tls.key";
+
+/// Reads the files.
+pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
+    let certificates = certificates(&files.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| unusable(KEY, &files.key, &format!("no private key in PEM: {error}")))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key));
+    let mut config =
+        config.map_err(|error| unusable(KEY, &files.key, &format!("does not go with the certificate: {error}")))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SandboxError> {
+    let refused = |detail: String| unusable(CERTIFICATE, path, &detail);
+    let read: Result<Vec<_>, _> = match CertificateDer::pem_file_iter(path) {
+        Ok(certificates) => certificates.collect(),
+        Err(error) => Err(error),
+    };
+    let certificates = read.map_err(|error| refused(format!("no certificate in PEM: {error}")))?;
+    if certificates.is_empty() { Err(refused("no certificate in PEM".to_owned())) } else { Ok(certificates) }
+}
+
+fn unusable(option: &'static str, path: &Path, detail: &str) -> SandboxError {
+    SandboxError::Option { option, detail: format!("{}: {detail}", path.display()) }
+}

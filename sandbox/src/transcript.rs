@@ -1,0 +1,368 @@
+//! Requests and replies as they are kept for people to read: without card data, passwords and phones.
+
+use std::fmt;
+
+use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+use url::form_urlencoded;
+
+use crate::mask;
+
+/// The longest body that is kept whole.
+pub(crate) const MAX_BODY: usize = 8 * 1024;
+/// The longest header that is kept whole.
+const MAX_HEADER: usize = 300;
+/// What stands for a value that is not kept.
+const HIDDEN: &str = "\"***\"";
+const NOT_KEPT: &str = "\"(not kept)\"";
+/// Headers worth keeping; never one that proves who somebody is.
+const HEADERS: [HeaderName; 8] = [
+    header::ALLOW,
+    header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::LOCATION,
+    header::RETRY_AFTER,
+    header::SERVER,
+    header::USER_AGENT,
+    header::WWW_AUTHENTICATE,
+];
+
+/// A request as it is kept.
+#[derive(Default)]
+pub(crate) struct Request {
+    pub(crate) head: String,
+    pub(crate) body: Option<String>,
+    /// Whether the body has a field for card data.
+    pub(crate) has_card_data: bool,
+    /// The card number in it, to be found again in the reply.
+    pan: Option<String>,
+}
+
+impl Request {
+    /// Of a request whose body is not known yet, or never will be.
+    pub(crate) fn head(method: &Method, uri: &Uri, headers: &HeaderMap) -> Self {
+        let mut head = format!("{method} {}", uri.path());
+        if let Some(query) = uri.query() {
+            head.push('?');
+            head.push_str(&shown_query(query));
+        }
+        head.push_str(&shown_headers(headers));
+        Self { head, ..Self::default() }
+    }
+
+    /// The same with a body.
+    pub(crate) fn with_body(mut self, body: &[u8]) -> Self {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return self;
+        }
+        let Ok(members) = serde_json::from_slice::<Members<'_>>(body) else {
+            self.body = Some(format!("(no JSON object, {} bytes; not kept)", body.len()));
+            return self;
+        };
+        self.has_card_data = members.0.iter().any(|(name, _)| matches!(name.as_str(), "pan" | "cvc" | "otp"));
+        self.pan = members.0.iter().filter(|(name, _)| name == "pan").find_map(|(_, value)| text(value));
+        let shown: Vec<String> = members
+            .0
+            .iter()
+            .map(|(name, value)| format!("  {}: {}", shown_name(name), shown(name, value.get())))
+            .collect();
+        let whole = if shown.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", shown.join(",\n")) };
+        self.body = Some(cut(&self.without_pan(&whole)));
+        self
+    }
+
+    /// A reply to it, as it is kept.
+    pub(crate) fn reply(&self, body: &str) -> String {
+        cut(&without_card_numbers(&self.without_pan(body)))
+    }
+
+    fn without_pan(&self, text: &str) -> String {
+        match self.pan.as_deref() {
+            // Shorter ones are no card numbers, and would be found everywhere.
+            Some(pan) if pan.len() >= 12 => text.replace(pan, &mask::card(pan)),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// Headers of interest, a line each.
+pub(crate) fn shown_headers(headers: &HeaderMap) -> String {
+    let lines = HEADERS.iter().filter_map(|name| {
+        let value = String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned();
+        let value: String = value.chars().take(MAX_HEADER).collect();
+        Some(format!("\n{name}: {}", without_card_numbers(&value)))
+    });
+    lines.collect()
+}
+
+/// A text of at most the kept length, which says so where something is missing.
+pub(crate) fn cut(text: &str) -> String {
+    if text.len() <= MAX_BODY {
+        return text.to_owned();
+    }
+    let end = (0..=MAX_BODY).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}… ({} bytes in all)", &text[..end], text.len())
+}
+
+/// The text with everything in it masked that looks like a card number: 13 to 20 digits with the right check digit, in one piece or
+/// in the groups that stand on cards.
+pub(crate) fn without_card_numbers(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|character: char| character.is_ascii_digit()) {
+        let (before, digits) = rest.split_at(start);
+        shown.push_str(before);
+        let run = leading_digits(digits);
+        let is_card = (13..=20).contains(&run) && may_be_card(&digits[..run]);
+        let grouped = if is_card { None } else { grouped_card(digits, shown.chars().next_back()) };
+        let length = grouped.as_ref().map_or(run, |(length, _)| *length);
+        match grouped {
+            Some((_, card)) => shown.push_str(&mask::card(&card)),
+            None if is_card => shown.push_str(&mask::card(&digits[..run])),
+            None => shown.push_str(&digits[..run]),
+        }
+        rest = &digits[length..];
+    }
+    shown.push_str(rest);
+    shown
+}
+
+fn leading_digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// What stands between the groups of a card number, as people type it, as forms send it and as addresses have it.
+const SEPARATORS: [&str; 5] = [" ", "-", "+", "%20", "\u{a0}"];
+const MOST_GROUPS: usize = 5;
+
+/// The card number in groups that a text begins with: how long it is there, and its digits.
+fn grouped_card(text: &str, before: Option<char>) -> Option<(usize, String)> {
+    let mut end = leading_digits(text);
+    let separator = *SEPARATORS.iter().find(|separator| text[end..].starts_with(**separator))?;
+    if separator == "-" && before.is_some_and(char::is_alphanumeric) {
+        // The inside of a UUID.
+        return None;
+    }
+    let mut groups = vec![&text[..end]];
+    let mut ends = vec![end];
+    while let Some(rest) = text[end..].strip_prefix(separator).filter(|_| groups.len() < MOST_GROUPS) {
+        let length = leading_digits(rest);
+        if length == 0 {
+            break;
+        }
+        end += separator.len() + length;
+        groups.push(&rest[..length]);
+        ends.push(end);
+    }
+    // What follows the number may be digits, too: its security code, or a date.
+    (3..=groups.len()).rev().find_map(|count| {
+        let card = groups[..count].concat();
+        (stand_on_cards(&groups[..count]) && may_be_card(&card)).then(|| (ends[count - 1], card))
+    })
+}
+
+fn stand_on_cards(groups: &[&str]) -> bool {
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    matches!(lengths.as_slice(), [4, 4, 4, 1..=4] | [4, 4, 4, 4, 1..=4] | [4, 6, 4 | 5])
+}
+
+/// Whether it begins as cards of banks do and has the right check digit. What begins with 0 or 1 is none: a time in milliseconds is
+/// as long.
+fn may_be_card(digits: &str) -> bool {
+    !digits.starts_with(['0', '1']) && has_check_digit(digits)
+}
+
+/// Luhn's check.
+fn has_check_digit(digits: &str) -> bool {
+    let sum: u32 = digits
+        .bytes()
+        .rev()
+        .enumerate()
+        .map(|(index, byte)| {
+            let digit = u32::from(byte - b'0');
+            match index % 2 {
+                0 => digit,
+                _ if digit > 4 => digit * 2 - 9,
+                _ => digit * 2,
+            }
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// A member's name as it is kept: somebody's number may stand in its place.
+fn shown_name(name: &str) -> String {
+    json(&without_card_numbers(name))
+}
+
+/// A value as it is kept. What nobody knows the meaning of may be anything.
+fn shown(name: &str, value: &str) -> String {
+    let is_scalar = !value.starts_with(['{', '[']);
+    match name {
+        "pan" => masked(value, mask::card, 13),
+        "phone" => masked(value, mask::phone, 9),
+        "cvc" | "otp" | "expiryMonth" | "expiryYear" => HIDDEN.to_owned(),
+        "description" | "comment" | "serviceName" | "name" | "email" | "requisite" if is_scalar => {
+            // Read first: in the JSON text a digit may stand as an escape.
+            serde_json::from_str::<String>(value).map_or(HIDDEN.to_owned(), |text| json(&without_card_numbers(&text)))
+        }
+        "orderNumber" | "amount" | "currency" | "language" | "returnUrl" | "callbackUrl" | "ip" | "returnURL"
+        | "callbackURL" | "sum" | "callback_url" | "transaction_id" | "provider" | "paymentId"
+            if is_scalar =>
+        {
+            value.to_owned()
+        }
+        _ => NOT_KEPT.to_owned(),
+    }
+}
+
+/// Masks a value that is long enough for a mask to hide something.
+fn masked(value: &str, mask: fn(&str) -> String, shortest: usize) -> String {
+    match serde_json::from_str::<String>(value) {
+        Ok(text) if text.chars().count() >= shortest => json(&mask(&text)),
+        _ => HIDDEN.to_owned(),
+    }
+}
+
+fn shown_query(query: &str) -> String {
+    let mut shown_pairs = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let value = shown(&name, &json(&value));
+        let plain: String = serde_json::from_str(&value).unwrap_or(value);
+        shown_pairs.append_pair(&without_card_numbers(&name), &plain);
+    }
+    cut(&shown_pairs.finish())
+}
+
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// The members of an object in their order, repeated ones too.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(body: &str) -> String {
+        Request::default().with_body(body.as_bytes()).body.unwrap_or_default()
+    }
+
+    #[test]
+    fn secrets_are_masked_and_the_rest_stays_digit_for_digit() {
+        let shown = kept(
+            r#"{"orderNumber":"4111111111111111","amount":100.10,"pan":"4111111111111111","cvc":"737","expiryMonth":"11","otp":"909123","phone":"996555000101"}"#,
+        );
+        assert!(shown.contains("\"amount\": 100.10"), "{shown}");
+        assert!(shown.contains("\"pan\": \"411111******1111\"") && shown.contains("9965****0101"), "{shown}");
+        for secret in ["4111111111111111", "737", "909123", "\"11\"", "996555000101"] {
+            assert!(!shown.contains(secret), "{secret} in {shown}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_place_does_not_keep_a_card_number() {
+        for body in [
+            r#"{"card_number":"4111111111111111"}"#,
+            r#"{"pan":4111111111111111}"#,
+            r#"{"pan":["4111111111111111"]}"#,
+            r#"{"pan":"41111111"}"#,
+            r#"{"description":"card 4111111111111111, please"}"#,
+            r#"{"amount":{"pan":"4111111111111111"}}"#,
+            r#"["4111111111111111"]"#,
+            r#"pan=4111111111111111"#,
+            r#"{"4111111111111111":1}"#,
+            r#"{"description":"\u0034111111111111111"}"#,
+            r#"{"name":"4111 1111 1111 1111"}"#,
+        ] {
+            let shown = kept(body);
+            assert!(!shown.contains("41111111"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_masked_likewise() {
+        let uri = "/x?transaction_id=QR-1&otp=909123&other=4111111111111111".parse().expect("a URI");
+        let shown = Request::head(&Method::GET, &uri, &HeaderMap::new()).head;
+        assert_eq!(shown, "GET /x?transaction_id=QR-1&otp=***&other=%28not+kept%29");
+        let uri = "/x?4111111111111111".parse().expect("a URI");
+        assert!(!Request::head(&Method::GET, &uri, &HeaderMap::new()).head.contains("41111111"));
+    }
+
+    #[test]
+    fn credentials_are_never_a_header_of_interest() {
+        let mut headers = HeaderMap::new();
+        for name in [header::AUTHORIZATION, header::COOKIE, header::USER_AGENT] {
+            headers.insert(name, "secret".parse().expect("a value"));
+        }
+        assert_eq!(shown_headers(&headers), "\nuser-agent: secret");
+    }
+
+    #[test]
+    fn card_numbers_are_found_by_their_check_digit() {
+        assert_eq!(without_card_numbers("a 4111111111111111 b"), "a 411111******1111 b");
+        assert_eq!(without_card_numbers("a 4111111111111112 b 12.50 é"), "a 4111111111111112 b 12.50 é");
+    }
+
+    #[test]
+    fn card_numbers_are_found_in_groups() {
+        for text in [
+            "4111 1111 1111 1111",
+            "4111-1111-1111-1111 12/30",
+            "4111 1111 1111 1111 123",
+            "pan=4111+1111+1111+1111&cvc=123",
+            "/x?pan=4111%201111%201111%201111",
+            "3782 822463 10005",
+        ] {
+            let shown = without_card_numbers(text);
+            assert!(shown.contains("****") && !shown.contains("1111 1111") && !shown.contains("822463"), "{shown}");
+        }
+        for text in [
+            "2026-11-20 14:05:09",
+            "4111 1111 1111 1112",
+            "0c5f1d9e-4111-4111-1111-111111111111",
+            "+996 555 000 101, +996 555 000 102",
+            "203.0.113.7 1 22 333",
+            "order 1763695200123",
+        ] {
+            assert_eq!(without_card_numbers(text), text);
+        }
+    }
+
+    #[test]
+    fn a_long_body_is_cut_where_a_character_ends() {
+        let shown = cut(&"é".repeat(MAX_BODY));
+        assert!(shown.len() < MAX_BODY + 64 && shown.ends_with(&format!("({} bytes in all)", 2 * MAX_BODY)));
+    }
+}

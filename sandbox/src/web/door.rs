@@ -1,0 +1,148 @@
+//! The door of a part of the merchant's side: who knows its secret gets a session, and guessers are kept out.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use url::Url;
+
+use crate::{
+    gateway::Gateway,
+    web::{
+        Call, Pairs, cookie,
+        lockout::Lockout,
+        sessions::{Sessions, is_same_token, random_token},
+    },
+};
+
+/// One door. Each has sessions and guessers of its own: who may go through one may not yet go through another.
+pub(crate) struct Door {
+    gateway: Arc<Gateway>,
+    name: &'static str,
+    sessions: Sessions,
+    lockout: Lockout,
+    session_cookie: String,
+    login_cookie: String,
+}
+
+/// Why somebody was not let in.
+pub(crate) enum Refusal {
+    /// The form came from elsewhere, or from before a restart.
+    OutOfDate,
+    /// The secret was another one.
+    Wrong,
+    /// So many were wrong that nobody listens for so long.
+    LockedOut(Duration),
+}
+
+impl Door {
+    /// A closed door. The cookies' names carry the port: browsers send a cookie to every port of a host, and several sandboxes
+    /// may run on one.
+    pub(crate) fn new(gateway: &Arc<Gateway>, name: &'static str) -> Self {
+        let port = Url::parse(&gateway.public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
+        Self {
+            gateway: Arc::clone(gateway),
+            name,
+            sessions: Sessions::default(),
+            lockout: Lockout::default(),
+            session_cookie: format!("kassa_{name}_{port}"),
+            login_cookie: format!("kassa_{name}_login_{port}"),
+        }
+    }
+
+    /// The token for the forms of the caller's session, if there is one.
+    pub(crate) fn csrf(&self, call: &Call) -> Option<String> {
+        self.sessions.csrf(self.session(call), Instant::now())
+    }
+
+    /// Lets in who sent the login's form with the right secret.
+    pub(crate) fn knock(&self, call: &Call, form: &Pairs, is_right: impl FnOnce() -> bool) -> Result<(), Refusal> {
+        let sent = cookie::read(&call.headers, &self.login_cookie).unwrap_or_default();
+        if !is_same_token(form.get("csrf"), sent) {
+            return Err(Refusal::OutOfDate);
+        }
+        let (peer, now) = (call.line.peer, Instant::now());
+        self.lockout.guess(peer, now).map_err(Refusal::LockedOut)?;
+        if is_right() {
+            self.lockout.right(peer);
+            return Ok(());
+        }
+        tracing::warn!(%peer, door = self.name, "a wrong login");
+        Err(self.lockout.wait(peer, now).map_or(Refusal::Wrong, Refusal::LockedOut))
+    }
+
+    /// Begins the session of somebody who was let in.
+    pub(crate) fn begin(&self, call: &Call, response: &mut Response) {
+        self.set_cookie(call, response, &self.session_cookie, &self.sessions.begin(Instant::now()));
+        self.set_cookie(call, response, &self.login_cookie, "");
+    }
+
+    /// Ends the caller's session.
+    pub(crate) fn end(&self, call: &Call, response: &mut Response) {
+        self.sessions.end(self.session(call));
+        self.set_cookie(call, response, &self.session_cookie, "");
+    }
+
+    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can read or set
+    /// that.
+    pub(crate) fn login_page(
+        &self,
+        call: &Call,
+        refusal: Option<&Refusal>,
+        page: impl FnOnce(&str) -> Response,
+    ) -> Response {
+        let known = cookie::read(&call.headers, &self.login_cookie).filter(|token| is_token(token));
+        let csrf = known.map_or_else(random_token, str::to_owned);
+        let mut response = page(&csrf);
+        if let Some(Refusal::LockedOut(wait)) = refusal {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds(*wait)));
+        }
+        self.set_cookie(call, &mut response, &self.login_cookie, &csrf);
+        response
+    }
+
+    fn session<'a>(&self, call: &'a Call) -> &'a str {
+        cookie::read(&call.headers, &self.session_cookie).unwrap_or_default()
+    }
+
+    fn set_cookie(&self, call: &Call, response: &mut Response, name: &str, value: &str) {
+        let gateway = &self.gateway;
+        let secure = gateway.options.tls.is_some() || cookie::came_by_tls(&call.headers, &gateway.public_url);
+        response.headers_mut().append(header::SET_COOKIE, cookie::set(name, value, secure));
+    }
+}
+
+impl Refusal {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::OutOfDate | Self::Wrong => StatusCode::FORBIDDEN,
+            Self::LockedOut(_) => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    /// What the login's page says; `wrong` names the secret.
+    pub(crate) fn text(&self, wrong: &str) -> String {
+        match self {
+            Self::OutOfDate => "The form was out of date. Please try again.".to_owned(),
+            Self::Wrong => wrong.to_owned(),
+            Self::LockedOut(wait) => {
+                format!("Too many wrong attempts. The next one is possible in {} seconds.", seconds(*wait))
+            }
+        }
+    }
+}
+
+/// Whether a browser may have it from here: a token of one's own choice could be somebody else's choice.
+fn is_token(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Seconds that cover a duration.
+fn seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}

@@ -1,0 +1,128 @@
+//! The control page: who gets in, and what its forms may do.
+
+use kassa_sandbox::{ReusedOrderNumber, Sandbox};
+
+use crate::common::{CARD, Response, card_body, open, post, send, start, start_with};
+
+const LOGIN: &str = "/control/login";
+
+/// The value of a hidden field.
+fn csrf(page: &Response) -> String {
+    let rest = page.body.split("name=\"csrf\" value=\"").nth(1).expect("a token");
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
+/// The cookies that an answer sets, as the next request sends them.
+fn cookies(answer: &Response) -> String {
+    let set = answer.head.lines().filter_map(|line| line.strip_prefix("set-cookie: "));
+    let pairs: Vec<_> = set.filter_map(|cookie| cookie.split(';').next()).filter(|pair| !pair.ends_with('=')).collect();
+    pairs.join("; ")
+}
+
+fn form(sandbox: &Sandbox, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Response {
+    let mut encoded = url::form_urlencoded::Serializer::new(String::new());
+    encoded.extend_pairs(fields);
+    let headers = [("content-type", "application/x-www-form-urlencoded"), ("cookie", cookie)];
+    send("POST", &format!("{}{path}", sandbox.url()), &headers, encoded.finish().as_bytes())
+}
+
+fn log_in(sandbox: &Sandbox, token: &str) -> Response {
+    let page = open(&format!("{}/control", sandbox.url()));
+    form(sandbox, LOGIN, &cookies(&page), &[("csrf", &csrf(&page)), ("token", token)])
+}
+
+/// The session's cookie and the token for its forms.
+fn entered(sandbox: &Sandbox) -> (String, String) {
+    let answer = log_in(sandbox, sandbox.admin_token());
+    assert_eq!((answer.status, answer.header("location")), (303, Some("../control")));
+    let cookie = cookies(&answer);
+    let page = send("GET", &format!("{}/control", sandbox.url()), &[("cookie", &cookie)], b"");
+    assert!(page.body.contains("Set the switches"));
+    let token = csrf(&page);
+    (cookie, token)
+}
+
+#[test]
+fn only_the_admin_token_opens_it() {
+    let sandbox = start();
+    let page = open(&format!("{}/control", sandbox.url()));
+    assert!(!page.body.contains("Set the switches") && !page.body.contains(sandbox.admin_token()));
+    let policy = page.header("content-security-policy").expect("a policy");
+    assert!(policy.starts_with("default-src 'none'; ") && policy.contains("form-action 'self'"), "{policy}");
+    for wrong in ["", "guess", sandbox.password(), &sandbox.admin_token()[1..]] {
+        assert_eq!(log_in(&sandbox, wrong).status, 403);
+    }
+    for path in ["/control/switches", "/control/reset", "/control/faults"] {
+        assert!(!form(&sandbox, path, "", &[("csrf", "")]).body.contains("Set the switches"), "{path}");
+    }
+    entered(&sandbox);
+}
+
+#[test]
+fn guessing_is_stopped_even_for_the_right_token() {
+    let sandbox = start();
+    while log_in(&sandbox, "guess").status == 403 {}
+    let answer = log_in(&sandbox, sandbox.admin_token());
+    assert_eq!(answer.status, 429);
+    assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u64>().is_ok()));
+}
+
+#[test]
+fn a_form_of_another_site_changes_nothing() {
+    let sandbox = start();
+    let page = open(&format!("{}/control", sandbox.url()));
+    let forged = form(&sandbox, LOGIN, "", &[("csrf", &csrf(&page)), ("token", sandbox.admin_token())]);
+    assert_eq!(forged.status, 403, "without the cookie of the form");
+    let (cookie, _) = entered(&sandbox);
+    post(&sandbox, CARD, &card_body("C-1"));
+    for csrf in ["", "guess"] {
+        assert_eq!(form(&sandbox, "/control/reset", &cookie, &[("csrf", csrf)]).status, 403);
+    }
+    assert_eq!(sandbox.payments().len(), 1);
+}
+
+#[test]
+fn a_form_does_what_the_admin_interface_does_or_says_what_is_wrong() {
+    let sandbox = start();
+    let (cookie, csrf) = entered(&sandbox);
+    let submit = |path: &str, fields: &[(&str, &str)]| {
+        form(&sandbox, path, &cookie, &[&[("csrf", csrf.as_str())], fields].concat())
+    };
+    let switches = [
+        ("reused_order_number", "replay"),
+        ("status_numbers", "any"),
+        ("language", "ky"),
+        ("dialect", "shown"),
+        ("three_ds_1_page", "on"),
+    ];
+    let answer = submit("/control/switches", &switches);
+    assert_eq!((answer.status, answer.header("location")), (303, Some("../control?done=switches")));
+    assert_eq!(sandbox.switches().reused_order_number, ReusedOrderNumber::Replay);
+    assert!(sandbox.switches().three_ds_1_page && !sandbox.switches().redirect_declines);
+
+    let answer = submit("/control/faults", &[("name", "otp-twice"), ("endpoint", "payment"), ("times", "often")]);
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.contains("<code>times</code>"), "{}", answer.body);
+    assert!(sandbox.faults().list().is_empty());
+    assert_eq!(submit("/control/payment", &[("number", "A/B\"<"), ("decision", "approve")]).status, 400);
+    assert_eq!(submit("/control/nothing", &[]).status, 404);
+    assert_eq!(submit("/control/logout", &[]).status, 303);
+    assert_eq!(submit("/control/reset", &[]).status, 200, "the page that asks for the token");
+    assert_eq!(sandbox.switches().reused_order_number, ReusedOrderNumber::Replay);
+}
+
+#[test]
+fn its_cookies_are_out_of_reach_and_secure_behind_tls() {
+    let sandbox = start_with(|options| options.public_url = Some("https://sandbox.example".to_owned()));
+    let page = open(&format!("{}/control", sandbox.url()));
+    let mut fields = url::form_urlencoded::Serializer::new(String::new());
+    fields.append_pair("csrf", &csrf(&page)).append_pair("token", sandbox.admin_token());
+    let cookies = cookies(&page);
+    let headers = [("cookie", cookies.as_str()), ("x-forwarded-proto", "https")];
+    let answer = send("POST", &format!("{}{LOGIN}", sandbox.url()), &headers, fields.finish().as_bytes());
+    let session =
+        answer.head.lines().find(|line| line.starts_with("set-cookie: kassa_control_443=")).expect("a cookie");
+    for attribute in ["; HttpOnly", "; SameSite=Lax", "; Secure", "; Path=/"] {
+        assert!(session.contains(attribute), "{session}");
+    }
+}

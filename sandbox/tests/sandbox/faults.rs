@@ -1,0 +1,508 @@
+//! The faults, one by one: what a client hears on a bare socket, and what the ledger says.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use kassa_sandbox::{EndpointName, Fault, FaultName, PaymentStatus, Sandbox};
+use serde_json::json;
+
+use crate::{
+    admin::admin,
+    common::{
+        Body, CARD, GET_STATUS, MBANK_CONFIRM, MBANK_PAY, PATIENCE, PAY_FORM, QR_DATA, QR_IMAGE, QR_STATUS, STATUS,
+        card_body, confirm_body, get_status, mbank_body, open, pay_form_body, qr_body, start, start_with, submit,
+        wait_until,
+    },
+    raw::{End, Heard, ask, listen, post, request, send},
+};
+
+const ORDER: &str = "F-1";
+
+/// A card payment that takes effect at once: charged.
+fn instant_card(order_number: &str) -> Body {
+    card_body(order_number).with("pan", "\"4000000000002016\"")
+}
+
+fn status_body(order_number: &str) -> Body {
+    Body::new(&[]).with_text("orderNumber", order_number).with_text("provider", "Cards")
+}
+
+fn charged(sandbox: &Sandbox, order_number: &str) -> Option<u32> {
+    sandbox.payment(order_number).map(|payment| payment.times_charged)
+}
+
+/// The status seen and the fault of every request on record.
+fn on_record(sandbox: &Sandbox) -> Vec<(Option<u16>, Option<FaultName>)> {
+    sandbox.requests().into_iter().map(|request| (request.http_status, request.fault)).collect()
+}
+
+/// A sandbox with one fault, which strikes one charging request: what its client heard.
+fn struck(fault: Fault) -> (Sandbox, Heard) {
+    let sandbox = start();
+    sandbox.faults().add(fault.order(ORDER).times(1)).expect("a fault");
+    let heard = post(&sandbox, CARD, &instant_card(ORDER));
+    (sandbox, heard)
+}
+
+/// The fault struck once, is on record with what the client saw, and left the next request alone.
+fn assert_struck_once(sandbox: &Sandbox, name: FaultName, seen: Option<u16>) {
+    assert_eq!(on_record(sandbox), [(seen, Some(name))]);
+    assert_eq!(sandbox.faults().list()[0].struck, 1);
+    let next = post(sandbox, GET_STATUS, &status_body(ORDER));
+    assert_eq!(next.end, End::Closed);
+    assert!(next.status() == 200 || next.status() == 404, "{}", next.text());
+    assert_eq!(sandbox.requests().last().and_then(|request| request.fault), None);
+}
+
+#[test]
+fn a_lost_request_did_nothing() {
+    let (sandbox, heard) = struck(Fault::request_lost());
+    assert_eq!((heard.text().as_str(), heard.end), ("", End::Closed));
+    assert!(sandbox.payments().is_empty());
+    assert_struck_once(&sandbox, FaultName::RequestLost, None);
+}
+
+#[test]
+fn a_lost_reply_leaves_a_charge() {
+    let (sandbox, heard) = struck(Fault::reply_lost());
+    assert_eq!((heard.text().as_str(), heard.end), ("", End::Closed));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::ReplyLost, None);
+}
+
+#[test]
+fn a_reset_before_the_reply_leaves_a_charge() {
+    let (sandbox, heard) = struck(Fault::reset_before_reply());
+    assert_eq!((heard.text().as_str(), heard.end), ("", End::Reset));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::ResetBeforeReply, None);
+}
+
+#[test]
+fn a_reset_in_the_headers_ends_in_the_middle_of_one() {
+    let (sandbox, heard) = struck(Fault::reset_in_headers());
+    assert_eq!(heard.end, End::Reset);
+    let text = heard.text();
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && !text.contains("\r\n\r\n"), "{text}");
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::ResetInHeaders, None);
+}
+
+#[test]
+fn a_reset_in_the_body_ends_in_the_middle_of_it() {
+    let (sandbox, heard) = struck(Fault::reset_in_body());
+    assert_eq!(heard.end, End::Reset);
+    let length: usize = heard.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
+    assert_eq!(heard.body().len(), length / 2);
+    assert!(heard.body().starts_with("{\"code\":\"110\","));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::ResetInBody, Some(200));
+}
+
+#[test]
+fn a_reset_strikes_a_kept_connection_s_later_answer_where_it_should() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::reset_in_body().order("K-2")).expect("a fault");
+    let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
+    let mut ask = |order| {
+        let body = instant_card(order).text();
+        let bytes = request(&sandbox, "POST", CARD, &body, "keep-alive");
+        stream.write_all(bytes.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}}") {
+            let mut byte = [0];
+            match stream.read(&mut byte) {
+                Ok(1) => answer.push(byte[0]),
+                Ok(_) => return (answer, End::Closed),
+                Err(_) => return (answer, End::Reset),
+            }
+        }
+        (answer, End::Closed)
+    };
+    let (first, end) = ask("K-1");
+    assert_eq!(end, End::Closed);
+    assert!(first.starts_with(b"HTTP/1.1 200 OK\r\n"));
+    let (second, end) = ask("K-2");
+    let heard = Heard { bytes: second, end };
+    let length: usize = heard.header("content-length").and_then(|length| length.parse().ok()).expect("a length");
+    assert_eq!((heard.end, heard.body().len()), (End::Reset, length / 2));
+    assert_eq!(charged(&sandbox, "K-2"), Some(1));
+}
+
+#[test]
+fn a_reset_on_connect_spares_admin_and_pages() {
+    let sandbox = start();
+    let url = crate::common::post(&sandbox, CARD, &card_body(ORDER)).data("ConfirmationUrl");
+    sandbox.faults().add(Fault::reset_on_connect()).expect("a fault");
+    for (method, path) in [("POST", CARD), ("GET", STATUS), ("GET", QR_STATUS)] {
+        // The request may meet the reset while it is still being sent.
+        let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
+        let body = instant_card("F-2").text();
+        let sent = stream.write_all(request(&sandbox, method, path, &body, "close").as_bytes());
+        if sent.is_ok() {
+            let heard = listen(stream);
+            assert_eq!((heard.text().as_str(), heard.end), ("", End::Reset), "{path}");
+        }
+    }
+    assert_eq!(sandbox.payments().len(), 1);
+    assert_eq!(open(&url).status, 200);
+    assert_eq!(admin(&sandbox, "GET", "ledger", "").status, 200);
+    let records = sandbox.requests().into_iter().skip(1).map(|one| (one.endpoint, one.http_status, one.fault));
+    let expected = [CARD, STATUS, QR_STATUS].map(|path| (path.to_owned(), None, Some(FaultName::ResetOnConnect)));
+    assert_eq!(records.collect::<Vec<_>>(), expected);
+    assert_eq!(admin(&sandbox, "DELETE", "faults", "").status, 204);
+    assert_eq!(post(&sandbox, CARD, &instant_card("F-2")).status(), 200);
+}
+
+/// A first line that comes byte by byte is waited for.
+#[test]
+fn a_reset_on_connect_knows_a_slow_request() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::reset_on_connect().times(1)).expect("a fault");
+    let mut stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
+    stream.set_nodelay(true).expect("set");
+    for byte in format!("GET {QR_STATUS}?transaction_id=1 HTTP/1.1\r").bytes() {
+        stream.write_all(&[byte]).expect("sent");
+    }
+    stream.write_all(b"\n").expect("sent");
+    assert_eq!(listen(stream).end, End::Reset);
+}
+
+#[test]
+fn a_delayed_request_takes_effect_at_once() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::delay().after(Duration::from_secs(3600)).order(ORDER)).expect("a fault");
+    let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
+    wait_until("the charge", || charged(&sandbox, ORDER) == Some(1));
+    stream.set_read_timeout(Some(Duration::from_millis(50))).expect("set");
+    let silence = stream.read(&mut [0]).expect_err("no answer yet");
+    assert!(matches!(silence.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{silence}");
+}
+
+#[test]
+fn a_delayed_answer_comes_whole() {
+    let started = Instant::now();
+    let (sandbox, heard) = struck(Fault::delay().after(Duration::from_millis(300)));
+    assert!(started.elapsed() >= Duration::from_millis(300));
+    assert_eq!((heard.status(), heard.json()["code"].clone()), (200, json!("110")));
+    assert_struck_once(&sandbox, FaultName::Delay, Some(200));
+}
+
+#[test]
+fn a_dripped_body_comes_a_byte_a_second() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::drip().order(ORDER)).expect("a fault");
+    let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
+    let mut next = || {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("a byte");
+        byte[0]
+    };
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(next());
+    }
+    let head = String::from_utf8(head).expect("a text");
+    assert!(head.contains("content-length: "), "{head}");
+    assert_eq!(next(), b'{');
+    let started = Instant::now();
+    assert_eq!([next(), next()], *b"\"c");
+    assert!(started.elapsed() >= Duration::from_millis(1900), "{:?}", started.elapsed());
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    drop(stream);
+}
+
+#[test]
+fn an_endless_body_has_no_end() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::endless_body().order(ORDER)).expect("a fault");
+    let mut stream = send(&sandbox, "POST", CARD, &instant_card(ORDER).text());
+    let mut bytes = vec![0; 8 * 1024 * 1024];
+    stream.read_exact(&mut bytes).expect("more than anybody should read");
+    let head = String::from_utf8_lossy(&bytes[..512]).into_owned();
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("transfer-encoding: chunked"), "{head}");
+    assert!(head.contains("{\"code\":\"110\","), "{head}");
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    drop(stream);
+}
+
+#[test]
+fn an_html_502_hides_a_charge() {
+    let (sandbox, heard) = struck(Fault::html_502());
+    assert_eq!((heard.status(), heard.header("content-type").as_deref()), (502, Some("text/html")));
+    assert!(heard.body().starts_with("<html>"));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::Html502, Some(502));
+}
+
+#[test]
+fn what_is_not_json_has_the_answer_s_status() {
+    let (sandbox, heard) = struck(Fault::not_json());
+    assert_eq!((heard.status(), heard.body().as_str()), (200, "OK"));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::NotJson, Some(200));
+}
+
+#[test]
+fn cut_json_is_complete_as_http() {
+    let (sandbox, heard) = struck(Fault::cut_json());
+    assert_eq!((heard.status(), heard.end), (200, End::Closed));
+    assert_eq!(heard.header("content-length"), Some(heard.body().len().to_string()));
+    assert!(heard.body().starts_with("{\"code\":\"110\",") && !heard.body().ends_with('}'), "{}", heard.body());
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::CutJson, Some(200));
+}
+
+#[test]
+fn an_unknown_status_is_in_the_answer_and_nowhere_else() {
+    let (sandbox, heard) = struck(Fault::unknown_status());
+    assert_eq!(
+        (heard.json()["data"]["status"].clone(), heard.json()["code"].clone()),
+        (json!("ON_HOLD"), json!("110"))
+    );
+    assert!(heard.body().contains("\"amount\":100.10"), "{}", heard.body());
+    assert_eq!(sandbox.payment(ORDER).map(|payment| payment.status), Some(PaymentStatus::Charged));
+    assert_struck_once(&sandbox, FaultName::UnknownStatus, Some(200));
+    wait_until("the callback was tried", || !sandbox.callbacks().is_empty());
+    assert!(sandbox.callbacks()[0].body.contains("\"status\":\"CHARGE\""));
+
+    let sandbox = start();
+    let word = Fault::unknown_status().status("Ожидание").times(1);
+    sandbox.faults().add(word).expect("a fault");
+    // A card with a confirmation page is answered without a status word; the fault is not spent on it.
+    assert_eq!(post(&sandbox, CARD, &card_body(ORDER)).json()["data"]["status"], json!(null));
+    let answer = get_status(&sandbox, ORDER, "Cards");
+    assert_eq!(answer.data("status"), "Ожидание");
+}
+
+#[test]
+fn an_unknown_code_is_in_the_answer() {
+    for (fault, code) in [(Fault::unknown_code(), "999"), (Fault::unknown_code().code("E-17"), "E-17")] {
+        let (sandbox, heard) = struck(fault);
+        assert_eq!((heard.json()["code"].clone(), heard.json()["message"].clone()), (json!(code), json!("CREATED")));
+        assert_eq!(charged(&sandbox, ORDER), Some(1));
+        assert_struck_once(&sandbox, FaultName::UnknownCode, Some(200));
+    }
+}
+
+#[test]
+fn the_other_dialect_has_the_same_facts_under_other_names() {
+    let (sandbox, heard) = struck(Fault::other_dialect());
+    assert_eq!(
+        heard.body(),
+        "{\"result\":{\"value\":\"110\",\"text\":\"CREATED\"},\"payload\":{\"ccy\":\"KGS\",\"holder\":\"Aibek Asanov\",\
+         \"order_id\":\"F-1\",\"purpose\":\"Two coffees\",\"state\":\"Success\",\"total\":100.10}}"
+    );
+    assert_struck_once(&sandbox, FaultName::OtherDialect, Some(200));
+}
+
+#[test]
+fn a_redirect_leads_back_to_where_the_request_took_effect() {
+    let (sandbox, heard) = struck(Fault::redirect());
+    let location = format!("{}{CARD}", sandbox.url());
+    assert_eq!((heard.status(), heard.header("location")), (307, Some(location)));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_struck_once(&sandbox, FaultName::Redirect, Some(307));
+}
+
+#[test]
+fn who_is_told_to_come_back_did_nothing() {
+    for (fault, status, after) in [
+        (Fault::retry_after(), 429, Some("1")),
+        (Fault::retry_after().retry_after_seconds(7), 429, Some("7")),
+        (Fault::unavailable(), 503, None),
+        (Fault::unavailable().retry_after_seconds(0), 503, Some("0")),
+        (Fault::unauthorized(), 401, None),
+    ] {
+        let name = fault.name();
+        let (sandbox, heard) = struck(fault);
+        assert_eq!((heard.status(), heard.header("retry-after").as_deref()), (status, after), "{name}");
+        assert_eq!(heard.json()["code"], json!(status.to_string()));
+        assert!(sandbox.payments().is_empty());
+        assert_struck_once(&sandbox, name, Some(status));
+    }
+}
+
+#[test]
+fn a_stuck_payment_is_decided_by_admin_alone() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::stuck_pending()).expect("a fault");
+    let instant = post(&sandbox, CARD, &instant_card("S-1"));
+    assert_eq!(instant.json()["data"]["status"], json!("PENDING"));
+    let page = crate::common::post(&sandbox, CARD, &card_body("S-2")).data("ConfirmationUrl");
+    assert_eq!(submit(&page, &[("otp", "123456")]).status, 200, "no redirect: it is not paid");
+    post(&sandbox, MBANK_PAY, &mbank_body("S-3"));
+    let confirmed = post(&sandbox, MBANK_CONFIRM, &confirm_body("S-3", "101101"));
+    assert_eq!(confirmed.json()["data"]["status"], json!("PENDING"));
+    assert_eq!(post(&sandbox, MBANK_CONFIRM, &confirm_body("S-3", "101101")).status(), 409);
+    let made = crate::common::post(&sandbox, QR_DATA, &qr_body());
+    submit(&made.data("qr_data"), &[("action", "decline")]);
+
+    let faults: Vec<_> = sandbox.requests().into_iter().map(|request| request.fault).collect();
+    let stuck = Some(FaultName::StuckPending);
+    assert_eq!(faults, [stuck, None, None, stuck, None, None]);
+    assert_eq!(sandbox.faults().list()[0].struck, 4);
+    for payment in sandbox.payments() {
+        assert_eq!((payment.status, payment.times_charged), (PaymentStatus::Pending, 0), "{}", payment.order_number);
+    }
+    assert_eq!(sandbox.approve("S-1").map(|payment| payment.times_charged), Ok(1));
+    assert_eq!(sandbox.decline("S-2").map(|payment| payment.status), Ok(PaymentStatus::Rejected));
+}
+
+#[test]
+fn a_stuck_payment_can_be_one_order_or_one_endpoint_s() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::stuck_pending().order("S-1")).expect("a fault");
+    sandbox.faults().add(Fault::stuck_pending().endpoint(EndpointName::MbankConfirm)).expect("a fault");
+    for order in ["S-1", "S-2"] {
+        post(&sandbox, CARD, &instant_card(order));
+    }
+    post(&sandbox, MBANK_PAY, &mbank_body("S-3"));
+    post(&sandbox, MBANK_CONFIRM, &confirm_body("S-3", "101101"));
+    let statuses: Vec<_> = sandbox.payments().into_iter().map(|payment| payment.status).collect();
+    assert_eq!(statuses, [PaymentStatus::Pending, PaymentStatus::Charged, PaymentStatus::Pending]);
+}
+
+#[test]
+fn a_confirmation_carried_out_twice_charges_once_and_says_so() {
+    let sandbox = start();
+    post(&sandbox, MBANK_PAY, &mbank_body(ORDER));
+    sandbox.faults().add(Fault::otp_twice().times(1)).expect("a fault");
+    let heard = post(&sandbox, MBANK_CONFIRM, &confirm_body(ORDER, "101101"));
+    assert_eq!((heard.status(), heard.json()["data"]["status"].clone()), (409, json!("CHARGE")));
+    assert_eq!(charged(&sandbox, ORDER), Some(1));
+    assert_eq!(on_record(&sandbox)[1], (Some(409), Some(FaultName::OtpTwice)));
+
+    post(&sandbox, MBANK_PAY, &mbank_body("F-2"));
+    sandbox.faults().add(Fault::otp_twice()).expect("a fault");
+    assert_eq!(post(&sandbox, MBANK_CONFIRM, &confirm_body("F-2", "0")).status(), 400);
+    assert_eq!(sandbox.payment("F-2").map(|payment| payment.otp_attempts_left), Some(1), "both were counted");
+}
+
+#[test]
+fn nothing_but_a_confirmation_is_carried_out_twice() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::otp_twice().times(1)).expect("a fault");
+    assert_eq!(post(&sandbox, CARD, &instant_card("T-1")).status(), 200);
+    assert_eq!(post(&sandbox, MBANK_PAY, &mbank_body("T-2")).status(), 200);
+    assert_eq!(post(&sandbox, PAY_FORM, &pay_form_body()).status(), 200);
+    assert_eq!(sandbox.payments().len(), 3);
+    assert_eq!(post(&sandbox, MBANK_CONFIRM, &confirm_body("T-2", "101101")).status(), 409, "the fault is not spent");
+}
+
+#[test]
+fn every_endpoint_can_be_struck() {
+    for (endpoint, method, body) in [
+        (EndpointName::Payment, "POST", instant_card("E-1").text()),
+        (EndpointName::Status, "GET", Body::new(&[("orderNumber", "\"x\"")]).text()),
+        (EndpointName::MbankPay, "POST", mbank_body("E-2").text()),
+        (EndpointName::MbankConfirm, "POST", confirm_body("E-2", "101101").text()),
+        (EndpointName::PayForm, "POST", pay_form_body().text()),
+        (EndpointName::GetStatus, "POST", status_body("E-1").text()),
+        (EndpointName::QrDynamic, "POST", qr_body().text()),
+        (EndpointName::QrDynamicData, "POST", qr_body().text()),
+        (EndpointName::QrTransactionStatus, "GET", String::new()),
+    ] {
+        let sandbox = start();
+        sandbox.faults().add(Fault::reply_lost().endpoint(endpoint)).expect("a fault");
+        for other in EndpointName::ALL {
+            let heard = ask(&sandbox, method, other.path(), &body);
+            assert_eq!(heard.bytes.is_empty(), other == endpoint, "{other}, with a fault at {endpoint}");
+        }
+    }
+}
+
+#[test]
+fn an_order_is_known_by_each_of_its_numbers() {
+    let sandbox = start();
+    post(&sandbox, CARD, &card_body("N-1"));
+    post(&sandbox, CARD, &card_body("N-2"));
+    let by_gateway = |order: &str| {
+        let number = sandbox.payment(order).expect("a payment").gateway_number;
+        ask(&sandbox, "GET", STATUS, &Body::new(&[]).with_text("orderNumber", &number).text()).status()
+    };
+    sandbox.faults().add(Fault::html_502().order("N-1")).expect("a fault");
+    assert_eq!((by_gateway("N-1"), by_gateway("N-2")), (502, 200));
+    assert_eq!(get_status(&sandbox, "N-1", "Cards").status, 502);
+    sandbox.faults().clear();
+    let number = sandbox.payment("N-2").expect("a payment").gateway_number;
+    sandbox.faults().add(Fault::html_502().order(number)).expect("a fault");
+    assert_eq!(get_status(&sandbox, "N-2", "Cards").status, 502);
+    assert_eq!(get_status(&sandbox, "N-1", "Cards").status, 200);
+}
+
+#[test]
+fn the_fault_set_first_strikes_until_it_is_spent_or_removed() {
+    let sandbox = start();
+    let faults = sandbox.faults();
+    let first = faults.add(Fault::html_502().times(2)).expect("a fault");
+    let second = faults.add(Fault::not_json()).expect("a fault");
+    let status = || get_status(&sandbox, "x", "Cards").status;
+    assert_eq!([status(), status(), status(), status()], [502, 502, 404, 404]);
+    assert_eq!(
+        faults.list().iter().map(|fault| (fault.id, fault.struck)).collect::<Vec<_>>(),
+        [(first, 2), (second, 2)]
+    );
+    assert!(faults.remove(second) && !faults.remove(second));
+    assert_eq!(get_status(&sandbox, "x", "Cards").code(), "404");
+}
+
+/// Which of many requests a fault struck.
+fn pattern(faults: &[Fault]) -> Vec<Option<FaultName>> {
+    let sandbox = start_with(|options| options.faults = faults.to_vec());
+    for _ in 0..200 {
+        get_status(&sandbox, "x", "Cards");
+    }
+    sandbox.requests().into_iter().map(|request| request.fault).collect()
+}
+
+#[test]
+fn a_seed_strikes_the_same_again() {
+    let seeded = |seed| pattern(&[Fault::html_502().probability(0.3).seed(seed)]);
+    let seven = seeded(7);
+    assert_eq!(seven, seeded(7));
+    assert_ne!(seven, seeded(8));
+    let struck = seven.iter().flatten().count();
+    assert!((30..=90).contains(&struck), "{struck} of 200 at 0.3");
+    assert_eq!(pattern(&[Fault::html_502().probability(0.3)]), seeded(0), "the default is a seed, too");
+    assert!(pattern(&[Fault::html_502().probability(0.0)]).iter().all(Option::is_none));
+    assert!(pattern(&[Fault::html_502().probability(1.0)]).iter().all(Option::is_some));
+}
+
+#[test]
+fn faults_of_one_seed_do_not_strike_in_step() {
+    let both = pattern(&[Fault::html_502().probability(0.1), Fault::cut_json().probability(0.1)]);
+    let follows = both.windows(2).filter(|pair| pair[0] == Some(FaultName::Html502)).map(|pair| pair[1]);
+    let follows: Vec<_> = follows.collect();
+    assert!(follows.len() > 5 && follows.iter().any(|next| *next != Some(FaultName::CutJson)), "{follows:?}");
+    assert!(both.contains(&Some(FaultName::CutJson)));
+}
+
+#[test]
+fn a_picture_is_cut_and_wrapped_too() {
+    let sandbox = start();
+    let whole = post(&sandbox, QR_IMAGE, &qr_body()).body();
+    sandbox.faults().add(Fault::cut_json().times(1)).expect("a fault");
+    assert!(post(&sandbox, QR_IMAGE, &qr_body()).body().len() < whole.len() * 3 / 4);
+    sandbox.faults().add(Fault::other_dialect()).expect("a fault");
+    let wrapped = post(&sandbox, QR_IMAGE, &qr_body()).json();
+    assert!(wrapped["payload"]["picture"].as_str().expect("a picture").starts_with("iVBORw0KGgo"));
+    let link = post(&sandbox, PAY_FORM, &pay_form_body()).json();
+    assert!(link["payload"]["form_link"].as_str().expect("a link").contains("/pay-form?token="));
+}
+
+#[test]
+fn stopping_waits_for_no_fault() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::endless_body().order("F-1")).expect("a fault");
+    sandbox.faults().add(Fault::delay().after(Duration::from_secs(3600)).order("F-2")).expect("a fault");
+    let streams = ["F-1", "F-2"].map(|order| send(&sandbox, "POST", CARD, &instant_card(order).text()));
+    wait_until("both took effect", || sandbox.requests().len() == 2);
+    let started = Instant::now();
+    sandbox.stop();
+    assert!(started.elapsed() < PATIENCE);
+    drop(streams);
+}
