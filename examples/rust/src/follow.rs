@@ -139,13 +139,20 @@ impl Flow<'_> {
     /// A callback that the gateway stands by names the order of a pay-form or a QR picture. False where that order is
     /// another payment's: whoever paid once could name it in a callback for every cart of the same amount.
     fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) -> bool {
-        let (CallbackVerdict::Confirmed { .. } | CallbackVerdict::Pending { .. }) = verdict else { return true };
+        let (CallbackVerdict::Confirmed { report } | CallbackVerdict::Pending { report }) = verdict else {
+            return true;
+        };
         if self.report.payment.can_be_asked_about() {
             return true;
         }
         let payment = match self.report.payment.kind {
             PaymentKind::PayForm => PaymentRef::pay_form(&callback.order_number, callback.provider.clone()),
-            // Confirmed by asking for this very number as a transaction.
+            // The gateway's own word for it, which the callback does not contradict. Without one, the number would be the
+            // sender's choice, and one paid code would pay for many carts.
+            PaymentKind::Qr if report.order_number.is_none() => {
+                self.narrator.warn("callback", "the gateway does not say which order it is about, so it pays for none");
+                return false;
+            }
             PaymentKind::Qr => PaymentRef::qr(&callback.order_number),
             PaymentKind::Card | PaymentKind::Mbank => return true,
         };

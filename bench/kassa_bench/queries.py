@@ -1,0 +1,130 @@
+"""A status query, as every peer does it: send the order's number with the credentials, read the report exactly."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+from collections.abc import Callable
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+import aiohttp
+import httpx
+import kassa
+import requests
+import urllib3
+
+from .server import PATH
+
+LOGIN, PASSWORD = "shop", "secret"
+QUESTION = {"orderNumber": "ORDER-1", "provider": "Cards"}
+AUTHORIZATION = "Basic " + base64.b64encode(f"{LOGIN}:{PASSWORD}".encode()).decode()
+HEADERS = {"Authorization": AUTHORIZATION, "Content-Type": "application/json"}
+AT_ONCE = 100
+
+Query = Callable[[], object]
+
+
+def read(body: bytes | str) -> str:
+    """Takes the report apart as far as a merchant needs it."""
+    reply = json.loads(body, parse_float=Decimal)
+    status, amount = reply["data"]["status"], reply["data"]["amount"]
+    if amount != Decimal("100.10"):
+        raise ValueError(f"{amount} is not the amount")
+    return str(status)
+
+
+def with_kassa(url: str) -> Query:
+    gateway = kassa.Gateway(url, kassa.Credentials(LOGIN, PASSWORD))
+    return lambda: gateway.provider_status("ORDER-1", kassa.Provider.CARDS)
+
+
+def with_urllib3(url: str) -> Query:
+    pool = urllib3.PoolManager()
+    return lambda: read(
+        pool.request("POST", url + PATH, body=json.dumps(QUESTION), headers=HEADERS, retries=False).data
+    )
+
+
+def with_requests(url: str) -> Query:
+    session = requests.Session()
+    session.trust_env = False
+    return lambda: read(session.post(url + PATH, json=QUESTION, auth=(LOGIN, PASSWORD), timeout=30).content)
+
+
+def with_httpx(url: str) -> Query:
+    client = httpx.Client(auth=(LOGIN, PASSWORD), trust_env=False)
+    return lambda: read(client.post(url + PATH, json=QUESTION).content)
+
+
+def with_socket(url: str) -> Query:
+    """The floor: one write and one read of bytes that were ready before, and nothing looked at."""
+    parts = urlsplit(url)
+    connection = socket.create_connection((parts.hostname, parts.port))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    body = json.dumps(QUESTION)
+    head = f"POST {PATH} HTTP/1.1\r\nhost: {parts.netloc}\r\nauthorization: {AUTHORIZATION}\r\n"
+    request = f"{head}content-length: {len(body)}\r\n\r\n{body}".encode()
+
+    def ask() -> bytes:
+        connection.sendall(request)
+        return connection.recv(4096)
+
+    return ask
+
+
+BLOCKING = {
+    "Kassa": with_kassa,
+    "urllib3": with_urllib3,
+    "requests": with_requests,
+    "httpx": with_httpx,
+    "a bare socket": with_socket,
+}
+
+
+class AsyncKassa:
+    """Kassa on an event loop."""
+
+    def __init__(self, url: str) -> None:
+        self._gateway = kassa.AsyncGateway(url, kassa.Credentials(LOGIN, PASSWORD))
+
+    async def ask(self) -> object:
+        return await self._gateway.provider_status("ORDER-1", kassa.Provider.CARDS)
+
+    async def close(self) -> None:
+        await self._gateway.close()
+
+
+class AsyncHttpx:
+    """httpx on an event loop, with as many connections as are asked for at once."""
+
+    def __init__(self, url: str) -> None:
+        limits = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
+        self._client = httpx.AsyncClient(auth=(LOGIN, PASSWORD), limits=limits, trust_env=False)
+        self._url = url + PATH
+
+    async def ask(self) -> object:
+        return read((await self._client.post(self._url, json=QUESTION)).content)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+class AsyncAiohttp:
+    """aiohttp, with as many connections as are asked for at once."""
+
+    def __init__(self, url: str) -> None:
+        connector = aiohttp.TCPConnector(limit=AT_ONCE)
+        self._session = aiohttp.ClientSession(auth=aiohttp.BasicAuth(LOGIN, PASSWORD), connector=connector)
+        self._url = url + PATH
+
+    async def ask(self) -> object:
+        async with self._session.post(self._url, json=QUESTION) as reply:
+            return read(await reply.read())
+
+    async def close(self) -> None:
+        await self._session.close()
+
+
+ASYNC = {"Kassa": AsyncKassa, "aiohttp": AsyncAiohttp, "httpx": AsyncHttpx}

@@ -1,0 +1,85 @@
+"""What a suite found out."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Kassa beside its peers: one figure a round, taken in turn, so that what disturbs one disturbs all."""
+
+    title: str
+    unit: str
+    samples: Mapping[str, Sequence[float]]
+    """Kassa's first."""
+    bars: Mapping[str, float] = field(default_factory=dict)
+    """The most that Kassa's figure may be, as a part of the peer's."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """A remark beside a figure, such as the size of a file."""
+
+    @property
+    def ours(self) -> str:
+        return next(iter(self.samples))
+
+    def ratios(self, peer: str) -> list[float]:
+        return sorted(mine / theirs for mine, theirs in zip(self.samples[self.ours], self.samples[peer], strict=True))
+
+    def missed(self) -> list[str]:
+        return [peer for peer, bar in self.bars.items() if statistics.median(self.ratios(peer)) > bar]
+
+    def table(self) -> list[str]:
+        remark = any(self.facts.values())
+        head = ["", f"median, {self.unit}", "Kassa's part of it: median (least to most)", "bar"]
+        rows = [head + (["remark"] if remark else [])]
+        for subject, samples in self.samples.items():
+            row = [subject, f"{statistics.median(samples):.4g}", self._ratio(subject), self._bar(subject)]
+            rows.append(row + ([self.facts.get(subject, "")] if remark else []))
+        lines = ["| " + " | ".join(row) + " |" for row in rows]
+        return [f"**{self.title}**", "", lines[0], "|---" * len(rows[0]) + "|", *lines[1:], ""]
+
+    def _ratio(self, subject: str) -> str:
+        if subject == self.ours:
+            return ""
+        ratios = self.ratios(subject)
+        return f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+
+    def _bar(self, subject: str) -> str:
+        if subject not in self.bars:
+            return ""
+        return f"{self.bars[subject]:.2f}, " + ("**missed**" if subject in self.missed() else "kept")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures that stand for themselves."""
+
+    title: str
+    rows: Sequence[tuple[str, str, str]]
+    """What, how much, and the bar where there is one."""
+
+    def missed(self) -> list[str]:
+        return [what for what, _, bar in self.rows if "missed" in bar]
+
+    def table(self) -> list[str]:
+        lines = [f"| {what} | {value} | {bar} |" for what, value, bar in self.rows]
+        return [f"**{self.title}**", "", "| | | bar |", "|---|---|---|", *lines, ""]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What one suite measured, and how."""
+
+    title: str
+    about: str
+    parts: Sequence[Comparison | Figures]
+    remarks: str = ""
+    """Why a bar is missed, and what else is worth knowing."""
+
+    def text(self) -> list[str]:
+        lines = [f"## {self.title}", "", self.about, ""]
+        for part in self.parts:
+            lines += part.table()
+        return lines + ([self.remarks, ""] if self.remarks else [])

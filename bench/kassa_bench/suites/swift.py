@@ -1,0 +1,35 @@
+"""Kassa in Swift."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import partial
+
+from ..foreign import ROOT, comparisons, setup
+from ..measure import in_turn
+from ..results import Comparison, Section
+from ..server import server
+
+
+def first_query(command: list[str], name: str, url: str) -> float:
+    output = subprocess.run([*command, "first", name, url], check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return float(output.stdout)
+
+
+def run() -> Section:
+    command = setup("bench-swift")
+    with server() as url:
+        queries = comparisons([*command, "queries", url])
+        names = ("Kassa", "URLSession")
+        first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=15)
+    return Section(
+        "Swift",
+        "Status queries over warm connections, 200 one after the other a round, and five times 100 at once; both clients may "
+        "hold 100 connections, and send the same POST. 31 rounds in one process; the first query in processes of their own, "
+        "15 rounds.",
+        [
+            *queries,
+            Comparison("The first query of a new process, with the client's start", "ms", first),
+            *comparisons([*command, "qr"]),
+        ],
+    )

@@ -1,0 +1,93 @@
+package dev.kassa.bench
+
+import dev.kassa.Credentials
+import dev.kassa.Gateway
+import dev.kassa.Provider
+import java.math.BigDecimal
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpResponse
+import kotlin.coroutines.resume
+import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.future.await
+import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.jsonObject
+import kotlinx.serialization.json.jsonPrimitive
+import okhttp3.Call
+import okhttp3.Callback
+import okhttp3.ConnectionPool
+import okhttp3.Dispatcher
+import okhttp3.MediaType.Companion.toMediaType
+import okhttp3.OkHttpClient
+import okhttp3.Request
+import okhttp3.RequestBody.Companion.toRequestBody
+import okhttp3.Response
+
+const val AT_ONCE: Int = 100
+
+private const val PATH = "/api/v1.1.0/get-status"
+private const val QUESTION = """{"orderNumber":"ORDER-1","provider":"Cards"}"""
+
+/** One way to ask for the status of a payment. */
+fun interface Query {
+    suspend fun ask(): String
+}
+
+/** Takes the report apart as far as a merchant needs it. */
+private fun read(body: String): String {
+    val data = Json.parseToJsonElement(body).jsonObject.getValue("data").jsonObject
+    check(BigDecimal(data.getValue("amount").jsonPrimitive.content) == BigDecimal("100.10"))
+    return data.getValue("status").jsonPrimitive.content
+}
+
+fun withKassa(url: String): Query {
+    val gateway = Gateway(url, Credentials("shop", "secret"))
+    return Query { gateway.providerStatus("ORDER-1", Provider.Cards).status.toString() }
+}
+
+fun withOkHttp(url: String): Query {
+    val dispatcher = Dispatcher().apply {
+        maxRequests = AT_ONCE
+        maxRequestsPerHost = AT_ONCE
+    }
+    val pool = ConnectionPool(AT_ONCE, 5, java.util.concurrent.TimeUnit.MINUTES)
+    val client = OkHttpClient.Builder().dispatcher(dispatcher).connectionPool(pool).build()
+    val json = "application/json".toMediaType()
+    return Query {
+        val request = Request.Builder()
+            .url(url + PATH)
+            .header("Authorization", okhttp3.Credentials.basic("shop", "secret"))
+            .post(QUESTION.toRequestBody(json))
+            .build()
+        client.newCall(request).await().use { read(it.body.string()) }
+    }
+}
+
+private suspend fun Call.await(): Response = suspendCancellableCoroutine { continuation ->
+    continuation.invokeOnCancellation { cancel() }
+    enqueue(
+        object : Callback {
+            override fun onFailure(call: Call, e: java.io.IOException) = continuation.resumeWithException(e)
+
+            override fun onResponse(call: Call, response: Response) = continuation.resume(response)
+        },
+    )
+}
+
+fun withJavaHttp(url: String): Query {
+    val client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
+    val authorization = okhttp3.Credentials.basic("shop", "secret")
+    return Query {
+        val request = HttpRequest.newBuilder(URI(url + PATH))
+            .header("Authorization", authorization)
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
+            .build()
+        read(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).await().body())
+    }
+}
+
+val CLIENTS: Map<String, (String) -> Query> =
+    mapOf("Kassa" to ::withKassa, "OkHttp" to ::withOkHttp, "java.net.http" to ::withJavaHttp)

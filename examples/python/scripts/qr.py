@@ -1,0 +1,18 @@
+"""Shows a QR code in the terminal and waits until it is paid: ``python qr.py 100.10``. Its picture goes to qr.png."""
+
+import sys
+from decimal import Decimal
+from os import environ as env
+from pathlib import Path
+
+import kassa
+
+with kassa.Gateway(env["KASSA_BASE_URL"], kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])) as gateway:
+    data = gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=kassa.som_to_tyiyn(Decimal(sys.argv[1]))))
+    if data.payload is None or data.payment is None:
+        sys.exit(f"this gateway's reply needs a dialect: {data.raw}")
+    code = kassa.QrCode(data.payload)
+    Path("qr.png").write_bytes(code.png())
+    print(f"{code.text()}\nreference: {data.payment}", flush=True)  # store it before the code is shown
+    outcome = gateway.watch(data.payment).outcome()
+    print("paid" if isinstance(outcome, kassa.Charged) else "not paid")

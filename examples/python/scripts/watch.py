@@ -1,0 +1,15 @@
+"""Follows a payment to its end, by the reference that was stored: ``python watch.py 'kassa1:kind=card&...'``."""
+
+from os import environ as env
+from sys import argv
+
+import kassa
+
+ref = kassa.PaymentRef.parse(argv[1])
+with kassa.Gateway(env["KASSA_BASE_URL"], kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])) as gateway:
+    for report in gateway.watch(ref):
+        match report:
+            case kassa.StatusReport(status=status, reason=reason):
+                print(status, reason, flush=True)
+            case kassa.QueryFailed(error):
+                print("asking failed, and goes on:", error, flush=True)

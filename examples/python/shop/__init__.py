@@ -1,0 +1,1 @@
+"""A small web shop that takes payments with `kassa`."""

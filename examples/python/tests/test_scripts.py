@@ -1,0 +1,131 @@
+"""The scripts, as somebody runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import kassa
+import pytest
+from client import callback
+from kassa_sandbox import Sandbox, cards, phones
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+
+
+class Script:
+    """A script that runs. What it prints is read line by line."""
+
+    def __init__(self, name: str, *arguments: str, sandbox: Sandbox, folder: Path, pan: str) -> None:
+        environment = {
+            "KASSA_BASE_URL": sandbox.base_url,
+            "KASSA_LOGIN": sandbox.login,
+            "KASSA_PASSWORD": sandbox.password,
+            "KASSA_CALLBACK_URL": "http://127.0.0.1:9/callback",
+            "KASSA_RETURN_URL": "http://127.0.0.1:9/return",
+            "KASSA_CARD_PAN": pan,
+            "KASSA_CARD_EXPIRY_MONTH": "12",
+            "KASSA_CARD_EXPIRY_YEAR": "2039",
+            "KASSA_CARD_CVC": "123",
+            "KASSA_CARD_NAME": "Aibek Asanov",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, str(SCRIPTS / f"{name}.py"), *arguments],
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def told(self, beginning: str) -> str:
+        """The rest of the next line that begins so."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith(beginning):
+                return line.removeprefix(beginning).strip()
+        raise AssertionError(f"it never said {beginning!r}")
+
+    def end(self, typed: str = "") -> str:
+        """Types something, and waits for the end; what was printed until then."""
+        told, _ = self._process.communicate(typed, timeout=60)
+        assert self._process.returncode == 0
+        return told.strip()
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+class Terminal:
+    """Runs scripts against the sandbox."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.folder = folder
+        self.scripts: list[Script] = []
+
+    def run(self, name: str, *arguments: str, pan: str = cards.WITHOUT_3DS_APPROVED.pan) -> Script:
+        script = Script(name, *arguments, sandbox=self.sandbox, folder=self.folder, pan=pan)
+        self.scripts.append(script)
+        return script
+
+
+@pytest.fixture
+def terminal(kassa_sandbox: Sandbox, tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(kassa_sandbox, tmp_path)
+    yield terminal
+    for script in terminal.scripts:
+        script.stop()
+
+
+def test_card(terminal: Terminal) -> None:
+    script = terminal.run("card", "100.10")
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    assert script.end() == "paid"
+    assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
+    assert terminal.run("status", str(ref)).end() == "charged 100.10 KGS"
+
+
+def test_a_card_with_3ds_names_the_page_to_open(terminal: Terminal) -> None:
+    script = terminal.run("card", "100.10", pan=cards.APPROVED.pan)
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    assert "/3ds?token=" in script.told("open:")
+    terminal.sandbox.decline(ref.order_number or "")
+    assert script.end() == "not paid"
+
+
+def test_mbank(terminal: Terminal) -> None:
+    script = terminal.run("mbank", phones.MBANK_APPROVED.phone, "250")
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    assert script.end(f"{phones.MBANK_APPROVED.otp}\n") == "code: paid"
+    assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
+    assert terminal.run("watch", str(ref)).end() == "charged PAYMENT_SUCCESS"
+
+
+def test_pay_form(terminal: Terminal) -> None:
+    assert "/pay-form?token=" in terminal.run("pay_form", "100.10", "cart-17").told("open:")
+    (payment,) = terminal.sandbox.ledger()
+    assert payment.kind == "pay_form"
+
+
+def test_qr(terminal: Terminal) -> None:
+    script = terminal.run("qr", "100.10")
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    terminal.sandbox.approve(ref.transaction_id or "")
+    assert script.end() == "paid"
+    assert (terminal.folder / "qr.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_callback(terminal: Terminal) -> None:
+    card = terminal.run("card", "100.10")
+    ref = card.told("reference:")
+    card.end()
+    number = kassa.PaymentRef.parse(ref).order_number or ""
+    body = callback(number, "Cards", "100.10").decode()
+    assert terminal.run("callback", ref, "100.10").end(body) == "true: charged"
+    assert terminal.run("callback", ref, "200").end(body) == "not true, it differs in amount"
