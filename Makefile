@@ -1,16 +1,26 @@
-# The commands a newcomer needs: demo, test, bench, lint.
+# The commands a newcomer needs: demo, shop, sandbox, test, bench, lint. Those who look for trouble: soak, fuzz.
 
-.PHONY: demo test test-rust test-sandbox test-python wheel bench lint
+.PHONY: demo shop sandbox test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz wheel sdist jar bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/need cargo cc
 	cargo run --quiet --locked -p kassa-checkout --bin checkout -- all
+
+shop: ## A web shop that takes payments, with a sandbox of its own
+	@scripts/need cargo cc python3
+	@scripts/shop
+
+sandbox: ## The gateway's side with an invented history; its dashboard is at the address it prints
+	@scripts/need cargo cc
+	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
 
 test: ## Everything there is
 	@scripts/need cargo cc
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
 	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-kotlin
+	@$(MAKE) --no-print-directory test-swift
 
 test-rust: ## The core and the checkout
 	@scripts/need cargo cc
@@ -20,17 +30,42 @@ test-sandbox: ## The sandbox
 	@scripts/need cargo cc
 	cargo test --locked -p kassa-sandbox
 
-test-python: ## The Python package: ruff, mypy, pyright, and its tests against the sandbox
-	@scripts/need cargo cc python3
+test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages
+	@scripts/need cargo cc python3 chromium
 	scripts/test-python
 
-wheel: ## The Python wheel, stripped, tried in a fresh environment
+soak: ## A million random schedules in memory, or SCHEDULES=5000000
+	@scripts/need cargo cc
+	KASSA_SCHEDULES=$(or $(SCHEDULES),1000000) cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
+
+fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds
+	@scripts/need cargo cc c++
+	scripts/fuzz $(TARGETS)
+
+test-swift: ## The Swift package and its example, warnings as errors; on Debian, Swift is set up where it is missing
+	@scripts/need cargo cc
+	scripts/test-swift
+
+wheel: ## The Python wheels, stripped, tried in fresh environments of every CPython that is found
 	@scripts/need cargo cc python3 strip
 	scripts/python-wheel
+	scripts/python-sandbox-wheel
 
-bench: ## Figures, as ratios in one run
-	@scripts/need cargo cc
-	cargo bench --locked -p kassa
+sdist: ## The Python source distribution, built and installed by pip
+	@scripts/need cargo cc python3
+	scripts/python-sdist
+
+test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, and the recipe for an AAR
+	@scripts/need cargo cc javac mvn strip
+	scripts/test-kotlin
+
+jar: ## The jars of the Kotlin packages, documentation included
+	@scripts/need cargo cc javac mvn strip
+	scripts/kotlin-jar
+
+bench: ## Kassa beside its peers, as ratios in one run; writes BENCHMARKS.md
+	@scripts/need cargo cc python3 strip
+	scripts/bench
 
 lint: ## Format, clippy, documentation, licences and banned or doubled crates
 	@scripts/need cargo cc
