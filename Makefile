@@ -67,8 +67,9 @@ bench: ## Kassa beside its peers, as ratios in one run; writes BENCHMARKS.md
 	@scripts/need cargo cc python3 strip
 	scripts/bench
 
-lint: ## Format, clippy, documentation, licences and banned or doubled crates
-	@scripts/need cargo cc
+lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
+	@scripts/need cargo cc git
+	! git grep --line-number --extended-regexp '^(<{7}|>{7}) '
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet

@@ -57,10 +57,14 @@ def test_ctrl_c_ends_a_blocking_wait_at_once(raw: RawGateway) -> None:
         assert isinstance(next(watch), kassa.StatusReport)
         # The next query is due in ten seconds.
         timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
-        started = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
+
+        def wait() -> None:
             timer.start()
             next(watch)
+
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            wait()
         assert time.monotonic() - started < 5
         timer.join()
         # It can still be asked.
