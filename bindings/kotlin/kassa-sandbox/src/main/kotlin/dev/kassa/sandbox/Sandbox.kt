@@ -142,6 +142,22 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         if (options.log == null) put("RUST_LOG", "off")
     }
 
+    /**
+     * Who moves the money.
+     *
+     * @property word how the sandbox spells it
+     */
+    public enum class Provider(override val word: String) : Word {
+        /** Payment cards. */
+        CARDS("Cards"),
+
+        /** The MegaPay wallet. */
+        MEGA_PAY("MegaPay"),
+
+        /** The MBank mobile bank. */
+        M_BANK("MBank"),
+    }
+
     /** Starts sandboxes. */
     public companion object {
         /**

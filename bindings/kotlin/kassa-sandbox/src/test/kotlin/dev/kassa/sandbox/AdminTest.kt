@@ -24,7 +24,7 @@ class AdminTest(private val sandbox: Sandbox) {
         shop.payByCard("order-1")
         shop.payByCard("order-2", TestCards.APPROVED.pan)
         val (charged, open) = sandbox.ledger()
-        assertEquals(Triple(Kind.CARD, Provider.CARDS, "KGS"), Triple(charged.kind, charged.provider, charged.currency))
+        assertEquals(Triple(Kind.CARD, Sandbox.Provider.CARDS, "KGS"), Triple(charged.kind, charged.provider, charged.currency))
         assertEquals(BigDecimal("100.10"), charged.amount)
         assertEquals(Triple("CHARGE", "200", 1), Triple(charged.status, charged.code, charged.timesCharged))
         assertTrue(charged.isCharged)
