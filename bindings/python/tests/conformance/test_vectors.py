@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,8 +19,8 @@ from .vectors import FILES, Vector, load, read
 from .ways import Blocking, InLoop
 
 VECTORS = load()
-# Most vectors wait for sockets and pauses.
-AT_ONCE = 16
+# Most vectors wait for sockets and pauses, but each must get its turn within its deadlines.
+AT_ONCE = 4 * (os.cpu_count() or 2)
 
 
 def waits(vector: Vector) -> bool:
@@ -43,7 +44,10 @@ class Log(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{record.levelname} {record.name} {record.getMessage()} {record.__dict__.get('kassa')}")
+        details = dict(record.__dict__.get("kassa") or {})
+        # A quoted number, that now and then is a forbidden one; the message has it, too, and without quotes.
+        details.pop("duration_ms", None)
+        self.lines.append(f"{record.levelname} {record.name} {record.getMessage()} {details}")
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ import Testing
             #expect(try await shop.run("mbank", "--no-wait", "--order-number", order).code == 0)
         }
         try await gateway.decline("OPEN-2")
-        let run = try await shop.run("watch", "--resume", "--deadline", "1")
+        let run = try await shop.run("watch", "--resume", "--deadline", "10")
         #expect(run.code == 3)
         #expect(run.output.contains("was in a sandbox that kept it in memory") && run.output.contains("│ resumed"), "\(run.output)")
         #expect(try shop.states() == ["gone", "open", "rejected"])
