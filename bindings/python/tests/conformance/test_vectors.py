@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,8 +18,8 @@ from .vectors import FILES, Vector, load, read
 from .ways import Blocking, InLoop
 
 VECTORS = load()
-# Most vectors wait for sockets and pauses, but each must get its turn within its deadlines.
-AT_ONCE = 4 * (os.cpu_count() or 2)
+# Most vectors wait for sockets and pauses.
+AT_ONCE = 16
 
 
 def waits(vector: Vector) -> bool:
