@@ -165,9 +165,10 @@ import Testing
             told += run.output + run.errors
         }
         #expect(codes == [0, 0, 1, 0, 0, 2], "\(told)")
-        for secret in [pan, "4111 1111 1111 1111", cvc, password, "123456", otp] {
-            #expect(!(told + shop.stateText).contains(secret), "\(secret)")
-        }
+        told += shop.stateText
+        for secret in [pan, "4111 1111 1111 1111", cvc, password] { #expect(!told.contains(secret), "\(secret)") }
+        // As words: a longer number may hold six digits by chance.
+        for otp in ["123456", otp] { #expect(!told.contains(try Regex("\\b\(otp)\\b")), "\(otp)") }
         let help = try await shop.start("card", "--help", environment: ["KASSA_CARD_PAN": Sandbox.TestCard.declined.pan]).end()
         #expect(!help.output.contains(Sandbox.TestCard.declined.pan))
         await gateway.stop()
