@@ -18,6 +18,7 @@ use tokio::{
 };
 
 use crate::{
+    error::SandboxError,
     gateway::Gateway,
     store::{
         StoreError,
@@ -34,11 +35,10 @@ const MAX_REPLY: usize = 2048;
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The client for callbacks. It follows no redirect and asks no proxy: a callback goes to its target or nowhere.
-pub(crate) fn client(timeout: Duration) -> Result<Client, String> {
-    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, SandboxError> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
+        .map_err(|error| SandboxError::System(error.to_string()))?
         .with_root_certificates(roots)
         .with_no_client_auth();
     Client::builder()
@@ -50,7 +50,7 @@ pub(crate) fn client(timeout: Duration) -> Result<Client, String> {
         .pool_max_idle_per_host(0)
         .user_agent(concat!("kassa-sandbox/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| describe(&error))
+        .map_err(|error| SandboxError::System(describe(&error)))
 }
 
 /// The callbacks that are under way, so that none is sent twice at once.
