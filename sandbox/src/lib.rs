@@ -20,6 +20,7 @@ mod admin;
 mod amount;
 mod api;
 mod auth;
+mod check;
 mod clock;
 mod clock_control;
 mod control;

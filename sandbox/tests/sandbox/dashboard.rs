@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::common::{
     CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, Response, STATUS, basic, call, card_body, confirm_body,
-    get_status, mbank_body, pay_form_body, post, qr_body, send, start, start_with, submit, wait_until,
+    get_status, mbank_body, pay_form_body, post, qr_body, send, start, start_tunnelled, start_with, submit, wait_until,
 };
 
 /// A browser: it keeps cookies, and follows nothing by itself.
@@ -159,7 +159,7 @@ fn cookies_are_secure_behind_tls() {
     let answer = send("GET", &url, &[("x-forwarded-proto", "https")], b"");
     assert!(set_cookies(&answer)[0].contains("; Secure"));
     // Past the proxy they work, too.
-    let tunnelled = start_with(|options| options.public_url = Some("https://tunnel.example".to_owned()));
+    let tunnelled = start_tunnelled("https://tunnel.example");
     assert_eq!(Browser::logged_in(&tunnelled).get("/dashboard").status, 200);
 }
 
