@@ -23,6 +23,7 @@ mod auth;
 mod check;
 mod clock;
 mod clock_control;
+mod connections;
 mod control;
 mod dashboard;
 mod deliveries;

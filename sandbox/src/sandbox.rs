@@ -22,7 +22,7 @@ use crate::{
     error::SandboxError,
     faults::{FaultError, FaultSet, Faults},
     gateway::{self, Gateway},
-    line::Lines,
+    line::{HANDSHAKE_LIMIT, Lines},
     options::{Database, SandboxOptions},
     payment::Payment,
     server,
@@ -273,7 +273,7 @@ fn spawn(
     let body = move || match runtime(listener) {
         Ok((runtime, listener)) => {
             let _told = ready.send(Ok(()));
-            let lines = Lines { listener, tls, gateway: Arc::clone(&gateway) };
+            let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, gateway: Arc::clone(&gateway) };
             runtime.block_on(server::run(gateway, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
