@@ -20,6 +20,7 @@ use tokio::{
 use crate::{
     error::SandboxError,
     gateway::Gateway,
+    secrets::without_secrets,
     store::{
         StoreError,
         callbacks::{self, AttemptResult, DueCallback},
@@ -31,6 +32,8 @@ use crate::{
 const MAX_IN_FLIGHT: usize = 64;
 /// How much of a receiver's answer is kept.
 const MAX_REPLY: usize = 2048;
+/// How much more of it is looked at: half a card number is not known for one.
+const BEYOND_REPLY: usize = 64;
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -210,16 +213,18 @@ impl Delivery {
 /// The beginning of a receiver's answer, as far as it comes in time. The status has decided already; this is for people alone.
 async fn first_bytes(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
-    while bytes.len() <= MAX_REPLY {
+    while bytes.len() <= MAX_REPLY + BEYOND_REPLY {
         match response.chunk().await {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) | Err(_) => break,
         }
     }
     let is_cut = bytes.len() > MAX_REPLY;
-    bytes.truncate(MAX_REPLY);
-    let mut text = transcript::without_card_numbers(&String::from_utf8_lossy(&bytes));
+    bytes.truncate(MAX_REPLY + BEYOND_REPLY);
+    let mut text = without_secrets(&String::from_utf8_lossy(&bytes));
     if is_cut {
+        let end = (0..=MAX_REPLY.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or_default());
         text.push('…');
     }
     text

@@ -54,6 +54,7 @@ mod refusal;
 mod reply;
 mod rules;
 mod sandbox;
+mod secrets;
 mod server;
 mod settling;
 mod shape;
