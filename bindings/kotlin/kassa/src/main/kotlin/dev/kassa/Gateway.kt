@@ -14,8 +14,8 @@ import kotlinx.coroutines.runBlocking
  *     val payment = MbankPayment(Kassa.newOrderNumber(), phone = "996700000001", amountSom = 250, comment = "Two tickets")
  *     store(payment.paymentRef().toString()) // before anything is sent
  *     try {
- *         gateway.createMbankPayment(payment)
- *         gateway.confirmMbankPayment(payment.orderNumber, otp = ask("The code from the SMS?"))
+ *         val created = gateway.createMbankPayment(payment)
+ *         gateway.confirmMbankPayment(payment.orderNumber, otp = ask("The code from the SMS?"), created.identifier)
  *     } catch (error: PaymentException.OutcomeUnknown) {
  *         show(error.message) // it may have been charged; never send it again, ask
  *     }
