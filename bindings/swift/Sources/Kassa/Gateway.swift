@@ -118,8 +118,12 @@ public final class Gateway: Sendable {
 
     /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
     ///
+    /// The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that number
+    /// is one of a QR payment.
+    ///
     /// - Parameter expected: What the merchant knows of the order; give it, and a callback with another amount is found out.
-    /// - Throws: Where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.
+    /// - Throws: Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR
+    ///   payment. Nothing is proved then: ask again.
     public func verifyCallback(_ callback: Callback, expected: ExpectedPayment? = nil) async throws -> CallbackVerdict {
         let verdict = try await asked {
             try await $0.verifyCallback(gateway: core, callback: callback.core, expected: expected?.core)
