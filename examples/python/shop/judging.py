@@ -93,6 +93,10 @@ class Judge:
             return True
         expected = kassa.ExpectedPayment(payment.ref, order.amount, order.currency)
         match await self._gateway.verify_callback(callback, expected):
+            case kassa.Pending() if not payment.ref.can_be_asked_about:
+                # Whether it is a QR payment is asked once it is over, and until then nobody knows.
+                LOGGER.info("payment %s: a callback's payment is still open", payment.id)
+                return False
             case kassa.Confirmed(report) | kassa.Pending(report):
                 self._believe(payment, callback.order_number, callback.provider, report)
             case kassa.Contradicted(fields, _):
@@ -118,18 +122,36 @@ class Judge:
                 # A refusal is what a provider says that does not know the number.
                 failure = error if failure is None or isinstance(failure, kassa.Refused) else failure
                 continue
-            # The payer chose the number, so what ties it to the order has to be there.
-            if report.amount is None:
-                LOGGER.info("payment %s: a payer's number proves nothing so far", payment.id)
-                return False
-            if report.order_number in (None, number) and is_price(self._orders, payment, report):
-                self._believe(payment, number, provider, report)
-            else:
-                LOGGER.warning("payment %s: a payer came back with another payment's number", payment.id)
-            return True
+            return await self._weigh_number(payment, number, provider, report)
         if failure is not None:
             raise failure
         return False
+
+    async def _weigh_number(
+        self, payment: Payment, number: str, provider: kassa.Provider, report: kassa.StatusReport
+    ) -> bool:
+        """The payer chose the number, so what ties it to the order has to be there."""
+        if report.amount is None or not report.status.is_final:
+            LOGGER.info("payment %s: a payer's number proves nothing so far", payment.id)
+            return False
+        if (
+            report.order_number in (None, number)
+            and is_price(self._orders, payment, report)
+            and not await self._is_qr_payment(number)
+        ):
+            self._believe(payment, number, provider, report)
+        else:
+            LOGGER.warning("payment %s: a payer came back with another payment's number", payment.id)
+        return True
+
+    async def _is_qr_payment(self, number: str) -> bool:
+        """A provider may know a QR payment, too, and tell its amount in tyiyn: 390 of them would buy a jar for 390 som."""
+        try:
+            await self._gateway.qr_status(number)
+        except (kassa.Refused, kassa.Misconfigured):
+            # There is none, or there are no QR payments at all.
+            return False
+        return True
 
     def _believe(self, payment: Payment, number: str, provider: kassa.Provider, report: kassa.StatusReport) -> None:
         """The gateway stands by it. A pay-form's payment has its number now, unless that one pays for another order."""
