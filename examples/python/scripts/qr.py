@@ -15,6 +15,6 @@ with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gatew
         sys.exit(f"this gateway's reply needs a dialect: {data.raw}")
     code = kassa.QrCode(data.payload)
     Path("qr.png").write_bytes(code.png())
-    print(f"{code.text()}\nreference: {data.payment}", flush=True)  # store it before the code is shown
+    print(f"{code.text()}\n{data.payload}\nreference: {data.payment}", flush=True)  # store it before the code is shown
     outcome = gateway.watch(data.payment).outcome()
     print("paid" if isinstance(outcome, kassa.Charged) else "not paid")

@@ -266,7 +266,7 @@ def test_a_payer_who_comes_back_with_a_cheaper_payment_has_not_paid(
     payer.open_pay_form()
     query = f"payment={shop.payment_ids()[-1]}&OrderNumber={number}&statusCode=200"
     get(f"{shop.url}/return?{query}")
-    wait_until(lambda: "came back with another payment's number" in shop.log())
+    wait_until(lambda: "a return is not true, in amount" in shop.log())
     assert "Continue on the payment page" in get(order_page)
 
 
@@ -286,10 +286,10 @@ def test_a_qr_code_of_some_tyiyn_pays_for_no_jar(payer: Payer, shop: ShopProcess
     query = f"payment={shop.payment_ids()[-1]}"
     get(f"{shop.url}/return?{query}&OrderNumber={number}&statusCode=200")
     assert post(f"{shop.url}/callback?{query}", callback(number, "MBank")) == 204
-    wait_until(lambda: "a payer's number proves nothing so far" in shop.log())
-    wait_until(lambda: "a callback's payment is still open" in shop.log())
+    wait_until(lambda: "a return names a payment that is still open" in shop.log())
+    wait_until(lambda: "a callback names a payment that is still open" in shop.log())
     kassa_sandbox.approve(number)
-    wait_until(lambda: "came back with another payment's number" in shop.log())
+    wait_until(lambda: "a return is not true, in orderNumber" in shop.log())
     wait_until(lambda: "a callback is not true, in orderNumber" in shop.log())
     assert "Continue on the payment page" in get(order_page)
     assert [payment.times_charged for payment in kassa_sandbox.ledger() if payment.kind == "qr"] == [1]
