@@ -188,6 +188,40 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
     }
 }
 
+/// Wherever a call is on its way through the sockets when its caller goes: before the request, within it, or before the answer. When
+/// it is, is the machine's choice; what must hold, holds at any moment.
+#[tokio::test]
+async fn giving_up_after_any_number_of_polls_sends_a_payment_at_most_once() {
+    let server = Server::start(|request| {
+        let op = if request.line.contains("/mbank/") { Op::MbankPayment } else { Op::CardPayment };
+        reply(200, &op.success_body())
+    });
+    let few_and_many = || (0..16).chain((5..14).map(|power| 1 << power));
+    for (op, polls) in Op::MOVES_MONEY.into_iter().flat_map(|op| few_and_many().map(move |polls| (op, polls))) {
+        let before = server.received().len();
+        let gateway = server.gateway();
+        let answer = poll_at_most(polls, op.run(&gateway)).await;
+        gateway.close().await;
+        let sent = server.received().len() - before;
+        assert!(sent <= 1, "{op:?} was sent {sent} times after {polls} polls");
+        if let Some(answer) = answer {
+            answer.unwrap();
+            assert_eq!(sent, 1, "{op:?} after {polls} polls");
+        }
+    }
+}
+
+async fn poll_at_most<T>(polls: usize, call: impl Future<Output = T>) -> Option<T> {
+    let mut call = pin!(call);
+    for _ in 0..polls {
+        if let Some(answer) = poll_immediate(&mut call).await {
+            return Some(answer);
+        }
+        tokio::task::yield_now().await;
+    }
+    None
+}
+
 #[tokio::test]
 async fn giving_up_after_sending_lets_the_payment_finish_and_close_waits_for_it() {
     let (arrived, arrival) = mpsc::channel();
