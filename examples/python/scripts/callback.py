@@ -10,7 +10,7 @@ import kassa
 expected = kassa.ExpectedPayment(kassa.PaymentRef.parse(argv[1]), Decimal(argv[2]), "KGS")
 callback = kassa.Callback.parse(stdin.read())
 credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if "KASSA_DIALECT" in env else None
+dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
 with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     match gateway.verify_callback(callback, expected):
         case kassa.Confirmed(report):

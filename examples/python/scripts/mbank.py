@@ -11,7 +11,7 @@ payment = kassa.MbankPayment(
 )
 print("reference:", payment.payment_ref(), flush=True)  # store it before sending
 credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if "KASSA_DIALECT" in env else None
+dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
 with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     try:
         created = gateway.create_mbank_payment(payment)

@@ -19,6 +19,6 @@ form = kassa.PayForm(
     return_url=f"{env['KASSA_RETURN_URL']}?{reference}",
 )
 credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if "KASSA_DIALECT" in env else None
+dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
 with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     print("open:", gateway.create_pay_form(form).pay_form_url)

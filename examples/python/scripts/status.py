@@ -8,7 +8,7 @@ import kassa
 
 ref = kassa.PaymentRef.parse(sys.argv[1])
 credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if "KASSA_DIALECT" in env else None
+dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
 with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     match ref:
         case kassa.PaymentRef(transaction_id=str(transaction_id)):
