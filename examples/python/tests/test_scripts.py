@@ -58,9 +58,9 @@ class Script:
         return told.strip()
 
     def stop(self) -> None:
-        if self._process.poll() is None:
+        # Its pipes are closed at the end, also where it has ended by itself.
+        with self._process:
             self._process.kill()
-            self._process.communicate()
 
 
 class Terminal:
