@@ -19,7 +19,8 @@ use hyper_util::{
 use crate::line::{Line, LineStream, Lines};
 
 /// How long a connection may take until it brings the whole head of a request: the first one, its handshake included, or the next.
-pub(crate) const HEAD_LIMIT: Duration = Duration::from_secs(30);
+/// Longer than clients keep a connection that is idle: none is to close under a request that is on its way.
+pub(crate) const HEAD_LIMIT: Duration = Duration::from_secs(75);
 
 /// Accepts connections until `stop` completes, and returns once those under way have ended.
 pub(crate) async fn serve(mut lines: Lines, router: Router, head_limit: Duration, stop: impl Future<Output = ()>) {

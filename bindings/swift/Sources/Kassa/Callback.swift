@@ -26,6 +26,23 @@ public struct Callback: Hashable, Sendable, CustomStringConvertible {
     /// The whole body.
     public var raw: String
 
+    /// One made by hand, for tests of your own. `raw` has to say the same: the word of the status, and the transaction id of a QR
+    /// payment, are read from there.
+    public init(
+        orderNumber: String, amount: Decimal, currency: String? = nil, status: PaymentStatus, dateCreated: LocalDateTime? = nil,
+        dateCreatedText: String, requisite: String? = nil, provider: Provider, raw: String
+    ) {
+        self.orderNumber = orderNumber
+        self.amount = amount
+        self.currency = currency
+        self.status = status
+        self.dateCreated = dateCreated
+        self.dateCreatedText = dateCreatedText
+        self.requisite = requisite
+        self.provider = provider
+        self.raw = raw
+    }
+
     /// Reads the body of a callback. Fields that are not known are kept in ``raw``.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` naming every field that is missing or cannot be read.
@@ -95,7 +112,8 @@ public enum CallbackVerdict: Hashable, Sendable {
     /// differ, as the interface spells them; `report` is the gateway's own, where it was asked.
     case contradicted(fields: [String], report: StatusReport?)
     /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that is not
-    /// known), or nothing ties a QR payment to what is expected.
+    /// known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no pay-form has one), and
+    /// the gateway tells no amount to compare, or one of an unknown unit.
     case unverifiable
 
     /// True where the gateway itself says that the money was taken, and nothing contradicts it: the only reason to ship.
