@@ -58,6 +58,7 @@ pub(crate) enum Message {
     PendingTitle,
     PendingText,
     AlreadyFinished,
+    StillHere,
     BackToMerchant,
     PageNotFoundTitle,
     PageNotFoundText,
