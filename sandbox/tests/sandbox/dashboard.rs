@@ -116,6 +116,34 @@ fn a_stranger_sees_the_login_and_nothing_else() {
 }
 
 #[test]
+fn what_was_asked_for_is_shown_after_the_login() {
+    let sandbox = start();
+    let shared = "dashboard?q=Two+coffees&status=CHARGE&sort=largest";
+    for (asked, wanted) in [
+        (format!("/{shared}"), shared),
+        ("/dashboard/?status=Reject".to_owned(), "dashboard?status=Reject"),
+        ("/dashboard/deliveries?order=A%261".to_owned(), "dashboard/deliveries?order=A%261"),
+        // After the login a file would be saved by a page that still shows the login: the list it is made of is next.
+        (format!("/{}", shared.replace('?', "/transactions.csv?")), shared),
+    ] {
+        let mut browser = Browser::new(&sandbox);
+        let to_login = browser.get(&asked);
+        assert_eq!(to_login.status, 303);
+        assert!(to_login.header("content-disposition").is_none() && to_login.body.is_empty());
+        let login = format!("/{}", to_login.header("location").expect("a location").trim_start_matches("../"));
+        let form = browser.get(&login).body;
+        let next = form.split("name=\"next\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a field");
+        let next = next.replace("&#38;", "&");
+        assert_eq!(next, wanted, "{asked}");
+        let fields = [("csrf", csrf(&form)), ("next", next), ("login", "kassa".into()), ("password", "sandbox".into())];
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let answer = browser.post("/dashboard/login", &fields);
+        assert_eq!(answer.header("location"), Some(format!("../{wanted}").as_str()));
+        assert_eq!(browser.get(&format!("/{wanted}")).status, 200);
+    }
+}
+
+#[test]
 fn the_issued_credentials_open_it_and_logging_out_closes_it() {
     let sandbox = start();
     paid(&sandbox, "SEEN-1");
