@@ -52,9 +52,10 @@ pub(super) fn read(place: &str, form: &Pairs) -> Option<Wish> {
 /// An error of the admin interface in the words of the form that was posted there: by its field's name, and in its unit.
 pub(super) fn in_its_words(place: &str, error: FieldError) -> FieldError {
     match (place, error.field.as_str()) {
-        ("clock", "settle_after_ms") => {
-            FieldError::new("settle_after_s", "must be seconds, to the millisecond and of at most 100 years, or nothing")
-        }
+        ("clock", "settle_after_ms") => FieldError::new(
+            "settle_after_s",
+            "must be seconds, to the millisecond and of at most 100 years, or nothing",
+        ),
         ("clock/forward", "ms") => FieldError { field: "by".to_owned(), ..error },
         _ => error,
     }

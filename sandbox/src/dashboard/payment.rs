@@ -82,7 +82,8 @@ pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
         status: text::status(payment.status),
         tone: text::tone(payment.status),
         is_open: !payment.status.is_final(),
-        payer_page: pages::awaiting(&record).map(|path| format!("{}?token={}", path.trim_start_matches('/'), payment.gateway_number)),
+        payer_page: pages::awaiting(&record)
+            .map(|path| format!("{}?token={}", path.trim_start_matches('/'), payment.gateway_number)),
         number: payment.gateway_number.clone(),
         facts: facts(&record),
         events,
