@@ -58,17 +58,32 @@ fn members(body: &Value) -> BTreeMap<String, Value> {
 }
 
 /// What an answer or a callback says, the members of members too: `data.errors[].field`.
-pub(super) fn of_message(described: &Value, message: &Value) -> Vec<Field> {
-    let schema = &message["content"]["application/json"]["schema"];
-    let said = said(described, schema, "").into_iter();
-    said.map(|member| Field {
-        place: "body",
-        kind: kind(&member.schema),
-        is_required: member.is_certain,
-        rule: rule(&member.schema),
-        name: member.name,
-    })
-    .collect()
+pub(super) struct Said(Vec<Member>);
+
+impl Said {
+    pub(super) fn by(described: &Value, message: &Value) -> Self {
+        Self(said(described, &message["content"]["application/json"]["schema"], ""))
+    }
+
+    pub(super) fn has_the_members_of(&self, other: &Self) -> bool {
+        self.0.iter().map(|member| &member.name).eq(other.0.iter().map(|member| &member.name))
+    }
+
+    /// Adds the words of another that has the same members.
+    pub(super) fn join(&mut self, other: Self) {
+        self.0 = said_by_either(std::mem::take(&mut self.0), other.0);
+    }
+
+    pub(super) fn fields(self) -> Vec<Field> {
+        let field = |member: Member| Field {
+            place: "body",
+            kind: kind(&member.schema),
+            is_required: member.is_certain,
+            rule: rule(&member.schema),
+            name: member.name,
+        };
+        self.0.into_iter().map(field).collect()
+    }
 }
 
 /// A member of what is said.

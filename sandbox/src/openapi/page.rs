@@ -11,7 +11,7 @@ use crate::{
     language::Language,
     openapi::{
         CALLBACK, document,
-        field::{self, Field},
+        field::{self, Field, Said},
     },
     web::{self, Document, Policy, Section, Staff},
 };
@@ -56,12 +56,12 @@ struct Operation {
     refusals: Vec<Answer>,
 }
 
-/// What comes back.
+/// What comes back; of refusals those together that have the same members.
 struct Answer {
-    status: String,
+    /// The HTTP statuses, each with what it means.
+    statuses: Vec<(String, String)>,
     /// What its table is called.
     label: String,
-    text: String,
     fields: Vec<Field>,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn show(gateway: &Gateway) -> Response {
 fn operation(described: &Value, method: &str, path: &'static str, curl: String) -> Operation {
     let operation = &described["paths"][path][method.to_ascii_lowercase()];
     let text = |name: &str| plain(&operation[name]);
-    let (answers, refusals) = answers(described, operation).partition(|answer| answer.status.starts_with('2'));
+    let is_answer = |status: &str| status.starts_with('2');
     Operation {
         id: text("operationId"),
         method: method.to_owned(),
@@ -113,8 +113,8 @@ fn operation(described: &Value, method: &str, path: &'static str, curl: String) 
         text: text("description"),
         fields: field::of_request(operation),
         curl,
-        answers,
-        refusals,
+        answers: answers(described, operation, is_answer),
+        refusals: answers(described, operation, |status| !is_answer(status)),
     }
 }
 
@@ -123,19 +123,31 @@ fn callback(described: &Value) -> Callback {
     Callback {
         summary: plain(&operation["summary"]),
         text: plain(&operation["description"]),
-        fields: field::of_message(described, &operation["requestBody"]),
-        answers: answers(described, operation).collect(),
+        fields: Said::by(described, &operation["requestBody"]).fields(),
+        answers: answers(described, operation, |_| true),
     }
 }
 
-fn answers(described: &Value, operation: &Value) -> impl Iterator<Item = Answer> {
+fn answers(described: &Value, operation: &Value, is_wanted: impl Fn(&str) -> bool) -> Vec<Answer> {
+    let mut kinds: Vec<(Vec<(String, String)>, Said)> = Vec::new();
     let answers = operation["responses"].as_object().into_iter().flatten();
-    answers.map(|(status, answer)| Answer {
-        status: status.clone(),
-        label: format!("Answer {status} of: {}", plain(&operation["summary"])),
-        text: plain(&answer["description"]),
-        fields: field::of_message(described, answer),
-    })
+    for (status, answer) in answers.filter(|(status, _)| is_wanted(status.as_str())) {
+        let said = Said::by(described, answer);
+        let status = (status.clone(), plain(&answer["description"]));
+        match kinds.iter_mut().find(|(_, known)| known.has_the_members_of(&said)) {
+            Some((statuses, known)) => {
+                statuses.push(status);
+                known.join(said);
+            }
+            None => kinds.push((vec![status], said)),
+        }
+    }
+    let of = plain(&operation["summary"]);
+    let answer = |(statuses, said): (Vec<(String, String)>, Said)| {
+        let codes: Vec<_> = statuses.iter().map(|(status, _)| status.as_str()).collect();
+        Answer { label: format!("Answer {} of: {of}", codes.join(", ")), fields: said.fields(), statuses }
+    };
+    kinds.into_iter().map(answer).collect()
 }
 
 /// A text without the marks of Markdown that stand in the document.
