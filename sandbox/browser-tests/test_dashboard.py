@@ -229,7 +229,7 @@ def test_an_export_after_the_session_ended_leads_to_the_login_and_back_to_the_li
     merchant.press("Show")
     heading = page.get_by_role("heading", name="matching payments").inner_text()
     downloads: list[Download] = []
-    page.on("download", downloads.append)
+    page.on("download", lambda download: downloads.append(download))
     merchant.context.clear_cookies()
     page.get_by_role("link", name="Export as CSV").click()
     expect(merchant.heading).to_have_text("Log in")
