@@ -224,12 +224,14 @@ impl Gateway {
 
     /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
     ///
-    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out. Where the
-    /// number of a pay-form payment is known from the callback alone, the gateway is also asked whether it is a QR payment, which
-    /// could be one of as many tyiyn.
+    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out. The number of
+    /// a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that number is one
+    /// of a QR payment, which could be one of as many tyiyn. Both questions share the gateway's one deadline.
     ///
     /// # Errors
-    /// Where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.
+    /// Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR payment.
+    /// Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP 200 and a code of its own
+    /// needs a [`Dialect`](crate::Dialect) that lists this code among the refusals of `qr_status`.
     pub async fn verify_callback(
         &self,
         callback: &Callback,

@@ -75,6 +75,12 @@ pub(crate) fn with_reply<O: Operation>(
     Err(verdict.unsettled(operation, effect, detail))
 }
 
+/// True where what answered has no such endpoint: HTTP 404 or 405, in words that are not the gateway's.
+pub(crate) fn is_no_such_endpoint(error: &PaymentError) -> bool {
+    let PaymentError::Misconfigured { detail } = error else { return false };
+    detail.starts_with("HTTP 404") || detail.starts_with("HTTP 405")
+}
+
 /// The errors that a reply can end in.
 struct Verdict<'a> {
     reply: &'a Reply,

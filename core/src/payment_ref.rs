@@ -106,6 +106,18 @@ impl PaymentRef {
         Self { gateway_number: Some(gateway_number.into()), ..self }
     }
 
+    /// False where the gateway can only mean another payment by this number. Nobody shows whose number a report names, the gateway's
+    /// own or the merchant's, so both have to be known for that.
+    pub(crate) fn may_be_called(&self, number: &str) -> bool {
+        match (&self.order_number, &self.gateway_number) {
+            (Some(order), Some(gateway)) => [Some(order), Some(gateway), self.transaction_id.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|known| known == number),
+            _ => true,
+        }
+    }
+
     fn by_order(kind: PaymentKind, order_number: impl Into<String>, provider: Provider) -> Self {
         Self { order_number: Some(order_number.into()), provider: Some(provider), ..Self::unnumbered(kind) }
     }

@@ -197,3 +197,10 @@ pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: &EndpointDi
     let given = |pointer: &String| document.at(pointer).is_some_and(|value| !value.is_null() && !value.is_blank());
     report.amount.is_none() && endpoint.pointers(Field::Amount).iter().any(given)
 }
+
+/// True where a reply, unreadable as a report, has a code that the dialect lists as a refusal.
+pub(crate) fn has_listed_refusal(body: &str, endpoint: &EndpointDialect) -> bool {
+    let Ok(document) = Json::parse(body) else { return false };
+    let code = endpoint.pointers(Field::Code).iter().find_map(|pointer| document.at(pointer)?.text());
+    code.is_some_and(|code| endpoint.is_refusal(&code))
+}

@@ -4,6 +4,7 @@
 //! A schedule is made from its seed alone. `KASSA_SEED=17 cargo test -p kassa --lib schedules` plays one again;
 //! `KASSA_SCHEDULES=1000000` plays as many.
 
+mod caught;
 mod coverage;
 mod fault;
 mod line;
@@ -33,7 +34,7 @@ fn nothing_is_lost_and_nobody_is_charged_twice() {
         (0..workers).map(|worker| thread::spawn(move || play_every(worker, workers, schedules))).collect();
     let mut coverage = Coverage::default();
     for share in shares {
-        coverage.add(share.join().expect("a schedule panicked; its message says which"));
+        coverage.add(share.join().expect("a schedule failed; its message says which"));
     }
     if schedules >= SCHEDULES {
         coverage.check();
@@ -47,6 +48,13 @@ fn a_policy_that_resends_is_found_out() {
     for sentence in ["was sent twice", "was charged twice"] {
         assert!(found.iter().any(|broken| broken.contains(sentence)), "nobody noticed that a payment {sentence}");
     }
+}
+
+/// The tasks of the SDK are its runtime's, which keeps their panics to itself.
+#[test]
+fn a_panic_inside_the_sdk_is_found_out() {
+    let found = (0..20).filter_map(|seed| play(seed, Policy::Panicking).err()).collect::<Vec<_>>();
+    assert!(found.iter().any(|broken| broken == "it panicked: nobody decides"), "{found:?}");
 }
 
 /// Otherwise a failing seed would be of no use.

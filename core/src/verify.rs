@@ -6,17 +6,20 @@
 use rust_decimal::Decimal;
 
 use crate::{
+    call::Limits,
     callback::Callback,
-    dialect::{Dialect, QrAmountUnit},
+    dialect::{Dialect, EndpointDialect, QrAmountUnit},
     endpoint::Endpoint,
     engine::Engine,
     error::PaymentError,
     money::TYIYN_IN_A_SOM,
+    outcome::is_no_such_endpoint,
     payment_ref::{PaymentKind, PaymentRef},
     provider::Provider,
     question::Question,
-    reply::has_unreadable_amount,
+    reply::{has_listed_refusal, has_unreadable_amount},
     status::{PaymentStatus, StatusReport},
+    transport::after,
 };
 
 /// What a merchant knows of a payment, to be compared with a callback.
@@ -60,8 +63,8 @@ pub enum CallbackVerdict {
         report: Option<StatusReport>,
     },
     /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that
-    /// is not known), or nothing ties the payment to what is expected: its own number is not known yet, and the gateway tells no
-    /// amount to compare, or one of an unknown unit.
+    /// is not known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no pay-form
+    /// has one), and the gateway tells no amount to compare, or one of an unknown unit.
     Unverifiable,
 }
 
@@ -83,6 +86,7 @@ pub(crate) async fn verify(
         return Ok(CallbackVerdict::Contradicted { fields, report: None });
     }
     let Some(question) = comparison.question() else { return Ok(CallbackVerdict::Unverifiable) };
+    let deadline = after(engine.transport().now(), engine.limits().deadline);
     let report = engine.ask(&question, engine.limits()).await?;
     let fields = comparison.with_report(&report);
     if !fields.is_empty() {
@@ -93,7 +97,9 @@ pub(crate) async fn verify(
     }
     if report.status == PaymentStatus::Charged && comparison.number_is_only_claimed() {
         let number = Question::Transaction(callback.order_number.clone());
-        if is_charged_qr_payment(engine.ask(&number, engine.limits()).await)? {
+        let time_left = Limits { deadline: deadline - engine.transport().now(), ..engine.limits() };
+        let answer = engine.ask(&number, time_left).await;
+        if is_charged_qr_payment(answer, engine.dialect().endpoint(Endpoint::QrStatus))? {
             return Ok(CallbackVerdict::Contradicted { fields: vec!["orderNumber".to_owned()], report: Some(report) });
         }
     }
@@ -105,13 +111,43 @@ pub(crate) async fn verify(
 }
 
 /// A gateway may know its QR payments by their number as well, and report them in tyiyn: 390 of those are no 390 som.
-fn is_charged_qr_payment(answer: Result<StatusReport, PaymentError>) -> Result<bool, PaymentError> {
-    match answer {
-        Ok(report) => Ok(report.status == PaymentStatus::Charged),
-        // Not asked is not answered.
-        Err(error @ (PaymentError::Unavailable { .. } | PaymentError::Unauthorized { .. })) => Err(error),
-        Err(_) => Ok(false),
+///
+/// Only a verdict tells that it is none. What is no answer, and a word that nobody knows, could be said of a paid code.
+fn is_charged_qr_payment(
+    answer: Result<StatusReport, PaymentError>,
+    endpoint: &EndpointDialect,
+) -> Result<bool, PaymentError> {
+    let error = match answer {
+        Ok(StatusReport { status: PaymentStatus::Charged, .. }) => return Ok(true),
+        Ok(StatusReport { status: PaymentStatus::Rejected, .. }) => return Ok(false),
+        Ok(StatusReport { status: PaymentStatus::Other(word), raw: body, .. }) => {
+            PaymentError::Unexpected { detail: format!("the reply has the status {word:?}"), body }
+        }
+        Err(error) => error,
+    };
+    if is_not_known(&error, endpoint) { Ok(false) } else { Err(could_not_be_checked(error)) }
+}
+
+/// True where the gateway has no such transaction, or no QR payments at all.
+fn is_not_known(error: &PaymentError, endpoint: &EndpointDialect) -> bool {
+    match error {
+        // The gateway gave up waiting for the question.
+        PaymentError::Refused { http_status: 408, .. } => false,
+        PaymentError::Refused { .. } => true,
+        PaymentError::Unexpected { body, .. } => has_listed_refusal(body, endpoint),
+        _ => is_no_such_endpoint(error),
     }
+}
+
+fn could_not_be_checked(mut error: PaymentError) -> PaymentError {
+    if let PaymentError::Unexpected { detail, .. }
+    | PaymentError::Misconfigured { detail }
+    | PaymentError::Unauthorized { detail }
+    | PaymentError::Unavailable { detail, .. } = &mut error
+    {
+        detail.insert_str(0, "it could not be checked whether the number is that of a QR payment: ");
+    }
+    error
 }
 
 struct Comparison<'a> {
@@ -157,9 +193,11 @@ impl<'a> Comparison<'a> {
         id.filter(|_| is_tied).map(Question::Transaction)
     }
 
-    /// True where the merchant expects a payment whose number nobody but the callback tells.
+    /// True where the merchant expects a payment whose number it did not choose itself: that of a pay-form comes with a callback or
+    /// with the payer, also where it was stored since.
     fn number_is_only_claimed(&self) -> bool {
-        !self.is_qr && self.expected.is_some_and(|expected| expected.payment.order_number.is_none())
+        let is_claimed = |payment: &PaymentRef| payment.kind == PaymentKind::PayForm || payment.order_number.is_none();
+        !self.is_qr && self.expected.is_some_and(|expected| is_claimed(&expected.payment))
     }
 
     fn with_report(&self, report: &StatusReport) -> Vec<String> {
@@ -184,8 +222,8 @@ impl<'a> Comparison<'a> {
     /// thing that speaks for it is the amount that the gateway itself tells: the callback's is the sender's word, too.
     fn is_tied(&self, report: &StatusReport) -> bool {
         let Some(ExpectedPayment { payment, .. }) = self.expected else { return true };
-        let own_number = if self.is_qr { &payment.transaction_id } else { &payment.order_number };
-        own_number.is_some() || report.amount.is_some()
+        let has_own_number = if self.is_qr { payment.transaction_id.is_some() } else { !self.number_is_only_claimed() };
+        has_own_number || report.amount.is_some()
     }
 
     fn amount_differs(&self, report: &StatusReport) -> bool {
@@ -228,3 +266,6 @@ fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
 fn currencies_differ(one: Option<&str>, other: Option<&str>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if !one.eq_ignore_ascii_case(other))
 }
+
+#[cfg(test)]
+mod tests;

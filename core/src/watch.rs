@@ -84,7 +84,7 @@ pub enum WatchOutcome {
 
 /// Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
 ///
-/// Failed queries and "not found" are reported and end nothing; wrong credentials and a wrong configuration do. A tick that
+/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a wrong configuration do. A tick that
 /// is missed because a query took long is skipped. A `Retry-After` of the gateway delays the next query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
@@ -98,6 +98,7 @@ pub struct StatusWatch {
 
 struct Shared {
     engine: Arc<Engine>,
+    payment: PaymentRef,
     question: Question,
     policy: PollPolicy,
     cancelled: AtomicBool,
@@ -141,6 +142,7 @@ impl StatusWatch {
         let question = Question::about(&payment).ok_or_else(|| invalid("payment", Rule::Required, None, nothing))?;
         let shared = Shared {
             engine,
+            payment,
             question,
             policy,
             cancelled: AtomicBool::new(false),
@@ -265,7 +267,7 @@ impl Shared {
         answer: Result<StatusReport, PaymentError>,
     ) -> Result<WatchReport, PaymentError> {
         let mut due = self.tick_after(started);
-        let report = match answer {
+        let report = match answer.and_then(|report| self.about_this_payment(report)) {
             Ok(report) => {
                 progress.last = Some(report.clone());
                 progress.end = final_outcome(&report).map(Ok);
@@ -284,6 +286,17 @@ impl Shared {
         };
         progress.due = Some(due);
         Ok(report)
+    }
+
+    /// A cache, or a mistake, may report on somebody else's payment.
+    fn about_this_payment(&self, report: StatusReport) -> Result<StatusReport, PaymentError> {
+        match &report.order_number {
+            Some(number) if !self.payment.may_be_called(number) => {
+                let detail = format!("the reply is about another payment, {number}");
+                Err(PaymentError::Unexpected { detail, body: report.raw })
+            }
+            _ => Ok(report),
+        }
     }
 
     /// The first tick that has not passed, counted from the start of the last query.

@@ -188,21 +188,60 @@ fn with_qr_answers(http_status: u16, qr_body: &'static str) -> Server {
 async fn a_qr_payment_of_as_many_tyiyn_pays_for_no_pay_form() {
     let callback = callback("order-1", "390", "CHARGE");
     let expected = Some(expect(PaymentRef::unnumbered(PaymentKind::PayForm), "390", "KGS"));
+    let stored_since = Some(expect(PaymentRef::pay_form("order-1", Provider::MBank), "390", "KGS"));
     let charged = r#"{"code":"200","data":{"status":"CHARGE","amount":390}}"#;
-    let verdict = with_qr_answers(200, charged).gateway().verify_callback(&callback, expected.clone()).await.unwrap();
-    assert_eq!(contradicted(&verdict), ["orderNumber"]);
+    for expected in [expected.clone(), stored_since] {
+        let verdict = with_qr_answers(200, charged).gateway().verify_callback(&callback, expected).await.unwrap();
+        assert_eq!(contradicted(&verdict), ["orderNumber"]);
+    }
 
     for (http_status, body) in [
         (404, r#"{"code":"404","message":"no such transaction"}"#),
+        (400, r#"{"code":"7","message":"no such transaction"}"#),
         (404, "<html>no QR codes here</html>"),
-        (200, r#"{"code":"200","data":{"status":"NOT_FOUND"}}"#),
+        (405, ""),
+        (200, r#"{"code":"200","data":{"status":"Reject"}}"#),
     ] {
         let server = with_qr_answers(http_status, body);
         assert!(server.gateway().verify_callback(&callback, expected.clone()).await.unwrap().is_charged(), "{body}");
     }
+}
 
-    let unsure = with_qr_answers(503, "").gateway().verify_callback(&callback, expected).await.unwrap_err();
-    assert_eq!(unsure.kind(), "Unavailable", "what could not be asked proves nothing");
+/// A paid QR code could hide behind each of them.
+#[tokio::test]
+async fn what_does_not_say_whether_it_is_a_qr_payment_confirms_no_pay_form() {
+    let callback = callback("order-1", "390", "CHARGE");
+    let expected = Some(expect(PaymentRef::unnumbered(PaymentKind::PayForm), "390", "KGS"));
+    for (http_status, body, kind) in [
+        (200, "<html>come back later</html>", "Unexpected"),
+        (200, r#"{"status":"CHARGE","amount":390}"#, "Unexpected"),
+        (200, r#"{"code":"200","data":{"status":"PAID","amount":390}}"#, "Unexpected"),
+        (302, "", "Unexpected"),
+        (401, "", "Unauthorized"),
+        (407, "", "Misconfigured"),
+        (408, "", "Refused"),
+        (503, "", "Unavailable"),
+    ] {
+        let server = with_qr_answers(http_status, body);
+        let unsure = server.gateway().verify_callback(&callback, expected.clone()).await.unwrap_err();
+        assert_eq!(unsure.kind(), kind, "{http_status} {body}: {unsure}");
+        let says_what = unsure.to_string().contains("whether the number is that of a QR payment");
+        assert!(says_what || kind == "Refused", "{unsure}");
+    }
+}
+
+#[tokio::test]
+async fn a_dialect_can_name_the_code_of_a_number_that_is_no_qr_payment() {
+    let server = with_qr_answers(200, r#"{"code":"7","message":"no such transaction"}"#);
+    let verify = async |dialect: &str| {
+        let dialect = Dialect::from_json(dialect).unwrap().into();
+        let gateway = Gateway::new(GatewayConfig { dialect, ..server.config() }).unwrap();
+        let expected = expect(PaymentRef::unnumbered(PaymentKind::PayForm), "390", "KGS");
+        gateway.verify_callback(&callback("order-1", "390", "CHARGE"), Some(expected)).await
+    };
+    assert_eq!(verify("{}").await.unwrap_err().kind(), "Unexpected");
+    assert!(verify(r#"{"endpoints":{"qr_status":{"refusal_codes":["7"]}}}"#).await.unwrap().is_charged());
+    assert!(verify(r#"{"endpoints":{"qr_status":{"refusal_codes":["8"]}}}"#).await.is_err());
 }
 
 #[tokio::test]
@@ -291,8 +330,13 @@ async fn without_a_number_the_amount_has_to_be_the_gateways_own() {
         let found = gateway.verify_callback(&forged, Some(expected.clone())).await.unwrap();
         assert_eq!(found, CallbackVerdict::Unverifiable);
 
-        let known = expect(PaymentRef::pay_form("order-1", Provider::MBank), "1000", "KGS");
-        let found = gateway.verify_callback(&callback("order-1", "1000", "CHARGE"), Some(known.clone())).await.unwrap();
+        // The number of a pay-form is never the merchant's own, also where it was stored since.
+        let claimed_before = expect(PaymentRef::pay_form("cheap-1", Provider::MBank), "1000", "KGS");
+        let found =
+            gateway.verify_callback(&callback("cheap-1", "1000", "CHARGE"), Some(claimed_before)).await.unwrap();
+        assert_eq!(found, CallbackVerdict::Unverifiable);
+        let known = expect(PaymentRef::mbank("order-1"), "1000", "KGS");
+        let found = gateway.verify_callback(&callback("order-1", "1000", "CHARGE"), Some(known)).await.unwrap();
         assert_ne!(found, CallbackVerdict::Unverifiable);
     }
 }

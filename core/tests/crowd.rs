@@ -25,6 +25,13 @@ const IN_USE: usize = 128 * 1024;
 /// How much more the process may hold: what is free again is the allocator's, which seldom gives it back.
 const HELD: u64 = 64 * 1024 * 1024;
 
+/// Whether the gateway may have no payment: only where nobody was told that it exists.
+#[derive(Clone, Copy, PartialEq)]
+enum MayBeMissing {
+    No,
+    Yes,
+}
+
 /// What the SDK said in the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
@@ -116,13 +123,36 @@ async fn pay(sandbox: &Sandbox, gateway: &Gateway, number: usize) -> End {
         by_phone(gateway, order(number), phone, otp).await
     };
     match sent {
-        Err(error) if !error.payment_may_exist() && sandbox.payment(&order(number)).is_none() => End::NeverMade,
-        // An MBank payment that could not be confirmed stays open: its payer went away.
-        _ => follow(sandbox, gateway, reference, number).await,
+        Sent::NotCreated => {
+            assert!(sandbox.payment(&order(number)).is_none(), "{} was said not to exist", order(number));
+            End::NeverMade
+        }
+        Sent::Accepted => follow(sandbox, gateway, reference, number, MayBeMissing::No).await,
+        Sent::Unknown => follow(sandbox, gateway, reference, number, MayBeMissing::Yes).await,
     }
 }
 
-async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (PaymentRef, Result<(), PaymentError>) {
+/// What the merchant was told of its payment, made and confirmed.
+enum Sent {
+    /// Its creation came to nothing.
+    NotCreated,
+    /// It exists, confirmed or not.
+    Accepted,
+    /// It may exist.
+    Unknown,
+}
+
+impl Sent {
+    fn by_creating<T>(created: &Result<T, PaymentError>) -> Self {
+        match created {
+            Ok(_) => Self::Accepted,
+            Err(error) if error.payment_may_exist() => Self::Unknown,
+            Err(_) => Self::NotCreated,
+        }
+    }
+}
+
+async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (PaymentRef, Sent) {
     let payment = CardPayment {
         order_number,
         card: Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov").into(),
@@ -130,33 +160,40 @@ async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (Payment
         ..support::card_payment()
     };
     let reference = payment.payment_ref();
-    (reference, gateway.create_card_payment(payment).await.map(drop))
+    (reference, Sent::by_creating(&gateway.create_card_payment(payment).await))
 }
 
-async fn by_phone(
-    gateway: &Gateway,
-    order_number: String,
-    phone: &str,
-    otp: &str,
-) -> (PaymentRef, Result<(), PaymentError>) {
+/// A payer who got a password types it in, also where the merchant heard nothing of the payment's creation.
+async fn by_phone(gateway: &Gateway, order_number: String, phone: &str, otp: &str) -> (PaymentRef, Sent) {
     let payment = MbankPayment { order_number: order_number.clone(), phone: phone.into(), ..support::mbank_payment() };
     let reference = payment.payment_ref();
-    let sent = match gateway.create_mbank_payment(payment).await {
-        Ok(_) => gateway.confirm_mbank_payment(&order_number, otp, None).await.map(drop),
-        Err(error) => Err(error),
-    };
-    (reference, sent)
+    let sent = Sent::by_creating(&gateway.create_mbank_payment(payment).await);
+    if matches!(sent, Sent::NotCreated) {
+        return (reference, sent);
+    }
+    match gateway.confirm_mbank_payment(&order_number, otp, None).await {
+        Ok(_) => (reference, Sent::Accepted),
+        // Whether the payment exists is no more certain than before; where it does, it stays open: its payer went away.
+        Err(_) => (reference, sent),
+    }
 }
 
 /// Asks until it is final; what the gateway has never heard of has no end, and is never said to have one.
-async fn follow(sandbox: &Sandbox, gateway: &Gateway, reference: PaymentRef, number: usize) -> End {
+async fn follow(
+    sandbox: &Sandbox,
+    gateway: &Gateway,
+    reference: PaymentRef,
+    number: usize,
+    missing: MayBeMissing,
+) -> End {
     loop {
         let policy = PollPolicy { interval: Duration::from_millis(200), deadline: Duration::from_secs(2) };
         match gateway.watch(reference.clone(), policy).unwrap().outcome().await {
             Ok(WatchOutcome::Charged { .. }) => return End::Charged,
             Ok(WatchOutcome::Rejected { .. }) => return End::Rejected,
             Err(PaymentError::DeadlineExpired { .. }) => match sandbox.payment(&order(number)) {
-                None => return End::NeverMade,
+                None if missing == MayBeMissing::Yes => return End::NeverMade,
+                None => panic!("{} was said to exist", order(number)),
                 // Nobody confirms it any more; it may also have ended by now.
                 Some(_) => drop(sandbox.decline(&order(number))),
             },

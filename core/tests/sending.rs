@@ -15,8 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::poll_immediate;
-use kassa::{BlockingGateway, Gateway, GatewayConfig, PaymentError, Proxy};
+use futures_util::future::{join, join_all, poll_immediate};
+use kassa::{
+    BlockingGateway, Callback, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentKind, PaymentRef, Proxy,
+};
 use support::{Answer, Op, Server, reply, reply_with};
 
 #[tokio::test]
@@ -73,6 +75,12 @@ async fn a_query_waits_as_long_as_it_was_asked_to() {
     assert!(matches!(error, PaymentError::Unavailable { retry_after: Some(wait), .. } if wait.as_secs() == 3600));
 }
 
+fn pay_form_callback() -> Callback {
+    let text =
+        r#"{"orderNumber":"form-1","amount":1,"status":"CHARGE","dateCreated":"2026-11-20T09:05","provider":"MBank"}"#;
+    Callback::parse(text).unwrap()
+}
+
 /// A byte a second keeps every timeout between two bytes quiet, in the reply's head as in its body.
 #[tokio::test]
 async fn one_deadline_covers_everything() {
@@ -91,10 +99,26 @@ async fn one_deadline_covers_everything() {
         let error = op.run(gateway).await.unwrap_err();
         (op, error, started.elapsed())
     });
-    for (op, error, took) in futures_util::future::join_all(timed).await {
+    let verified = gateways.iter().map(async |gateway| {
+        let started = Instant::now();
+        let expected = ExpectedPayment {
+            payment: PaymentRef::unnumbered(PaymentKind::PayForm),
+            amount: 1.into(),
+            currency: "KGS".into(),
+        };
+        let error = gateway.verify_callback(&pay_form_callback(), Some(expected)).await.unwrap_err();
+        (error, started.elapsed())
+    });
+    let is_kept = |took: Duration| took >= Duration::from_secs(3) && took < Duration::from_secs(5);
+    let (timed, verified) = join(join_all(timed), join_all(verified)).await;
+    for (op, error, took) in timed {
         let variant = if Op::MOVES_MONEY.contains(&op) { "OutcomeUnknown" } else { "Unavailable" };
         assert_eq!(error.kind(), variant, "{op:?}");
-        assert!(took >= Duration::from_secs(3) && took < Duration::from_secs(5), "{op:?} took {took:?}");
+        assert!(is_kept(took), "{op:?} took {took:?}");
+    }
+    for (error, took) in verified {
+        assert_eq!(error.kind(), "Unavailable");
+        assert!(is_kept(took), "verifying a callback took {took:?}");
     }
 }
 
@@ -162,6 +186,40 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Wherever a call is on its way through the sockets when its caller goes: before the request, within it, or before the answer. When
+/// it is, is the machine's choice; what must hold, holds at any moment.
+#[tokio::test]
+async fn giving_up_after_any_number_of_polls_sends_a_payment_at_most_once() {
+    let server = Server::start(|request| {
+        let op = if request.line.contains("/mbank/") { Op::MbankPayment } else { Op::CardPayment };
+        reply(200, &op.success_body())
+    });
+    let few_and_many = || (0..16).chain((5..14).map(|power| 1 << power));
+    for (op, polls) in Op::MOVES_MONEY.into_iter().flat_map(|op| few_and_many().map(move |polls| (op, polls))) {
+        let before = server.received().len();
+        let gateway = server.gateway();
+        let answer = poll_at_most(polls, op.run(&gateway)).await;
+        gateway.close().await;
+        let sent = server.received().len() - before;
+        assert!(sent <= 1, "{op:?} was sent {sent} times after {polls} polls");
+        if let Some(answer) = answer {
+            answer.unwrap();
+            assert_eq!(sent, 1, "{op:?} after {polls} polls");
+        }
+    }
+}
+
+async fn poll_at_most<T>(polls: usize, call: impl Future<Output = T>) -> Option<T> {
+    let mut call = pin!(call);
+    for _ in 0..polls {
+        if let Some(answer) = poll_immediate(&mut call).await {
+            return Some(answer);
+        }
+        tokio::task::yield_now().await;
+    }
+    None
 }
 
 #[tokio::test]

@@ -9,22 +9,31 @@ use kassa::{
 use tokio::runtime::{Builder, Runtime};
 
 const PAN: &str = "4111111111111111";
+const CVC: &str = "737";
 const OTP: &str = "918273";
 const STATUSES: [u16; 16] = [200, 200, 200, 201, 204, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503];
+/// The login and the password, as they are sent.
+const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNTUzMg==";
+/// As the sandbox and the default have it, with codes that mean no.
+const DIALECT_WITH_REFUSALS: &str = r#"{"endpoints": {
+    "card_payment": {"refusal_codes": ["05", "7"]}, "mbank_payment": {"refusal_codes": ["05", "7"]},
+    "mbank_confirm": {"refusal_codes": ["05", "7"]}, "pay_form": {"refusal_codes": ["05", "7"]},
+    "qr_data": {"refusal_codes": ["05", "7"]}, "qr_status": {"refusal_codes": ["05", "7"]}
+}}"#;
 const OTHER_DIALECT: &str = include_str!("../../examples/sandbox-other-dialect.json");
 
 thread_local! {
     static RUNTIME: LazyCell<Runtime> =
         LazyCell::new(|| Builder::new_current_thread().build().expect("a runtime"));
-    static DIALECTS: LazyCell<[Arc<Dialect>; 2]> = LazyCell::new(|| {
-        ["{}", OTHER_DIALECT].map(|text| Dialect::from_json(text).expect("a dialect").into())
+    static DIALECTS: LazyCell<[Arc<Dialect>; 3]> = LazyCell::new(|| {
+        ["{}", OTHER_DIALECT, DIALECT_WITH_REFUSALS].map(|text| Dialect::from_json(text).expect("a dialect").into())
     });
 }
 
 /// The first byte picks the operation and the dialect, the second the HTTP status.
 pub fn any_reply(bytes: &[u8]) {
     let [first, second, body @ ..] = bytes else { return };
-    let dialect = DIALECTS.with(|dialects| dialects[usize::from(first / 9 % 2)].clone());
+    let dialect = DIALECTS.with(|dialects| dialects[usize::from(first / 9 % 3)].clone());
     reply(first % 9, STATUSES[usize::from(second % 16)], body, dialect);
 }
 
@@ -44,54 +53,124 @@ pub fn to_every_operation(body: &[u8], dialect: &Arc<Dialect>) {
 }
 
 fn reply(operation: u8, http_status: u16, body: &[u8], dialect: Arc<Dialect>) {
+    let lists_refusals = lists_refusals(&dialect);
     let gateway = gateway_replying(http_status, body, dialect).expect("a gateway");
-    RUNTIME.with(|runtime| runtime.block_on(call(&gateway, operation, http_status)));
+    let case = Case { http_status, body, lists_refusals };
+    RUNTIME.with(|runtime| runtime.block_on(call(&gateway, operation, &case)));
 }
 
+fn lists_refusals(dialect: &Dialect) -> bool {
+    let text: String = dialect.to_json().split_whitespace().collect();
+    text.split(r#""refusal_codes":["#).skip(1).any(|codes| !codes.starts_with(']'))
+}
+
+/// What came back, and how it was read.
+struct Case<'a> {
+    http_status: u16,
+    body: &'a [u8],
+    lists_refusals: bool,
+}
+
+/// What was sent, as far as it matters to what may be said of it.
 #[derive(Clone, Copy, PartialEq)]
 enum Sent {
     Card,
+    Otp,
     Money,
+    Making,
     Question,
 }
 
-async fn call(gateway: &Gateway, operation: u8, http_status: u16) {
+async fn call(gateway: &Gateway, operation: u8, case: &Case<'_>) {
     match operation {
-        0 => judge(Sent::Card, http_status, gateway.create_card_payment(card_payment()).await),
-        1 => judge(Sent::Money, http_status, gateway.create_mbank_payment(mbank_payment()).await),
-        2 => judge(Sent::Money, http_status, gateway.confirm_mbank_payment("order-1", OTP, None).await),
-        3 => judge(Sent::Question, http_status, gateway.payment_status("gateway-1", None).await),
-        4 => judge(Sent::Question, http_status, gateway.provider_status("order-1", Provider::MBank).await),
-        5 => judge(Sent::Question, http_status, gateway.create_pay_form(pay_form()).await),
+        0 => case.judge(Sent::Card, gateway.create_card_payment(card_payment()).await, |it| &it.raw),
+        1 => case.judge(Sent::Money, gateway.create_mbank_payment(mbank_payment()).await, |it| &it.raw),
+        2 => case.judge(Sent::Otp, gateway.confirm_mbank_payment("order-1", OTP, None).await, |it| &it.raw),
+        3 => case.judge(Sent::Question, gateway.payment_status("gateway-1", None).await, |it| &it.raw),
+        4 => case.judge(Sent::Question, gateway.provider_status("order-1", Provider::MBank).await, |it| &it.raw),
+        5 => case.judge(Sent::Making, gateway.create_pay_form(pay_form()).await, |it| &it.raw),
         6 => {
             let payment = QrPayment { sum_tyiyn: Some(1), ..QrPayment::default() };
-            judge(Sent::Question, http_status, gateway.create_qr_image(payment).await)
+            case.judge(Sent::Making, gateway.create_qr_image(payment).await, |it| &it.raw)
         }
-        7 => judge(Sent::Question, http_status, gateway.create_qr_data(QrPayment::default()).await),
-        _ => judge(Sent::Question, http_status, gateway.qr_status("transaction-1").await),
+        7 => case.judge(Sent::Making, gateway.create_qr_data(QrPayment::default()).await, |it| &it.raw),
+        _ => case.judge(Sent::Question, gateway.qr_status("transaction-1").await, |it| &it.raw),
     }
 }
 
-/// What holds of every answer, whatever the reply was. A card number is only known to be one where the call held it.
-fn judge<T: Debug>(sent: Sent, http_status: u16, answer: Result<T, PaymentError>) {
-    let moves_money = sent != Sent::Question;
-    let holds_card = sent == Sent::Card;
-    let is_success = (200..300).contains(&http_status);
-    let shown = match &answer {
-        Ok(answer) => {
-            assert!(is_success, "HTTP {http_status} is no success");
-            format!("{answer:?}")
+impl Case<'_> {
+    /// What holds of every answer, whatever the reply was.
+    fn judge<T: Debug>(&self, sent: Sent, answer: Result<T, PaymentError>, raw: fn(&T) -> &String) {
+        let http_status = self.http_status;
+        match &answer {
+            Ok(answer) => {
+                assert!((200..300).contains(&http_status), "HTTP {http_status} is no success");
+                self.shows_no_secret(sent, raw(answer), &format!("{answer:?}"));
+            }
+            Err(error) => {
+                self.tells_the_truth(sent, error);
+                self.shows_no_secret(sent, body_of(error), &format!("{error} {error:?}"));
+            }
         }
-        Err(error) => {
-            assert!(moves_money || !error.payment_may_exist(), "it moves no money: {error}");
-            let may_have_moved = moves_money && (is_success || http_status >= 500);
-            let is_refused = matches!(error, PaymentError::Refused { .. });
-            assert!(!may_have_moved || error.payment_may_exist() || is_refused, "HTTP {http_status}: {error}");
-            format!("{error} {error:?}")
+    }
+
+    fn tells_the_truth(&self, sent: Sent, error: &PaymentError) {
+        let http_status = self.http_status;
+        let is_refused = matches!(error, PaymentError::Refused { .. });
+        assert!(!is_refused || self.can_refuse(sent), "HTTP {http_status} is no verdict: {error}");
+        let moves_money = !matches!(sent, Sent::Making | Sent::Question);
+        let may_have_moved = moves_money && matches!(http_status, 200..=399 | 408 | 409 | 500..) && !is_refused;
+        assert_eq!(error.payment_may_exist(), may_have_moved, "HTTP {http_status}: {error}");
+    }
+
+    /// Where a reply can be a verdict. A question is refused by its HTTP status alone: what was asked about is another matter.
+    fn can_refuse(&self, sent: Sent) -> bool {
+        match (self.http_status, sent) {
+            (200..=299, Sent::Question) => false,
+            (200..=299, _) => self.lists_refusals,
+            (401 | 403 | 429, _) => false,
+            (408 | 409, Sent::Card | Sent::Otp | Sent::Money) => false,
+            (400..=499, _) => true,
+            _ => false,
         }
+    }
+
+    /// A secret is only known to be one where the call held it. One that could be an ordinary number is masked where it is a whole
+    /// value, which only a JSON body tells.
+    fn shows_no_secret(&self, sent: Sent, raw: &str, shown: &str) {
+        for secret in [PASSWORD, TOKEN] {
+            assert!(!shown.contains(secret), "a credential comes out: {shown}");
+        }
+        assert!(sent != Sent::Card || !holds_card_number(shown), "the card number comes out: {shown}");
+        let value = match sent {
+            Sent::Card => CVC,
+            Sent::Otp => OTP,
+            _ => return,
+        };
+        let is_json = serde_json::from_slice::<serde_json::Value>(self.body).is_ok();
+        assert!(!is_json || !raw.contains(&format!("\"{value}\"")), "{value} comes out: {raw}");
+    }
+}
+
+fn body_of(error: &PaymentError) -> &str {
+    match error {
+        PaymentError::Refused { body, .. } | PaymentError::Unexpected { body, .. } => body,
+        PaymentError::OutcomeUnknown { body: Some(body), .. } => body,
+        _ => "",
+    }
+}
+
+/// With one space or hyphen, or none, before each digit.
+fn holds_card_number(text: &str) -> bool {
+    let text = text.as_bytes();
+    let is_separator = |at: usize| matches!(text.get(at), Some(b' ' | b'-'));
+    let holds_at = |start: usize| {
+        PAN.bytes().try_fold(start, |at, digit| {
+            let at = if at > start && is_separator(at) { at + 1 } else { at };
+            (text.get(at) == Some(&digit)).then_some(at + 1)
+        })
     };
-    assert!(!shown.contains(PASSWORD), "the password comes out");
-    assert!(!(holds_card && shown.contains(PAN)), "the card number comes out");
+    (0..text.len()).any(|start| holds_at(start).is_some())
 }
 
 fn card_payment() -> CardPayment {
@@ -100,7 +179,7 @@ fn card_payment() -> CardPayment {
         description: "tea".into(),
         amount: 100.into(),
         currency: "KGS".into(),
-        card: Card::new(PAN, "12", 2099, "737", "Aibek Usenov").into(),
+        card: Card::new(PAN, "12", 2099, CVC, "Aibek Usenov").into(),
         language: "en".into(),
         return_url: None,
         callback_url: "https://shop.example/callback".into(),

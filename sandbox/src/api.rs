@@ -120,9 +120,10 @@ pub(crate) fn answer(
     let call = Call { gateway, endpoint, language, numbers: numbers(gateway, subject.as_deref()) };
     let (outgoing, fault) = call.perform(fields);
     let (reply_head, reply_body) = outgoing.seen();
+    let (seen, kept_subject) = kept(gateway, seen, subject.as_deref());
     gateway.record(&NewExchange {
         endpoint: endpoint.name,
-        order_number: subject.as_deref(),
+        order_number: kept_subject.as_deref(),
         http_status: outgoing.seen_status(),
         fault,
         payment_id: outgoing.payment_id.filter(|_| subject.is_none()),
@@ -133,6 +134,19 @@ pub(crate) fn answer(
         reply_body: reply_body.map(|body| seen.reply(&body)).as_deref(),
     });
     outgoing
+}
+
+/// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks like; any other
+/// may be a card's.
+fn kept(gateway: &Gateway, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
+    let masked = subject.map(transcript::without_card_numbers);
+    let looks_like_card = masked.as_deref() != subject;
+    let is_known =
+        |number| matches!(gateway.read(|connection| payments::by_any_number(connection, number)), Ok(Some(_)));
+    if looks_like_card && subject.is_some_and(is_known) {
+        return (seen, subject.map(str::to_owned));
+    }
+    (seen.without_card_numbers(), masked)
 }
 
 /// The numbers that an order is known by, for faults that are set for one; nobody asks where there is no fault.

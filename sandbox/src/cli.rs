@@ -79,6 +79,10 @@ pub(crate) struct Cli {
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     callback_timeout: u32,
 
+    /// Certificates in PEM that callbacks trust besides the public roots; may be given again
+    #[arg(long, value_name = "FILE")]
+    callback_ca: Vec<PathBuf>,
+
     /// The admin interface's token; better given by the environment [default: a random one, printed]
     #[arg(long, env = "KASSA_SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub(crate) admin_token: Option<String>,
@@ -169,6 +173,7 @@ impl From<Cli> for SandboxOptions {
             demo: cli.seed_demo.map(Demo::of),
             callback_pauses: cli.callback_pauses.into_iter().map(seconds).collect(),
             callback_timeout: seconds(cli.callback_timeout),
+            callback_ca: cli.callback_ca,
             admin_token: cli.admin_token,
             public_url: cli.public_url,
             settle_pending: SettlePending {

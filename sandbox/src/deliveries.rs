@@ -18,7 +18,9 @@ use tokio::{
 };
 
 use crate::{
+    error::SandboxError,
     gateway::Gateway,
+    secrets::without_secrets,
     store::{
         StoreError,
         callbacks::{self, AttemptResult, DueCallback},
@@ -30,15 +32,16 @@ use crate::{
 const MAX_IN_FLIGHT: usize = 64;
 /// How much of a receiver's answer is kept.
 const MAX_REPLY: usize = 2048;
+/// How much more of it is looked at: half a card number is not known for one.
+const BEYOND_REPLY: usize = 64;
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The client for callbacks. It follows no redirect and asks no proxy: a callback goes to its target or nowhere.
-pub(crate) fn client(timeout: Duration) -> Result<Client, String> {
-    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, SandboxError> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
+        .map_err(|error| SandboxError::System(error.to_string()))?
         .with_root_certificates(roots)
         .with_no_client_auth();
     Client::builder()
@@ -50,7 +53,7 @@ pub(crate) fn client(timeout: Duration) -> Result<Client, String> {
         .pool_max_idle_per_host(0)
         .user_agent(concat!("kassa-sandbox/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| describe(&error))
+        .map_err(|error| SandboxError::System(describe(&error)))
 }
 
 /// The callbacks that are under way, so that none is sent twice at once.
@@ -210,16 +213,18 @@ impl Delivery {
 /// The beginning of a receiver's answer, as far as it comes in time. The status has decided already; this is for people alone.
 async fn first_bytes(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
-    while bytes.len() <= MAX_REPLY {
+    while bytes.len() <= MAX_REPLY + BEYOND_REPLY {
         match response.chunk().await {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) | Err(_) => break,
         }
     }
     let is_cut = bytes.len() > MAX_REPLY;
-    bytes.truncate(MAX_REPLY);
-    let mut text = transcript::without_card_numbers(&String::from_utf8_lossy(&bytes));
+    bytes.truncate(MAX_REPLY + BEYOND_REPLY);
+    let mut text = without_secrets(&String::from_utf8_lossy(&bytes));
     if is_cut {
+        let end = (0..=MAX_REPLY.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or_default());
         text.push('…');
     }
     text

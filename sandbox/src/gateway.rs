@@ -163,7 +163,7 @@ impl Gateway {
 
     /// Whether a connection that brings a request to an endpoint is reset at once. One that is, is on record.
     pub(crate) fn strikes_connection(&self, endpoint: EndpointName) -> bool {
-        let Some(fault) = self.faults.strike(Moment::Connection, &[], &[], |_| true) else {
+        let Some(fault) = self.faults.strike(Moment::Connection, &[endpoint], &[], |_| true) else {
             return false;
         };
         self.record(&NewExchange {

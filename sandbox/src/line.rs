@@ -2,16 +2,14 @@
 
 use std::{
     io,
-    net::{IpAddr, SocketAddr},
+    net::IpAddr,
     pin::Pin,
     sync::{Arc, OnceLock},
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
-use axum::{
-    extract::connect_info::Connected,
-    serve::{IncomingStream, Listener},
-};
+use axum::serve::Listener;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpListener,
@@ -22,6 +20,8 @@ use crate::{endpoint_name::EndpointName, gateway::Gateway, transport::Transport}
 
 /// The longest first line of a request that is waited for before a connection is let through.
 const MAX_FIRST_LINE: usize = 8 * 1024;
+/// How long an encrypted connection may take to shake hands.
+pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// What still goes out before a connection is cut.
@@ -58,37 +58,31 @@ impl Line {
     }
 }
 
-impl Connected<IncomingStream<'_, Lines>> for Line {
-    fn connect_info(stream: IncomingStream<'_, Lines>) -> Self {
-        stream.io().line.clone()
-    }
-}
-
 /// The listener.
 pub(crate) struct Lines {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<TlsAcceptor>,
+    /// Of encrypted connections.
+    pub(crate) handshake_limit: Duration,
     pub(crate) gateway: Arc<Gateway>,
 }
 
-impl Listener for Lines {
-    type Io = LineStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (LineStream, SocketAddr) {
+impl Lines {
+    /// The next connection. Where there can be none for now, it waits.
+    pub(crate) async fn accept(&mut self) -> LineStream {
         let (stream, address) = Listener::accept(&mut self.listener).await;
         // What was written is on its way before a reset can overtake it.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection ended early");
         }
-        let stream = Transport::new(stream, self.tls.as_ref());
+        let stream = match &self.tls {
+            Some(tls) => Transport::encrypted(stream, tls, self.handshake_limit),
+            None => Transport::Plain(stream),
+        };
         let gateway = Arc::clone(&self.gateway);
         let line = Line { cut: Arc::default(), peer: address.ip() };
-        (LineStream { stream, line, gateway, first_line: Some(Vec::new()), written: Written::default() }, address)
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        let written = Written::default();
+        LineStream { stream, line, gateway, first_line: Some(Vec::new()), written, is_reset: false }
     }
 }
 
@@ -101,10 +95,18 @@ pub(crate) struct LineStream {
     first_line: Option<Vec<u8>>,
     /// What was written since the cut was ordered.
     written: Written,
+    /// Whether it ends by a reset, and so without a goodbye.
+    is_reset: bool,
 }
 
 impl LineStream {
-    fn reset(&self) -> io::Error {
+    /// The handle to it.
+    pub(crate) fn line(&self) -> Line {
+        self.line.clone()
+    }
+
+    fn reset(&mut self) -> io::Error {
+        self.is_reset = true;
         if let Err(error) = self.stream.set_zero_linger() {
             tracing::debug!(%error, "a connection ended before it was reset");
         }
@@ -194,6 +196,9 @@ impl AsyncWrite for LineStream {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_reset {
+            return Poll::Ready(Ok(()));
+        }
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

@@ -41,11 +41,15 @@ pub struct SandboxOptions {
     pub callback_pauses: Vec<Duration>,
     /// How long a callback's receiver may take. Default: 10 s.
     pub callback_timeout: Duration,
-    /// The token that the admin interface under `/admin/` asks for: visible ASCII.
+    /// Certificates in PEM that callbacks trust besides the public roots, for receivers with a private authority.
+    /// Those of `tls` are trusted anyway. Default: none.
+    pub callback_ca: Vec<PathBuf>,
+    /// The token that the admin interface under `/admin/` asks for: visible ASCII, of 16 characters or more where other
+    /// machines reach the sandbox.
     /// Default: a random one at each start; `Sandbox::admin_token` tells it.
     pub admin_token: Option<String>,
-    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel.
-    /// Default: the listening URL.
+    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel. One that leads to another host needs a
+    /// password of one's own. Default: the listening URL.
     pub public_url: Option<String>,
     /// Encrypts the connections, for https. Default: none, for http.
     pub tls: Option<TlsFiles>,
@@ -56,7 +60,7 @@ pub struct SandboxOptions {
     pub clock_ahead: Duration,
 }
 
-/// The password where none is given. With it the sandbox listens to this machine only.
+/// The password where none is given. With it the sandbox serves this machine only.
 pub(crate) const WELL_KNOWN_PASSWORD: &str = "sandbox";
 
 /// Where payments are kept.
@@ -154,6 +158,7 @@ impl Default for SandboxOptions {
             demo: None,
             callback_pauses: [1, 2, 5, 15, 60, 300, 900, 3600].map(Duration::from_secs).to_vec(),
             callback_timeout: Duration::from_secs(10),
+            callback_ca: Vec::new(),
             admin_token: None,
             public_url: None,
             tls: None,
@@ -181,6 +186,7 @@ impl fmt::Debug for SandboxOptions {
             .field("demo", &self.demo)
             .field("callback_pauses", &self.callback_pauses)
             .field("callback_timeout", &self.callback_timeout)
+            .field("callback_ca", &self.callback_ca)
             .field("public_url", &self.public_url)
             .field("tls", &self.tls)
             .field("settle_pending", &self.settle_pending)

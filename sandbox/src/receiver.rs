@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::Request,
-    http::{StatusCode, header, request::Parts},
+    http::{HeaderMap, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
     routing::any,
 };
@@ -16,6 +16,7 @@ use tokio::{task::spawn_blocking, time::timeout};
 use crate::{
     api::BODY_DEADLINE,
     gateway::Gateway,
+    secrets::without_secrets,
     store::received::{self, Received},
     transcript,
     web::Pairs,
@@ -71,24 +72,28 @@ fn answer(parts: &Parts) -> StatusCode {
 
 fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received {
     let name = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
-    let target: String = parts.uri.to_string().chars().take(MAX_TARGET).collect();
-    let head = format!("{} {target}{}", parts.method, transcript::shown_headers(&parts.headers));
+    // Masked before they are cut: half a card number is not known for one.
+    let target: String = without_secrets(&parts.uri.to_string()).chars().take(MAX_TARGET).collect();
     Received {
         at,
-        name: transcript::without_card_numbers(&name.chars().take(MAX_NAME).collect::<String>()),
-        head: transcript::without_card_numbers(&head),
-        body: shown(body),
+        name: without_secrets(name).chars().take(MAX_NAME).collect(),
+        head: format!("{} {target}{}", parts.method, transcript::shown_headers(&parts.headers)),
+        body: shown(&parts.headers, body),
         body_length: i64::try_from(body.len()).unwrap_or(i64::MAX),
         answered: status.as_u16(),
     }
 }
 
 /// The body as it is kept. A payment that went astray is masked like one that arrived.
-fn shown(body: &[u8]) -> String {
+fn shown(headers: &HeaderMap, body: &[u8]) -> String {
+    if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
+        // Its names and their values stand too far from each other to be told what is secret.
+        return format!("(multipart, {} bytes; not kept)", body.len());
+    }
     let request = transcript::Request::default().with_body(body);
     match request.body {
         Some(masked) if request.has_card_data => masked,
-        _ => transcript::cut(&transcript::without_card_numbers(&String::from_utf8_lossy(body))),
+        _ => transcript::cut(&without_secrets(&String::from_utf8_lossy(body))),
     }
 }
 

@@ -13,18 +13,17 @@ use tokio::{
     sync::watch,
 };
 use tokio_rustls::TlsAcceptor;
-use url::Url;
 
 use crate::{
     actions::decide::{Decision, DecisionError, decide},
-    clock::MAX_AHEAD_MS,
+    check::check,
     clock_control::ClockControl,
     deliveries, demo,
     error::SandboxError,
     faults::{FaultError, FaultSet, Faults},
     gateway::{self, Gateway},
-    line::Lines,
-    options::{self, Database, SandboxOptions},
+    line::{HANDSHAKE_LIMIT, Lines},
+    options::{Database, SandboxOptions},
     payment::Payment,
     server,
     store::{
@@ -41,8 +40,6 @@ use crate::{
 const BLOCKING_THREADS: usize = 16;
 /// How long the runtime may take to let go of its threads.
 const RUNTIME_SHUTDOWN: Duration = Duration::from_secs(3);
-/// Longer, and the links to the pages would no longer fit into a QR code that scans well.
-const MAX_PUBLIC_URL: usize = 500;
 
 /// A sandbox that listens, on a thread of its own. Dropping it stops it.
 pub struct Sandbox {
@@ -61,9 +58,10 @@ impl Sandbox {
         let store = Store::open(&options.database)?;
         store.put_clock_ahead(gateway::start_ahead_ms(&options))?;
         fill(&store, &options)?;
-        let client = deliveries::client(options.callback_timeout).map_err(SandboxError::System)?;
+        let client = deliveries::client(options.callback_timeout, tls::callback_roots(&options)?)?;
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let (listener, address) = listen(options.listen)?;
+        warn_of_dead_links(&options, address);
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}", reachable(address));
         let gateway = Arc::new(Gateway::new(options, faults, store, &url));
@@ -204,43 +202,6 @@ fn read<T>(result: Result<T, StoreError>) -> T {
     }
 }
 
-fn check(options: &SandboxOptions) -> Result<(), SandboxError> {
-    let refuse = |option, detail: &str| Err(SandboxError::Option { option, detail: detail.to_owned() });
-    if options.login.is_empty() || options.login.contains(':') {
-        return refuse("login", "must not be empty or contain a colon");
-    }
-    if options.password.is_empty() {
-        return refuse("password", "must not be empty");
-    }
-    if options.admin_token.as_deref().is_some_and(|token| !is_token(token)) {
-        return refuse("admin_token", "must be visible ASCII characters, without spaces");
-    }
-    if !options.listen.ip().to_canonical().is_loopback() && options.password == options::WELL_KNOWN_PASSWORD {
-        let detail = format!(
-            "other machines reach {}, where everybody knows the login and the password: give a password of your own \
-             (--password or KASSA_SANDBOX_PASSWORD), or listen on 127.0.0.1",
-            options.listen
-        );
-        return refuse("listen", &detail);
-    }
-    if options.settle_pending.after_queries == Some(0) {
-        return refuse("settle_pending", "after_queries must be at least 1");
-    }
-    if gateway::start_ahead_ms(options) > MAX_AHEAD_MS {
-        return refuse("clock_ahead", "must be at most a hundred years");
-    }
-    let Some(public_url) = &options.public_url else {
-        return Ok(());
-    };
-    let is_plain = Url::parse(public_url).is_ok_and(|url| {
-        matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
-    });
-    if !is_plain || public_url.len() > MAX_PUBLIC_URL || !public_url.is_ascii() {
-        return refuse("public_url", "must be an http or https URL without a query");
-    }
-    Ok(())
-}
-
 /// Invents a history, where one is wanted and there is none.
 fn fill(store: &Store, options: &SandboxOptions) -> Result<(), SandboxError> {
     let Some(demo) = options.demo else {
@@ -270,11 +231,6 @@ fn faults(options: &SandboxOptions) -> Result<FaultSet, SandboxError> {
     Ok(set)
 }
 
-/// Whether a header can carry it as it is.
-fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
 fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError> {
     let failed = |source| SandboxError::Listen { address, source };
     let listener = TcpListener::bind(address).map_err(failed)?;
@@ -293,6 +249,17 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
+/// Links that say "this machine" to whoever follows them are worth a word before somebody scans one.
+fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
+    if listening.ip().is_unspecified() && options.public_url.is_none() {
+        tracing::warn!(
+            "links to pages and QR codes say {}, which leads a phone to itself: name the address that others reach this \
+             machine by, with --public-url",
+            reachable(listening).ip()
+        );
+    }
+}
+
 /// Runs the server on a thread of its own, so that it works inside and outside of other runtimes.
 fn spawn(
     gateway: Arc<Gateway>,
@@ -306,7 +273,7 @@ fn spawn(
     let body = move || match runtime(listener) {
         Ok((runtime, listener)) => {
             let _told = ready.send(Ok(()));
-            let lines = Lines { listener, tls, gateway: Arc::clone(&gateway) };
+            let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, gateway: Arc::clone(&gateway) };
             runtime.block_on(server::run(gateway, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }

@@ -1,6 +1,6 @@
 //! The routes, and the server's life from the first connection to the last.
 
-use std::{future::IntoFuture, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -13,7 +13,9 @@ use reqwest::Client;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    admin, api, control, dashboard, deliveries,
+    admin, api,
+    connections::{self, HEAD_LIMIT},
+    control, dashboard, deliveries,
     flows::ENDPOINTS,
     gateway::Gateway,
     line::{Line, Lines},
@@ -27,18 +29,13 @@ const GRACE: Duration = Duration::from_secs(3);
 pub(crate) async fn run(gateway: Arc<Gateway>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
     let deliveries = tokio::spawn(deliveries::run(Arc::clone(&gateway), client));
     let settling = tokio::spawn(settling::run(Arc::clone(&gateway)));
-    let service = routes(&gateway).into_make_service_with_connect_info::<Line>();
-    let server = axum::serve(lines, service).with_graceful_shutdown(stopped(stop.clone())).into_future();
+    let server = connections::serve(lines, routes(&gateway), HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
-        ended = server => {
-            if let Err(error) = ended {
-                tracing::error!(%error, "the server ended");
-            }
-        }
+        () = server => {}
         () = in_time => tracing::warn!("requests under way were cut off"),
     }
     settling.abort();

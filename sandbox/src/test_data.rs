@@ -17,7 +17,7 @@ pub enum TestOutcome {
     Declined,
     /// Rejected: insufficient funds.
     InsufficientFunds,
-    /// Stays pending for good.
+    /// Stays pending until it is decided by `approve` or `decline`, or settles by itself where it is to (`settle_pending`).
     StuckPending,
     /// The creating request answers HTTP 500, and the payment ends rejected.
     Error,

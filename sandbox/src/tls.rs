@@ -1,4 +1,4 @@
-//! The certificate and the key that connections are encrypted with.
+//! Certificates: those that connections to the sandbox are encrypted with, and those that its own calls trust.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,13 +6,13 @@ use std::{
 };
 
 use rustls::{
-    ServerConfig,
+    RootCertStore, ServerConfig,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::error::SandboxError;
+use crate::{error::SandboxError, options::SandboxOptions};
 
 /// The files that encrypted connections need, in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +25,11 @@ pub struct TlsFiles {
 
 const CERTIFICATE: &str = "tls.certificate";
 const KEY: &str = "tls.key";
+const CALLBACK_CA: &str = "callback_ca";
 
 /// Reads the files.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
-    let certificates = certificates(&files.certificate)?;
+    let certificates = certificates(CERTIFICATE, &files.certificate)?;
     let key = PrivateKeyDer::from_pem_file(&files.key)
         .map_err(|error| unusable(KEY, &files.key, &format!("no private key in PEM: {error}")))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -40,8 +41,24 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SandboxError> {
-    let refused = |detail: String| unusable(CERTIFICATE, path, &detail);
+/// Whom callbacks trust: the public roots, those the options name, and who signed the sandbox's own certificate, as far as its file
+/// says, so that the built-in receiver can be called.
+pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, SandboxError> {
+    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    for path in &options.callback_ca {
+        for certificate in certificates(CALLBACK_CA, path)? {
+            roots.add(certificate).map_err(|error| unusable(CALLBACK_CA, path, &format!("no usable root: {error}")))?;
+        }
+    }
+    if let Some(files) = &options.tls {
+        // What cannot be a root is no fault here: the certificate is there to be shown, not to be trusted.
+        let _added = roots.add_parsable_certificates(certificates(CERTIFICATE, &files.certificate)?);
+    }
+    Ok(roots)
+}
+
+fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, SandboxError> {
+    let refused = |detail: String| unusable(option, path, &detail);
     let read: Result<Vec<_>, _> = match CertificateDer::pem_file_iter(path) {
         Ok(certificates) => certificates.collect(),
         Err(error) => Err(error),

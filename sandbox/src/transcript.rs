@@ -10,7 +10,10 @@ use serde::{
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use crate::mask;
+use crate::{
+    mask,
+    secrets::{without_secret_members, without_secrets},
+};
 
 /// The longest body that is kept whole.
 pub(crate) const MAX_BODY: usize = 8 * 1024;
@@ -75,6 +78,12 @@ impl Request {
         self
     }
 
+    /// The same with everything in it masked that looks like a card number, wherever it stands.
+    pub(crate) fn without_card_numbers(self) -> Self {
+        let (head, body) = (without_card_numbers(&self.head), self.body.as_deref().map(without_card_numbers));
+        Self { head, body, ..self }
+    }
+
     /// A reply to it, as it is kept.
     pub(crate) fn reply(&self, body: &str) -> String {
         cut(&without_card_numbers(&self.without_pan(body)))
@@ -94,7 +103,7 @@ pub(crate) fn shown_headers(headers: &HeaderMap) -> String {
     let lines = HEADERS.iter().filter_map(|name| {
         let value = String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned();
         let value: String = value.chars().take(MAX_HEADER).collect();
-        Some(format!("\n{name}: {}", without_card_numbers(&value)))
+        Some(format!("\n{name}: {}", without_secrets(&value)))
     });
     lines.collect()
 }
@@ -210,14 +219,20 @@ fn shown(name: &str, value: &str) -> String {
             // Read first: in the JSON text a digit may stand as an escape.
             serde_json::from_str::<String>(value).map_or(HIDDEN.to_owned(), |text| json(&without_card_numbers(&text)))
         }
-        "orderNumber" | "amount" | "currency" | "language" | "returnUrl" | "callbackUrl" | "ip" | "returnURL"
-        | "callbackURL" | "sum" | "callback_url" | "transaction_id" | "provider" | "paymentId"
-            if is_scalar =>
-        {
-            value.to_owned()
+        "returnUrl" | "callbackUrl" | "returnURL" | "callbackURL" | "callback_url" if is_scalar => {
+            shown_text(value, without_secret_members)
         }
+        "currency" | "language" | "ip" | "provider" if is_scalar => shown_text(value, without_card_numbers),
+        // A number of the order's own stays what it is, whatever it looks like.
+        "orderNumber" | "transaction_id" | "paymentId" if is_scalar => shown_text(value, str::to_owned),
+        "amount" | "sum" if is_scalar => value.to_owned(),
         _ => NOT_KEPT.to_owned(),
     }
+}
+
+/// A text after a change; digit for digit where it is a number. Written anew, so that no digit stands there as an escape.
+fn shown_text(value: &str, change: fn(&str) -> String) -> String {
+    serde_json::from_str::<String>(value).map_or(value.to_owned(), |text| json(&change(&text)))
 }
 
 /// Masks a value that is long enough for a mask to hide something.

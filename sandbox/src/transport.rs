@@ -4,34 +4,34 @@ use std::{
     io,
     pin::Pin,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
+    time::{Timeout, timeout},
 };
 use tokio_rustls::{Accept, TlsAcceptor, server::TlsStream};
 
 /// A connection. The handshake of an encrypted one happens when it is first read, so that nobody else waits for it.
 pub(crate) enum Transport {
     Plain(TcpStream),
-    Handshake(Box<Accept<TcpStream>>),
+    Handshake(Pin<Box<Timeout<Accept<TcpStream>>>>),
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
 impl Transport {
-    pub(crate) fn new(stream: TcpStream, tls: Option<&TlsAcceptor>) -> Self {
-        match tls {
-            Some(tls) => Self::Handshake(Box::new(tls.accept(stream))),
-            None => Self::Plain(stream),
-        }
+    /// An encrypted one, whose handshake may take so long.
+    pub(crate) fn encrypted(stream: TcpStream, tls: &TlsAcceptor, handshake_limit: Duration) -> Self {
+        Self::Handshake(Box::pin(timeout(handshake_limit, tls.accept(stream))))
     }
 
     /// Makes the end of the connection a TCP reset.
     pub(crate) fn set_zero_linger(&self) -> io::Result<()> {
         match self {
             Self::Plain(stream) => stream.set_zero_linger(),
-            Self::Handshake(handshake) => handshake.get_ref().map_or(Ok(()), TcpStream::set_zero_linger),
+            Self::Handshake(handshake) => handshake.get_ref().get_ref().map_or(Ok(()), TcpStream::set_zero_linger),
             Self::Encrypted(stream) => stream.get_ref().0.set_zero_linger(),
         }
     }
@@ -39,7 +39,7 @@ impl Transport {
     /// The connection, once it can be used.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Stream>>> {
         if let Self::Handshake(handshake) = self {
-            let stream = ready!(Pin::new(handshake).poll(context))?;
+            let stream = ready!(handshake.as_mut().poll(context)).map_err(|_| io::ErrorKind::TimedOut)??;
             *self = Self::Encrypted(Box::new(stream));
         }
         match self {

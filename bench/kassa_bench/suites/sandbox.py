@@ -25,8 +25,13 @@ from ..results import Figures, Section
 START_BAR_MS = 150
 PAGE_BAR_MS = 50
 DEMO = 100_000
+# The invented history is of the last 90 days: a page half-way through it.
+DEEP_PLACE = f"{round((time.time() - 45 * 86_400) * 1e3)}.0"
 PAGES = {
     "the first page, transactions": "/dashboard",
+    "a page 45 days back": f"/dashboard?after={DEEP_PLACE}",
+    "search for a text": "/dashboard?q=coffee",
+    "pending ones, the largest first": "/dashboard?status=PENDING&sort=largest",
     "schedules": "/dashboard/schedules",
     "analysis": "/dashboard/analysis",
 }

@@ -1,6 +1,7 @@
 //! Dropping a call at any of its awaits, on a virtual clock.
 
 use std::{
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,10 +10,13 @@ use std::{
 };
 
 use futures_util::future::poll_immediate;
+use tokio::time::Instant;
 
 use crate::{
+    Callback, Decimal, ExpectedPayment, Gateway, PaymentError, PaymentKind, PaymentRef, PollPolicy,
     endpoint::Endpoint,
     testing::{Act, Memory, requests::call},
+    transport::Boxed,
 };
 
 /// How far the clock goes in one step.
@@ -20,14 +24,54 @@ const STEP: Duration = Duration::from_millis(100);
 /// More steps than any call takes.
 const ENDLESS: usize = 10_000;
 
-const OPERATIONS_THAT_MOVE_MONEY: [Endpoint; 3] =
-    [Endpoint::CardPayment, Endpoint::MbankPayment, Endpoint::MbankConfirm];
+/// What is dropped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Dropped {
+    Call(Endpoint),
+    /// It asks twice.
+    Verifying,
+    /// A whole watch, which asks again and again.
+    Watching,
+}
+
+impl Dropped {
+    fn all() -> impl Iterator<Item = Self> {
+        Endpoint::ALL.into_iter().map(Self::Call).chain([Self::Verifying, Self::Watching])
+    }
+
+    fn moves_money(self) -> bool {
+        use Endpoint::{CardPayment, MbankConfirm, MbankPayment};
+        matches!(self, Self::Call(CardPayment | MbankPayment | MbankConfirm))
+    }
+
+    fn start(self, gateway: &Gateway) -> Boxed<Result<(), PaymentError>> {
+        let gateway = gateway.clone();
+        match self {
+            Self::Call(endpoint) => call(&gateway, endpoint),
+            Self::Verifying => Box::pin(async move { verify(&gateway).await }),
+            Self::Watching => Box::pin(async move { watch(&gateway).await }),
+        }
+    }
+}
+
+async fn verify(gateway: &Gateway) -> Result<(), PaymentError> {
+    let text =
+        r#"{"orderNumber":"1","amount":1,"status":"CHARGE","dateCreated":"2026-11-20T09:05","provider":"MBank"}"#;
+    let payment = PaymentRef::unnumbered(PaymentKind::PayForm);
+    let expected = ExpectedPayment { payment, amount: Decimal::ONE, currency: "KGS".into() };
+    gateway.verify_callback(&Callback::parse(text)?, Some(expected)).await.map(drop)
+}
+
+async fn watch(gateway: &Gateway) -> Result<(), PaymentError> {
+    let policy = PollPolicy { interval: Duration::from_secs(1), deadline: Duration::from_secs(3) };
+    gateway.watch(PaymentRef::card("order-1"), policy)?.outcome().await.map(drop)
+}
 
 /// A gateway's behaviour: what it does with the n-th request.
 type Script = fn(usize) -> Act;
 
 fn replies(after: Duration) -> Act {
-    let body = r#"{"code":"110","data":{"status":"PENDING","payFormUrl":"https://gateway.example/form"}}"#;
+    let body = r#"{"code":"110","data":{"status":"CHARGE","amount":1,"payFormUrl":"https://gateway.example/form"}}"#;
     Act::Reply(after, 200, None, body.to_owned())
 }
 
@@ -41,55 +85,85 @@ const SCRIPTS: [(&str, Script); 6] = [
     ("is busy at first", |n| if n == 0 { Act::error(503, Some(1)) } else { replies(Duration::from_secs(1)) }),
 ];
 
-/// At every await of every operation, in whatever way the gateway answers.
+/// At every await of whatever asks the gateway, in whatever way it answers.
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_usable() {
-    for endpoint in Endpoint::ALL {
+    for dropped in Dropped::all() {
         for (behaviour, script) in SCRIPTS {
             let mut cuts = 0;
-            while !ends_before(endpoint, behaviour, script, cuts).await {
+            while !ends_before(dropped, behaviour, script, cuts).await {
                 cuts += 1;
             }
-            assert!(cuts > 1, "{endpoint:?} never waited for a gateway that {behaviour}");
+            assert!(cuts > 1, "{dropped:?} never waited for a gateway that {behaviour}");
         }
     }
 }
 
-/// Takes this many steps, then drops the call. True where it had ended by itself.
-async fn ends_before(endpoint: Endpoint, behaviour: &str, script: Script, steps: usize) -> bool {
-    let healed = Arc::new(AtomicBool::new(false));
-    let (is_healed, healing) = (healed.clone(), healed);
-    let (gateway, memory) =
-        Memory::gateway(move |n| if is_healed.load(Ordering::Relaxed) { Act::status("PENDING") } else { script(n) });
-    let mut dropped_call = call(&gateway, endpoint);
-    let mut ended = false;
-    for step in 0..steps {
-        assert!(step < ENDLESS, "{endpoint:?} has no end where the gateway {behaviour}");
-        if poll_immediate(&mut dropped_call).await.is_some() {
-            ended = true;
-            break;
+/// Whoever gives up waiting for a close has closed the gateway all the same, and stopped no payment.
+#[tokio::test(start_paused = true)]
+async fn a_close_dropped_at_any_await_prevents_no_payment_and_can_be_waited_for_again() {
+    for (behaviour, script) in SCRIPTS {
+        let mut cuts = 1;
+        while !closes_before(behaviour, script, cuts).await {
+            cuts += 1;
         }
-        // Between two awaits at the same moment, and between two moments.
-        if step % 2 == 0 { tokio::task::yield_now().await } else { tokio::time::sleep(STEP).await }
+        assert!(cuts > 1, "a close never waited for a gateway that {behaviour}");
     }
-    drop(dropped_call);
-    let (attempts, sent) = (memory.attempted_at().len(), sent(&memory, endpoint));
+}
 
-    healing.store(true, Ordering::Relaxed);
-    let context = format!("{endpoint:?}, dropped after {steps} steps; the gateway {behaviour}");
-    let other = if endpoint == Endpoint::QrStatus { Endpoint::ProviderStatus } else { Endpoint::QrStatus };
-    let asked = call(&gateway, other).await;
-    assert!(asked.is_ok(), "the next call fails: {asked:?}: {context}");
+/// Drops a close after this many steps, while a payment is on its way. True where it had ended by itself.
+async fn closes_before(behaviour: &str, script: Script, steps: usize) -> bool {
+    let (gateway, memory) = Memory::gateway(script);
+    let mut paying = call(&gateway, Endpoint::CardPayment);
+    assert!(poll_immediate(&mut paying).await.is_none(), "{behaviour}");
+    let ended = take_steps(gateway.close(), steps).await.is_some();
+
+    let refused = call(&gateway, Endpoint::QrStatus).await;
+    assert!(matches!(refused, Err(PaymentError::Misconfigured { .. })), "it is closed: {refused:?}");
     gateway.close().await;
-    tokio::time::sleep(Duration::from_secs(300)).await;
-    assert_eq!(memory.attempted_at().len(), attempts + 1, "it was tried again: {context}");
-    assert_eq!(self::sent(&memory, endpoint), sent, "it was sent after it was dropped: {context}");
-    if OPERATIONS_THAT_MOVE_MONEY.contains(&endpoint) {
-        assert!(sent <= 1, "it was sent twice: {context}");
+    let closed_at = Instant::now();
+    let paid = paying.await;
+    assert_eq!(Instant::now(), closed_at, "the payment was over, where the gateway {behaviour}");
+    match paid {
+        Ok(()) => assert_eq!(memory.seen().len(), 1, "the gateway {behaviour}"),
+        Err(error) => assert!(error.payment_may_exist(), "the gateway {behaviour}: {error}"),
     }
     ended
 }
 
-fn sent(memory: &Memory, endpoint: Endpoint) -> usize {
-    memory.seen().iter().filter(|path| **path == endpoint.path()).count()
+/// The result, where so many steps are enough for it; the call is dropped otherwise.
+async fn take_steps<T>(call: impl Future<Output = T>, steps: usize) -> Option<T> {
+    let mut call = pin!(call);
+    for step in 0..steps {
+        assert!(step < ENDLESS, "it has no end");
+        if let Some(result) = poll_immediate(&mut call).await {
+            return Some(result);
+        }
+        // Between two awaits at the same moment, and between two moments.
+        if step % 2 == 0 { tokio::task::yield_now().await } else { tokio::time::sleep(STEP).await }
+    }
+    None
+}
+
+/// Takes this many steps, then drops the call. True where it had ended by itself.
+async fn ends_before(dropped: Dropped, behaviour: &str, script: Script, steps: usize) -> bool {
+    let healed = Arc::new(AtomicBool::new(false));
+    let (is_healed, healing) = (healed.clone(), healed);
+    let (gateway, memory) =
+        Memory::gateway(move |n| if is_healed.load(Ordering::Relaxed) { Act::status("PENDING") } else { script(n) });
+    let ended = take_steps(dropped.start(&gateway), steps).await.is_some();
+    let (attempts, sent) = (memory.attempted_at().len(), memory.seen().len());
+
+    healing.store(true, Ordering::Relaxed);
+    let context = format!("{dropped:?} after {steps} steps; the gateway {behaviour}");
+    let asked = call(&gateway, Endpoint::PaymentStatus).await;
+    assert!(asked.is_ok(), "the next call fails: {asked:?}: {context}");
+    gateway.close().await;
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert_eq!(memory.attempted_at().len(), attempts + 1, "it was tried again: {context}");
+    assert_eq!(memory.seen().len(), sent + 1, "it was sent after it was dropped: {context}");
+    if dropped.moves_money() {
+        assert!(sent <= 1, "it was sent twice: {context}");
+    }
+    ended
 }

@@ -1,11 +1,15 @@
 //! One caller's line to the gateway, behind the transport's seam. A process that stops takes its lines' tasks with it; what was
 //! sent before goes on at the other end.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
+use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use tokio::{
     sync::oneshot,
@@ -14,6 +18,7 @@ use tokio::{
 };
 
 use super::{
+    caught::sentence,
     fault::Fault,
     replies::{self, spoiled},
     world::World,
@@ -75,7 +80,7 @@ impl Transport for Line {
             }
             world.note_sent(call);
             let (reply, waiting) = oneshot::channel();
-            tokio::spawn(at_the_other_end(world, call, request, fault, reply));
+            tokio::spawn(watched(world.clone(), at_the_other_end(world, call, request, fault, reply)));
             waiting.await.map_err(|_| Failure::Lost { detail: "reset".into() })
         })
     }
@@ -93,13 +98,20 @@ impl Transport for Line {
     }
 
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
-        let handle = tokio::spawn(task).abort_handle();
+        let handle = tokio::spawn(watched(self.world.clone(), task)).abort_handle();
         self.process.0.lock().expect("nothing panics in here").push(handle.clone());
         handle
     }
 
     fn jitter(&self, most: std::time::Duration) -> std::time::Duration {
         self.world.random(|rng| most.mul_f64(rng.f64()))
+    }
+}
+
+/// Nobody waits for the end of a task, and so nobody would see its panic.
+async fn watched(world: Arc<World>, task: impl Future<Output = ()>) {
+    if let Err(panic) = AssertUnwindSafe(task).catch_unwind().await {
+        world.note_panic(sentence(&*panic));
     }
 }
 

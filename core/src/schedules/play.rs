@@ -11,6 +11,7 @@ use futures_util::future::{join_all, try_join_all};
 use tokio::{runtime::Builder, time::timeout};
 
 use super::{
+    caught::caught,
     coverage::Coverage,
     line::{Line, Process},
     story::{Broken, Disk, Story},
@@ -31,6 +32,8 @@ pub(super) enum Policy {
     Real,
     /// As it must not.
     Resending,
+    /// It never comes to a decision.
+    Panicking,
 }
 
 impl Policy {
@@ -38,6 +41,7 @@ impl Policy {
         match self {
             Self::Real => again,
             Self::Resending => resend_whatever_is_lost,
+            Self::Panicking => |_, _| panic!("nobody decides"),
         }
     }
 }
@@ -52,14 +56,15 @@ fn resend_whatever_is_lost(effect: &Effect, came_back: &Result<Reply, Failure>) 
 /// Plays a schedule and says what was covered.
 pub(super) fn play(seed: u64, policy: Policy) -> Result<Coverage, Broken> {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
-    runtime.block_on(schedule(seed, policy))
+    let world = Arc::new(World::new(Rng::with_seed(seed)));
+    let played = caught(|| runtime.block_on(schedule(&world, policy)));
+    world.panic_in_a_task().map_or(played, Err)
 }
 
-async fn schedule(seed: u64, policy: Policy) -> Result<Coverage, Broken> {
-    let world = Arc::new(World::new(Rng::with_seed(seed)));
+async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken> {
     let disk = Arc::new(Mutex::new(Disk::default()));
     let process = Process::default();
-    let gateways = (0..world.random(|rng| rng.usize(1..4))).map(|_| open(&world, &process, policy)).collect::<Vec<_>>();
+    let gateways = (0..world.random(|rng| rng.usize(1..4))).map(|_| open(world, &process, policy)).collect::<Vec<_>>();
     let stories = gateways.iter().enumerate().map(|(number, (line, gateway))| {
         let order = format!("order-{number}");
         let (world, line, gateway, disk) = (world.clone(), line.clone(), gateway.clone(), disk.clone());
@@ -78,8 +83,8 @@ async fn schedule(seed: u64, policy: Policy) -> Result<Coverage, Broken> {
     drop(gateways);
 
     world.heal();
-    settle(&world, &disk, policy).await?;
-    check_books(&world, &disk)?;
+    settle(world, &disk, policy).await?;
+    check_books(world, &disk)?;
     Ok(std::mem::take(&mut disk.lock().expect("nothing panics in here").coverage))
 }
 

@@ -179,9 +179,8 @@ impl Story {
         );
         let callback = Callback::parse(&body).map_err(|error| format!("the callback is not read: {error}"))?;
         let expected = ExpectedPayment { payment: payment.clone(), amount: Decimal::from(100), currency: "KGS".into() };
-        let endpoint =
-            if payment.gateway_number.is_some() { Endpoint::PaymentStatus } else { Endpoint::ProviderStatus };
-        let verdict = self.harmless(endpoint, self.gateway.verify_callback(&callback, Some(expected))).await?;
+        let verifying = self.gateway.verify_callback(&callback, Some(expected));
+        let verdict = self.harmless(Endpoint::ProviderStatus, verifying).await?;
         match verdict {
             Some(verdict @ CallbackVerdict::Confirmed { .. }) if verdict.is_charged() => self.was(key, End::Charged),
             _ => Ok(()),

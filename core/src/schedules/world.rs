@@ -1,6 +1,10 @@
 //! The gateway's side: its payments, and what was done to them by which call.
 
-use std::{collections::BTreeMap, sync::Mutex, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, OnceLock},
+    time::Duration,
+};
 
 use fastrand::Rng;
 use serde_json::Value;
@@ -35,7 +39,11 @@ pub(super) struct CallRecord {
     pub(super) faults: Vec<Fault>,
 }
 
-pub(super) struct World(Mutex<State>);
+pub(super) struct World {
+    state: Mutex<State>,
+    /// The first panic of a task that nobody waits for. On its own, because it may have happened inside the other lock.
+    panic: OnceLock<String>,
+}
 
 struct State {
     rng: Rng,
@@ -50,11 +58,20 @@ struct State {
 impl World {
     pub(super) fn new(mut rng: Rng) -> Self {
         let unreliable = rng.u8(..10) > 0;
-        Self(Mutex::new(State { rng, unreliable, healed: false, payments: BTreeMap::new(), calls: Vec::new() }))
+        let state = State { rng, unreliable, healed: false, payments: BTreeMap::new(), calls: Vec::new() };
+        Self { state: Mutex::new(state), panic: OnceLock::new() }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.lock().expect("nothing panics in here")
+        self.state.lock().expect("nothing panics in here")
+    }
+
+    pub(super) fn note_panic(&self, sentence: String) {
+        let _first_one = self.panic.set(sentence);
+    }
+
+    pub(super) fn panic_in_a_task(&self) -> Option<String> {
+        self.panic.get().cloned()
     }
 
     pub(super) fn random<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {

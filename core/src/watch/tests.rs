@@ -77,6 +77,33 @@ async fn wrong_credentials_and_a_wrong_configuration_end_it() {
     }
 }
 
+/// The number is compared where it can only be that of another payment: a report may name the gateway's number or the merchant's.
+#[tokio::test(start_paused = true)]
+async fn a_report_about_another_payment_ends_nothing() {
+    let named = |number: &str, status: &str| {
+        let body = format!(r#"{{"code":"200","data":{{"orderNumber":"{number}","status":"{status}"}}}}"#);
+        Act::Reply(seconds(0), 200, None, body)
+    };
+    let both_known = PaymentRef::card("order-1").with_gateway_number("gw-1");
+    for names in ["order-1", "gw-1"] {
+        let (gateway, memory) = Memory::gateway(move |n| match n {
+            0 => named("order-9", "CHARGE"),
+            1 => named("order-9", "PENDING"),
+            _ => named(names, "Reject"),
+        });
+        let watch = gateway.watch(both_known.clone(), PollPolicy::default()).unwrap();
+        assert_eq!(words(&watch, 4).await, ["Unexpected", "Unexpected", "rejected", "end"]);
+        assert_eq!(memory.attempted_at(), [0, 10, 20]);
+    }
+    // Only one of two numbers is known, so that the other may be meant.
+    let pay_form = PaymentRef::pay_form("order-1", Provider::MBank);
+    for payment in [PaymentRef::card("order-1"), PaymentRef::mbank("order-1"), pay_form, PaymentRef::qr("tx-1")] {
+        let (gateway, _) = Memory::gateway(move |_| named("gw-1", "CHARGE"));
+        let watch = gateway.watch(payment, PollPolicy::default()).unwrap();
+        assert_eq!(words(&watch, 2).await, ["charged", "end"]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn retry_after_delays_the_next_query() {
     let (gateway, memory) = Memory::gateway(|n| match n {

@@ -5,6 +5,8 @@
 //! --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
 
 mod books;
+#[path = "../../src/schedules/caught.rs"]
+mod caught;
 mod journal;
 mod killed;
 #[path = "../../src/schedules/patience.rs"]
@@ -16,6 +18,7 @@ mod support;
 
 use std::{env, sync::Mutex, thread};
 
+use caught::caught;
 use kassa_sandbox::FaultName;
 use play::{Coverage, counted, play};
 
@@ -26,7 +29,7 @@ const AT_ONCE: u64 = 24;
 #[test]
 fn nothing_is_lost_over_real_sockets() {
     if let Some(seed) = number("KASSA_SEED") {
-        play(seed).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        caught(|| play(seed)).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
         return;
     }
     let schedules = number("KASSA_SCHEDULES").unwrap_or(SCHEDULES);
@@ -51,7 +54,7 @@ async fn a_process_that_is_killed() {
 
 fn play_every(first: u64, end: u64, coverage: &Mutex<Coverage>) {
     for seed in (first..end).step_by(usize::try_from(AT_ONCE).expect("a few")) {
-        match play(seed) {
+        match caught(|| play(seed)) {
             Ok(covered) => {
                 let mut coverage = coverage.lock().expect("nothing panics in there");
                 *coverage = covered.into_iter().fold(std::mem::take(&mut *coverage), counted);

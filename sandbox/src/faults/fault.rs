@@ -223,7 +223,6 @@ impl Fault {
 fn never_at(name: FaultName, endpoint: EndpointName) -> Option<String> {
     use EndpointName::{GetStatus, MbankConfirm, PayForm, QrDynamic, QrDynamicData, QrTransactionStatus, Status};
     match (name, endpoint) {
-        (FaultName::ResetOnConnect, _) => Some(format!("{name} strikes before the endpoint is looked at")),
         (FaultName::OtpTwice, MbankConfirm) => None,
         (FaultName::OtpTwice, _) => Some(format!("{name} strikes at {MbankConfirm} only")),
         (FaultName::UnknownStatus, PayForm | QrDynamic | QrDynamicData) => {

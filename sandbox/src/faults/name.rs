@@ -67,7 +67,7 @@ faults! {
     Delay, delay, "delay", Reply;
     /// The answer's body comes a byte a second.
     Drip, drip, "drip", Reply;
-    /// A connection to one of the nine endpoints is reset before its first request is looked at.
+    /// A connection is reset on the first line of its first request, where that goes to one of the nine endpoints.
     ResetOnConnect, reset_on_connect, "reset-on-connect", Connection;
     /// The request takes effect, and the connection is reset before the answer's first byte.
     ResetBeforeReply, reset_before_reply, "reset-before-reply", Reply;
@@ -89,7 +89,8 @@ faults! {
     UnknownCode, unknown_code, "unknown-code", Reply;
     /// The answer is written in the sandbox's other dialect.
     OtherDialect, other_dialect, "other-dialect", Reply;
-    /// The payment becomes `PENDING` instead of final, until it is decided by the admin interface.
+    /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or settles by itself where it is
+    /// to (`settle_pending`).
     StuckPending, stuck_pending, "stuck-pending", Payment;
     /// The request takes effect, and is answered with a redirect (307) to the same endpoint.
     Redirect, redirect, "redirect", Reply;

@@ -44,6 +44,7 @@ pub(super) fn say(message: Message) -> String {
         Message::MegaPayMinimum => "MegaPay takes payments from 5 KGS",
         Message::Description => "Description",
         Message::Merchant => "Merchant",
+        Message::TestMerchant => "Test merchant",
         Message::AmountInSom => "Amount in som",
         Message::Approve => "Approve",
         Message::Decline => "Decline",

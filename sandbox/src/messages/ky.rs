@@ -42,6 +42,7 @@ pub(super) fn say(message: Message) -> String {
         Message::MegaPayMinimum => "MegaPay төлөмдөрдү 5 сомдон баштап кабыл алат",
         Message::Description => "Сүрөттөмө",
         Message::Merchant => "Сатуучу",
+        Message::TestMerchant => "Сыноо сатуучусу",
         Message::AmountInSom => "Сумма, сом менен",
         Message::Approve => "Төлөө",
         Message::Decline => "Баш тартуу",

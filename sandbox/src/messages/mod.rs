@@ -49,6 +49,7 @@ pub(crate) enum Message {
     MegaPayMinimum,
     Description,
     Merchant,
+    TestMerchant,
     AmountInSom,
     Approve,
     Decline,

@@ -42,6 +42,7 @@ pub(super) fn say(message: Message) -> String {
         Message::MegaPayMinimum => "MegaPay принимает платежи от 5 сомов",
         Message::Description => "Описание",
         Message::Merchant => "Продавец",
+        Message::TestMerchant => "Тестовый продавец",
         Message::AmountInSom => "Сумма в сомах",
         Message::Approve => "Оплатить",
         Message::Decline => "Отказаться",

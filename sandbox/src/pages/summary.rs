@@ -35,7 +35,7 @@ impl Summary {
             PaymentKind::PayForm | PaymentKind::Qr => None,
         };
         let rows = [
-            (Message::Merchant, merchant(record)),
+            (Message::Merchant, Some(merchant(record).unwrap_or_else(|| view.say(Message::TestMerchant)))),
             (Message::Description, description),
             (Message::Order, Some(record.payment.order_number.clone())),
             (Message::PayerCard, record.payment.masked_card.as_deref().map(grouped)),
@@ -58,14 +58,14 @@ impl Summary {
     }
 }
 
-/// Whom the payer pays: by the name the merchant gave, else by the site the payer came from.
+/// Whom the payer pays: by the name the merchant gave, else by a site of theirs.
 fn merchant(record: &Record) -> Option<String> {
-    match record.payment.kind {
-        PaymentKind::PayForm | PaymentKind::Qr => Some(record.description.clone()),
-        PaymentKind::Card | PaymentKind::Mbank => {
-            [&record.return_url, &record.callback_url].into_iter().flatten().find_map(|url| site(url))
-        }
-    }
+    let name = match record.payment.kind {
+        PaymentKind::PayForm | PaymentKind::Qr => Some(&record.description).filter(|name| !name.trim().is_empty()),
+        PaymentKind::Card | PaymentKind::Mbank => None,
+    };
+    let sites = || [&record.return_url, &record.callback_url].into_iter().flatten().find_map(|url| site(url));
+    name.cloned().or_else(sites)
 }
 
 fn site(url: &str) -> Option<String> {

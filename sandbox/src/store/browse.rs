@@ -172,40 +172,52 @@ pub(crate) fn page(
     start: Start,
     size: usize,
 ) -> Result<Page, StoreError> {
-    let (column, goes_down) = sort.column();
-    let (place, backwards) = match start {
-        Start::First => (None, false),
-        Start::After(place) => (Some(place), false),
-        Start::Before(place) => (Some(place), true),
-    };
-    let down = goes_down != backwards;
-    let (compare, order) = if down { ("<", "DESC") } else { (">", "ASC") };
-    let mut conditions = Conditions::of(filter, Some(column));
-    if let Some(place) = place {
-        conditions.sql.push(format!("(p.{column}, p.id) {compare} (?, ?)"));
-        conditions.values.push(Box::new(place.key));
-        conditions.values.push(Box::new(place.id));
-    }
-    let clause = conditions.clause();
+    let (is_first, backwards) = (start == Start::First, matches!(start, Start::Before(_)));
+    let list = List::of(filter, sort, start);
     // One more than asked for tells whether there is another page.
-    let sql = list(column, order, &clause, size + 1);
+    let sql = list.sql(&format!("{}, p.{} AS place", payments::COLUMNS, list.column), size + 1);
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows: Vec<Entry> =
-        statement.query_map(conditions.values().as_slice(), list_row)?.collect::<Result<_, _>>()?;
+        statement.query_map(list.conditions.values().as_slice(), list_row)?.collect::<Result<_, _>>()?;
     let has_more = rows.len() > size;
     rows.truncate(size);
     if backwards {
         rows.reverse();
     }
-    let (has_earlier, has_later) = if backwards { (has_more, true) } else { (place.is_some(), has_more) };
+    let (has_earlier, has_later) = if backwards { (has_more, true) } else { (!is_first, has_more) };
     Ok(Page { rows, has_earlier, has_later })
 }
 
-fn list(column: &str, order: &str, clause: &str, limit: usize) -> String {
-    let columns = payments::COLUMNS;
-    format!(
-        "{columns}, p.{column} AS place FROM payments p {clause} ORDER BY p.{column} {order}, p.id {order} LIMIT {limit}"
-    )
+/// A filtered list from a place on, in the direction in which its page is read.
+struct List {
+    conditions: Conditions,
+    column: &'static str,
+    order: &'static str,
+}
+
+impl List {
+    fn of(filter: &Filter, sort: Sort, start: Start) -> Self {
+        let (column, goes_down) = sort.column();
+        let (place, backwards) = match start {
+            Start::First => (None, false),
+            Start::After(place) => (Some(place), false),
+            Start::Before(place) => (Some(place), true),
+        };
+        let (compare, order) = if goes_down != backwards { ("<", "DESC") } else { (">", "ASC") };
+        let mut conditions = Conditions::of(filter, Some(column));
+        if let Some(place) = place {
+            conditions.sql.push(format!("(p.{column}, p.id) {compare} (?, ?)"));
+            conditions.values.push(Box::new(place.key));
+            conditions.values.push(Box::new(place.id));
+        }
+        Self { conditions, column, order }
+    }
+
+    fn sql(&self, select: &str, limit: usize) -> String {
+        let Self { conditions, column, order } = self;
+        let clause = conditions.clause();
+        format!("{select} FROM payments p {clause} ORDER BY p.{column} {order}, p.id {order} LIMIT {limit}")
+    }
 }
 
 fn list_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
@@ -217,9 +229,12 @@ fn list_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
 /// How many payments a filter lets through; counted no further than one past `MAX_COUNTED`.
 pub(crate) fn count(connection: &Connection, filter: &Filter) -> Result<u32, StoreError> {
     let conditions = Conditions::of(filter, None);
-    let sql =
-        format!("SELECT COUNT(*) FROM (SELECT 1 FROM payments p {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1);
+    let sql = counting(&conditions);
     Ok(connection.prepare_cached(&sql)?.query_row(conditions.values().as_slice(), |row| row.get(0))?)
+}
+
+fn counting(conditions: &Conditions) -> String {
+    format!("SELECT COUNT(*) FROM (SELECT 1 FROM payments p {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1)
 }
 
 /// The payment of an id, if there is one.
@@ -232,40 +247,103 @@ mod tests {
     use super::*;
     use crate::{options::Database, store::Store};
 
-    fn plan(store: &Store, sql: &str) -> String {
+    fn plan(store: &Store, sql: &str, conditions: &Conditions) -> String {
         let steps: Vec<String> = store
             .read(|connection| {
                 let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-                let steps = statement.query_map((), |row| row.get("detail"))?.collect::<Result<_, _>>()?;
-                Ok(steps)
+                let steps = statement.query_map(conditions.values().as_slice(), |row| row.get("detail"))?;
+                Ok(steps.collect::<Result<_, _>>()?)
             })
             .expect("a plan");
         steps.join("\n")
     }
 
+    /// Every way to combine filters, but by texts.
     fn filters() -> Vec<Filter> {
-        let none = Filter::default;
-        vec![
-            none(),
-            Filter { status: Some(PaymentStatus::Charged), ..none() },
-            Filter { from: Some(1), until: Some(2), ..none() },
-            Filter { least: Some(1), most: Some(2), ..none() },
-            Filter { text: Some("a".to_owned()), kind: Some(PaymentKind::Qr), ..none() },
-        ]
+        (0..32)
+            .map(|bits| {
+                let has = |bit: u32| bits & (1 << bit) != 0;
+                Filter {
+                    status: has(0).then_some(PaymentStatus::Charged),
+                    provider: has(1).then_some(Provider::MBank),
+                    kind: has(2).then_some(PaymentKind::Qr),
+                    from: has(3).then_some(1),
+                    until: has(3).then_some(2),
+                    least: has(4).then_some(1),
+                    most: has(4).then_some(2),
+                    ..Filter::default()
+                }
+            })
+            .collect()
+    }
+
+    const PLACE: Place = Place { key: 1, id: 1 };
+
+    /// The index that has the list's order, so that reading stops when the page is full, and that begins where the page does.
+    fn index(sort: Sort, filter: &Filter) -> &'static str {
+        match sort {
+            Sort::Largest | Sort::Smallest => "payments_by_amount",
+            Sort::Newest | Sort::Oldest if filter.status.is_some() => "payments_by_status",
+            Sort::Newest | Sort::Oldest => "payments_by_time",
+        }
     }
 
     #[test]
-    fn a_page_is_read_from_an_index_and_nothing_is_sorted() {
+    fn a_page_is_read_in_the_order_of_its_own_index_from_where_it_begins() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
-            let (column, goes_down) = sort.column();
-            let order = if goes_down { "DESC" } else { "ASC" };
-            for filter in filters() {
-                let clause = &Conditions::of(&filter, Some(column)).clause().replace('?', "5");
-                let plan = plan(&store, &list(column, order, clause, 26));
-                assert!(!plan.contains("TEMP B-TREE"), "{sort:?} {clause}: {plan}");
-                assert!(plan.contains(" p USING INDEX"), "{sort:?} {clause}: {plan}");
+            for start in [Start::First, Start::After(PLACE), Start::Before(PLACE)] {
+                for filter in filters() {
+                    let list = List::of(&filter, sort, start);
+                    let plan = plan(&store, &list.sql("SELECT *", 26), &list.conditions);
+                    assert!(
+                        plan.contains(&format!(" p USING INDEX {}", index(sort, &filter))),
+                        "{sort:?} {filter:?}: {plan}"
+                    );
+                    assert!(!plan.contains("TEMP B-TREE"), "{sort:?} {filter:?}: {plan}");
+                    let begins = format!("{}{}", list.column, if list.order == "DESC" { "<?" } else { ">?" });
+                    assert!(start == Start::First || plan.contains(&begins), "{sort:?} {start:?} {filter:?}: {plan}");
+                }
             }
+        }
+    }
+
+    /// Where few or none match, what is passed over costs a step in the index, and not a row each. Of an amount, which is computed,
+    /// no plan says so; that its index has all the columns must do.
+    #[test]
+    fn what_a_filter_asks_for_stands_in_the_index() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        for filter in filters().into_iter().filter(|filter| filter.least.is_none()) {
+            for sort in [Sort::Newest, Sort::Oldest] {
+                let list = List::of(&filter, sort, Start::First);
+                let plan = plan(&store, &list.sql("SELECT p.id", 26), &list.conditions);
+                assert!(plan.contains(" p USING COVERING INDEX"), "{filter:?}: {plan}");
+            }
+            let conditions = Conditions::of(&filter, None);
+            let plan = plan(&store, &counting(&conditions), &conditions);
+            assert!(plan.contains(" p USING COVERING INDEX"), "{filter:?}: {plan}");
+        }
+        let missing: u32 = store
+            .read(|connection| {
+                Ok(connection.query_row(
+                    "SELECT COUNT(*) FROM (VALUES ('status'), ('provider'), ('kind'), ('created_at'))
+                     WHERE column1 NOT IN (SELECT name FROM pragma_index_info('payments_by_amount'))",
+                    (),
+                    |row| row.get(0),
+                )?)
+            })
+            .expect("a count");
+        assert_eq!(missing, 0);
+    }
+
+    #[test]
+    fn a_search_for_a_text_sorts_nothing() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        for sort in Sort::ALL {
+            let filter = Filter { text: Some("a".to_owned()), ..Filter::default() };
+            let list = List::of(&filter, sort, Start::First);
+            let plan = plan(&store, &list.sql("SELECT *", 26), &list.conditions);
+            assert!(plan.contains(index(sort, &filter)) && !plan.contains("TEMP B-TREE"), "{sort:?}: {plan}");
         }
     }
 }

@@ -91,3 +91,38 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<R
         .collect::<Result<_, _>>()?;
     Ok(requests)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{options::Database, store::Store};
+
+    #[test]
+    fn of_requests_that_belong_to_no_payment_only_the_newest_stay() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        let before = "INSERT INTO payments (id, kind, order_number, gateway_number, currency, description, confirmation_page,
+                status, otp_attempts_left, created_at) VALUES (1, 'mbank', 'A-1', 'G-1', 'KGS', '', 0, 'CREATED', 3, 0);
+            INSERT INTO exchanges (id, at, endpoint, order_number, payment_id) VALUES
+                (1, 0, 'a stranger''s', NULL, NULL), (2, 0, 'unknown', 'A-2', NULL), (3, 0, 'kept', 'A-1', NULL),
+                (4, 0, 'kept', 'G-1', NULL), (5, 0, 'kept', NULL, 1), (1001, 0, 'new', NULL, NULL), (100999, 0, 'new', NULL, NULL);";
+        let new = NewExchange {
+            endpoint: EndpointName::Payment,
+            order_number: None,
+            http_status: Some(401),
+            fault: None,
+            payment_id: None,
+            took: Duration::ZERO,
+            request_head: "",
+            request_body: None,
+            reply_head: "",
+            reply_body: None,
+        };
+        let left = store.write(|transaction| {
+            transaction.execute_batch(before)?;
+            record(transaction, &new)?;
+            all(transaction, None)
+        });
+        let left: Vec<_> = left.expect("requests").into_iter().map(|request| request.endpoint).collect();
+        assert_eq!(left, ["kept", "kept", "kept", "new", "new", EndpointName::Payment.path()]);
+    }
+}

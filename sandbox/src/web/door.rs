@@ -14,7 +14,7 @@ use url::Url;
 use crate::{
     gateway::Gateway,
     web::{
-        Call, Pairs, cookie,
+        Call, Pairs, caller, cookie,
         lockout::Lockout,
         sessions::{Sessions, is_same_token, random_token},
     },
@@ -66,14 +66,14 @@ impl Door {
         if !is_same_token(form.get("csrf"), sent) {
             return Err(Refusal::OutOfDate);
         }
-        let (peer, now) = (call.line.peer, Instant::now());
-        self.lockout.guess(peer, now).map_err(Refusal::LockedOut)?;
+        let (caller, now) = (caller::address(&call.headers, call.line.peer), Instant::now());
+        self.lockout.guess(caller, now).map_err(Refusal::LockedOut)?;
         if is_right() {
-            self.lockout.right(peer);
+            self.lockout.right(caller);
             return Ok(());
         }
-        tracing::warn!(%peer, door = self.name, "a wrong login");
-        Err(self.lockout.wait(peer, now).map_or(Refusal::Wrong, Refusal::LockedOut))
+        tracing::warn!(%caller, door = self.name, "a wrong login");
+        Err(self.lockout.wait(caller, now).map_or(Refusal::Wrong, Refusal::LockedOut))
     }
 
     /// Begins the session of somebody who was let in.

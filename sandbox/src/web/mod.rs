@@ -15,6 +15,7 @@
 
 pub(crate) mod assets;
 mod call;
+mod caller;
 mod cookie;
 mod document;
 mod door;

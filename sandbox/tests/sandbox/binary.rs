@@ -108,6 +108,31 @@ fn an_unusable_file_is_one_clear_line() {
 }
 
 #[test]
+fn a_missing_authority_of_callbacks_is_one_clear_line() {
+    let error = refused(command().args(["--listen", "127.0.0.1:0", "--callback-ca", "/no/such/root.pem"]));
+    assert!(error.starts_with("kassa-sandbox: callback_ca: /no/such/root.pem: "), "{error}");
+}
+
+#[test]
+fn links_that_lead_a_phone_to_itself_are_warned_of() {
+    for (arguments, is_warned) in [
+        (["--listen", "0.0.0.0:0"].as_slice(), true),
+        (&["--listen", "0.0.0.0:0", "--public-url", "http://192.0.2.1:8400"], false),
+        (&["--listen", "127.0.0.1:0"], false),
+    ] {
+        let running = Running::start(command().args(arguments).env("KASSA_SANDBOX_PASSWORD", "my own"));
+        let (_, log) = running.stop();
+        assert_eq!(log.contains("--public-url"), is_warned, "{arguments:?}: {log}");
+    }
+}
+
+#[test]
+fn a_tunnel_to_the_well_known_password_is_one_clear_line() {
+    let error = refused(command().args(["--listen", "127.0.0.1:0", "--public-url", "https://x.example"]));
+    assert!(error.starts_with("kassa-sandbox: public_url: ") && error.contains("KASSA_SANDBOX_PASSWORD"), "{error}");
+}
+
+#[test]
 fn a_password_and_a_token_of_one_s_own_are_printed_nowhere() {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0"]).env("KASSA_SANDBOX_PASSWORD", "planted-password");

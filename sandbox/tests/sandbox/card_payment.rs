@@ -4,7 +4,7 @@ use kassa_sandbox::{PaymentKind, PaymentStatus, Provider, RejectReason};
 use rust_decimal::Decimal;
 use serde_json::json;
 
-use crate::common::{CARD, card_body, get_status, post, start, start_with};
+use crate::common::{CARD, card_body, get_status, post, start, start_tunnelled, start_with};
 
 fn with_card(order_number: &str, pan: &str) -> crate::common::Body {
     card_body(order_number).with_text("pan", pan)
@@ -110,9 +110,7 @@ fn amounts_come_back_digit_for_digit() {
 
 #[test]
 fn links_start_with_the_public_url() {
-    let sandbox = start_with(|options| {
-        options.public_url = Some("https://tunnel.example/sandbox/".to_owned());
-    });
+    let sandbox = start_tunnelled("https://tunnel.example/sandbox/");
     let answer = post(&sandbox, CARD, &card_body("P-1"));
     assert!(answer.data("ConfirmationUrl").starts_with("https://tunnel.example/sandbox/3ds?token="));
 }

@@ -24,6 +24,14 @@ pub fn start_with(change: impl FnOnce(&mut SandboxOptions)) -> Sandbox {
     Sandbox::start(options).expect("the sandbox starts")
 }
 
+/// One whose links lead to another host, as behind a tunnel.
+pub fn start_tunnelled(public_url: &str) -> Sandbox {
+    start_with(|options| {
+        options.public_url = Some(public_url.to_owned());
+        options.password = "my own".to_owned();
+    })
+}
+
 pub struct Response {
     pub status: u16,
     pub head: String,

@@ -2,7 +2,7 @@
 
 use kassa_sandbox::{ReusedOrderNumber, Sandbox};
 
-use crate::common::{CARD, Response, card_body, open, post, send, start, start_with};
+use crate::common::{CARD, Response, card_body, open, post, send, start, start_tunnelled};
 
 const LOGIN: &str = "/control/login";
 
@@ -65,6 +65,23 @@ fn guessing_is_stopped_even_for_the_right_token() {
     let answer = log_in(&sandbox, sandbox.admin_token());
     assert_eq!(answer.status, 429);
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u64>().is_ok()));
+}
+
+/// A proxy on this machine is one address to the sandbox, with everybody behind it.
+#[test]
+fn a_guesser_behind_a_proxy_locks_out_nobody_else() {
+    let sandbox = start();
+    let log_in_from = |forwarded: &str, token: &str| {
+        let page = open(&format!("{}/control", sandbox.url()));
+        let mut fields = url::form_urlencoded::Serializer::new(String::new());
+        fields.append_pair("csrf", &csrf(&page)).append_pair("token", token);
+        let cookies = cookies(&page);
+        let headers = [("cookie", cookies.as_str()), ("x-forwarded-for", forwarded)];
+        send("POST", &format!("{}{LOGIN}", sandbox.url()), &headers, fields.finish().as_bytes()).status
+    };
+    while log_in_from("192.0.2.1", "guess") == 403 {}
+    assert_eq!(log_in_from("198.51.100.1, 192.0.2.1", sandbox.admin_token()), 429, "under a name of their own choice");
+    assert_eq!(log_in_from("198.51.100.1", sandbox.admin_token()), 303);
 }
 
 #[test]
@@ -182,7 +199,7 @@ fn an_address_names_the_payment_that_is_to_be_decided() {
 
 #[test]
 fn its_cookies_are_out_of_reach_and_secure_behind_tls() {
-    let sandbox = start_with(|options| options.public_url = Some("https://sandbox.example".to_owned()));
+    let sandbox = start_tunnelled("https://sandbox.example");
     let page = open(&format!("{}/control", sandbox.url()));
     let mut fields = url::form_urlencoded::Serializer::new(String::new());
     fields.append_pair("csrf", &csrf(&page)).append_pair("token", sandbox.admin_token());

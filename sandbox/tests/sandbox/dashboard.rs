@@ -5,9 +5,13 @@ use std::fs;
 use kassa_sandbox::{Database, Demo, Sandbox};
 use rusqlite::Connection;
 
-use crate::common::{
-    CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, Response, STATUS, basic, call, card_body, confirm_body,
-    get_status, mbank_body, open, pay_form_body, post, qr_body, send, start, start_with, submit, wait_until,
+use crate::{
+    common::{
+        CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, Response, STATUS, basic, call, card_body, confirm_body,
+        get_status, mbank_body, open, pay_form_body, post, qr_body, send, start, start_tunnelled, start_with, submit,
+        wait_until,
+    },
+    merchant::Merchant,
 };
 
 /// A browser: it keeps cookies, and follows nothing by itself.
@@ -221,7 +225,7 @@ fn cookies_are_secure_behind_tls() {
     let answer = send("GET", &url, &[("x-forwarded-proto", "https")], b"");
     assert!(set_cookies(&answer)[0].contains("; Secure"));
     // Past the proxy they work, too.
-    let tunnelled = start_with(|options| options.public_url = Some("https://tunnel.example".to_owned()));
+    let tunnelled = start_tunnelled("https://tunnel.example");
     assert_eq!(Browser::logged_in(&tunnelled).get("/dashboard").status, 200);
 }
 
@@ -367,6 +371,29 @@ fn no_secret_reaches_the_disk() {
     let receiver = format!("{}/receiver/shop", sandbox.url());
     send("POST", &receiver, &[], b"{\"pan\":\"3530111333300000\",\"cvc\":\"9q7\",\"expiryYear\":2087}");
     send("POST", &receiver, &[], b"card=5200+8282+8282+8210");
+    // Security codes and passwords for one time: in forms, in JSON inside of other things, in queries, in what a shop answers.
+    send("POST", &receiver, &[], b"order=A-1&cvc=9q7&card%5Botp%5D=918273");
+    send("POST", &receiver, &[], b"{\"payment\":[{\"cvv\":\"9q7\"}],\"raw\":\"{\\\"otp\\\":\\\"918273\\\"}\"}");
+    let in_parts = [("content-type", "multipart/form-data; boundary=b")];
+    send("POST", &receiver, &in_parts, b"--b\r\nContent-Disposition: form-data; name=\"cvc\"\r\n\r\n9q7\r\n--b--\r\n");
+    send("GET", &format!("{receiver}?cvc=9q7&next=%2Fx%3Fotp%3D918273"), &[], b"");
+    let in_links = card_body("D-5").with("returnUrl", "\"https://shop.example/?cvc=9q7\"");
+    let in_links = in_links.with("callbackUrl", "\"https://shop.example/?otp=918273\"").with("amount", "0");
+    assert_eq!(post(&sandbox, CARD, &in_links).status, 400);
+    let shop = Merchant::saying("{\"echo\": {\"cvc\": \"9q7\"}, \"said\": \"thanks\"}", &[]);
+    let told = card_body("D-6").with("pan", "\"4000000000002016\"").with("callbackUrl", &shop.json_url());
+    post(&sandbox, CARD, &told);
+    wait_until("the shop answered", || sandbox.callbacks().iter().any(|attempt| attempt.http_status == Some(200)));
+    // A card's number in the place of the order's, where no payment comes of it.
+    let misplaced = card_body("6011000990139424").with("amount", "0");
+    assert_eq!(post(&sandbox, CARD, &misplaced).status, 400);
+    assert_eq!(post(&sandbox, CARD, &misplaced.with("orderNumber", "\"\\u0036011000990139424\"")).status, 400);
+    get_status(&sandbox, "6011000990139424", "Cards");
+    call(&sandbox, "GET", &format!("{STATUS}?orderNumber=6011000990139424"), "");
+    send("GET", &format!("{}{STATUS}?orderNumber=6011000990139424", sandbox.url()), &[], b"");
+    assert!(sandbox.requests().iter().any(|request| request.order_number.as_deref() == Some("601100******9424")));
+    // An order's own number stays, even if it looks like that.
+    assert_eq!(post(&sandbox, CARD, &card_body("3056930009020004")).status, 200);
     let mut browser = Browser::new(&sandbox);
     browser.log_in("kassa", "p4ssw0rd-wrong");
     assert_eq!(browser.log_in("kassa", "p4ssw0rd-of-the-shop").status, 303);
@@ -379,7 +406,11 @@ fn no_secret_reaches_the_disk() {
     }
     let kept = String::from_utf8_lossy(&kept);
     assert!(kept.contains("411111******1111"), "the mask is there");
+    assert!(kept.contains("thanks"), "the shop's answer is there");
+    assert!(kept.contains("\"orderNumber\": \"3056930009020004\""), "an order's own number is there");
     for secret in [
+        "6011000990139424",
+        "u0036011000990139424",
         "9q7",
         "2087",
         "918273",

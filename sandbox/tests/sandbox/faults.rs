@@ -157,6 +157,18 @@ fn a_reset_on_connect_spares_admin_and_pages() {
     assert_eq!(post(&sandbox, CARD, &instant_card("F-2")).status(), 200);
 }
 
+#[test]
+fn a_reset_on_connect_strikes_the_endpoint_it_is_set_for_alone() {
+    let sandbox = start();
+    sandbox.faults().add(Fault::reset_on_connect().endpoint(EndpointName::GetStatus).times(1)).expect("a fault");
+    assert_eq!(post(&sandbox, CARD, &instant_card(ORDER)).status(), 200);
+    let stream = TcpStream::connect(sandbox.address()).expect("the sandbox listens");
+    // The head alone: a body could meet the reset while it is being sent.
+    (&stream).write_all(format!("POST {GET_STATUS} HTTP/1.1\r\n").as_bytes()).expect("sent");
+    assert_eq!(listen(stream).end, End::Reset);
+    assert_eq!(on_record(&sandbox), [(Some(200), None), (None, Some(FaultName::ResetOnConnect))]);
+}
+
 /// A first line that comes byte by byte is waited for.
 #[test]
 fn a_reset_on_connect_knows_a_slow_request() {

@@ -25,6 +25,11 @@ pub struct Merchant {
 
 impl Merchant {
     pub fn start(statuses: &[u16]) -> Self {
+        Self::saying("", statuses)
+    }
+
+    /// One whose answers have a body.
+    pub fn saying(body: &'static str, statuses: &[u16]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}/callback", listener.local_addr().expect("bound"));
         let (sender, received) = channel();
@@ -37,7 +42,7 @@ impl Merchant {
                 let usual = if refuses { 503 } else { 200 };
                 let status = statuses.pop_front().unwrap_or(usual);
                 // A sender that was killed breaks off: that is its affair.
-                let Ok(request) = stream.and_then(|stream| answer(stream, status)) else {
+                let Ok(request) = stream.and_then(|stream| answer(stream, status, body)) else {
                     continue;
                 };
                 if !refuses && sender.send(request).is_err() {
@@ -86,7 +91,7 @@ impl Merchant {
     }
 }
 
-fn answer(mut stream: TcpStream, status: u16) -> io::Result<(String, String)> {
+fn answer(mut stream: TcpStream, status: u16, said: &str) -> io::Result<(String, String)> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -102,7 +107,9 @@ fn answer(mut stream: TcpStream, status: u16) -> io::Result<(String, String)> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let elsewhere = if (300..400).contains(&status) { "location: http://127.0.0.1:1/\r\n" } else { "" };
-    let answer = format!("HTTP/1.1 {status} x\r\n{elsewhere}content-length: 0\r\nconnection: close\r\n\r\n");
+    let length = said.len();
+    let answer =
+        format!("HTTP/1.1 {status} x\r\n{elsewhere}content-length: {length}\r\nconnection: close\r\n\r\n{said}");
     stream.write_all(answer.as_bytes())?;
     Ok((head, String::from_utf8(body).expect("a text")))
 }

@@ -5,7 +5,7 @@ use kassa_sandbox::{PaymentKind, RejectReason, Sandbox};
 use rust_decimal::Decimal;
 
 use crate::common::{
-    QR_DATA, QR_IMAGE, QR_STATUS, Response, call, get_status, open, post, qr_body, start, start_with, submit,
+    QR_DATA, QR_IMAGE, QR_STATUS, Response, call, get_status, open, post, qr_body, start, start_tunnelled, submit,
 };
 
 fn status(sandbox: &Sandbox, id: &str) -> Response {
@@ -49,9 +49,18 @@ fn the_image_is_scanned_and_paid() {
 #[test]
 fn a_long_public_url_still_scans() {
     let public_url = format!("https://tunnel.example/{}", "a".repeat(400));
-    let sandbox = start_with(|options| options.public_url = Some(public_url.clone()));
+    let sandbox = start_tunnelled(&public_url);
     let text = scan(&post(&sandbox, QR_IMAGE, &qr_body()).body);
     assert!(text.starts_with(&public_url));
+}
+
+#[test]
+fn a_code_that_names_no_merchant_still_says_who_is_paid() {
+    let sandbox = start();
+    let nameless = qr_body().without("requisite");
+    let page = |body| open(&post(&sandbox, QR_DATA, &body).data("qr_data")).body;
+    assert!(page(nameless.clone().without("callback_url")).contains("Test merchant"));
+    assert!(page(nameless.with("callback_url", "\"https://shop.example/paid\"")).contains("shop.example"));
 }
 
 #[test]

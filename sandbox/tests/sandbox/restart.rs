@@ -128,7 +128,7 @@ fn a_newer_file_is_refused_untouched() {
     drop(connection);
     let options = SandboxOptions { database: Database::File(path.clone()), ..SandboxOptions::default() };
     let error = Sandbox::start(options).err().expect("refused");
-    assert!(matches!(error, SandboxError::NewerDatabase { found: 99, supported: 4, .. }), "{error}");
+    assert!(matches!(error, SandboxError::NewerDatabase { found: 99, supported: 5, .. }), "{error}");
     let connection = Connection::open(&path).expect("a database");
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version");
     assert_eq!(version, 99);

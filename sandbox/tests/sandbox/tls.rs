@@ -10,7 +10,9 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use kassa_sandbox::{Fault, Sandbox, SandboxError, SandboxOptions, TlsFiles};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedKey, DnType, IsCa, Issuer, KeyPair, generate_simple_self_signed,
+};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     crypto::ring,
@@ -18,7 +20,7 @@ use rustls::{
 };
 use tempfile::TempDir;
 
-use crate::common::{CARD, PATIENCE, basic, card_body, start_with};
+use crate::common::{Body, CARD, PATIENCE, basic, card_body, post, start_with, wait_until};
 
 /// A certificate for this machine, in files, and a client's trust in it.
 struct Identity {
@@ -44,18 +46,61 @@ impl Identity {
 
     /// The whole answer to a card payment, or as much as came before the connection ended.
     fn pay(&self, sandbox: &Sandbox, order: &str) -> (String, io::Result<()>) {
+        let body = card_body(order).with("pan", "\"4000000000002016\"");
+        let authorization = basic(sandbox.login(), sandbox.password());
+        self.ask(sandbox, "POST", CARD, &[("authorization", &authorization)], &body.text())
+    }
+
+    /// The whole answer to a request, or as much as came before the connection ended.
+    fn ask(
+        &self,
+        sandbox: &Sandbox,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (String, io::Result<()>) {
         let server = ServerName::try_from("127.0.0.1").expect("a name");
         let connection = ClientConnection::new(Arc::clone(&self.trust), server).expect("a client");
         let mut stream = StreamOwned::new(connection, connect(sandbox.address()));
-        let body = card_body(order).with("pan", "\"4000000000002016\"").text();
-        let authorization = basic(sandbox.login(), sandbox.password());
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let request = format!(
-            "POST {CARD} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: {authorization}\r\ncontent-length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n{body}",
             body.len()
         );
         let mut answer = Vec::new();
         let ended = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_end(&mut answer)).map(drop);
         (String::from_utf8(answer).expect("a text"), ended)
+    }
+}
+
+/// A private authority, and a certificate for this machine that it signed, in files. The certificate's file says nothing of the
+/// authority's own, as is usual.
+struct Authority {
+    _folder: TempDir,
+    root: PathBuf,
+    files: TlsFiles,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new([]).expect("parameters");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "A shop's own authority");
+        let root = params.self_signed(&key).expect("a root");
+        let issuer = Issuer::new(params, key);
+        let key = KeyPair::generate().expect("a key");
+        let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("parameters");
+        let certificate = params.signed_by(&key, &issuer).expect("a certificate");
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let files = TlsFiles { certificate: path("cert.pem"), key: path("key.pem") };
+        fs::write(path("root.pem"), pem("CERTIFICATE", root.der())).expect("written");
+        fs::write(&files.certificate, pem("CERTIFICATE", certificate.der())).expect("written");
+        fs::write(&files.key, pem("PRIVATE KEY", &key.serialize_der())).expect("written");
+        Self { root: path("root.pem"), files, _folder: folder }
     }
 }
 
@@ -93,6 +138,65 @@ fn payments_and_links_are_of_https() {
     ended.expect("an orderly end");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("\"status\":\"Success\""), "{answer}");
     assert_eq!(times_charged(&sandbox, "T-1"), Some(1));
+}
+
+/// Pays with a card, and waits for the callback: what its receiver answered, or why there was no answer.
+fn called_back(sandbox: &Sandbox, pay: impl FnOnce(Body), target: &str) -> Result<u16, String> {
+    pay(card_body("CB-1").with("pan", "\"4000000000002016\"").with_text("callbackUrl", target));
+    wait_until("the callback was sent", || !sandbox.callbacks().is_empty());
+    let attempt = sandbox.callbacks().remove(0);
+    attempt.http_status.ok_or(attempt.error.unwrap_or_default())
+}
+
+#[test]
+fn the_receiver_behind_a_certificate_of_one_s_own_can_be_called() {
+    let identity = Identity::new();
+    let sandbox = identity.start();
+    let authorization = basic(sandbox.login(), sandbox.password());
+    let pay = |body: Body| {
+        let (answer, _) = identity.ask(&sandbox, "POST", CARD, &[("authorization", &authorization)], &body.text());
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    };
+    assert_eq!(called_back(&sandbox, pay, &format!("{}/receiver/own", sandbox.url())), Ok(200));
+}
+
+#[test]
+fn a_shop_with_a_private_authority_is_called_once_the_authority_is_named() {
+    let authority = Authority::new();
+    let shop = start_with(|options| options.tls = Some(authority.files.clone()));
+    let target = format!("{}/receiver/shop", shop.url());
+    for (is_named, expected) in [(true, Ok(200)), (false, Err("certificate"))] {
+        let sandbox = start_with(|options| {
+            options.callback_ca = is_named.then(|| authority.root.clone()).into_iter().collect();
+        });
+        let pay = |body: Body| assert_eq!(post(&sandbox, CARD, &body).status, 200);
+        match (called_back(&sandbox, pay, &target), expected) {
+            (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+            (answered, expected) => assert_eq!(answered.ok(), expected.ok(), "named: {is_named}"),
+        }
+    }
+}
+
+#[test]
+fn cookies_of_an_encrypted_login_are_secure() {
+    let identity = Identity::new();
+    let sandbox = identity.start();
+    let (page, _) = identity.ask(&sandbox, "GET", "/dashboard/login", &[], "");
+    let cookie = cookies(&page)[0].split(';').next().expect("a pair");
+    let csrf = page.split("name=\"csrf\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a token");
+    let form = format!("csrf={csrf}&login={}&password={}", sandbox.login(), sandbox.password());
+    let headers = [("cookie", cookie), ("content-type", "application/x-www-form-urlencoded")];
+    let (answer, _) = identity.ask(&sandbox, "POST", "/dashboard/login", &headers, &form);
+    assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
+    let session = cookies(&answer).into_iter().find(|cookie| !cookie.contains("_login_")).expect("a session");
+    for cookie in [cookies(&page)[0], session] {
+        assert!(cookie.contains("; Secure") && cookie.contains("; HttpOnly"), "{cookie}");
+    }
+}
+
+/// The cookies that an answer sets.
+fn cookies(answer: &str) -> Vec<&str> {
+    answer.lines().filter_map(|line| line.strip_prefix("set-cookie: ")).collect()
 }
 
 #[test]
@@ -159,6 +263,9 @@ fn unusable_files_are_clear_errors() {
         let error = refused(files);
         assert!(error.starts_with(beginning), "{error}");
     }
+    let unknown = SandboxOptions { callback_ca: vec![good.key.clone()], ..SandboxOptions::default() };
+    let error = Sandbox::start(unknown).err().expect("refused").to_string();
+    assert!(error.starts_with(&format!("callback_ca: {}: no certificate", good.key.display())), "{error}");
     let other = Identity::new();
     let error = refused(TlsFiles { key: other.files.key.clone(), ..good.clone() });
     assert!(error.contains("does not go with the certificate"), "{error}");

@@ -29,15 +29,74 @@ fn has_its_tests(line: &str) {
     }
 }
 
-/// Whether a test of that name is in a file of Rust, Python, Kotlin or Swift: its marker stands on the same line or shortly before.
+/// Whether a test of that name is in a file of Rust, Python, Kotlin or Swift, and is run.
 fn is_test(code: &str, name: &str) -> bool {
     let starts = [format!("fn {name}("), format!("def {name}("), format!("fun `{name}`("), format!("func {name}(")];
-    let lines: Vec<_> = code.lines().collect();
-    let Some(at) = lines.iter().position(|line| starts.iter().any(|start| line.contains(start))) else {
-        return false;
+    let lines = without_comments(code);
+    let is_start = |line: &str| starts.iter().any(|start| line.contains(start));
+    let is_run = |at: usize| {
+        let marks = &lines[first_mark(&lines, at)..=at];
+        let has = |words: &[&str]| marks.iter().any(|line| words.iter().any(|word| line.contains(word)));
+        (name.starts_with("test_") || has(MARKS)) && !has(SKIPS)
     };
-    let is_marked = |line: &&str| line.contains("#[test]") || line.contains("#[tokio::test") || line.contains("@Test");
-    name.starts_with("test_") || lines[at.saturating_sub(3)..=at].iter().any(is_marked)
+    !lines.iter().any(|line| SKIPS_OF_A_FILE.iter().any(|skip| line.contains(skip)))
+        && (0..lines.len()).any(|at| is_start(lines[at]) && is_run(at))
+}
+
+/// What makes a function a test.
+const MARKS: &[&str] = &["#[test]", "#[tokio::test", "@Test"];
+/// What keeps a test from being run, always or somewhere.
+const SKIPS: &[&str] =
+    &["#[ignore", "#[cfg(", "@Disabled", "@Ignore", ".disabled", "mark.skip", "mark.xfail", "unittest.skip"];
+const SKIPS_OF_A_FILE: &[&str] = &["pytestmark = pytest.mark.skip", "@file:Disabled", "@Suite(.disabled"];
+
+/// The first of the lines above a function that belong to it: attributes, annotations and decorators.
+fn first_mark(lines: &[&str], function: usize) -> usize {
+    let is_mark = |line: &&str| line.is_empty() || line.starts_with(['#', '@']);
+    function - lines[..function].iter().rev().take_while(|line| is_mark(line)).count()
+}
+
+/// The lines, trimmed; those that are comments are empty.
+fn without_comments(code: &str) -> Vec<&str> {
+    let mut in_block = false;
+    let mut without_comment = |line| {
+        let is_block = in_block || str::starts_with(line, "/*");
+        in_block = is_block && !line.contains("*/");
+        if is_block || line.starts_with("//") || line.starts_with("# ") { "" } else { line }
+    };
+    code.lines().map(|line| without_comment(line.trim())).collect()
+}
+
+#[test]
+fn a_test_that_is_not_run_shows_nothing() {
+    for run in [
+        "/// It is.\n#[test]\n#[should_panic]\n// Why.\nfn it_holds() {}",
+        "#[tokio::test(start_paused = true)]\nasync fn it_holds() {}",
+        "@Test\nfun `it_holds`() {}",
+        "@Test(arguments: [1]) func it_holds(number: Int) {}",
+        "#[test]\n#[ignore]\nfn other() {}\n\n#[test]\nfn it_holds() {}",
+        "// fn it_holds() was ignored.\n#[test]\nfn it_holds() {}",
+    ] {
+        assert!(is_test(run, "it_holds"), "{run}");
+    }
+    for not_run in [
+        "fn it_holds() {}",
+        "#[test]\n#[ignore = \"slow\"]\nfn it_holds() {}",
+        "#[ignore]\n/// Why.\n#[test]\nfn it_holds() {}",
+        "#[cfg(windows)]\n#[test]\nfn it_holds() {}",
+        "// #[test]\n// fn it_holds() {}",
+        "/*\n#[test]\nfn it_holds() {}\n*/",
+        "@Disabled\n@Test\nfun `it_holds`() {}",
+        "@Test(.disabled(\"slow\")) func it_holds() {}",
+        "@Suite(.disabled())\nstruct Tests {\n@Test func it_holds() {}\n}",
+    ] {
+        assert!(!is_test(not_run, "it_holds"), "{not_run}");
+    }
+    assert!(is_test("def test_it():", "test_it"));
+    assert!(is_test("@pytest.mark.parametrize('number', [1])\ndef test_it():", "test_it"));
+    assert!(!is_test("@pytest.mark.skip\ndef test_it():", "test_it"));
+    assert!(!is_test("# def test_it():", "test_it"));
+    assert!(!is_test("pytestmark = pytest.mark.skip\ndef test_it():", "test_it"));
 }
 
 fn read(path: &str) -> String {

@@ -26,6 +26,23 @@ public struct Callback: Hashable, Sendable, CustomStringConvertible {
     /// The whole body.
     public var raw: String
 
+    /// One made by hand, for tests of your own. `raw` has to say the same: the word of the status, and the transaction id of a QR
+    /// payment, are read from there.
+    public init(
+        orderNumber: String, amount: Decimal, currency: String? = nil, status: PaymentStatus, dateCreated: LocalDateTime? = nil,
+        dateCreatedText: String, requisite: String? = nil, provider: Provider, raw: String
+    ) {
+        self.orderNumber = orderNumber
+        self.amount = amount
+        self.currency = currency
+        self.status = status
+        self.dateCreated = dateCreated
+        self.dateCreatedText = dateCreatedText
+        self.requisite = requisite
+        self.provider = provider
+        self.raw = raw
+    }
+
     /// Reads the body of a callback. Fields that are not known are kept in ``raw``.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` naming every field that is missing or cannot be read.

@@ -32,8 +32,15 @@ public final class Gateway: Sendable {
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:)`` where a setting cannot work, naming it.
     public init(_ config: GatewayConfig) throws {
-        core = try translated { try KassaGenerated.Gateway(config: config.core) }
+        core = try translated { try KassaGenerated.Gateway(config: config.core()) }
         baseURL = config.baseURL
+    }
+
+    /// A gateway with every other setting at its default. Nothing is sent.
+    ///
+    /// - Throws: As ``init(_:)`` does.
+    public convenience init(baseURL: String, credentials: Credentials) throws {
+        try self.init(GatewayConfig(baseURL: baseURL, credentials: credentials))
     }
 
     /// Creates a card payment. **Moves money**; sent once.

@@ -11,7 +11,7 @@ public struct GatewayConfig: Sendable {
     /// How long a whole call may take: connecting, sending, the whole reply, and every retry.
     public var deadline: Duration
     /// How often a failed query is repeated within the deadline. A payment is repeated as often, but only where no connection was
-    /// ever made; a pay-form or a QR code is never repeated.
+    /// ever made; a pay-form or a QR code is never repeated. From 0 to 4294967295.
     public var queryRetries: Int
     /// How the fields of a status query travel.
     public var statusQuery: StatusQueryForm
@@ -75,10 +75,14 @@ extension GatewayConfig: CustomStringConvertible, CustomReflectable {
 }
 
 extension GatewayConfig {
-    var core: KassaGenerated.GatewayConfig {
-        KassaGenerated.GatewayConfig(
+    /// As the core takes it; what it cannot even be handed is refused here, in its words.
+    func core() throws -> KassaGenerated.GatewayConfig {
+        guard let retries = UInt32(exactly: queryRetries) else {
+            throw PaymentError.misconfigured(detail: "query_retries must be from 0 to \(UInt32.max)")
+        }
+        return KassaGenerated.GatewayConfig(
             baseUrl: baseURL, credentials: credentials.core, connectTimeout: connectTimeout.core, deadline: deadline.core,
-            queryRetries: UInt32(clamping: queryRetries), statusQuery: statusQuery.core, dialect: dialect.core,
+            queryRetries: retries, statusQuery: statusQuery.core, dialect: dialect.core,
             extraRootCertificates: extraRootCertificates, proxy: proxy.core, userAgentSuffix: userAgentSuffix,
             checkLuhn: checkLuhn)
     }

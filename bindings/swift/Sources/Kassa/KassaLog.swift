@@ -10,7 +10,9 @@ public enum KassaLog {
     /// event after the other or several at once.
     ///
     /// ```swift
-    /// KassaLog.send { event in logger.log(level: .init(event.level), "\(event.text)") }
+    /// KassaLog.send { event in
+    ///     if event.level == .error || event.level == .warning { print(event.text) }
+    /// }
     /// ```
     public static func send(to handler: (@Sendable (LogEvent) -> Void)?) {
         setLogSink(sink: handler.map(Sink.init))

@@ -65,7 +65,7 @@ extension Sandbox {
         case delay
         /// The answer's body comes a byte a second.
         case drip
-        /// The connection is reset before a request is read; nothing happens to the money.
+        /// The connection is reset on the first line of its first request; nothing happens to the money.
         case resetOnConnect = "reset-on-connect"
         /// The money moves as it should; the connection is reset before the answer.
         case resetBeforeReply = "reset-before-reply"

@@ -141,6 +141,9 @@ public actor Sandbox {
     /// How it behaves where the gateway's interface leaves it open.
     public nonisolated var switches: Switches { Switches(admin: admin) }
 
+    /// What time it is there, and what that makes of pending payments.
+    public nonisolated var clock: Clock { Clock(admin: admin) }
+
     /// Pays a payment that is open, as its payer would.
     ///
     /// - Parameters:
@@ -161,7 +164,7 @@ public actor Sandbox {
         try await decide(number, "decline", nil)
     }
 
-    /// Forgets payments, requests, callbacks and faults; switches go back to those of the start.
+    /// Forgets payments, requests, callbacks and faults; switches and clock go back to those of the start.
     public nonisolated func reset() async throws {
         try await admin.tell("POST", "reset")
     }

@@ -18,6 +18,8 @@ extension Sandbox {
         public var callbackPauses: [Duration]?
         /// How long a callback's receiver may take, in whole seconds; ten unless set.
         public var callbackTimeout: Duration?
+        /// So many invented payments to begin with, where the database has none yet; up to a million.
+        public var demoPayments: Int
         /// Takes the log, line by line and in order. It should return soon. Without one there is no log.
         public var log: (@Sendable (String) -> Void)?
 
@@ -25,7 +27,7 @@ extension Sandbox {
         public init(
             database: URL? = nil, port: Int = 0, login: String = "kassa", password: String = "sandbox",
             switches: SwitchValues = SwitchValues(), callbackPauses: [Duration]? = nil, callbackTimeout: Duration? = nil,
-            log: (@Sendable (String) -> Void)? = nil
+            demoPayments: Int = 0, log: (@Sendable (String) -> Void)? = nil
         ) {
             self.database = database
             self.port = port
@@ -34,6 +36,7 @@ extension Sandbox {
             self.switches = switches
             self.callbackPauses = callbackPauses
             self.callbackTimeout = callbackTimeout
+            self.demoPayments = demoPayments
             self.log = log
         }
     }
@@ -64,6 +67,7 @@ struct Launch: Sendable {
         if let timeout = settings.callbackTimeout {
             arguments.append("--callback-timeout=\(try whole(timeout, of: .seconds(1), "callbackTimeout"))")
         }
+        if settings.demoPayments != 0 { arguments.append("--seed-demo=\(settings.demoPayments)") }
         return arguments
     }
 

@@ -64,14 +64,18 @@ import Testing
     }
 
     @Test func everyCallbackIsTold() async throws {
-        // A port that was free a moment ago: nobody takes the callback.
         let sandbox = try await Sandbox.start()
-        let nobody = try await Sandbox.start()
-        let url = "\(nobody.baseURL)/callback"
-        await nobody.stop()
+        let nobody = try ClosedPort()
+        defer { nobody.letGo() }
+        let url = "http://127.0.0.1:\(nobody.port)/callback"
         try await sandbox.faults.add(.callbackForged, orderNumber: "order-1", times: 1)
         try await Shop(sandbox).pay("order-1", callbackURL: url)
-        let attempts = try await callbacks(of: "order-1", in: sandbox, atLeast: 2)
+        var attempts: [Sandbox.CallbackAttempt] = []
+        // One is told of only after its receiver has answered, or has not.
+        try await until {
+            attempts = try await sandbox.callbacks(orderNumber: "order-1")
+            return Set(attempts.map(\.fault)).count == 2
+        }
         #expect(attempts.allSatisfy { $0.url == url && $0.status == .charged && $0.httpStatus == nil && $0.error != nil })
         #expect(attempts.contains { $0.attempt == 1 && $0.fault == nil && $0.body.contains("100.1,") })
         #expect(attempts.contains { $0.fault == .callbackForged && !$0.body.contains("100.1,") })
@@ -126,6 +130,45 @@ import Testing
         await sandbox.stop()
     }
 
+    @Test func theClockStepsForwardAndSettlesWhatIsPending() async throws {
+        let sandbox = try await Sandbox.start()
+        #expect(try await sandbox.clock.read().ahead == .zero)
+        try await Shop(sandbox).pay("order-1", by: .without3DSStuckPending)
+        try await sandbox.clock.forward(by: .seconds(24 * 3600))
+        #expect(try await sandbox.payment(orderNumber: "order-1").status == .pending)
+        let values = try await sandbox.clock.settlePending(afterQueries: 9, after: .seconds(3600))
+        #expect((values.settleAfterQueries, values.settleAfter, values.ahead) == (9, .seconds(3600), .seconds(24 * 3600)))
+        #expect(values.now > Date(timeIntervalSinceNow: 23 * 3600))
+        try await until { try await sandbox.payment(orderNumber: "order-1").isCharged }
+
+        let off = try await sandbox.clock.settlePending()
+        #expect((off.settleAfterQueries, off.settleAfter, off.ahead) == (nil, nil, .seconds(24 * 3600)))
+        let inParts = await refusal { try await sandbox.clock.forward(by: .microseconds(1)) }
+        #expect(inParts == .invalid(field: "step", rule: "must be a whole number of milliseconds"))
+        for tried in [
+            await refusal { try await sandbox.clock.forward(by: .seconds(-1)) },
+            await refusal { try await sandbox.clock.settlePending(afterQueries: 0) },
+        ] {
+            guard case .refused(httpStatus: 400, _, _) = tried else {
+                Issue.record("\(String(describing: tried))")
+                return
+            }
+        }
+        try await sandbox.reset()
+        #expect(try await sandbox.clock.read().ahead == .zero)
+        await sandbox.stop()
+    }
+
+    @Test func aPendingPaymentIsFinalAfterSoManyQuestions() async throws {
+        let sandbox = try await Sandbox.start()
+        let shop = try Shop(sandbox)
+        try await sandbox.clock.settlePending(afterQueries: 2)
+        try await shop.pay("order-1", by: .without3DSStuckPending)
+        #expect(try await [shop.status("order-1"), shop.status("order-1")] == [.other("PENDING"), .other("PENDING")])
+        #expect(try await shop.status("order-1") == .charged)
+        await sandbox.stop()
+    }
+
     @Test(arguments: Sandbox.DialectName.allCases)
     func eachDialectComesWithWhatTheSDKHasToKnow(dialect: Sandbox.DialectName) async throws {
         let file = dialect == .shown ? "sandbox-dialect.json" : "sandbox-other-dialect.json"
@@ -147,17 +190,6 @@ import Testing
         let cards = Sandbox.TestCard.all.map { [$0.pan, $0.threeDS.rawValue, $0.outcome.rawValue, $0.otp ?? "none"] }
         let phones = Sandbox.TestPhone.all.map { [$0.phone, $0.provider.rawValue, $0.outcome.rawValue, $0.otp] }
         #expect(cards + phones == published)
-    }
-}
-
-/// The attempts, once there are enough: one is told of only after its receiver has answered, or has not.
-private func callbacks(of order: String, in sandbox: Sandbox, atLeast count: Int) async throws -> [Sandbox.CallbackAttempt] {
-    let limit = ContinuousClock.now + .seconds(60)
-    while true {
-        let attempts = try await sandbox.callbacks(orderNumber: order)
-        if attempts.count >= count { return attempts }
-        try #require(ContinuousClock.now < limit)
-        try await Task.sleep(for: .milliseconds(10))
     }
 }
 

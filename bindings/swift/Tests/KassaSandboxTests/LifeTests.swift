@@ -22,7 +22,8 @@ import Testing
 
     @Test func oneThatNobodyHoldsEnds() async throws {
         let process = try await Sandbox.start().processID
-        try await waitUntilGone(#require(process))
+        let number = try #require(process)
+        try await until { isGone(number) }
     }
 
     @Test func aCrashKeepsWhatIsInTheDatabase() async throws {
@@ -54,6 +55,18 @@ import Testing
         #expect(try await sandbox.faults.list() == [])
         #expect(try await sandbox.switches.read().redirectDeclines)
         try await Shop(sandbox).pay("order-1")
+        await sandbox.stop()
+    }
+
+    @Test func anInventedHistoryIsThereOnce() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sandbox = try await Sandbox.start(.init(database: folder.appending(path: "sandbox.db"), demoPayments: 30))
+        let invented = try await sandbox.ledger()
+        #expect(invented.count == 30)
+        try await sandbox.restart()
+        #expect(try await sandbox.ledger() == invented)
         await sandbox.stop()
     }
 
@@ -99,6 +112,8 @@ import Testing
         (Sandbox.Settings(login: "a:b"), "login"),
         (Sandbox.Settings(database: URL(filePath: "/no/such/folder/sandbox.db")), "/no/such/folder/sandbox.db"),
         (Sandbox.Settings(port: 70_000), "70000"),
+        (Sandbox.Settings(demoPayments: 1_000_001), "1000001"),
+        (Sandbox.Settings(demoPayments: -1), "-1"),
         (Sandbox.Settings(callbackPauses: []), "callbackPauses"),
         (Sandbox.Settings(callbackTimeout: .milliseconds(1500)), "callbackTimeout"),
     ])
@@ -132,7 +147,7 @@ import Testing
         let sandbox = try await Sandbox.start(.init(log: { lines.add($0) }))
         try await Shop(sandbox).pay("order-1")
         await sandbox.stop()
-        while !lines.all.contains(where: { $0.contains("/payment") }) { await Task.yield() }
+        try await until { lines.all.contains { $0.contains("/payment") } }
         #expect(!lines.all.contains { $0.contains(sandbox.adminToken) })
     }
 
@@ -165,12 +180,4 @@ private final class Lines: @unchecked Sendable {
 
 private func isGone(_ process: Int32) -> Bool {
     kill(process, 0) != 0 && errno == ESRCH
-}
-
-private func waitUntilGone(_ process: Int32) async throws {
-    let limit = ContinuousClock.now + .seconds(60)
-    while !isGone(process) {
-        try #require(ContinuousClock.now < limit, "it lives on")
-        try await Task.sleep(for: .milliseconds(10))
-    }
 }

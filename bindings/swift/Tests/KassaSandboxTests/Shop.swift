@@ -1,6 +1,7 @@
 import Foundation
 import Kassa
 import KassaSandbox
+import Testing
 
 /// Asks a sandbox through the SDK, and never twice.
 struct Shop {
@@ -35,6 +36,15 @@ struct Shop {
 
     func status(_ orderNumber: String, provider: Provider = .cards) async throws -> PaymentStatus {
         try await gateway.providerStatus(orderNumber, provider: provider).status
+    }
+}
+
+/// Waits for what comes in milliseconds; the limit is for a machine that stands still.
+func until(_ isThere: () async throws -> Bool) async throws {
+    let limit = ContinuousClock.now + .seconds(60)
+    while try await !isThere() {
+        try #require(ContinuousClock.now < limit, "it does not come")
+        try await Task.sleep(for: .milliseconds(10))
     }
 }
 

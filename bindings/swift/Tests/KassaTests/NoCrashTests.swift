@@ -102,7 +102,7 @@ import Testing
 
     @Test(arguments: [Int.min, Int(Int32.min) - 1, -1, 0, Int(UInt32.max) + 1, Int.max])
     func aNumberThatIsTooLargeIsRefused(_ number: Int) async throws {
-        let it = try Loopback(Replies.charged) { $0.queryRetries = number }
+        let it = try Loopback(Replies.charged)
         var payment = cardPayment()
         payment.card = Card(pan: "4111111111111111", expiryMonth: "08", expiryYear: number, cvc: "737", holderName: "A B")
         await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(payment) }
@@ -115,6 +115,19 @@ import Testing
             await #expect(throws: PaymentError.self) { try await it.gateway.createMbankPayment(bank) }
             await #expect(throws: PaymentError.self) { try await it.gateway.createQrImage(QrPayment(sumTyiyn: number)) }
         }
+    }
+
+    @Test(arguments: [Int.min, -1, Int(UInt32.max) + 1, Int.max])
+    func aNumberOfRetriesThatIsNoneIsRefused(_ retries: Int) {
+        #expect(throws: PaymentError.misconfigured(detail: "query_retries must be from 0 to 4294967295")) {
+            try Loopback(Replies.charged) { $0.queryRetries = retries }
+        }
+    }
+
+    @Test(arguments: [0, Int(UInt32.max)])
+    func aNumberOfRetriesIsTaken(_ retries: Int) async throws {
+        let it = try Loopback(Replies.charged) { $0.queryRetries = retries }
+        #expect(try await it.gateway.qrStatus("t-1").status == .charged)
     }
 
     static let texts = [

@@ -9,7 +9,7 @@ import Testing
         let shop = try Shop.at(gateway)
         let late = try await gateway.faults.add(.delay, endpoint: .payment, delay: .seconds(600))
         let program = try shop.start("card", "--order-number", "KILLED-1", "--pan", cardAtOnce)
-        while try await gateway.ledger().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await until { try await !gateway.ledger().isEmpty }
         await program.kill()
         try await late.remove()
         let reference = "kassa1:kind=card&order=KILLED-1&provider=Cards"
@@ -112,7 +112,8 @@ import Testing
             #expect(try await shop.run("mbank", "--no-wait", "--order-number", order).code == 0)
         }
         try await gateway.decline("OPEN-2")
-        let run = try await shop.run("watch", "--resume", "--deadline", "1")
+        // Long enough to hear of the one that is over; the other one takes all of it.
+        let run = try await shop.run("watch", "--resume", "--deadline", "5")
         #expect(run.code == 3)
         #expect(run.output.contains("was in a sandbox that kept it in memory") && run.output.contains("│ resumed"), "\(run.output)")
         #expect(try shop.states() == ["gone", "open", "rejected"])
@@ -142,7 +143,7 @@ import Testing
         #expect(try await post(url, "") == 404)
         await program.kill()
         // The system closes the pipe that kept it alive, and it ends in order.
-        while try await post(url, "") != nil { try await Task.sleep(for: .milliseconds(10)) }
+        try await until { try await post(url, "") == nil }
     }
 
     @Test func noSecretIsPrintedOrStored() async throws {
@@ -164,9 +165,10 @@ import Testing
             told += run.output + run.errors
         }
         #expect(codes == [0, 0, 1, 0, 0, 2], "\(told)")
-        for secret in [pan, "4111 1111 1111 1111", cvc, password, "123456", otp] {
-            #expect(!(told + shop.stateText).contains(secret), "\(secret)")
-        }
+        told += shop.stateText
+        for secret in [pan, "4111 1111 1111 1111", cvc, password] { #expect(!told.contains(secret), "\(secret)") }
+        // As words: a longer number may hold six digits by chance.
+        for otp in ["123456", otp] { #expect(!told.contains(try Regex("\\b\(otp)\\b")), "\(otp)") }
         let help = try await shop.start("card", "--help", environment: ["KASSA_CARD_PAN": Sandbox.TestCard.declined.pan]).end()
         #expect(!help.output.contains(Sandbox.TestCard.declined.pan))
         await gateway.stop()

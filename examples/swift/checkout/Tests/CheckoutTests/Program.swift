@@ -12,6 +12,25 @@ func startSandbox() async throws -> Sandbox {
     try await Sandbox.start(.init(password: password))
 }
 
+/// Waits for what comes in milliseconds; the limit is for a machine that stands still.
+func until(_ isThere: () async throws -> Bool) async throws {
+    let limit = ContinuousClock.now + .seconds(60)
+    while try await !isThere() {
+        try #require(ContinuousClock.now < limit, "it does not come")
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
+/// What the gateway has sent as callbacks, once it was so much: it writes a delivery down after its receiver has the answer.
+func callbackBodies(of gateway: Sandbox, atLeast count: Int = 1) async throws -> [String] {
+    var bodies: [String] = []
+    try await until {
+        bodies = try await gateway.callbacks().map(\.body)
+        return bodies.count >= count
+    }
+    return bodies
+}
+
 /// A folder for the state file, and where the program finds its gateway.
 struct Shop: Sendable {
     let folder: URL

@@ -34,14 +34,13 @@ const CANNOT_MEET: &[(&str, &[&str], &str)] = &[
     ("unknown-code", &["create_qr_image"], "its answer has no code"),
     ("callback-lost", &["verify_callback"], "there is no callback to verify"),
     ("callback-lost", QUERIES, "it makes no payment whose callback could be struck"),
-    ("callback-late", QUERIES_AND_WATCH, "it makes no payment whose callback could be struck"),
-    ("callback-duplicated", QUERIES_AND_WATCH, "it makes no payment whose callback could be struck"),
-    ("callback-out-of-order", QUERIES_AND_WATCH, "it makes no payment whose callback could be struck"),
-    ("callback-forged", QUERIES_AND_WATCH, "it makes no payment whose callback could be struck"),
+    ("callback-late", QUERIES, "it makes no payment whose callback could be struck"),
+    ("callback-duplicated", QUERIES, "it makes no payment whose callback could be struck"),
+    ("callback-out-of-order", QUERIES, "it makes no payment whose callback could be struck"),
+    ("callback-forged", QUERIES, "it makes no payment whose callback could be struck"),
 ];
 
 const QUERIES: &[&str] = &["payment_status", "provider_status", "qr_status"];
-const QUERIES_AND_WATCH: &[&str] = &["payment_status", "provider_status", "qr_status", "watch"];
 
 /// Why they cannot meet, if they cannot.
 pub fn cannot_meet(fault: &str, operation: &str) -> Option<&'static str> {

@@ -53,12 +53,21 @@ fn charged(payment: &Payment) -> Value {
     answers::verdict("confirmed", &payment.subject, CHARGED)
 }
 
+/// Whatever was told, who asks learns the truth, and the payer was charged once.
+fn charged_once(payment: &Payment) -> Vec<Value> {
+    let line = answers::ledger_line(payment.number.clone(), payment.transaction.clone(), CHARGED);
+    vec![
+        watch(payment.reference.clone()),
+        outcome(answers::outcome(&payment.subject, CHARGED)),
+        step("ledger", Value::Null).answering(json!([line])),
+    ]
+}
+
 /// Nobody tells the merchant, who asks and learns.
 fn lost(payment: &Payment) -> Vec<Value> {
     let mut steps = paid(payment, "callback-lost", json!({}));
+    steps.extend(charged_once(payment));
     steps.extend([
-        watch(payment.reference.clone()),
-        outcome(answers::outcome(&payment.subject, CHARGED)),
         step("callbacks", json!({"count": 1})).answering(json!([{"fault": "callback-lost"}])),
         step("sent", Value::Null).answering(json!(0)),
     ]);
@@ -69,6 +78,7 @@ fn late(payment: &Payment) -> Vec<Value> {
     let mut steps = paid(payment, "callback-late", json!({"delay_ms": LATE_MS}));
     steps.extend(callbacks_until(1, "callback"));
     steps.push(verify(payment, "callback", charged(payment)));
+    steps.extend(charged_once(payment));
     steps
 }
 
@@ -81,6 +91,7 @@ fn duplicated(payment: &Payment) -> Vec<Value> {
     steps.push(step("parse_callback", json!({"body": kept("second")})).answering(kept("read")));
     steps.push(verify(payment, "first", charged(payment)));
     steps.push(verify(payment, "second", charged(payment)));
+    steps.extend(charged_once(payment));
     steps
 }
 
@@ -96,6 +107,7 @@ fn out_of_order(payment: &Payment) -> Vec<Value> {
     ])));
     steps.push(verify(payment, "first", charged(payment)));
     steps.push(verify(payment, "second", charged(payment)));
+    steps.extend(charged_once(payment));
     steps
 }
 
@@ -111,6 +123,7 @@ fn forged(payment: &Payment) -> Vec<Value> {
     steps.push(payment.pay.clone());
     steps.extend(callbacks_until(2, "true one"));
     steps.push(verify(payment, "true one", charged(payment)));
+    steps.extend(charged_once(payment));
     steps
 }
 

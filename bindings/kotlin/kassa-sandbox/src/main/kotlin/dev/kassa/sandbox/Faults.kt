@@ -20,7 +20,7 @@ public enum class FaultName(override val word: String) : Word {
     /** The request takes effect, and the answer's body comes a byte a second. */
     DRIP("drip"),
 
-    /** The connection is reset before a request was read. */
+    /** The connection is reset on the first line of its first request. */
     RESET_ON_CONNECT("reset-on-connect"),
 
     /** The request takes effect, and the connection is reset before the answer. */

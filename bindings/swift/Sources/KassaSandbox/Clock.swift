@@ -1,0 +1,68 @@
+import Foundation
+
+extension Sandbox {
+    /// The sandbox's clock as it stood when it was asked for, and what it makes of payments that are pending.
+    public struct ClockValues: Hashable, Sendable, Decodable {
+        /// What time it is there.
+        public let now: Date
+        /// How far it was stepped forward.
+        public let ahead: Duration
+        /// How often the status of a pending payment is asked for until it becomes final; nil where that makes none final.
+        public let settleAfterQueries: Int?
+        /// How long a payment is pending until it becomes final; nil where that makes none final.
+        public let settleAfter: Duration?
+
+        private enum CodingKeys: String, CodingKey {
+            case now
+            case ahead = "ahead_ms"
+            case settleAfterQueries = "settle_after_queries"
+            case settleAfter = "settle_after_ms"
+        }
+
+        /// As the sandbox tells it.
+        public init(from decoder: any Decoder) throws {
+            let told = try decoder.container(keyedBy: CodingKeys.self)
+            now = try told.decode(Date.self, forKey: .now)
+            ahead = .milliseconds(try told.decode(Int64.self, forKey: .ahead))
+            settleAfterQueries = try told.decode(Int?.self, forKey: .settleAfterQueries)
+            settleAfter = try told.decode(Int64?.self, forKey: .settleAfter).map { .milliseconds($0) }
+        }
+    }
+
+    /// The gateway's clock, and what it makes of payments that are pending. A ``Sandbox/reset()`` puts it back.
+    public struct Clock: Sendable {
+        let admin: Admin
+
+        /// What time it is there, and when pending payments become final.
+        public func read() async throws -> ClockValues {
+            try await admin.ask(ClockValues.self, "GET", "clock")
+        }
+
+        /// Steps it forward. What is due by then happens at once: callbacks are sent again, pending payments become final, cards
+        /// expire.
+        ///
+        /// - Parameter step: In whole milliseconds.
+        /// - Returns: How it stands then.
+        @discardableResult
+        public func forward(by step: Duration) async throws -> ClockValues {
+            let wanted = ["ms": try whole(step, of: .milliseconds(1), "step")]
+            return try await admin.ask(ClockValues.self, "POST", "clock/forward", body: wanted)
+        }
+
+        /// Lets pending payments become final by themselves, those that are pending already, too; without either, never.
+        ///
+        /// - Parameters:
+        ///   - afterQueries: Once the status was asked for so often, each of these questions still being told `PENDING`.
+        ///   - after: Once it has been pending for so long by the sandbox's clock, in whole milliseconds.
+        /// - Returns: How it stands then.
+        @discardableResult
+        public func settlePending(afterQueries: Int? = nil, after: Duration? = nil) async throws -> ClockValues {
+            let wanted = [
+                "settle_after_queries": afterQueries.map(Int64.init),
+                // Nothing is told as null: a setting that is not named would stay.
+                "settle_after_ms": try after.map { try whole($0, of: .milliseconds(1), "after") },
+            ]
+            return try await admin.ask(ClockValues.self, "PATCH", "clock", body: wanted)
+        }
+    }
+}

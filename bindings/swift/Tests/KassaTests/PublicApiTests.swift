@@ -1,0 +1,48 @@
+import Foundation
+import Kassa
+import Testing
+
+/// What only the users of the package would miss: names that nothing else here needs.
+@Suite struct PublicApiTests {
+    @Test func aGatewayNeedsNoMoreThanAnAddressAndCredentials() async throws {
+        let server = Server([Replies.charged])
+        let gateway = try Gateway(baseURL: server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
+        #expect(try await gateway.qrStatus("t-1").status == .charged)
+        let login = Data("shop:swordfish-77".utf8).base64EncodedString()
+        #expect(server.received.map { $0.headers["authorization"] } == ["Basic \(login)"])
+        await gateway.close()
+        #expect {
+            try Gateway(baseURL: "pay.example.kg", credentials: Credentials(login: "shop", password: "swordfish-77"))
+        } throws: { ($0 as? PaymentError)?.kind == "Misconfigured" }
+    }
+
+    @Test func aCallbackMadeByHandIsTheOneThatWouldHaveCome() throws {
+        let came = try callback(amount: Decimal(string: "100.10")!)
+        let made = Callback(
+            orderNumber: "order-1", amount: Decimal(string: "100.10")!, currency: "KGS", status: .charged,
+            dateCreated: LocalDateTime.parse("2026-11-20T09:05:07.25"), dateCreatedText: "2026-11-20T09:05:07.25",
+            provider: .cards, raw: came.raw)
+        #expect(made == came)
+        #expect(try made.dedupKey() == came.dedupKey() && made.paymentRef() == .card("order-1"))
+        let qr = Callback(
+            orderNumber: "order-1", amount: 1, status: .charged, dateCreatedText: "", requisite: "996700000001",
+            provider: .mbank, raw: "{}")
+        #expect(try qr.paymentRef() == nil && qr.dateCreated == nil && qr.currency == nil)
+    }
+
+    @Test func theExampleOfTheLogCompiles() throws {
+        let here = URL(filePath: #filePath)
+        let source = try String(contentsOf: here, encoding: .utf8)
+        let documented = try String(
+            contentsOf: here.appending(path: "../../../Sources/Kassa/KassaLog.swift").standardized, encoding: .utf8)
+        let example = try #require(documented.firstMatch(of: #/    /// ```swift\n(.+?)    /// ```/#.dotMatchesNewlines()))
+        #expect(source.contains(example.1.replacing("    /// ", with: "    ")))
+    }
+}
+
+/// As it stands in the documentation of ``KassaLog``.
+private func printTheWarnings() {
+    KassaLog.send { event in
+        if event.level == .error || event.level == .warning { print(event.text) }
+    }
+}
