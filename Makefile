@@ -1,6 +1,6 @@
-# The commands a newcomer needs: demo, shop, sandbox, test, bench, lint. Those who look for trouble: soak, fuzz.
+# The commands a newcomer needs: demo, shop, sandbox, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz wheel sdist jar bench lint
+.PHONY: demo shop sandbox help test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz wheel sdist jar bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/need cargo cc
@@ -13,6 +13,9 @@ shop: ## A web shop that takes payments, with a sandbox of its own
 sandbox: ## The gateway's side with an invented history; its dashboard is at the address it prints
 	@scripts/need cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## Everything there is
 	@scripts/need cargo cc
@@ -34,17 +37,21 @@ test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and t
 	@scripts/need cargo cc python3 chromium
 	scripts/test-python
 
-soak: ## A million random schedules in memory, or SCHEDULES=5000000
-	@scripts/need cargo cc
-	KASSA_SCHEDULES=$(or $(SCHEDULES),1000000) cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
-
-fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds
-	@scripts/need cargo cc c++
-	scripts/fuzz $(TARGETS)
+test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, and the recipe for an AAR
+	@scripts/need cargo cc javac mvn strip
+	scripts/test-kotlin
 
 test-swift: ## The Swift package and its example, warnings as errors; on Debian, Swift is set up where it is missing
 	@scripts/need cargo cc
 	scripts/test-swift
+
+soak: ## A million random schedules in memory, or SCHEDULES=5000000
+	@scripts/need cargo cc
+	KASSA_SCHEDULES=$(or $(SCHEDULES),1000000) cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
+
+fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
+	@scripts/need cargo cc c++
+	scripts/fuzz $(TARGETS)
 
 wheel: ## The Python wheels, stripped, tried in fresh environments of every CPython that is found
 	@scripts/need cargo cc python3 strip
@@ -54,10 +61,6 @@ wheel: ## The Python wheels, stripped, tried in fresh environments of every CPyt
 sdist: ## The Python source distribution, built and installed by pip
 	@scripts/need cargo cc python3
 	scripts/python-sdist
-
-test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, and the recipe for an AAR
-	@scripts/need cargo cc javac mvn strip
-	scripts/test-kotlin
 
 jar: ## The jars of the Kotlin packages, documentation included
 	@scripts/need cargo cc javac mvn strip

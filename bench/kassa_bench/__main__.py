@@ -34,7 +34,7 @@ def preface() -> str:
     return f"""# Measurements
 
 Every table comes from one run on one machine: {now}, {machine}. The subjects of a table were measured in turn, round by
-round, and the ratio is taken round by round, so read the ratios, not the times. A part under 1 means that Kassa needs less.
+round, and the ratio is taken round by round, so read the ratios, not the times. A ratio under 1 means that Kassa needs less.
 Repeat with `make bench`, which installs the peers into a folder of its own. `scripts/bench NAME` prints one suite alone.
 """
 

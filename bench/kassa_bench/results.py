@@ -32,7 +32,7 @@ class Comparison:
 
     def table(self) -> list[str]:
         remark = any(self.facts.values())
-        head = ["", f"median, {self.unit}", "Kassa's part of it: median (least to most)", "bar"]
+        head = ["", f"median, {self.unit}", "Kassa / peer: median (least to most)", "at most"]
         rows = [head + (["remark"] if remark else [])]
         for subject, samples in self.samples.items():
             row = [subject, f"{statistics.median(samples):.4g}", self._ratio(subject), self._bar(subject)]
@@ -65,7 +65,7 @@ class Figures:
 
     def table(self) -> list[str]:
         lines = [f"| {what} | {value} | {bar} |" for what, value, bar in self.rows]
-        return [f"**{self.title}**", "", "| | | bar |", "|---|---|---|", *lines, ""]
+        return [f"**{self.title}**", "", "| | | at most |", "|---|---|---|", *lines, ""]
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,14 @@ class Section:
     about: str
     parts: Sequence[Comparison | Figures]
     remarks: str = ""
-    """Why a bar is missed, and what else is worth knowing."""
+    """What else is worth knowing."""
+    why_missed: str = ""
+    """What stands in the way of a bar; told only where one is missed."""
 
     def text(self) -> list[str]:
         lines = [f"## {self.title}", "", self.about, ""]
         for part in self.parts:
             lines += part.table()
-        return lines + ([self.remarks, ""] if self.remarks else [])
+        missed = any(part.missed() for part in self.parts)
+        told = [self.why_missed if missed else "", self.remarks]
+        return lines + [line for text in told if text for line in (text, "")]

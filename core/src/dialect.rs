@@ -32,6 +32,8 @@ pub(crate) use fields::{EndpointDialect, Field};
 /// let typo = Dialect::from_json(r#"{"endpoints": {"mbank_payment": {"refusal_code": ["310"]}}}"#);
 /// assert!(typo.is_err());
 /// ```
+///
+/// All that it can hold is told on a page of the project, `docs/dialect.md`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
@@ -145,6 +147,23 @@ mod tests {
     fn the_default_survives_its_json() {
         assert_eq!(Dialect::from_json(&Dialect::default().to_json()).unwrap(), Dialect::default());
         assert_eq!(Dialect::from_json("{}").unwrap(), Dialect::default());
+    }
+
+    #[test]
+    fn its_page_names_all_that_it_can_hold() {
+        let page = include_str!("../../docs/dialect.md");
+        let written = Dialect::default().to_json();
+        let names = written
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .filter(|text| text.starts_with(|first: char| first.is_ascii_lowercase()));
+        for name in names {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
+        let shown = page.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        assert_eq!(shown.trim(), include_str!("../../examples/sandbox-dialect.json").trim());
+        assert!(Dialect::from_json(shown).is_ok());
     }
 
     #[test]

@@ -374,6 +374,8 @@ fn proxies_of_the_environment_are_used_only_when_asked_for() {
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "in_a_process_with_a_proxy_in_its_environment"])
         .env("http_proxy", proxy.url())
+        .env_remove("no_proxy")
+        .env_remove("NO_PROXY")
         .env("KASSA_TEST_CHILD", "1")
         .output()
         .unwrap();

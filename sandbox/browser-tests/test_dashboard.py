@@ -73,6 +73,14 @@ def assert_list_suits(visitor: Visitor, size: Size) -> None:
     assert wide <= room, f"{visitor.page.url}: the list is {wide} px wide in a box of {room} px"
 
 
+def wait_for_a_callback(sandbox: Sandbox, order: str) -> None:
+    """An attempt is written down only after its receiver has answered, and no page waits for that."""
+    deadline = time.monotonic() + 60
+    while not sandbox.callbacks(order):
+        assert time.monotonic() < deadline, "no callback was delivered"
+        time.sleep(0.01)
+
+
 def test_an_empty_sandbox_says_how_to_begin(visit: Visit, kassa_sandbox: Sandbox) -> None:
     merchant = visit()
     log_in(merchant, kassa_sandbox)
@@ -112,6 +120,7 @@ def test_a_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sand
     payer.page.get_by_label("One-time password").fill(cards.APPROVED.otp or "")
     payer.press("Confirm")
     expect(payer.heading).to_have_text("The shop")
+    wait_for_a_callback(kassa_sandbox, "followed-1")
 
     merchant = visit()
     log_in(merchant, kassa_sandbox)
@@ -156,6 +165,8 @@ def test_a_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, ka
         payer = visit()
         payer.open(shop.card_payment(order="seen-1"))
         payer.press("Cancel the payment")
+        expect(payer.heading).to_have_text("Not paid")
+        wait_for_a_callback(kassa_sandbox, "seen-1")
 
     merchant = visit()
     log_in(merchant, kassa_sandbox, "/dashboard/deliveries?order=seen-1")
@@ -189,18 +200,22 @@ def test_the_list_is_filtered_sorted_and_paged(merchant: Visitor) -> None:
     page.get_by_label("Status").select_option("Rejected")
     merchant.press("Show")
     expect(page.get_by_role("heading", name="matching payments")).to_be_visible()
+    page.wait_for_load_state()
     assert set(page.locator("tbody .badge").all_inner_texts()) == {"Rejected"}
     page.get_by_role("link", name="Amount").click()
     expect(page.get_by_role("columnheader", name="Amount")).to_have_attribute("aria-sort", "descending")
+    page.wait_for_load_state()
     first = page.locator("tbody td.number").all_inner_texts()
     amounts = [float(text.split()[0].replace(",", "")) for text in first]
     assert amounts == sorted(amounts, reverse=True)
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("link", name="Previous")).to_be_visible()
+    page.wait_for_load_state()
     second = page.locator("tbody td.number").all_inner_texts()
     assert float(second[0].split()[0].replace(",", "")) <= amounts[-1]
     page.get_by_role("link", name="Previous").click()
     expect(page.get_by_role("link", name="Previous")).to_be_hidden()
+    page.wait_for_load_state()
     assert page.locator("tbody td.number").all_inner_texts() == first
     with merchant.refused(400):
         page.get_by_label("Amount from").fill("a lot")

@@ -38,6 +38,8 @@ class Keyboard:
             self._keys.press(key)
 
     def type(self, text: str) -> None:
+        """Into the field that has the focus; a new page gives it one only when it is first drawn."""
+        expect(self._visitor.page.locator("input:focus, textarea:focus")).to_have_count(1)
         self._keys.type(text)
 
 

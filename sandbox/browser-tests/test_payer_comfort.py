@@ -108,11 +108,17 @@ def test_an_impatient_payer_pays_once(visit: Visit, shop: Shop, kassa_sandbox: S
     assert kassa_sandbox.payment("order-17").times_charged == 1
 
 
+def open_with_its_clock_stopped(payer: Visitor, address: str) -> None:
+    """On the page no time passes from then on but what the test lets pass."""
+    payer.page.clock.install(time="2030-01-01T00:00:00")
+    payer.open(address)
+    payer.page.clock.pause_at("2030-01-01T01:00:00")
+
+
 def test_a_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
     shop.return_url = "myapp://paid?cart=7"
     payer = visit()
-    payer.page.clock.install()
-    payer.open(shop.card_payment())
+    open_with_its_clock_stopped(payer, shop.card_payment())
     payer.page.get_by_label("One-time password").fill("123456")
     with payer.without_the_app("myapp"):
         payer.press("Confirm")
@@ -136,8 +142,7 @@ def test_a_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: S
 def test_a_payer_who_is_back_from_an_app_may_send_the_form_again(visit: Visit, shop: Shop) -> None:
     shop.return_url = "myapp://paid"
     payer = visit()
-    payer.page.clock.install()
-    payer.open(shop.card_payment())
+    open_with_its_clock_stopped(payer, shop.card_payment())
     payer.page.get_by_label("One-time password").fill("123456")
     with payer.without_the_app("myapp"):
         payer.press("Confirm")

@@ -51,7 +51,7 @@ def run() -> Section:
         "The native library",
         "As it is in the packages for this machine.",
         [Figures("The library", rows)],
-        remarks=(
+        why_missed=(
             "Missed: rustls and ring take 0.7 MB, what the standard library prints backtraces with and UniFFI's "
             "functions with their metadata 0.17 MB each, and the IDNA tables of URLs 0.1 MB. Optimised for nothing but "
             "size it is 0.1 MB smaller."

@@ -49,5 +49,4 @@ def run() -> Section:
         "Over warm connections: 200 one after the other a round, and five times 100 at once; 31 rounds. Each peer may hold 100 "
         "connections.",
         parts,
-        remarks="One by one is level with aiohttp. The machine was busy while it was measured, as the spread shows.",
     )

@@ -46,6 +46,8 @@ class RawGateway:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for connection in self._open:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
             connection.close()
 
     def _serve(self) -> None:
@@ -97,7 +99,10 @@ def envelope(status: int, code: str, message: str = "", data: dict[str, object] 
 
 
 def silence(connection: socket.socket) -> None:
-    """Never replies."""
+    """Never replies; leaves when the other side does."""
+    with connection, suppress(OSError):
+        while connection.recv(65536):
+            pass
 
 
 def hang_up(connection: socket.socket) -> None:

@@ -141,8 +141,10 @@ def test_a_query_given_up_leaves_the_gateway_usable(raw: RawGateway) -> None:
 
     async def flow() -> None:
         async with raw.async_gateway() as gateway:
+            query = asyncio.create_task(gateway.provider_status("o-1", kassa.Provider.MBANK))
+            await asyncio.to_thread(raw.received.acquire)
             with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(gateway.provider_status("o-1", kassa.Provider.MBANK), 0.05)
+                await asyncio.wait_for(query, 0.05)
             report = await gateway.provider_status("o-1", kassa.Provider.MBANK)
             assert report.status == kassa.PaymentStatus.CHARGED
 
@@ -184,6 +186,7 @@ def test_event_loops_leave_no_descriptor_behind(raw: RawGateway) -> None:
 
     async def flow() -> None:
         await gateway.provider_status("o-1", kassa.Provider.MBANK)
+        await asyncio.to_thread(raw.received.acquire)
         # Still there when the loop ends, so it is cancelled.
         unfinished.append(asyncio.create_task(gateway.provider_status("o-1", kassa.Provider.MBANK)))
         await asyncio.to_thread(raw.received.acquire)

@@ -170,9 +170,10 @@ async fn settle(
 /// The payment comes to its true end; or it is given back, where it was made only now.
 async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> Result<Option<PaymentRef>, Broken> {
     let key = payment.order_number.clone().or(payment.transaction_id.clone()).unwrap_or_default();
-    let existed = sandbox.payment(&key).is_some();
+    // One that was made after all were decided has no end yet: it is decided in the next round.
+    let has_end = sandbox.payment(&key).is_some_and(|payment| payment.status.is_final());
     // Long for what has an end; what was never made takes all of it.
-    let deadline = if existed { Duration::from_secs(60) } else { Duration::from_millis(300) };
+    let deadline = if has_end { Duration::from_secs(60) } else { Duration::from_millis(300) };
     let policy = PollPolicy { interval: Duration::from_millis(20), deadline };
     let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
     let outcome = watch.outcome().await;
@@ -183,7 +184,7 @@ async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> R
         }
         (Ok(WatchOutcome::Rejected { .. }), Some(PaymentStatus::Rejected))
         | (Err(PaymentError::DeadlineExpired { .. }), None) => Ok(None),
-        (Err(PaymentError::DeadlineExpired { .. }), Some(_)) if !existed => Ok(Some(payment.clone())),
+        (Err(PaymentError::DeadlineExpired { .. }), Some(_)) if !has_end => Ok(Some(payment.clone())),
         _ => Err(format!("{key} is {exists:?}, and its watch ended in {outcome:?}")),
     }
 }

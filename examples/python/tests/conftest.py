@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from kassa_sandbox import Sandbox
 from payer import Payer
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from shop_process import ShopProcess
+
+# On a busy machine a page, a shop and a sandbox take their time.
+expect.set_options(timeout=60_000)
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (

@@ -97,7 +97,7 @@ class Payer:
 
     def sees(self, title: str) -> None:
         """Waits until the page says it, without reloading it."""
-        expect(self.heading).to_have_text(title, timeout=15_000)
+        expect(self.heading).to_have_text(title)
 
     @property
     def heading(self) -> Locator:
@@ -106,8 +106,9 @@ class Payer:
 
     def scan(self) -> str:
         """Reads the QR code from what the screen shows."""
-        picture = self.page.get_by_alt_text("QR code").screenshot()
-        (code,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(picture)))
+        picture = self.page.get_by_alt_text("QR code")
+        expect(picture).to_have_js_property("complete", value=True)
+        (code,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(picture.screenshot())))
         return code.text
 
     def look(self, name: str) -> None:

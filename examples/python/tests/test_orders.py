@@ -229,7 +229,7 @@ def test_a_number_without_an_amount_proves_nothing_until_there_is_one(
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < deadline, "it never came to that"
         await asyncio.sleep(0.01)

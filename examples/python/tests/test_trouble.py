@@ -21,7 +21,7 @@ CARD_FORM = {"pan": cards.WITHOUT_3DS_APPROVED.pan, "expiry": "12/39", "cvc": "1
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.02)

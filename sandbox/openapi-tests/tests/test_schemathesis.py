@@ -30,8 +30,8 @@ def run(sandbox: Sandbox, tag: str, authorization: str, folder: Path) -> None:
         "run",
         f"{sandbox.base_url}/openapi.json",
     ]
-    options = ["--include-tag", tag, "--header", f"Authorization: {authorization}", "--workers", "2", "--no-color"]
-    environment = {**os.environ, "PYTHONPATH": str(HERE), "SCHEMATHESIS_HOOKS": "hooks"}
+    options = ["--include-tag", tag, "--header", f"Authorization: {authorization}", "--workers", "1", "--no-color"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE), "SCHEMATHESIS_HOOKS": "hooks", "PYTHONHASHSEED": "0"}
     done = subprocess.run(
         [*command, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

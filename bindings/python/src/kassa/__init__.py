@@ -10,8 +10,8 @@ Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and 
         )
         store(str(payment.payment_ref()))  # before anything is sent
         try:
-            gateway.create_mbank_payment(payment)
-            gateway.confirm_mbank_payment(payment.order_number, input("The code from the SMS? "))
+            created = gateway.create_mbank_payment(payment)
+            gateway.confirm_mbank_payment(payment.order_number, input("The code from the SMS? "), created.identifier)
         except kassa.OutcomeUnknown as error:
             print(error)  # it may have been charged; never send it again, ask
         match gateway.watch(payment.payment_ref()).outcome():

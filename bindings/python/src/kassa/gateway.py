@@ -124,7 +124,11 @@ class Gateway(Connected):
 
         ``expected`` is what the merchant knows of the order; give it, and a callback with another amount is found out.
 
-        Raises where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again."""
+        The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether
+        that number is one of a QR payment.
+
+        Raises where the gateway could not be asked, does not know the order, or does not say whether the number is that of a
+        QR payment. Nothing is proved then: ask again."""
         answer: CallbackVerdict = wait(
             ask(
                 self._core().verify_callback,

@@ -112,7 +112,8 @@ public enum CallbackVerdict: Hashable, Sendable {
     /// differ, as the interface spells them; `report` is the gateway's own, where it was asked.
     case contradicted(fields: [String], report: StatusReport?)
     /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that is not
-    /// known), or nothing ties a QR payment to what is expected.
+    /// known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no pay-form has one), and
+    /// the gateway tells no amount to compare, or one of an unknown unit.
     case unverifiable
 
     /// True where the gateway itself says that the money was taken, and nothing contradicts it: the only reason to ship.

@@ -13,8 +13,8 @@ internal import KassaGenerated
 ///     orderNumber: newOrderNumber(), phone: "996700000001", amountSom: 250, comment: "Two tickets")
 /// try store(payment.paymentRef().description)  // before anything is sent
 /// do {
-///     _ = try await gateway.createMbankPayment(payment)
-///     _ = try await gateway.confirmMbankPayment(payment.orderNumber, otp: codeFromTheSMS)
+///     let created = try await gateway.createMbankPayment(payment)
+///     _ = try await gateway.confirmMbankPayment(payment.orderNumber, otp: codeFromTheSMS, identifier: created.identifier)
 /// } catch let error as PaymentError where error.paymentMayExist {
 ///     print(error)  // it may have been charged; never send it again, ask
 /// }
@@ -118,8 +118,12 @@ public final class Gateway: Sendable {
 
     /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
     ///
+    /// The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that number
+    /// is one of a QR payment.
+    ///
     /// - Parameter expected: What the merchant knows of the order; give it, and a callback with another amount is found out.
-    /// - Throws: Where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.
+    /// - Throws: Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR
+    ///   payment. Nothing is proved then: ask again.
     public func verifyCallback(_ callback: Callback, expected: ExpectedPayment? = nil) async throws -> CallbackVerdict {
         let verdict = try await asked {
             try await $0.verifyCallback(gateway: core, callback: callback.core, expected: expected?.core)

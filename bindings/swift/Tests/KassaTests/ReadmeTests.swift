@@ -12,8 +12,9 @@ func takePayment(password: String, store: (String) throws -> Void, askForCode: (
         orderNumber: newOrderNumber(), phone: "996700000001", amountSom: 250, comment: "Two tickets")
     try store(payment.paymentRef().description)  // before anything is sent
     do {
-        _ = try await gateway.createMbankPayment(payment)
-        _ = try await gateway.confirmMbankPayment(payment.orderNumber, otp: await askForCode())
+        let created = try await gateway.createMbankPayment(payment)
+        _ = try await gateway.confirmMbankPayment(
+            payment.orderNumber, otp: await askForCode(), identifier: created.identifier)
     } catch let error as PaymentError where error.paymentMayExist {
         print(error)  // it may have been charged; never send it again, ask
     }

@@ -41,7 +41,7 @@ final class Server: @unchecked Sendable {
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let port = withUnsafeMutablePointer(to: &address) { [listener] pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                precondition(bind(listener, generic, size) == 0 && listen(listener, 64) == 0, "no socket")
+                precondition(bind(listener, generic, size) == 0 && listen(listener, 1024) == 0, "no socket")
                 precondition(getsockname(listener, generic, &size) == 0, "no port")
             }
             return UInt16(bigEndian: pointer.pointee.sin_port)

@@ -13,6 +13,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::{Duration, Instant},
 };
 
 use kassa_sandbox::{Sandbox, SandboxOptions};
@@ -113,6 +114,19 @@ impl From<Output> for Run {
 /// A sandbox of its own, with a password that is not the well-known one.
 pub fn sandbox() -> Sandbox {
     Sandbox::start(SandboxOptions { password: PASSWORD.to_owned(), ..SandboxOptions::default() }).unwrap()
+}
+
+/// The bodies of at least so many callbacks: the gateway writes one down only after its receiver has answered.
+pub fn callbacks(gateway: &Sandbox, count: usize) -> Vec<String> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let bodies: Vec<String> = gateway.callbacks().into_iter().map(|attempt| attempt.body).collect();
+        if bodies.len() >= count {
+            return bodies;
+        }
+        assert!(Instant::now() < deadline, "{} callbacks, not {count}", bodies.len());
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Stands between the program and a sandbox: passes requests on, and holds or loses replies while it is told to.

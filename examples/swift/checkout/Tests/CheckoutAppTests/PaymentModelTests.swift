@@ -18,6 +18,8 @@ private let returnURL = "kassa-shop://paid"
         let order = try await app.orderOnTheBanksPage(model)
         #expect(try app.store.read()?.orderNumber == order)
         model.payByCard(amount: 1, card: card(.approved))  // a second tap pays nothing
+        // Its own first question is answered before the payer has confirmed.
+        try await app.wait { try await app.questions() == 1 }
 
         try await app.sandbox.approve(order)
         model.cameBack(by: link(order))
@@ -149,7 +151,7 @@ private let returnURL = "kassa-shop://paid"
 
     @Test func aPaymentThatStaysOpenIsAskedAboutAgain() async throws {
         let app = try await App()
-        let model = try app.start(interval: .milliseconds(20), deadline: .seconds(3))
+        let model = try app.start(interval: .milliseconds(20), deadline: .seconds(10))
         model.payByCard(amount: 250, card: card(.stuckPending))
         try await app.wait { if case .stillOpen = model.screen { true } else { false } }
         let order = try #require(try app.store.read()?.orderNumber)

@@ -113,7 +113,7 @@ import Testing
         }
         try await gateway.decline("OPEN-2")
         // Long enough to hear of the one that is over; the other one takes all of it.
-        let run = try await shop.run("watch", "--resume", "--deadline", "5")
+        let run = try await shop.run("watch", "--resume", "--deadline", "10")
         #expect(run.code == 3)
         #expect(run.output.contains("was in a sandbox that kept it in memory") && run.output.contains("│ resumed"), "\(run.output)")
         #expect(try shop.states() == ["gone", "open", "rejected"])

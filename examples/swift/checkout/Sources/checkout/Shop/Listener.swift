@@ -22,6 +22,8 @@ struct Listener: Sendable {
     }
 
     let port: Int
+    /// Requests that were read whole, and whose answer is not out yet.
+    private let underWay = DispatchGroup()
 
     private static let mostBytesOfHead = 16 * 1024
     /// A callback is a few hundred bytes.
@@ -51,30 +53,40 @@ struct Listener: Sendable {
             throw Failure.system("port \(port) on 127.0.0.1 cannot be opened for callbacks: \(problem)")
         }
         self.port = Int(UInt16(bigEndian: address.sin_port))
-        Thread.detachNewThread {
+        Thread.detachNewThread { [underWay] in
             while true {
                 let connection = accept(listener, nil, nil)
                 if connection < 0 {
                     usleep(1000)  // out of file descriptors, perhaps
                     continue
                 }
-                Thread.detachNewThread { Self.serve(connection, answer) }
+                Thread.detachNewThread { Self.serve(connection, underWay, answer) }
             }
         }
     }
 
-    private static func serve(_ connection: Int32, _ answer: (Request) -> Response) {
+    /// Waits until what was taken in has been answered: who sent it would send it again otherwise.
+    func finish() {
+        _ = underWay.wait(timeout: .now() + .seconds(Self.patience))
+    }
+
+    private static func serve(_ connection: Int32, _ underWay: DispatchGroup, _ answer: (Request) -> Response) {
         defer { close(connection) }
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         var limit = timeval(tv_sec: patience, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             _ = setsockopt(connection, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
-        let response: Response
         switch readRequest(connection) {
-        case .success(let request): response = answer(request)
-        case .failure(let refusal): response = Response(status: refusal.status)
+        case .success(let request):
+            underWay.enter()
+            defer { underWay.leave() }
+            send(answer(request), on: connection)
+        case .failure(let refusal): send(Response(status: refusal.status), on: connection)
         }
+    }
+
+    private static func send(_ response: Response, on connection: Int32) {
         let body = Data((response.html ?? "").utf8)
         let head = [
             "HTTP/1.1 \(response.status) \(response.status < 300 ? "OK" : "Refused")",

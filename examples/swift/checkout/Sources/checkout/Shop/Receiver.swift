@@ -10,15 +10,19 @@ struct Receiver: Sendable {
     private let address: String
     private let publicCallback: String?
     private let desk: Desk
+    private let listener: Listener
 
     /// Opens the port. `publicCallback` is a URL that leads here from outside.
     init(port: Int, publicCallback: String?) throws {
         let desk = Desk()
-        let listener = try Listener(port: port) { Self.answer($0, desk) }
+        listener = try Listener(port: port) { Self.answer($0, desk) }
         address = "http://127.0.0.1:\(listener.port)"
         self.publicCallback = publicCallback
         self.desk = desk
     }
+
+    /// Waits until everybody who sent something has the answer.
+    func finish() { listener.finish() }
 
     /// The callback URL without a reference, as people need to know it.
     var shownCallbackURL: String { publicCallback ?? "\(address)/callback" }

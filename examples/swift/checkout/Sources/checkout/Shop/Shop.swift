@@ -70,6 +70,7 @@ struct Shop: Sendable {
 
     /// Waits for what is on its way, and stops the sandbox.
     func close() async {
+        receiver.finish()
         await gateway.close()
         await sandbox?.stop()
     }

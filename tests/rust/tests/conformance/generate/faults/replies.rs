@@ -20,10 +20,10 @@ use super::{
 };
 
 /// Long enough for everything but a fault that outlasts it.
-const SHORT_DEADLINE_MS: u64 = 3000;
+const SHORT_DEADLINE_MS: u64 = 8000;
 /// How long a payment is watched that nobody made, and one that nobody goes on with.
 const NEVER_MADE_MS: u64 = 1000;
-const LEFT_OPEN_MS: u64 = 3000;
+const LEFT_OPEN_MS: u64 = 8000;
 
 struct Fault {
     name: &'static str,

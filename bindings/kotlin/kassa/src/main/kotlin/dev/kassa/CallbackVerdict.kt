@@ -58,7 +58,8 @@ public sealed class CallbackVerdict {
 
     /**
      * Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that is
-     * not known), or nothing ties a QR payment to what is expected.
+     * not known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no pay-form has
+     * one), and the gateway tells no amount to compare, or one of an unknown unit.
      */
     public data object Unverifiable : CallbackVerdict()
 }

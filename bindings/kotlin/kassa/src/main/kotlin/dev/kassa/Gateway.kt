@@ -14,8 +14,8 @@ import kotlinx.coroutines.runBlocking
  *     val payment = MbankPayment(Kassa.newOrderNumber(), phone = "996700000001", amountSom = 250, comment = "Two tickets")
  *     store(payment.paymentRef().toString()) // before anything is sent
  *     try {
- *         gateway.createMbankPayment(payment)
- *         gateway.confirmMbankPayment(payment.orderNumber, otp = ask("The code from the SMS?"))
+ *         val created = gateway.createMbankPayment(payment)
+ *         gateway.confirmMbankPayment(payment.orderNumber, otp = ask("The code from the SMS?"), created.identifier)
  *     } catch (error: PaymentException.OutcomeUnknown) {
  *         show(error.message) // it may have been charged; never send it again, ask
  *     }
@@ -120,7 +120,11 @@ public constructor(config: GatewayConfig) : AutoCloseable {
     /**
      * Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
      *
-     * It throws where the gateway could not be asked, or does not know the order. Nothing is proved then: ask again.
+     * The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that
+     * number is one of a QR payment.
+     *
+     * It throws where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR
+     * payment. Nothing is proved then: ask again.
      *
      * @param expected what the merchant knows of the order; give it, and a callback with another amount is found out
      */

@@ -85,7 +85,7 @@ class PaymentExceptionTest {
     @Test
     fun `a stack trace shows the caller and no secret`() = withGateway(HANG_UP) { gateway, _ ->
         val error = assertThrows<PaymentException> {
-            runBlocking { gateway.createCardPayment(cardPayment(card("4000000000002016", "982"))) }
+            runBlocking { gateway.createCardPayment(cardPayment(card("4000000000002016", "982"), orderNumber = "o-1")) }
         }
         val trace = error.stackTraceToString()
         assertTrue("PaymentExceptionTest" in trace, trace)

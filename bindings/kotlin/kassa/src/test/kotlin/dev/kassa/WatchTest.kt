@@ -109,7 +109,7 @@ class WatchTest {
     @Test
     fun `an open payment expires, and wrong credentials end it`() {
         withGateway(OPEN) { gateway, _ ->
-            val policy = PollPolicy(Duration.ofMillis(20), Duration.ofSeconds(3)) // long enough for a first answer on any machine
+            val policy = PollPolicy(Duration.ofMillis(20), Duration.ofSeconds(10)) // long enough for a first answer on any machine
             val expired = assertThrows<PaymentException.DeadlineExpired> {
                 runBlocking { gateway.watch(payment, policy).collect() }
             }

@@ -30,10 +30,16 @@ class CapturedLog : Handler() {
     }
 
     override fun publish(record: LogRecord) {
-        lines += "${record.level} ${record.loggerName} ${record.message} ${record.thrown?.stackTraceToString().orEmpty()}"
+        // Order numbers that were made up here have digits of any kind.
+        val message = record.message.orEmpty().replace(MADE_UP, "")
+        lines += "${record.level} ${record.loggerName} $message ${record.thrown?.stackTraceToString().orEmpty()}"
     }
 
     override fun flush() = Unit
 
     override fun close() = Unit
+
+    private companion object {
+        val MADE_UP = Regex("[0-9a-f]{32}")
+    }
 }

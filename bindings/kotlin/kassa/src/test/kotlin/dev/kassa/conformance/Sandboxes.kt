@@ -47,7 +47,7 @@ class BorrowedSandbox private constructor(private val sandbox: Sandbox, private 
             val config = spec.at("config")
             val options = SandboxOptions(login = config.at("login").text, password = config.at("password").text, log = null)
             val isShared = kind == "shared"
-            return BorrowedSandbox(idle.poll().takeIf { isShared } ?: Sandbox.start(options), isShared)
+            return BorrowedSandbox((if (isShared) idle.poll() else null) ?: Sandbox.start(options), isShared)
         }
 
         fun stopAll() = generateSequence { idle.poll() }.forEach { it.close() }

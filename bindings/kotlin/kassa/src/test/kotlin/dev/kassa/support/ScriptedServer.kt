@@ -22,7 +22,7 @@ class Received(val method: String, val target: String, val headers: Map<String, 
  * Serves scripted bytes from a loopback socket. The first request gets the first reply, and so on; the last reply is repeated.
  */
 class ScriptedServer(private val replies: List<JsonElement>) : AutoCloseable {
-    private val listener = ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))
+    private val listener = ServerSocket(0, 1024, InetAddress.getByName("127.0.0.1"))
     private val lock = ReentrantLock()
     private val changed = lock.newCondition()
     private val requests = mutableListOf<Received>()

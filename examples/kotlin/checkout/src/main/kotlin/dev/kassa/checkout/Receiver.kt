@@ -14,6 +14,9 @@ import java.net.URLDecoder
 import java.net.URLEncoder
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.Executors
+import java.util.concurrent.Phaser
+import java.util.concurrent.TimeUnit.SECONDS
+import java.util.concurrent.TimeoutException
 import kotlin.concurrent.thread
 
 /** The name of this program's own reference in the query of a payment's two URLs. */
@@ -21,6 +24,9 @@ private const val REFERENCE = "ref"
 
 /** A callback is a few hundred bytes. */
 private const val MOST_BYTES = 64 * 1024
+
+/** Longer than an answer takes that anybody reads. */
+private const val PATIENCE_SECONDS = 15L
 
 /** How much may lie unread before the gateway is asked to come again. */
 private const val MOST_UNREAD = 64
@@ -62,6 +68,9 @@ class Mailbox {
 class Receiver(port: Int, private val publicCallback: URI?) : AutoCloseable {
     private val mailboxes = ConcurrentHashMap<String, Mailbox>()
 
+    /** Requests whose answer is not out yet, and this receiver itself. */
+    private val underWay = Phaser(1)
+
     @Volatile
     private var everything: Mailbox? = null
     private val server = listen(port)
@@ -82,13 +91,28 @@ class Receiver(port: Int, private val publicCallback: URI?) : AutoCloseable {
     /** Takes in every callback that no payment waits for. */
     fun expectEverything(): Mailbox = Mailbox().also { everything = it }
 
-    override fun close() = server.stop(0)
+    /** What was taken in is answered first: who sent it would send it again otherwise. */
+    override fun close() {
+        try {
+            underWay.awaitAdvanceInterruptibly(underWay.arriveAndDeregister(), PATIENCE_SECONDS, SECONDS)
+        } catch (_: TimeoutException) {
+            // Somebody who does not read the answer.
+        }
+        server.stop(0)
+    }
 
     private fun listen(port: Int): HttpServer = try {
         HttpServer.create(InetSocketAddress(InetAddress.getByName("127.0.0.1"), port), 0).apply {
             // A payer's browser may keep a connection open and say nothing.
             executor = Executors.newCachedThreadPool { thread(start = false, isDaemon = true, block = it::run) }
-            createContext("/") { exchange -> exchange.use(::answer) }
+            createContext("/") { exchange ->
+                underWay.register()
+                try {
+                    exchange.use(::answer)
+                } finally {
+                    underWay.arriveAndDeregister()
+                }
+            }
             start()
         }
     } catch (error: IOException) {
