@@ -130,6 +130,7 @@ def test_a_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: S
         payer.page.clock.fast_forward(5000)
         expect(form).not_to_have_attribute("aria-busy", "true")
         expect(told).to_have_text(ENGLISH.still_here)
+    payer.page.clock.resume()
     payer.look("app-not-opened")
     # Not by the mouse: until its question about the app is answered, the browser takes no clicks.
     payer.page.get_by_role("button", name="Confirm").dispatch_event("click")
