@@ -63,6 +63,7 @@ def pay_by_card(gateway: kassa.Gateway) -> str | None:
 
 def on_error(error: kassa.PaymentError) -> str:
     assert_type(error.payment_may_exist, bool)
+    assert_type(error.kind, str)
     assert_type(error.is_retryable, bool)
     match error:
         case kassa.Invalid(violations):
@@ -163,7 +164,7 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
         try:
             await asyncio.wait_for(gateway.provider_status("o-1", kassa.Provider("ELSOM")), 5)
         except kassa.InternalError as defect:
-            raise SystemExit(str(defect)) from defect
+            raise SystemExit(defect.detail) from defect
 
 
 def what_a_checker_refuses(gateway: kassa.Gateway) -> None:

@@ -12,15 +12,19 @@ from typing import Any
 
 import pytest
 from conftest import PASSWORD, REPOSITORY, Sandbox
-from raw_gateway import RawGateway, card, card_payment, envelope, mbank_payment
+from raw_gateway import CHARGED, RawGateway, card, card_payment, envelope, mbank_payment
 
 import kassa
 
 
-def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str | bytes, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return start("-m", "kassa", *arguments, stdin=stdin, **environment)
+
+
+def start(*arguments: str | bytes, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("KASSA_")}
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "kassa", *arguments],
+        [sys.executable, "-W", "error", *arguments],
         input=stdin,
         env={**inherited, "PYTHONIOENCODING": "utf-8", **environment},
         capture_output=True,
@@ -158,19 +162,142 @@ def test_a_callback_is_read_and_verified(environment: dict[str, str], charged: k
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("status", "kassa1:kind=card&order=1&provider=Cards"),
         ("status", "17"),
         ("status", "kassa1:kind=qr"),
         ("status", "--orders", "/no/such/file"),
         ("watch", "17", "--provider", "ELSOM"),
+        ("status", "kassa2:kind=card&order=1&provider=Cards"),
+        ("status", "kassa1:kind=card&order=1&provider=Cards", "--provider", "Cards"),
+        ("watch", "kassa1:kind=card&order=1&provider=Cards", "--provider", "Cards"),
+        ("status", "--gateway-number", "1", "--provider", "Cards"),
+        ("status", "--transaction", "1", "--provider", "Cards"),
+        ("verify", "--currency", "USD"),
+        ("verify", "--amount", "1"),
+        ("qr", "tea", "--side", "500"),
+        ("qr", "tea", "--side", "1", "--png", "never-written.png"),
     ],
 )
 def test_wrong_use_is_named(arguments: tuple[str, ...], environment: dict[str, str]) -> None:
-    settings = {} if arguments[1].endswith("Cards") else environment
-    wrong = run(*arguments, **settings)
+    wrong = run(*arguments, stdin=callback("1"), **environment)
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("kassa: ")
+    assert len(wrong.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "about"),
+    [
+        (("watch", "1", "--interval", "-1"), "--interval: must be longer"),
+        (("watch", "1", "--interval", "nan"), "--interval: must be a number"),
+        (("watch", "1", "--deadline", "1e300"), "--deadline: must be a number"),
+        (("qr", "x", "--side", "-5"), "--side: must be between"),
+        (("qr", "x", "--side", "wide"), "--side: must be a whole number"),
+        (("qr", b"\xff"), "TEXT: must be UTF-8"),
+        (("status", b"\xff", "--provider", "Cards"), "PAYMENT: must be UTF-8"),
+        (("status", "1", "--provider", b"\xff"), "--provider: must be UTF-8"),
+        (("verify", "--amount", "nan"), "--amount: must be more"),
+        (("verify", "--amount", "1e999999"), "--amount: must be more"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments: tuple[str | bytes, ...], about: str) -> None:
+    wrong = run(*arguments)
+    assert wrong.returncode == 2
+    assert wrong.stderr.splitlines()[-1].startswith(
+        f"python -m kassa {os.fsdecode(arguments[0])}: error: argument {about}"
+    )
     assert "Traceback" not in wrong.stderr
+
+
+def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
+    for changes, complaint in (
+        ({"KASSA_LOGIN": ""}, "kassa: set KASSA_LOGIN in the environment"),
+        ({"KASSA_PASSWORD": "secret\udcff"}, "kassa: KASSA_PASSWORD is not UTF-8"),
+        ({"KASSA_DIALECT": "/no/such/file"}, "kassa: /no/such/file cannot be read: No such file or directory"),
+    ):
+        wrong = run("status", "1", "--provider", "Cards", **(environment | changes))
+        assert (wrong.returncode, wrong.stderr.splitlines()) == (2, [complaint])
+    ascii_only = run("qr", "tea", PYTHONIOENCODING="ascii")
+    assert ascii_only.returncode == 2
+    assert ascii_only.stderr.startswith("kassa: standard output is ascii")
+
+
+def test_an_order_number_may_begin_like_a_reference(environment: dict[str, str], raw: RawGateway) -> None:
+    raw.answers(CHARGED)
+    at_raw = environment | {"KASSA_BASE_URL": raw.url, "KASSA_DIALECT": ""}
+    for number in ("kassa-17", "kassa1", "kassa:17"):
+        run("status", number, "--provider", "Cards", **at_raw)
+        assert json.dumps(number).encode() in raw.requests[-1]
+    listed = run(
+        "status",
+        "--orders",
+        "-",
+        "--provider",
+        "MBank",
+        stdin="kassa-17\nkassa1:kind=mbank&order=18&provider=MBank",
+        **at_raw,
+    )
+    assert listed.stderr == ""
+    assert b'"18"' in raw.requests[-1]
+    no_numbers = run("status", "--orders", "-", "--provider", "MBank", stdin="kassa1:kind=qr&transaction=1", **at_raw)
+    assert no_numbers.returncode == 2
+    assert "holds none" in no_numbers.stderr
+
+
+DEFECTIVE = """
+import sys
+import kassa
+from kassa.cli.main import main
+
+def breaks(*_):
+    raise {defect}
+
+kassa.Gateway.provider_status = breaks
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("defect", ["kassa.InternalError('it broke')", "KeyError('it broke')"])
+def test_a_defect_never_looks_like_an_answer_of_the_gateway(defect: str, environment: dict[str, str]) -> None:
+    script = DEFECTIVE.format(defect=defect)
+    ask = ("status", "1", "--provider", "Cards")
+    broken = start("-c", script, *ask, **environment)
+    assert broken.returncode == 4
+    assert broken.stdout == ""
+    last = broken.stderr.splitlines()[-1]
+    assert last.startswith("kassa: A defect in Kassa: ")
+    assert "it broke" in last
+    assert last.endswith("It says nothing about the money: watch the payment, never send it again.")
+    for_machines = json.loads(start("-c", script, *ask, "--json", **environment).stdout)
+    assert for_machines["error"] == "InternalError"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [("qr", "tea"), ("--help",), ("callback", "no-such-file")])
+def test_it_ends_quietly_when_nobody_reads(arguments: tuple[str, ...], unbuffered: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    is_complaint = arguments[0] == "callback"
+    child = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "kassa", *arguments],
+        stdout=subprocess.PIPE if is_complaint else writer,
+        stderr=writer if is_complaint else subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        check=False,
+    )
+    os.close(writer)
+    # argparse itself may have let the help go.
+    assert child.returncode in ((0, 141) if arguments == ("--help",) else (141,))
+    assert (child.stdout or b"") + (child.stderr or b"") == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only where there is a device that is always full")
+def test_output_that_cannot_be_written_is_no_answer() -> None:
+    with Path("/dev/full").open("w") as full:
+        child = subprocess.run(
+            [sys.executable, "-m", "kassa", "qr", "tea"], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert child.returncode == 2
+    assert child.stderr.decode().splitlines() == ["kassa: the output cannot be written: No space left on device"]
 
 
 def test_the_password_is_in_no_output(environment: dict[str, str]) -> None:

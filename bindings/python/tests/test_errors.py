@@ -24,6 +24,8 @@ from raw_gateway import (
 )
 
 import kassa
+from kassa._calls import translated
+from kassa._generated import native
 
 REPORT = kassa.StatusReport(kassa.PaymentStatus.other("HOLD"), raw="{}")
 
@@ -176,9 +178,20 @@ def test_an_error_survives_pickle_and_copy(error: kassa.PaymentError) -> None:
 @pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)
 def test_an_error_says_what_happened(error: kassa.PaymentError) -> None:
     assert str(error) == error.describe()
+    assert error.kind == type(error).__name__
     assert str(error).endswith(".")
     assert repr(error).startswith(type(error).__name__ + "(")
     assert type(error).__module__ == "kassa"
+
+
+def test_a_defect_says_that_it_says_nothing_about_the_money() -> None:
+    error = kassa.InternalError("a panic")
+    assert "A defect in Kassa: a panic." in str(error)
+    assert "watch the payment, never send it again" in str(error)
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301
+    assert (again.detail, str(again)) == ("a panic", str(error))
+    with pytest.raises(kassa.InternalError, match="nothing about the money"), translated():
+        raise native.InternalError("a panic")
 
 
 def test_errors_match_by_their_fields() -> None:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment
@@ -138,3 +144,75 @@ if child:
     assert os.waitpid(child, 0)[1] == 0
 """
     in_child(lambda: os.execv(sys.executable, [sys.executable, "-W", "ignore", "-c", script]))
+
+
+APP = """
+import os
+import kassa
+
+gateway = kassa.Gateway(os.environ["GATEWAY"], kassa.Credentials("a", "b"))
+
+def ask():
+    return gateway.provider_status("o-1", kassa.Provider.MBANK).status
+
+ask()
+
+def app(environ, start_response):
+    text = f"{ask()} in {os.getpid()}"
+    start_response("200 OK", [("content-type", "text/plain")])
+    return [text.encode()]
+"""
+LONG = 60
+"""Seconds in which everything has happened on any machine."""
+
+
+@contextmanager
+def gunicorn(folder: Path, raw: RawGateway) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
+    """Two workers of one process each, forked from a master that has used the gateway. They share a socket."""
+    (folder / "shop.py").write_text(APP)
+    with socket.create_server(("127.0.0.1", 0)) as listener, (folder / "log").open("wb") as log:
+        options = (
+            "--preload",
+            "--workers=2",
+            f"--timeout={LONG}",
+            f"--bind=fd://{listener.fileno()}",
+            "--no-control-socket",
+        )
+        master = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", *options, "shop:app"],
+            cwd=folder,
+            env={**os.environ, "GATEWAY": raw.url},
+            pass_fds=[listener.fileno()],
+            stderr=log,
+        )
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}", master
+        finally:
+            # Its workers see that it is gone, and go.
+            master.kill()
+            master.wait()
+
+
+def test_workers_of_gunicorn_use_what_the_master_has_used(raw: RawGateway, tmp_path: Path) -> None:
+    both_ask = threading.Barrier(2)
+
+    def once_both_ask(connection: socket.socket) -> None:
+        both_ask.wait(LONG)
+        CHARGED(connection)
+
+    def get(url: str) -> str:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=LONG) as answer:
+            return str(answer.read().decode())
+
+    raw.answers(CHARGED, once_both_ask)
+    with gunicorn(tmp_path, raw) as (url, master), ThreadPoolExecutor(2) as pool:
+        # A worker answers one request at a time, so both have to.
+        texts = list(pool.map(get, [url, url]))
+        assert len(raw.requests) == 3, "one of the master, and one of each worker"
+        statuses, workers = zip(*(text.split(" in ") for text in texts), strict=True)
+        assert statuses == ("charged", "charged")
+        assert len({*workers, str(master.pid)}) == 3
+        master.terminate()
+        assert master.wait(LONG) == 0
+        log = (tmp_path / "log").read_text()
+        assert not any(word in log for word in ("Traceback", "ERROR", "CRITICAL")), log

@@ -2,29 +2,27 @@
 
 from decimal import Decimal
 from os import environ as env
+from pathlib import Path
 from sys import argv
 
 import kassa
 
-card = kassa.Card(
-    env["KASSA_CARD_PAN"],
-    env["KASSA_CARD_EXPIRY_MONTH"],
-    int(env["KASSA_CARD_EXPIRY_YEAR"]),
-    env["KASSA_CARD_CVC"],
-    env["KASSA_CARD_NAME"],
-)
+parts = ("PAN", "EXPIRY_MONTH", "EXPIRY_YEAR", "CVC", "NAME")
+pan, month, year, cvc, name = (env[f"KASSA_CARD_{part}"] for part in parts)
 payment = kassa.CardPayment(
     order_number=kassa.new_order_number(),
     description="Two coffees",
     amount=Decimal(argv[1]),
     currency="KGS",
-    card=card,
+    card=kassa.Card(pan, month, int(year), cvc, name),
     language="en",
     callback_url=env["KASSA_CALLBACK_URL"],
     ip="203.0.113.7",  # the payer's
 )
 print("reference:", payment.payment_ref(), flush=True)  # store it before sending
-with kassa.Gateway(env["KASSA_BASE_URL"], kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])) as gateway:
+credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
+dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
+with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     try:
         created = gateway.create_card_payment(payment)
         if isinstance(created.next_step, kassa.OpenConfirmation):

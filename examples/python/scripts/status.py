@@ -2,11 +2,14 @@
 
 import sys
 from os import environ as env
+from pathlib import Path
 
 import kassa
 
 ref = kassa.PaymentRef.parse(sys.argv[1])
-with kassa.Gateway(env["KASSA_BASE_URL"], kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])) as gateway:
+credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
+dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
+with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     match ref:
         case kassa.PaymentRef(transaction_id=str(transaction_id)):
             report = gateway.qr_status(transaction_id)

@@ -81,7 +81,12 @@ class Follower:
         # The unit of a QR amount is not shown, and the gateway made the code for this very sum.
         if payment.ref.kind == kassa.PaymentKind.QR:
             return True
-        return is_price(self._orders, payment, report)
+        order = self._orders.order(payment.order_reference)
+        if order is None:
+            return False
+        # What it does not say contradicts nothing.
+        same_amount = report.amount is None or report.amount == order.amount
+        return same_amount and (report.currency is None or report.currency.upper() == order.currency)
 
     async def _follow(self, payment: Payment) -> None:
         try:
@@ -124,15 +129,6 @@ class Follower:
                 self.settle(payment, report)
             case kassa.QueryFailed(error):
                 LOGGER.info("payment %s: asking failed, and goes on: %s", payment.id, error)
-
-
-def is_price(orders: Orders, payment: Payment, report: kassa.StatusReport) -> bool:
-    """True where a report does not contradict what the order costs. What it does not say contradicts nothing."""
-    order = orders.order(payment.order_reference)
-    if order is None:
-        return False
-    same_amount = report.amount is None or report.amount == order.amount
-    return same_amount and (report.currency is None or report.currency.upper() == order.currency)
 
 
 def after_a_crash(payment: Payment) -> State:

@@ -6,6 +6,7 @@ They are stored first and judged here, so that none is lost when the gateway can
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,8 +14,8 @@ from itertools import chain, repeat
 
 import kassa
 
-from .following import Follower, is_price
-from .orders import Hint, Orders, Payment
+from .following import Follower
+from .orders import Hint, Order, Orders, Payment
 
 LOGGER = logging.getLogger("shop")
 PROVIDERS = (kassa.Provider.CARDS, kassa.Provider.MBANK, kassa.Provider.MEGA_PAY)
@@ -79,57 +80,49 @@ class Judge:
         return chain(repeat(self._interval, MOST_ATTEMPTS), repeat(SLOW_PAUSE, MOST_SLOW_ATTEMPTS))
 
     async def _is_dealt_with(self, payment: Payment, hint: Hint) -> bool:
+        order = self._orders.order(payment.order_reference)
+        if order is None:
+            return True
         try:
             if hint.kind == "callback":
-                return await self._weigh_callback(payment, kassa.Callback.parse(hint.text))
-            return await self._weigh_return(payment, hint.text)
+                return await self._weigh(payment, order, hint, kassa.Callback.parse(hint.text))
+            return await self._weigh_return(payment, order, hint)
         except kassa.PaymentError as error:
             LOGGER.info("payment %s: a %s could not be checked: %s", payment.id, hint.kind, error)
             return False
 
-    async def _weigh_callback(self, payment: Payment, callback: kassa.Callback) -> bool:
-        order = self._orders.order(payment.order_reference)
-        if order is None:
-            return True
+    async def _weigh(self, payment: Payment, order: Order, hint: Hint, callback: kassa.Callback) -> bool:
         expected = kassa.ExpectedPayment(payment.ref, order.amount, order.currency)
         match await self._gateway.verify_callback(callback, expected):
+            case kassa.Pending() if not payment.ref.can_be_asked_about:
+                # Whether a QR code paid it is asked once it is over. Until then its number is not believed.
+                LOGGER.info("payment %s: a %s names a payment that is still open", payment.id, hint.kind)
+                return False
             case kassa.Confirmed(report) | kassa.Pending(report):
                 self._believe(payment, callback.order_number, callback.provider, report)
             case kassa.Contradicted(fields, _):
-                LOGGER.warning("payment %s: a callback is not true, in %s", payment.id, ", ".join(fields))
+                LOGGER.warning("payment %s: a %s is not true, in %s", payment.id, hint.kind, ", ".join(fields))
             case kassa.Unverifiable() if payment.ref.can_be_asked_about:
                 self._follower.check_now(payment.id)
             case kassa.Unverifiable():
                 # Nothing ties it to the order, as long as the gateway tells no amount.
-                LOGGER.info("payment %s: a callback proves nothing so far", payment.id)
+                LOGGER.info("payment %s: a %s proves nothing so far", payment.id, hint.kind)
                 return False
         return True
 
-    async def _weigh_return(self, payment: Payment, number: str) -> bool:
+    async def _weigh_return(self, payment: Payment, order: Order, hint: Hint) -> bool:
         """A payer came back from a pay-form with an order number, and maybe no callback ever comes."""
         if payment.ref.can_be_asked_about:
             self._follower.check_now(payment.id)
             return True
-        failure: kassa.PaymentError | None = None
+        failures: list[kassa.PaymentError] = []
         for provider in PROVIDERS:
             try:
-                report = await self._gateway.provider_status(number, provider)
-            except kassa.PaymentError as error:
-                # A refusal is what a provider says that does not know the number.
-                failure = error if failure is None or isinstance(failure, kassa.Refused) else failure
-                continue
-            # The payer chose the number, so what ties it to the order has to be there.
-            if report.amount is None:
-                LOGGER.info("payment %s: a payer's number proves nothing so far", payment.id)
-                return False
-            if report.order_number in (None, number) and is_price(self._orders, payment, report):
-                self._believe(payment, number, provider, report)
-            else:
-                LOGGER.warning("payment %s: a payer came back with another payment's number", payment.id)
-            return True
-        if failure is not None:
-            raise failure
-        return False
+                return await self._weigh(payment, order, hint, _as_callback(order, hint.text, provider))
+            except kassa.PaymentError as error:  # noqa: PERF203 - a question takes longer
+                failures.append(error)
+        # A refusal is what a provider says that does not know the number.
+        raise next((error for error in failures if not isinstance(error, kassa.Refused)), failures[0])
 
     def _believe(self, payment: Payment, number: str, provider: kassa.Provider, report: kassa.StatusReport) -> None:
         """The gateway stands by it. A pay-form's payment has its number now, unless that one pays for another order."""
@@ -140,3 +133,9 @@ class Judge:
             payment = self._orders.payment(payment.id)
         self._follower.settle(payment, report)
         self._follower.follow(payment.id)
+
+
+def _as_callback(order: Order, number: str, provider: kassa.Provider) -> kassa.Callback:
+    """A number that a payer brought, as a callback that names it: anybody can send either, so both are weighed in one way."""
+    claim = {"orderNumber": number, "amount": str(order.amount), "currency": order.currency, "provider": provider.name}
+    return kassa.Callback.parse(json.dumps({**claim, "status": "RETURNED", "dateCreated": "unknown"}))

@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
-SCREENSHOTS = os.environ.get("SHOP_SCREENSHOTS")
+SCREENSHOTS = os.environ.get("KASSA_SCREENSHOTS")
 
 
 class Payer:

@@ -14,13 +14,15 @@ from client import callback
 from kassa_sandbox import Sandbox, cards, phones
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
+EXAMPLES = SCRIPTS.parents[1]
 
 
 class Script:
     """A script that runs. What it prints is read line by line."""
 
-    def __init__(self, name: str, *arguments: str, sandbox: Sandbox, folder: Path, pan: str) -> None:
+    def __init__(self, name: str, *arguments: str, sandbox: Sandbox, folder: Path, pan: str, dialect: str) -> None:
         environment = {
+            "KASSA_DIALECT": str(EXAMPLES / dialect),
             "KASSA_BASE_URL": sandbox.base_url,
             "KASSA_LOGIN": sandbox.login,
             "KASSA_PASSWORD": sandbox.password,
@@ -74,8 +76,14 @@ class Terminal:
         self.folder = folder
         self.scripts: list[Script] = []
 
-    def run(self, name: str, *arguments: str, pan: str = cards.WITHOUT_3DS_APPROVED.pan) -> Script:
-        script = Script(name, *arguments, sandbox=self.sandbox, folder=self.folder, pan=pan)
+    def run(
+        self,
+        name: str,
+        *arguments: str,
+        pan: str = cards.WITHOUT_3DS_APPROVED.pan,
+        dialect: str = "sandbox-dialect.json",
+    ) -> Script:
+        script = Script(name, *arguments, sandbox=self.sandbox, folder=self.folder, pan=pan, dialect=dialect)
         self.scripts.append(script)
         return script
 
@@ -126,6 +134,16 @@ def test_qr(terminal: Terminal) -> None:
     terminal.sandbox.approve(ref.transaction_id or "")
     assert script.end() == "paid"
     assert (terminal.folder / "qr.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
+    terminal.sandbox.switches.change(dialect="other")
+    script = terminal.run("qr", "100.10", dialect="sandbox-other-dialect.json")
+    ref = kassa.PaymentRef.parse(script.told("reference:"))
+    terminal.sandbox.approve(ref.transaction_id or "")
+    assert script.end() == "paid"
+    status = terminal.run("status", str(ref), dialect="sandbox-other-dialect.json")
+    assert status.end().startswith("charged")
 
 
 def test_callback(terminal: Terminal) -> None:

@@ -9,8 +9,9 @@ import urllib.error
 from collections.abc import Callable
 from pathlib import Path
 
+import kassa
 from client import callback, get, post, post_form_at_once
-from kassa_sandbox import Endpoint, Sandbox, cards, phones
+from kassa_sandbox import Endpoint, Sandbox, cards, dialect_json, phones
 from payer import Payer
 from playwright.sync_api import Browser, expect
 from shop_process import ShopProcess
@@ -265,8 +266,33 @@ def test_a_payer_who_comes_back_with_a_cheaper_payment_has_not_paid(
     payer.open_pay_form()
     query = f"payment={shop.payment_ids()[-1]}&OrderNumber={number}&statusCode=200"
     get(f"{shop.url}/return?{query}")
-    wait_until(lambda: "came back with another payment's number" in shop.log())
+    wait_until(lambda: "a return is not true, in amount" in shop.log())
     assert "Continue on the payment page" in get(order_page)
+
+
+def test_a_qr_code_of_some_tyiyn_pays_for_no_jar(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
+    dialect = kassa.Dialect.from_json(dialect_json())
+    with kassa.Gateway(
+        kassa_sandbox.base_url, kassa.Credentials(*kassa_sandbox.credentials), dialect=dialect
+    ) as gateway:
+        cheap = gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=390)).payment
+    assert cheap is not None
+    assert cheap.transaction_id is not None
+    number = cheap.transaction_id
+
+    # A provider knows it as a payment of 390, which is what a jar costs in som.
+    order_page = payer.order()
+    payer.open_pay_form()
+    query = f"payment={shop.payment_ids()[-1]}"
+    get(f"{shop.url}/return?{query}&OrderNumber={number}&statusCode=200")
+    assert post(f"{shop.url}/callback?{query}", callback(number, "MBank")) == 204
+    wait_until(lambda: "a return names a payment that is still open" in shop.log())
+    wait_until(lambda: "a callback names a payment that is still open" in shop.log())
+    kassa_sandbox.approve(number)
+    wait_until(lambda: "a return is not true, in orderNumber" in shop.log())
+    wait_until(lambda: "a callback is not true, in orderNumber" in shop.log())
+    assert "Continue on the payment page" in get(order_page)
+    assert [payment.times_charged for payment in kassa_sandbox.ledger() if payment.kind == "qr"] == [1]
 
 
 # Starting

@@ -16,6 +16,14 @@ _buffers.install()
 class InternalError(RuntimeError):
     """A defect in Kassa itself. **It says nothing about the money**: watch the payment, never send it again."""
 
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        """What went wrong."""
+
+    def __str__(self) -> str:
+        return f"A defect in Kassa: {self.detail}. It says nothing about the money: watch the payment, never send it again."
+
 
 class translated:  # noqa: N801 (it reads like a function)
     """Raises the core's errors as this package's."""

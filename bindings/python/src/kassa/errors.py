@@ -49,6 +49,12 @@ class PaymentError(Exception):
         may: bool = lower(self).is_retryable()
         return may
 
+    @property
+    def kind(self) -> str:
+        """The error's name, the same in every language: ``"Refused"``, say. For logs."""
+        kind: str = lower(self).kind()
+        return kind
+
     def describe(self) -> str:
         """What happened, and what to do, in one English sentence or two. The same as ``str(error)``."""
         text: str = lower(self).describe()

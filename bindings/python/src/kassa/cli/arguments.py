@@ -17,11 +17,17 @@ environment:
   KASSA_DIALECT    a dialect file (JSON), where the gateway needs one
 
 exit status:
-  0  done; for status and watch: charged; for verify: confirmed and charged
-  1  the gateway's answer is another one
-  2  the command line or the environment is wrong
-  3  no answer; the error says why
+  0    done; for status and watch: charged; for verify: confirmed and charged
+  1    the gateway's answer is another one
+  2    the command line, the environment or the input is wrong
+  3    no answer; the error says why
+  4    a defect in Kassa, which says nothing about the money
+  130  stopped by Ctrl-C
+  141  nobody reads the output any more
 """
+
+LARGEST_SIDE = 10_000
+MOST_DIGITS = 28
 
 PAYMENT = "a stored reference (kassa1:...), or an order number together with --provider"
 
@@ -53,15 +59,15 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def _status(command: argparse.ArgumentParser) -> None:
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("payment", nargs="?", metavar="PAYMENT", help=PAYMENT)
-    which.add_argument("--gateway-number", metavar="NUMBER", help="the gateway's own order number")
-    which.add_argument("--transaction", metavar="ID", help="the transaction id of a QR payment")
+    which.add_argument("payment", nargs="?", type=_text, metavar="PAYMENT", help=PAYMENT)
+    which.add_argument("--gateway-number", type=_text, metavar="NUMBER", help="the gateway's own order number")
+    which.add_argument("--transaction", type=_text, metavar="ID", help="the transaction id of a QR payment")
     which.add_argument("--orders", metavar="FILE", help="a file with one PAYMENT a line; - is standard input")
     _provider(command)
 
 
 def _watch(command: argparse.ArgumentParser) -> None:
-    command.add_argument("payment", metavar="PAYMENT", help=PAYMENT)
+    command.add_argument("payment", type=_text, metavar="PAYMENT", help=PAYMENT)
     _provider(command)
     policy = kassa.PollPolicy()
     command.add_argument(
@@ -73,12 +79,10 @@ def _watch(command: argparse.ArgumentParser) -> None:
 
 
 def _qr(command: argparse.ArgumentParser) -> None:
-    command.add_argument("text", metavar="TEXT", help="what the code holds; - is standard input")
+    command.add_argument("text", type=_text, metavar="TEXT", help="what the code holds; - is standard input")
     command.add_argument("--png", metavar="FILE", help="write a PNG there instead")
     command.add_argument("--svg", metavar="FILE", help="write an SVG there instead")
-    command.add_argument(
-        "--side", type=int, default=kassa.QR_PNG_SIDE, metavar="PIXELS", help="of the PNG; 400 unless given"
-    )
+    command.add_argument("--side", type=_pixels, metavar="PIXELS", help="of the PNG; 400 unless given")
     levels = [level.value for level in kassa.QrLevel]
     command.add_argument("--level", choices=levels, default="medium", help="how much of it may be unreadable")
 
@@ -90,25 +94,54 @@ def _callback(command: argparse.ArgumentParser) -> None:
 def _verify(command: argparse.ArgumentParser) -> None:
     _callback(command)
     command.add_argument(
-        "--expect", metavar="REFERENCE", help="what was stored before the payment was sent (kassa1:...)"
+        "--expect", type=_text, metavar="REFERENCE", help="what was stored before the payment was sent (kassa1:...)"
     )
     command.add_argument("--amount", type=_amount, metavar="AMOUNT", help="what it should be, in units of the currency")
-    command.add_argument("--currency", default="KGS", help="KGS unless given")
+    command.add_argument("--currency", type=_text, help="KGS unless given")
 
 
 def _provider(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--provider", type=kassa.Provider, help="Cards, MBank or MegaPay")
+    command.add_argument("--provider", type=_known_provider, help="of an order number: Cards, MBank or MegaPay")
+
+
+def _text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Bytes that are no text; argparse shows the rest of the line.
+        raise argparse.ArgumentTypeError("must be UTF-8") from None
+    return text
+
+
+def _known_provider(text: str) -> kassa.Provider:
+    return kassa.Provider(_text(text))
 
 
 def _seconds(text: str) -> timedelta:
     try:
-        return timedelta(seconds=float(text))
+        seconds = timedelta(seconds=float(text))
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError("must be a number of seconds") from None
+    if seconds <= timedelta():
+        raise argparse.ArgumentTypeError("must be longer than zero")
+    return seconds
+
+
+def _pixels(text: str) -> int:
+    try:
+        pixels = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be a whole number") from None
+    if not 1 <= pixels <= LARGEST_SIDE:
+        raise argparse.ArgumentTypeError(f"must be between 1 and {LARGEST_SIDE}")
+    return pixels
 
 
 def _amount(text: str) -> Decimal:
     try:
-        return Decimal(text)
+        amount = Decimal(text)
     except InvalidOperation:
         raise argparse.ArgumentTypeError("must be a decimal number") from None
+    if not amount.is_finite() or amount <= 0 or abs(amount.adjusted()) > MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"must be more than zero, with at most {MOST_DIGITS} digits")
+    return amount

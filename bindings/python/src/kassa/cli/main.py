@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,11 @@ from pathlib import Path
 import kassa
 
 from .arguments import parser
-from .output import Progress, block, complaint, describe_report, json_line, line, plain
+from .output import Progress, block, complaint, describe_report, json_line, let_output_go, line, plain, trace
 
-DONE, ANOTHER_ANSWER, WRONG_USE, NO_ANSWER, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, ANOTHER_ANSWER, WRONG_USE, NO_ANSWER, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
+
+STORED_REFERENCE = re.compile(r"kassa\d+:", re.ASCII)
 
 
 class WrongUse(Exception):
@@ -22,21 +25,57 @@ class WrongUse(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; its exit status."""
+    if None in (sys.stdout, sys.stderr):
+        return WRONG_USE
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            # Also where argparse has printed its help, and leaves.
+            sys.stdout.flush()
+    except BrokenPipeError:
+        let_output_go()
+        return UNREAD
+    except OSError as problem:
+        let_output_go()
+        complaint(f"the output cannot be written: {problem.strerror}")
+        return WRONG_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(arguments: list[str] | None) -> int:
     options = parser().parse_args(arguments)
     try:
         return COMMANDS[options.command](options)
     except WrongUse as problem:
         complaint(str(problem))
         return WRONG_USE
+    except UnicodeEncodeError as problem:
+        complaint(f"standard output is {problem.encoding}, which lacks a character; set PYTHONIOENCODING=utf-8")
+        return WRONG_USE
     except kassa.PaymentError as error:
         json_line(**plain(error)) if options.json else complaint(str(error))
         return WRONG_USE if isinstance(error, kassa.Invalid | kassa.Misconfigured) else NO_ANSWER
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except OSError:
+        raise  # files have been seen to, so it is the output
+    except Exception as defect:  # noqa: BLE001 - whatever it is, it must not look like the gateway's answer
+        return _failed(defect, options)
+
+
+def _failed(defect: Exception, options: argparse.Namespace) -> int:
+    if not isinstance(defect, kassa.InternalError):
+        trace(defect)
+        defect = kassa.InternalError(f"{type(defect).__name__}: {defect}")
+    json_line(error="InternalError", text=str(defect)) if options.json else complaint(str(defect))
+    return DEFECT
 
 
 def status(options: argparse.Namespace) -> int:
     """Asks once about one payment, or about each of a list."""
+    by_gateways_number = options.gateway_number is not None or options.transaction is not None
+    if options.provider is not None and by_gateways_number:
+        raise WrongUse("--provider goes with an order number alone")
     with _gateway() as gateway:
         if options.orders is not None:
             return _list(gateway, options)
@@ -53,7 +92,9 @@ def status(options: argparse.Namespace) -> int:
 def _list(gateway: kassa.Gateway, options: argparse.Namespace) -> int:
     payments = [text for text in map(str.strip, _read(options.orders).splitlines()) if text]
     # All of them before the first question, so that a typing error costs nothing.
-    refs = [_askable(_ref(text, options.provider)) for text in payments]
+    refs = [_askable(_ref(text, None if _is_stored(text) else options.provider)) for text in payments]
+    if options.provider is not None and all(map(_is_stored, payments)):
+        raise WrongUse("--provider goes with order numbers, and the list holds none")
     progress = Progress(len(payments))
     worst = DONE
     for done, (text, ref) in enumerate(zip(payments, refs, strict=True)):
@@ -115,10 +156,12 @@ def watch(options: argparse.Namespace) -> int:
 
 def qr(options: argparse.Namespace) -> int:
     """Draws a code."""
+    if options.side is not None and options.png is None:
+        raise WrongUse("--side goes with --png")
     text = _read("-").rstrip("\r\n") if options.text == "-" else options.text
     code = kassa.QrCode(text, kassa.QrLevel(options.level))
     if options.png is not None:
-        _write(options.png, code.png(options.side))
+        _write(options.png, code.png(options.side or kassa.QR_PNG_SIDE))
     if options.svg is not None:
         _write(options.svg, code.svg().encode())
     if options.json:
@@ -167,15 +210,17 @@ def _describe_verdict(verdict: kassa.CallbackVerdict) -> str:
 
 
 def _expected(options: argparse.Namespace) -> kassa.ExpectedPayment | None:
-    if options.expect is None and options.amount is None:
+    if options.expect is None and options.amount is None and options.currency is None:
         return None
     if options.expect is None or options.amount is None:
-        raise WrongUse("--expect and --amount go together")
-    return kassa.ExpectedPayment(kassa.PaymentRef.parse(options.expect), options.amount, options.currency)
+        raise WrongUse("--expect and --amount go together, and --currency goes with them")
+    return kassa.ExpectedPayment(kassa.PaymentRef.parse(options.expect), options.amount, options.currency or "KGS")
 
 
 def _ref(text: str, provider: kassa.Provider | None) -> kassa.PaymentRef:
-    if text.startswith("kassa"):
+    if _is_stored(text):
+        if provider is not None:
+            raise WrongUse("--provider goes with an order number; a stored reference names its own")
         return kassa.PaymentRef.parse(text)
     if provider is None:
         raise WrongUse(f"{text!r} is no stored reference; with an order number give --provider, too")
@@ -184,18 +229,33 @@ def _ref(text: str, provider: kassa.Provider | None) -> kassa.PaymentRef:
     return kassa.PaymentRef(kind, order_number=text, provider=provider)
 
 
+def _is_stored(text: str) -> bool:
+    return STORED_REFERENCE.match(text) is not None
+
+
 def _gateway() -> kassa.Gateway:
     names = ("KASSA_BASE_URL", "KASSA_LOGIN", "KASSA_PASSWORD")
     missing = [name for name in names if not os.environ.get(name)]
     if missing:
         raise WrongUse(f"set {', '.join(missing)} in the environment")
-    base_url, login, password = (os.environ[name] for name in names)
+    base_url, login, password = map(_variable, names)
     file = os.environ.get("KASSA_DIALECT")
     dialect = kassa.Dialect.from_json(_read(file)) if file else None
     return kassa.Gateway(base_url, kassa.Credentials(login, password), dialect=dialect)
 
 
+def _variable(name: str) -> str:
+    try:
+        os.environ[name].encode()
+    except UnicodeEncodeError:
+        # Without its cause, which holds the value.
+        raise WrongUse(f"{name} is not UTF-8") from None
+    return os.environ[name]
+
+
 def _read(file: str) -> str:
+    if file == "-" and sys.stdin is None:
+        raise WrongUse("standard input is closed")
     try:
         return sys.stdin.buffer.read().decode() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as problem:

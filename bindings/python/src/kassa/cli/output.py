@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
+import traceback
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -13,8 +15,8 @@ from unicodedata import category
 
 import kassa
 
-UNSEEN = ("Cc", "Cf", "Zl", "Zp")
-"""Control characters, and others that show by what they do to their neighbours."""
+UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Control characters, others that show by what they do to their neighbours, and bytes that are no text."""
 
 Items: TypeAlias = dict[str, Any] | tuple[Any, ...]
 
@@ -38,6 +40,23 @@ def visible(text: str) -> str:
 def complaint(text: str) -> None:
     """A line about what went wrong."""
     sys.stderr.write(f"kassa: {visible(text)}\n")
+
+
+def trace(defect: Exception) -> None:
+    """Where a defect is. Values are not in it."""
+    for text in "".join(traceback.format_tb(defect.__traceback__)).splitlines():
+        sys.stderr.write(f"{visible(text)}\n")
+
+
+def let_output_go() -> None:
+    """Python says nothing at its end about what could not be written."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # noqa: PERF203 - there are two
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def json_line(**values: object) -> None:

@@ -8,7 +8,7 @@ import dev.kassa.internal.Card as CoreCard
  * It is never printed beyond its last four digits. The core wipes its copies when the card is collected; the strings that you
  * made it from are the JVM's, and stay in memory until they are collected.
  *
- * Nothing is checked here; the request that carries the card reports every violation at once.
+ * Only what is no text is refused here; the request that carries the card reports every other violation at once.
  *
  * **Handling card numbers puts the merchant under PCI DSS.** A merchant who does not want that uses [Gateway.createPayForm]: the
  * payer then enters the card on the gateway's own page.
@@ -22,7 +22,9 @@ public class Card
  * @param expiryYear four digits, such as 2031
  * @param cvc three characters
  * @param holderName first name, then last name
+ * @throws PaymentException.Invalid where a text has half a surrogate pair in it, which cannot be sent
  */
+@Throws(PaymentException::class)
 public constructor(pan: String, expiryMonth: String, expiryYear: Int, cvc: String, holderName: String) {
     internal val core: CoreCard = calling {
         CoreCard(

@@ -32,7 +32,12 @@ public data class CardPayment @JvmOverloads constructor(
     public val returnUrl: String? = null,
     public val email: String? = null,
 ) {
-    /** What to store **before** sending, so that the payment can be asked about whatever happens. */
+    /**
+     * What to store **before** sending, so that the payment can be asked about whatever happens.
+     *
+     * @throws PaymentException.Invalid where the order number has half a surrogate pair in it, which cannot be sent
+     */
+    @Throws(PaymentException::class)
     public fun paymentRef(): PaymentRef = PaymentRef.card(orderNumber)
 
     /** What is worth a second look before sending. It blocks nothing. */
@@ -91,6 +96,9 @@ public data class CardPayment @JvmOverloads constructor(
         public fun build(): CardPayment = CardPayment(
             orderNumber, description, amount, currency, card, language, callbackUrl, ip, returnUrl, email,
         )
+
+        /** The fields so far, with the card as its mask. */
+        override fun toString(): String = "Builder(${build()})"
     }
 }
 

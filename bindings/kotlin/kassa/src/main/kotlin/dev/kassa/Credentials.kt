@@ -11,7 +11,14 @@ import dev.kassa.internal.Credentials as CoreCredentials
  * @param login the login
  * @param password the password
  */
-public class Credentials(login: String, password: String) {
+public class Credentials
+/**
+ * The login and the password as they are.
+ *
+ * @throws PaymentException.Invalid where one of them has half a surrogate pair in it, which cannot be sent
+ */
+@Throws(PaymentException::class)
+public constructor(login: String, password: String) {
     internal val core: CoreCredentials =
         calling { CoreCredentials.basic(sendable("login", login), sendable("password", password)) }
 

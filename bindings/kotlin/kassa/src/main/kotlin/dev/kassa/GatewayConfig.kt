@@ -102,6 +102,9 @@ public class GatewayConfig @JvmOverloads constructor(
             userAgentSuffix,
             checkLuhn,
         )
+
+        /** The settings so far, without what may be a secret. */
+        override fun toString(): String = "Builder(${build()})"
     }
 }
 

@@ -18,7 +18,12 @@ public data class MbankPayment @JvmOverloads constructor(
     public val comment: String,
     public val callbackUrl: String? = null,
 ) {
-    /** What to store **before** sending, so that the payment can be asked about whatever happens. */
+    /**
+     * What to store **before** sending, so that the payment can be asked about whatever happens.
+     *
+     * @throws PaymentException.Invalid where the order number has half a surrogate pair in it, which cannot be sent
+     */
+    @Throws(PaymentException::class)
     public fun paymentRef(): PaymentRef = PaymentRef.mbank(orderNumber)
 
     /** What is worth a second look before sending. It blocks nothing. */

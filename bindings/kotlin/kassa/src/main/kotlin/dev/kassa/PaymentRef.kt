@@ -21,17 +21,36 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  * @property provider who carries the payment out
  * @property transactionId the identifier of a QR transaction
  */
-public data class PaymentRef @JvmOverloads constructor(
+public data class PaymentRef
+/**
+ * A reference by its parts. Each kind has a shorter way: [card], [mbank], [payForm], [qr] and [unnumbered].
+ *
+ * @throws PaymentException.Invalid where a part has half a surrogate pair in it, so that it could be neither stored nor sent
+ */
+@JvmOverloads
+@Throws(PaymentException::class)
+public constructor(
     public val kind: PaymentKind,
     public val orderNumber: String? = null,
     public val gatewayNumber: String? = null,
     public val provider: Provider? = null,
     public val transactionId: String? = null,
 ) {
+    init {
+        sendable("orderNumber", orderNumber)
+        sendable("gatewayNumber", gatewayNumber)
+        sendable("transactionId", transactionId)
+    }
+
     /** True where there is enough to ask the gateway with. */
     public val canBeAskedAbout: Boolean get() = calling { toCore().canBeAskedAbout() }
 
-    /** The same payment, with the gateway's own order number. */
+    /**
+     * The same payment, with the gateway's own order number.
+     *
+     * @throws PaymentException.Invalid where the number is no text, as of the constructor
+     */
+    @Throws(PaymentException::class)
     public fun withGatewayNumber(gatewayNumber: String): PaymentRef = copy(gatewayNumber = gatewayNumber)
 
     /** The text to be stored. */
@@ -39,23 +58,43 @@ public data class PaymentRef @JvmOverloads constructor(
 
     /** Makes references. */
     public companion object {
-        /** A card payment, by the merchant's order number. */
+        /**
+         * A card payment, by the merchant's order number.
+         *
+         * @throws PaymentException.Invalid where the number is no text, as of the constructor
+         */
         @JvmStatic
+        @Throws(PaymentException::class)
         public fun card(orderNumber: String): PaymentRef =
             calling { cardPaymentRef(sendable("orderNumber", orderNumber)).toKassa() }
 
-        /** A mobile-bank payment, by the merchant's order number. */
+        /**
+         * A mobile-bank payment, by the merchant's order number.
+         *
+         * @throws PaymentException.Invalid where the number is no text, as of the constructor
+         */
         @JvmStatic
+        @Throws(PaymentException::class)
         public fun mbank(orderNumber: String): PaymentRef =
             calling { mbankPaymentRef(sendable("orderNumber", orderNumber)).toKassa() }
 
-        /** A payment made on a pay-form, by the order number and the provider that its callback names. */
+        /**
+         * A payment made on a pay-form, by the order number and the provider that its callback names.
+         *
+         * @throws PaymentException.Invalid where the number is no text, as of the constructor
+         */
         @JvmStatic
+        @Throws(PaymentException::class)
         public fun payForm(orderNumber: String, provider: Provider): PaymentRef =
             calling { payFormPaymentRef(sendable("orderNumber", orderNumber), provider.toCore()).toKassa() }
 
-        /** A QR payment, by its transaction id. */
+        /**
+         * A QR payment, by its transaction id.
+         *
+         * @throws PaymentException.Invalid where the id is no text, as of the constructor
+         */
         @JvmStatic
+        @Throws(PaymentException::class)
         public fun qr(transactionId: String): PaymentRef =
             calling { qrPaymentRef(sendable("transactionId", transactionId)).toKassa() }
 
@@ -97,10 +136,10 @@ public enum class PaymentKind {
 
 internal fun PaymentRef.toCore() = CorePaymentRef(
     kind.toCore(),
-    sendable("orderNumber", orderNumber),
-    sendable("gatewayNumber", gatewayNumber),
+    orderNumber,
+    gatewayNumber,
     provider?.toCore(),
-    sendable("transactionId", transactionId),
+    transactionId,
 )
 
 internal fun CorePaymentRef.toKassa() =

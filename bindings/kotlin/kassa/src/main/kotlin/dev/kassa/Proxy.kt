@@ -21,8 +21,13 @@ public class Proxy private constructor(internal val core: CoreProxy, private val
         @JvmStatic
         public fun environment(): Proxy = Proxy(calling { CoreProxy.environment() }, "environment")
 
-        /** A proxy by its http or https URL. */
+        /**
+         * A proxy by its http or https URL, at which the gateway looks when it is made.
+         *
+         * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
+         */
         @JvmStatic
+        @Throws(PaymentException::class)
         public fun url(url: String): Proxy = Proxy(calling { CoreProxy.fromUrl(sendable("proxy", url)) }, "url, ***")
     }
 }

@@ -13,19 +13,32 @@ import kotlin.streams.asSequence
 /** The generated package is nobody's business, and the three gateways are one. */
 class PublicApiTest {
     private val classes = Path.of(Gateway::class.java.protectionDomain.codeSource.location.toURI()).resolve("dev/kassa")
+    private val public = Files.list(classes).asSequence()
+        .filter { it.name.endsWith(".class") }
+        .map { Class.forName("dev.kassa.${it.name.removeSuffix(".class")}") }
+        .filterNot { it.isSynthetic || it.isAnonymousClass || it.name.endsWith("Kt") }
+        .filter { it.kotlin.visibility == KVisibility.PUBLIC }
+        .toList()
 
     @Test
     fun `no public name speaks of the generated package`() {
-        val public = Files.list(classes).asSequence()
-            .filter { it.name.endsWith(".class") }
-            .map { Class.forName("dev.kassa.${it.name.removeSuffix(".class")}") }
-            .filterNot { it.isSynthetic || it.isAnonymousClass || it.name.endsWith("Kt") }
-            .filter { it.kotlin.visibility == KVisibility.PUBLIC }
-            .toList()
         assertTrue(public.size > 60, "${public.size} public classes")
         val members = public.flatMap { it.kotlin.members + it.kotlin.constructors }
         val leaks = members.filter { it.visibility == KVisibility.PUBLIC && "dev.kassa.internal" in it.toString() }
         assertEquals(emptyList<KCallable<*>>(), leaks)
+    }
+
+    @Test
+    fun `a test can import everything of Kassa and everything of its sandbox`() {
+        val names = public.filter { it.enclosingClass == null }.map { it.simpleName }
+        assertEquals(emptyList<String>(), names.filter(::isInSandbox))
+        assertTrue(isInSandbox("TestCards"))
+    }
+
+    private fun isInSandbox(name: String) = try {
+        Class.forName("dev.kassa.sandbox.$name").kotlin.visibility == KVisibility.PUBLIC
+    } catch (_: ClassNotFoundException) {
+        false
     }
 
     @Test

@@ -91,6 +91,11 @@ class ValuesTest {
             "otp" to { runBlocking { gateway.confirmMbankPayment("o-1", half) } },
             "serviceName" to { runBlocking { gateway.createPayForm(form) } },
             "orderNumber" to { PaymentRef.card(half) },
+            "orderNumber" to { MbankPayment(half, "996555000101", 250, "Two tickets").paymentRef() },
+            // What is refused here never has to be printed.
+            "transactionId" to { PaymentRef(PaymentKind.QR, transactionId = half) },
+            "gatewayNumber" to { PaymentRef.card("o-1").withGatewayNumber(half) },
+            "proxy" to { Proxy.url(half) },
             "text" to { QrCode.encode(half) },
         )
         for ((field, call) in calls) {

@@ -63,9 +63,12 @@ private fun read(text: String): JsonObject {
     }
 }
 
+private fun violation(told: JsonObject) =
+    SandboxException.Violation(told.textOrNull("field").orEmpty(), told.textOrNull("message").orEmpty())
+
 private fun refusal(httpStatus: Int, text: String): SandboxException {
     val violations = try {
-        read(text).list("errors").map { Violation(it.textOrNull("field").orEmpty(), it.textOrNull("message").orEmpty()) }
+        read(text).list("errors").map(::violation)
     } catch (_: SandboxException) {
         emptyList()
     }

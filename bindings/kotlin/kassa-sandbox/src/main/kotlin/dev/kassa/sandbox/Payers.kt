@@ -55,7 +55,7 @@ public data class TestCard(
  */
 public data class TestPhone(
     public val phone: String,
-    public val provider: Provider,
+    public val provider: Sandbox.Provider,
     public val outcome: Outcome,
     public val otp: String,
 )
@@ -174,7 +174,7 @@ public object TestPhones {
         MEGAPAY_STUCK_PENDING,
     )
 
-    private fun mbank(phone: String, outcome: Outcome, otp: String) = TestPhone(phone, Provider.M_BANK, outcome, otp)
+    private fun mbank(phone: String, outcome: Outcome, otp: String) = TestPhone(phone, Sandbox.Provider.M_BANK, outcome, otp)
 
-    private fun megapay(phone: String, outcome: Outcome, otp: String) = TestPhone(phone, Provider.MEGA_PAY, outcome, otp)
+    private fun megapay(phone: String, outcome: Outcome, otp: String) = TestPhone(phone, Sandbox.Provider.MEGA_PAY, outcome, otp)
 }

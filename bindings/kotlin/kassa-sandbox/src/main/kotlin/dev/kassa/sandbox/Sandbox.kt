@@ -60,6 +60,9 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     /** How it behaves where the gateway's interface leaves it open. */
     public val switches: Switches = Switches(::admin)
 
+    /** What time it is there, and when pending payments become final. */
+    public val clock: Clock = Clock(::admin)
+
     /** Every payment, or those with this order number, the newest last: what really happened. */
     @JvmOverloads
     public fun ledger(orderNumber: String? = null): List<Payment> =
@@ -101,7 +104,7 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
     /** Declines a payment that is open, as its payer would; otherwise as [approve]. */
     public fun decline(number: String): Payment = admin.decide(number, "decline")
 
-    /** Forgets payments, requests, callbacks and faults; switches go back to those of the start. */
+    /** Forgets payments, requests, callbacks and faults; switches and the clock go back to those of the start. */
     public fun reset() {
         admin.ask("POST", "reset")
     }
@@ -140,6 +143,22 @@ public class Sandbox private constructor(private val options: SandboxOptions) : 
         put("KASSA_SANDBOX_PASSWORD", password)
         put("KASSA_SANDBOX_ADMIN_TOKEN", adminToken)
         if (options.log == null) put("RUST_LOG", "off")
+    }
+
+    /**
+     * Who moves the money.
+     *
+     * @property word how the sandbox spells it
+     */
+    public enum class Provider(override val word: String) : Word {
+        /** Payment cards. */
+        CARDS("Cards"),
+
+        /** The MegaPay wallet. */
+        MEGA_PAY("MegaPay"),
+
+        /** The MBank mobile bank. */
+        M_BANK("MBank"),
     }
 
     /** Starts sandboxes. */

@@ -34,15 +34,15 @@ public open class SandboxException internal constructor(message: String, cause: 
 
     /** There is no payment with this number. */
     public class UnknownPayment internal constructor(message: String) : Refused(404, message)
-}
 
-/**
- * What is wrong with a field.
- *
- * @property field the field, as the sandbox spells it
- * @property message what is wrong with it
- */
-public data class Violation(public val field: String, public val message: String) {
-    /** Both. */
-    override fun toString(): String = if (field.isEmpty()) message else "$field: $message"
+    /**
+     * What is wrong with a field.
+     *
+     * @property field the field, as the sandbox spells it
+     * @property message what is wrong with it
+     */
+    public data class Violation(public val field: String, public val message: String) {
+        /** Both. */
+        override fun toString(): String = if (field.isEmpty()) message else "$field: $message"
+    }
 }

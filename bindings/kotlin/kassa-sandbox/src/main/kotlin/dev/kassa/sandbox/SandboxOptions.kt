@@ -20,6 +20,7 @@ import java.util.function.Consumer
  * @property callbackPauses between attempts to deliver a callback, in whole seconds; the last one repeats. Without it, it starts
  *   with a second and grows to an hour
  * @property callbackTimeout how long a callback's receiver may take, in whole seconds; ten without it
+ * @property demoPayments so many invented payments to begin with, where the database has none yet; up to a million
  * @property log takes each line of the sandbox's log, on a thread of its own; null drops it. It goes to the `System.Logger` named
  *   `dev.kassa.sandbox` unless another is given
  */
@@ -36,13 +37,14 @@ public data class SandboxOptions(
     public val dialect: DialectName = DialectName.SHOWN,
     public val callbackPauses: List<Duration>? = null,
     public val callbackTimeout: Duration? = null,
+    public val demoPayments: Int = 0,
     public val log: Consumer<String>? = SystemLog,
 ) {
     /** The settings, without the password. */
     override fun toString(): String = "SandboxOptions(database=$database, port=$port, login=$login, language=$language, " +
         "reusedOrderNumber=$reusedOrderNumber, statusNumbers=$statusNumbers, threeDs1Page=$threeDs1Page, " +
         "redirectDeclines=$redirectDeclines, dialect=$dialect, callbackPauses=$callbackPauses, " +
-        "callbackTimeout=$callbackTimeout)"
+        "callbackTimeout=$callbackTimeout, demoPayments=$demoPayments)"
 
     /** Makes options by their names, for Java. */
     public class Builder {
@@ -81,11 +83,17 @@ public data class SandboxOptions(
         /** How long a callback's receiver may take, in whole seconds. */
         public fun callbackTimeout(timeout: Duration): Builder = with { copy(callbackTimeout = timeout) }
 
+        /** So many invented payments to begin with, where the database has none yet; up to a million. */
+        public fun demoPayments(count: Int): Builder = with { copy(demoPayments = count) }
+
         /** Takes each line of the sandbox's log; null drops it. */
         public fun log(log: Consumer<String>?): Builder = with { copy(log = log) }
 
         /** The options. */
         public fun build(): SandboxOptions = options
+
+        /** The settings so far, without the password. */
+        override fun toString(): String = "Builder($options)"
 
         private inline fun with(change: SandboxOptions.() -> SandboxOptions) = apply { options = options.change() }
     }
@@ -97,6 +105,7 @@ internal fun SandboxOptions.arguments(): List<String> = buildList {
     addAll(listOf("--status-numbers", statusNumbers.word, "--dialect", dialect.word))
     if (threeDs1Page) add("--three-ds-1-page")
     if (redirectDeclines) add("--redirect-declines")
+    if (demoPayments != 0) add("--seed-demo=$demoPayments")
     callbackPauses?.let { add("--callback-pauses=${seconds("callbackPauses", it)}") }
     callbackTimeout?.let { add("--callback-timeout=${seconds("callbackTimeout", listOf(it))}") }
 }

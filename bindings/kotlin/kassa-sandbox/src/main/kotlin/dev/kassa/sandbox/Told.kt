@@ -7,6 +7,7 @@ import kotlinx.serialization.json.jsonArray
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
 import java.math.BigDecimal
+import java.time.Duration
 import java.time.OffsetDateTime
 
 // Reads what the sandbox tells. Numbers are taken by their digits.
@@ -28,13 +29,14 @@ internal fun JsonObject.list(name: String): List<JsonObject> = get(name)?.jsonAr
 internal inline fun <reified T> JsonObject.namedOrNull(name: String): T? where T : Enum<T>, T : Word =
     textOrNull(name)?.let { named<T>(it) }
 
-/** An object of those fields that are given. */
+/** An object of those fields that are given. Only [JsonNull] makes one that is null. */
 internal fun objectOf(vararg fields: Pair<String, Any?>): JsonObject = JsonObject(
     fields.mapNotNull { (name, value) ->
         when (value) {
             null -> null
             is Number -> name to JsonPrimitive(value)
             is Boolean -> name to JsonPrimitive(value)
+            is JsonNull -> name to value
             is Word -> name to JsonPrimitive(value.word)
             else -> name to JsonPrimitive(value.toString())
         }
@@ -46,7 +48,7 @@ internal fun payment(told: JsonObject) = Payment(
     orderNumber = told.text("order_number"),
     gatewayNumber = told.text("gateway_number"),
     transactionId = told.textOrNull("transaction_id"),
-    provider = told.namedOrNull<Provider>("provider"),
+    provider = told.namedOrNull<Sandbox.Provider>("provider"),
     amount = told.textOrNull("amount")?.let(::BigDecimal),
     currency = told.text("currency"),
     status = told.text("status"),
@@ -82,6 +84,13 @@ internal fun switchValues(told: JsonObject) = SwitchValues(
     redirectDeclines = told.flag("redirect_declines"),
     language = named(told.text("language")),
     dialect = named(told.text("dialect")),
+)
+
+internal fun clockValues(told: JsonObject) = ClockValues(
+    now = told.time("now"),
+    ahead = Duration.ofMillis(told.text("ahead_ms").toLong()),
+    settleAfterQueries = told.intOrNull("settle_after_queries"),
+    settleAfter = told.textOrNull("settle_after_ms")?.let { Duration.ofMillis(it.toLong()) },
 )
 
 internal fun fault(told: JsonObject) = Fault(

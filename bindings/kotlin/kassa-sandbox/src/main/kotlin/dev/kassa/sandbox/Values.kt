@@ -32,22 +32,6 @@ public enum class Kind(override val word: String) : Word {
 }
 
 /**
- * Who moves the money.
- *
- * @property word how the sandbox spells it
- */
-public enum class Provider(override val word: String) : Word {
-    /** Payment cards. */
-    CARDS("Cards"),
-
-    /** The MegaPay wallet. */
-    MEGA_PAY("MegaPay"),
-
-    /** The MBank mobile bank. */
-    M_BANK("MBank"),
-}
-
-/**
  * An endpoint of the gateway.
  *
  * @property word how the sandbox spells it
@@ -160,7 +144,7 @@ public data class Payment(
     public val orderNumber: String,
     public val gatewayNumber: String,
     public val transactionId: String?,
-    public val provider: Provider?,
+    public val provider: Sandbox.Provider?,
     public val amount: BigDecimal?,
     public val currency: String,
     public val status: String,

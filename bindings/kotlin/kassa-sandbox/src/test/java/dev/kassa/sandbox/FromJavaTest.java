@@ -27,12 +27,15 @@ class FromJavaTest {
 
     @Test
     void optionsHaveABuilder() {
-        SandboxOptions options = new SandboxOptions.Builder()
+        SandboxOptions.Builder builder = new SandboxOptions.Builder()
                 .credentials("shop", "planted")
+                .demoPayments(3)
                 .redirectDeclines(true)
-                .callbackPauses(Duration.ofSeconds(1), Duration.ofSeconds(2))
-                .build();
-        try (Sandbox sandbox = Sandbox.start(options)) {
+                .callbackPauses(Duration.ofSeconds(1), Duration.ofSeconds(2));
+        assertTrue(builder.toString().contains("demoPayments=3") && !builder.toString().contains("planted"), builder.toString());
+        try (Sandbox sandbox = Sandbox.start(builder.build())) {
+            assertEquals(3, sandbox.ledger().size());
+            assertEquals(Duration.ofHours(1), sandbox.getClock().settlePending(2, Duration.ofHours(1)).getSettleAfter());
             assertTrue(sandbox.getSwitches().read().getRedirectDeclines());
             assertEquals("planted", sandbox.getPassword());
         }

@@ -24,7 +24,7 @@ class AdminTest(private val sandbox: Sandbox) {
         shop.payByCard("order-1")
         shop.payByCard("order-2", TestCards.APPROVED.pan)
         val (charged, open) = sandbox.ledger()
-        assertEquals(Triple(Kind.CARD, Provider.CARDS, "KGS"), Triple(charged.kind, charged.provider, charged.currency))
+        assertEquals(Triple(Kind.CARD, Sandbox.Provider.CARDS, "KGS"), Triple(charged.kind, charged.provider, charged.currency))
         assertEquals(BigDecimal("100.10"), charged.amount)
         assertEquals(Triple("CHARGE", "200", 1), Triple(charged.status, charged.code, charged.timesCharged))
         assertTrue(charged.isCharged)
@@ -70,20 +70,20 @@ class AdminTest(private val sandbox: Sandbox) {
         do {
             val body = receiver.next()
         } while ("CHARGE" !in body)
-        val told = delivered { it.status == "CHARGE" }
+        // An attempt is told of only after its receiver has answered.
+        val told = until("it is told") { sandbox.callbacks("order-1").find { it.status == "CHARGE" } }
         assertEquals(listOf("order-1", receiver.url, 1, 204), told.run { listOf(orderNumber, url, attempt, httpStatus) })
         assertTrue("\"CHARGE\"" in told.body)
         assertNull(told.error)
     }
 
-    /** An attempt is told of only after its receiver has answered. */
-    private fun delivered(isWanted: (CallbackAttempt) -> Boolean): CallbackAttempt {
+    private fun <T : Any> until(what: String, find: () -> T?): T {
         val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)
         while (System.nanoTime() < deadline) {
-            sandbox.callbacks("order-1").find(isWanted)?.let { return it }
+            find()?.let { return it }
             Thread.sleep(10)
         }
-        throw AssertionError("it was never told: ${sandbox.callbacks()}")
+        throw AssertionError("never: $what. ${sandbox.ledger()} ${sandbox.callbacks()}")
     }
 
     @Test
@@ -111,6 +111,26 @@ class AdminTest(private val sandbox: Sandbox) {
         sandbox.reset()
         assertEquals(before, sandbox.switches.read())
         assertEquals(emptyList<Payment>(), sandbox.ledger())
+    }
+
+    @Test
+    fun `the clock steps forward and settles what is pending`() {
+        assertEquals(Duration.ZERO, sandbox.clock.read().ahead)
+        sandbox.faults.add(FaultName.STUCK_PENDING)
+        shop.payByCard("held")
+        sandbox.clock.forward(Duration.ofDays(1))
+        assertEquals("PENDING", sandbox.payment("held").status)
+        val values = sandbox.clock.settlePending(afterQueries = 9, after = Duration.ofHours(1))
+        assertEquals(Triple(9, Duration.ofHours(1), Duration.ofDays(1)), values.run { Triple(settleAfterQueries, settleAfter, ahead) })
+        assertTrue(values.now > OffsetDateTime.now().plusHours(23))
+        until("it is settled") { sandbox.payment("held").takeIf { it.isCharged } }
+        // What is not named is no more.
+        assertEquals(3 to null, sandbox.clock.settlePending(afterQueries = 3).run { settleAfterQueries to settleAfter })
+        val notWhole = assertThrows<IllegalArgumentException> { sandbox.clock.forward(Duration.ofNanos(1)) }
+        assertTrue("whole number of milliseconds" in notWhole.message!!)
+        assertEquals(409, assertThrows<SandboxException.Refused> { sandbox.clock.forward(Duration.ofDays(40_000)) }.httpStatus)
+        sandbox.reset()
+        assertEquals(Triple(null, null, Duration.ZERO), sandbox.clock.read().run { Triple(settleAfterQueries, settleAfter, ahead) })
     }
 
     @Test

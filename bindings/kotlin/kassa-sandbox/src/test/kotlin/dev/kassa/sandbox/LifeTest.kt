@@ -76,6 +76,7 @@ class LifeTest {
             SandboxOptions(login = "a:b") to "login: must not",
             SandboxOptions(database = database) to "$database",
             SandboxOptions(port = 70_000) to "70000",
+            SandboxOptions(demoPayments = 1_000_001) to "1000001",
         )) {
             val failed = assertThrows<SandboxException.NotStarted> { Sandbox.start(options) }
             assertTrue(failed.message!!.contains(why), failed.message)
@@ -83,6 +84,16 @@ class LifeTest {
         for (pauses in listOf(emptyList(), listOf(Duration.ofMillis(1_500)))) {
             val refused = assertThrows<IllegalArgumentException> { Sandbox.start(SandboxOptions(callbackPauses = pauses)) }
             assertTrue(refused.message!!.startsWith("callbackPauses"), refused.message)
+        }
+    }
+
+    @Test
+    fun `an invented history is there once`() {
+        val options = SandboxOptions(database = folder.resolve("sandbox.db"), demoPayments = 30)
+        Sandbox.start(options).use { sandbox ->
+            assertEquals(30, sandbox.ledger().size)
+            sandbox.restart()
+            assertEquals(30, sandbox.ledger().size)
         }
     }
 

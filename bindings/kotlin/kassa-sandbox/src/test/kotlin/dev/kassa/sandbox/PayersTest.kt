@@ -23,7 +23,7 @@ class PayersTest {
 
     @Test
     fun `every test phone is there`() {
-        val providers = mapOf("MBank" to Provider.M_BANK, "MegaPay" to Provider.MEGA_PAY)
+        val providers = mapOf("MBank" to Sandbox.Provider.M_BANK, "MegaPay" to Sandbox.Provider.MEGA_PAY)
         val phones = tables.filter { it.size == 4 && it[1] in providers }
             .map { (phone, provider, outcome, otp) -> TestPhone(phone, providers.getValue(provider), outcome(outcome), otp) }
         assertEquals(phones, TestPhones.ALL)

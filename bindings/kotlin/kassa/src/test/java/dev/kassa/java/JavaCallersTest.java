@@ -22,6 +22,7 @@ import dev.kassa.PaymentRef;
 import dev.kassa.PaymentStatus;
 import dev.kassa.PollPolicy;
 import dev.kassa.Provider;
+import dev.kassa.Proxy;
 import dev.kassa.QrCode;
 import dev.kassa.QrPayment;
 import dev.kassa.StatusReport;
@@ -105,7 +106,9 @@ class JavaCallersTest {
     @Test
     void whatIsNotSetIsRefusedByItsName() throws Exception {
         try (BlockingGateway gateway = new BlockingGateway(sandbox.config())) {
-            CardPayment empty = new CardPayment.Builder(card("4000000000002016"), BigDecimal.ONE).build();
+            CardPayment.Builder builder = new CardPayment.Builder(card("4000000000002016"), BigDecimal.ONE);
+            assertTrue(builder.toString().contains("2016") && !builder.toString().contains("000002016"), builder.toString());
+            CardPayment empty = builder.build();
             PaymentException.Invalid invalid =
                     assertThrows(PaymentException.Invalid.class, () -> gateway.createCardPayment(empty));
             List<String> fields = invalid.getViolations().stream().map(violation -> violation.getField()).toList();
@@ -113,14 +116,46 @@ class JavaCallersTest {
         }
     }
 
+    /** A catch compiles only where the compiler is told that it may be needed. */
     @Test
-    void settingsHaveNames() {
-        GatewayConfig config = new GatewayConfig.Builder("https://pay.example.kg", new Credentials("shop", "secret-77"))
+    void whatIsNoTextIsCaughtWhereItIsGiven() throws PaymentException {
+        String half = "secret\uD83D";
+        try {
+            throw new AssertionError(new Card(half, "08", 2031, "123", "Aibek Usenov"));
+        } catch (PaymentException.Invalid invalid) {
+            assertEquals("pan", invalid.getViolations().get(0).getField());
+        }
+        try {
+            throw new AssertionError(new Credentials("shop", half));
+        } catch (PaymentException.Invalid invalid) {
+            assertEquals("password", invalid.getViolations().get(0).getField());
+        }
+        try {
+            throw new AssertionError(Proxy.url(half));
+        } catch (PaymentException.Invalid invalid) {
+            assertEquals("proxy", invalid.getViolations().get(0).getField());
+        }
+        try {
+            throw new AssertionError(PaymentRef.card(half));
+        } catch (PaymentException.Invalid invalid) {
+            assertEquals(-1, invalid.getMessage().indexOf("secret"));
+        }
+        try {
+            throw new AssertionError(new MbankPayment(half, "996555000101", 250, "Two tickets").paymentRef());
+        } catch (PaymentException.Invalid invalid) {
+            assertEquals("orderNumber", invalid.getViolations().get(0).getField());
+        }
+    }
+
+    @Test
+    void settingsHaveNames() throws Exception {
+        GatewayConfig.Builder builder = new GatewayConfig.Builder("https://pay.example.kg", new Credentials("shop", "secret-77"))
                 .deadline(Duration.ofSeconds(20))
                 .queryRetries(0)
                 .dialect(new Dialect())
-                .userAgentSuffix("my-shop/1.2")
-                .build();
+                .userAgentSuffix("my-shop/1.2");
+        assertTrue(builder.toString().contains("queryRetries=0, ") && !builder.toString().contains("secret-77"), builder.toString());
+        GatewayConfig config = builder.build();
         assertEquals(Duration.ofSeconds(20), config.getDeadline());
         assertEquals(Duration.ofSeconds(10), config.getConnectTimeout());
         assertEquals(-1, config.toString().indexOf("secret-77"));
@@ -134,7 +169,7 @@ class JavaCallersTest {
         }
     }
 
-    private static CardPayment payment(String pan) {
+    private static CardPayment payment(String pan) throws PaymentException {
         return new CardPayment.Builder(card(pan), new BigDecimal("100.10"))
                 .orderNumber(Kassa.newOrderNumber())
                 .description("Two tickets")
@@ -145,7 +180,7 @@ class JavaCallersTest {
                 .build();
     }
 
-    private static Card card(String pan) {
+    private static Card card(String pan) throws PaymentException {
         return new Card(pan, "08", 2031, "123", "Aibek Usenov");
     }
 }

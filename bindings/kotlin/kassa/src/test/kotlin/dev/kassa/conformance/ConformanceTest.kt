@@ -22,6 +22,8 @@ import java.util.concurrent.ConcurrentHashMap
 /**
  * Runs the conformance vectors on the JVM. What a vector means is described in `tests/conformance/README.md`.
  *
+ * All of them run by [Gateway][dev.kassa.Gateway]; what it sends, callbacks and watches also in the other ways.
+ *
  * `-Dvectors=TEXT` runs those with TEXT in their name or group only.
  */
 @Execution(ExecutionMode.CONCURRENT)
@@ -30,6 +32,7 @@ class ConformanceTest {
     private val filter = System.getProperty("vectors").orEmpty()
     private val vectors = loadVectors()
     private val chosen = vectors.values.flatten().filter { filter in it.name || filter in it.group }
+    private val runs = Way.entries.flatMap { way -> way.chosenOf(chosen).map { Run(way, it) } }
     private val ran: MutableSet<String> = ConcurrentHashMap.newKeySet()
     private val log = CapturedLog()
 
@@ -37,14 +40,18 @@ class ConformanceTest {
     fun capture() = log.start()
 
     @TestFactory
-    fun vectors(): List<DynamicContainer> = chosen.groupBy { it.group }.map { (group, members) ->
+    fun vectors(): List<DynamicContainer> = runs.groupBy { "${it.vector.group}, ${it.way}" }.map { (group, members) ->
         dynamicContainer(group, members.map { dynamicTest(it.name) { run(it) } })
     }
 
-    private fun run(vector: Vector) {
-        val problems = runBlocking { withTimeout(2 * PATIENCE_SECONDS * 1_000) { problemsOf(vector.spec) } }
-        ran += vector.name
-        assertEquals(emptyList<String>(), problems, vector.name)
+    private class Run(val way: Way, val vector: Vector) {
+        val name = "${vector.name}, $way"
+    }
+
+    private fun run(run: Run) {
+        val problems = runBlocking { withTimeout(2 * PATIENCE_SECONDS * 1_000) { problemsOf(run.vector.spec, run.way) } }
+        ran += run.name
+        assertEquals(emptyList<String>(), problems, run.name)
     }
 
     /** Logs of all vectors run together, so what any of them forbids must not be there. */
@@ -52,10 +59,13 @@ class ConformanceTest {
     fun `nothing was left out, and nothing secret was logged`() {
         val lines = log.stop()
         BorrowedSandbox.stopAll()
-        assertEquals(chosen.map { it.name }.sorted(), ran.sorted(), "each vector has its own name, and was run to its end")
+        assertEquals(runs.map { it.name }.sorted(), ran.sorted(), "each vector has its own name, and was run to its end")
         if (filter.isEmpty()) {
             assertEquals(emptyList<String>(), vectors.filterValues { it.isEmpty() }.keys.toList(), "groups without vectors")
-            check(chosen.size >= 250 && lines.isNotEmpty()) { "${chosen.size} vectors, ${lines.size} lines of log" }
+            check(chosen.size >= 250) { "${chosen.size} vectors" }
+            for (way in Way.entries) check(runs.count { it.way == way } >= 15) { "too few vectors were run by $way" }
+            val ofKassa = lines.filter { " dev.kassa " in it && "http_status=" in it }
+            check(ofKassa.isNotEmpty()) { "no exchange was logged, in ${lines.size} lines" }
         }
         val forbidden = chosen.flatMap { it.spec.at("forbidden").items }.map { it.text }.toSet()
         assertEquals(emptyList<String>(), lines.filter { line -> forbidden.any { it in line } })

@@ -9,7 +9,6 @@ import dev.kassa.PaymentRef
 import dev.kassa.Provider
 import dev.kassa.QrCode
 import dev.kassa.ReturnRedirect
-import dev.kassa.WatchCore
 import dev.kassa.WatchReport
 import dev.kassa.internal.parseLocalDateTime
 import dev.kassa.support.at
@@ -23,6 +22,7 @@ import dev.kassa.support.orNull
 import dev.kassa.support.parseJson
 import dev.kassa.support.text
 import dev.kassa.toKassa
+import kotlinx.coroutines.flow.toList
 import kotlinx.serialization.json.JsonElement
 import java.nio.ByteBuffer
 
@@ -46,7 +46,7 @@ fun printed(value: Any?): String = when (value) {
     else -> value.toString()
 }
 
-val gatewayCalls: Map<String, suspend (Gateway, JsonElement) -> Any?> = mapOf(
+val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf(
     "create_card_payment" to { gateway, input -> gateway.createCardPayment(cardPaymentOf(input)) },
     "payment_status" to { gateway, input ->
         gateway.paymentStatus(input.at("order_number").text, input.at("language").optionalText)
@@ -66,10 +66,10 @@ val gatewayCalls: Map<String, suspend (Gateway, JsonElement) -> Any?> = mapOf(
         val expected = input.at("expected").orNull?.let(::expectedPaymentOf)
         gateway.verifyCallback(Callback.parse(input.at("callback").jsonText), expected)
     },
-    "close" to { gateway, _ -> gateway.closeAndWait().let { null } },
+    "close" to { gateway, _ -> gateway.close().let { null } },
 )
 
-internal suspend fun watchStep(watch: WatchCore, name: String): Came = when (name) {
+suspend fun watchStep(watch: AnyWatch, name: String): Came = when (name) {
     "next" -> came(::watchReport) { watch.next() }
     "outcome" -> came { watch.outcome() }
     "all" -> all(watch)
@@ -77,10 +77,10 @@ internal suspend fun watchStep(watch: WatchCore, name: String): Came = when (nam
 }
 
 /** Every report until the end, and the error that ended the watch, if one did. */
-private suspend fun all(watch: WatchCore): Came {
+private suspend fun all(watch: AnyWatch): Came {
     val reports = mutableListOf<WatchReport>()
     val error = try {
-        while (true) reports += watch.next() ?: break
+        watch.reports().toList(reports)
         null
     } catch (error: PaymentException) {
         error

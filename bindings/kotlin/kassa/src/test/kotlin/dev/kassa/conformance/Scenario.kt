@@ -1,7 +1,5 @@
 package dev.kassa.conformance
 
-import dev.kassa.Gateway
-import dev.kassa.WatchCore
 import dev.kassa.support.Received
 import dev.kassa.support.ScriptedServer
 import dev.kassa.support.at
@@ -26,13 +24,13 @@ import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 
 /** Runs one vector: its steps one after the other, then what it says about the requests and about what was printed. */
-suspend fun problemsOf(spec: JsonElement): List<String> = ScriptedServer(spec.at("replies").items).use { server ->
-    BorrowedSandbox.of(spec).use { sandbox -> problemsOf(spec, Scenario(spec.at("config"), server, sandbox), server) }
+suspend fun problemsOf(spec: JsonElement, way: Way): List<String> = ScriptedServer(spec.at("replies").items).use { server ->
+    BorrowedSandbox.of(spec).use { sandbox -> problemsOf(spec, Scenario(spec.at("config"), way, server, sandbox), server) }
 }
 
 private suspend fun problemsOf(spec: JsonElement, scenario: Scenario, server: ScriptedServer): List<String> {
     val begun = System.nanoTime()
-    val steps = spec.at("steps").orNull?.items ?: listOf(spec)
+    val steps = stepsOf(spec)
     val printed = StringBuilder()
     val problems = steps.flatMapIndexed { at, step ->
         val came = scenario.step(step.at("do").text, scenario.placed(step.at("input")))
@@ -51,12 +49,13 @@ private suspend fun problemsOf(spec: JsonElement, scenario: Scenario, server: Sc
 /** What the steps of one vector share. */
 private class Scenario(
     private val config: JsonElement,
+    private val way: Way,
     private val server: ScriptedServer,
     private val sandbox: BorrowedSandbox?,
 ) {
     private val kept = mutableMapOf<String, JsonElement>()
-    private var gateway: Gateway? = null
-    private var watch: WatchCore? = null
+    private var gateway: AnyGateway? = null
+    private var watch: AnyWatch? = null
     private var started: Deferred<Came> = CompletableDeferred()
 
     /** With a sandbox: the addresses and what was kept, where they are named. */
@@ -77,7 +76,7 @@ private class Scenario(
 
     suspend fun step(name: String, input: JsonElement): Came = when (name) {
         "new_gateway" -> nothing { gateway() }
-        "watch" -> nothing { watch = gateway().watchCore(input) }
+        "watch" -> nothing { watch = gateway().watch(paymentRefOf(input.at("payment")), policyOf(input)) }
         "check_now" -> nothing { watch!!.checkNow() }
         "cancel" -> nothing { watch!!.cancel() }
         "start" -> nothing {
@@ -102,18 +101,14 @@ private class Scenario(
 
     private inline fun nothing(step: () -> Unit) = came { step().let { null } }
 
-    private fun gateway(): Gateway = gateway ?: Gateway(configOf(placed(config), server.url)).also { gateway = it }
+    private fun gateway(): AnyGateway = gateway ?: way.open(configOf(placed(config), server.url)).also { gateway = it }
 
     /** Closing waits for payments on their way, so afterwards all requests are there. */
     suspend fun end() {
         server.release()
-        gateway?.closeAndWait()
+        gateway?.close()
     }
 }
-
-/** The flow of the public watch is built on it. */
-private fun Gateway.watchCore(input: JsonElement): WatchCore =
-    core.watch(paymentRefOf(input.at("payment")), policyOf(input))
 
 private fun requestProblems(spec: JsonElement, received: List<Received>): List<String> {
     val expected = spec.at("requests").orNull?.items

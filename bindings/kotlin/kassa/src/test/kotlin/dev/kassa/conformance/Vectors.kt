@@ -20,6 +20,9 @@ import kotlin.io.path.readText
 /** One vector, with everything that it says spelled out. */
 class Vector(val group: String, val name: String, val spec: JsonElement)
 
+/** A vector of one step is that step. */
+fun stepsOf(spec: JsonElement): List<JsonElement> = spec.at("steps").orNull?.items ?: listOf(spec)
+
 private val directory: Path = Path(System.getProperty("kassa.repository"), "tests", "conformance")
 
 /** All vectors, by their groups. */

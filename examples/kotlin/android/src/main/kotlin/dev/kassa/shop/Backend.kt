@@ -13,6 +13,8 @@ import java.net.URI
  *
  * The app speaks Kassa's words for what happened, so that a payment whose answer was lost on the way to the server is treated like one
  * whose answer was lost on the way to the gateway: as [dev.kassa.PaymentException.OutcomeUnknown].
+ *
+ * Any exception that is not one of Kassa's, such as an `IOException`, is taken to say nothing about the money.
  */
 interface Backend {
     /**

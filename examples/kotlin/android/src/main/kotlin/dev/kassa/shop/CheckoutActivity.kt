@@ -31,8 +31,8 @@ class CheckoutActivity : Activity() {
         view = CheckoutView(this, PRICE)
         setContentView(view.root)
         holder = lastNonConfigurationInstance as? PaymentHolder ?: newHolder(savedInstanceState?.getString(SAVED_PAYMENT))
-        view.onPayByCard = { holder.payByCard(PRICE, it) }
-        view.onPayByQr = { holder.payByQr(PRICE) }
+        view.onPayByCard = { holder.payByCard(it) }
+        view.onPayByQr = { holder.payByQr() }
         view.onOpenPage = ::open
         view.onAskAgain = { holder.askAgain() }
         drawing.launch { holder.screen.collect(view::show) }
@@ -68,7 +68,7 @@ class CheckoutActivity : Activity() {
 
     private fun newHolder(saved: String?): PaymentHolder {
         val shop = application as ShopApplication
-        return PaymentHolder(shop.backend, shop.openPayment, MainScope(), RETURN_URL, saved)
+        return PaymentHolder(shop.backend, shop.openPayment, MainScope(), RETURN_URL, PRICE, saved)
     }
 
     /** In the browser, where the payer sees whose page it is; never in a view of the app's own. */

@@ -97,7 +97,8 @@ private fun text(screen: Screen): String = when (screen) {
     is Screen.ShowQr -> "Scan this with the app of your bank"
     is Screen.Waiting -> screen.message
     is Screen.StillOpen -> screen.message
-    is Screen.Paid -> screen.amount?.let { "Paid: ${it.toPlainString()}. Thank you" } ?: "Paid. Thank you"
+    is Screen.PersonNeeded -> screen.message
+    is Screen.Paid -> "Paid: ${screen.price} KGS. Thank you"
     is Screen.NotPaid -> screen.reason?.let { "Not paid: $it" } ?: "Not paid"
 }
 

@@ -1,12 +1,15 @@
 package dev.kassa.shop
 
 import android.content.SharedPreferences
-import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 
 /** Remembers the payment that is open, also where the phone kills the app without a word. */
 interface OpenPayment {
-    /** The payment that was not over when it was last heard of. */
+    /**
+     * The payment that was not over when it was last heard of.
+     *
+     * It throws where something is stored and cannot be read. Nothing may be paid then: it could be a payment.
+     */
     fun read(): PaymentRef?
 
     /** When this returns true, it is on the disk. */
@@ -15,7 +18,7 @@ interface OpenPayment {
 
 /** In the app's preferences. A [PaymentRef] has no secret in it. */
 class StoredPayment(private val preferences: SharedPreferences) : OpenPayment {
-    override fun read(): PaymentRef? = preferences.getString(KEY, null)?.let(::paymentOrNull)
+    override fun read(): PaymentRef? = preferences.getString(KEY, null)?.let(PaymentRef::parse)
 
     // commit, not apply: nothing may be sent before it is stored.
     override fun write(payment: PaymentRef?): Boolean =
@@ -24,11 +27,4 @@ class StoredPayment(private val preferences: SharedPreferences) : OpenPayment {
     private companion object {
         const val KEY = "open payment"
     }
-}
-
-/** What was stored; null where another version of the app has written what this one cannot read. */
-fun paymentOrNull(text: String): PaymentRef? = try {
-    PaymentRef.parse(text)
-} catch (_: PaymentException.Invalid) {
-    null
 }

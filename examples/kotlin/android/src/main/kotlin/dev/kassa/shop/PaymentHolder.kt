@@ -1,9 +1,9 @@
 package dev.kassa.shop
 
 import dev.kassa.Card
-import dev.kassa.InternalException
 import dev.kassa.Kassa
 import dev.kassa.PaymentException
+import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
 import dev.kassa.PaymentStatus
 import dev.kassa.QueryFailed
@@ -11,6 +11,8 @@ import dev.kassa.ReturnRedirect
 import dev.kassa.StatusReport
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.cancel
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
@@ -19,6 +21,7 @@ import java.math.BigDecimal
 import java.net.URI
 
 private const val UNKNOWN = "Your payment may have been made. Do not pay again: we are asking"
+private const val UNREADABLE = "A payment may be open, and this app cannot read which. Do not pay again: ask the shop"
 
 /** What the payer sees. */
 sealed interface Screen {
@@ -40,8 +43,11 @@ sealed interface Screen {
     /** It is open, and nobody is asking any more: the payer may have it asked again. */
     data class StillOpen(val message: String) : Screen
 
-    /** The money was taken. */
-    data class Paid(val amount: BigDecimal?) : Screen
+    /** The app cannot tell what is with the money, and asking does not help: a person has to look. Nothing is paid until then. */
+    data class PersonNeeded(val message: String) : Screen
+
+    /** The money was taken: the price. */
+    data class Paid(val price: BigDecimal) : Screen
 
     /** It ended without the money being taken. */
     data class NotPaid(val reason: String?) : Screen
@@ -56,6 +62,7 @@ sealed interface Screen {
  *
  * Call it on one thread, that of [scope].
  *
+ * @param price what is paid, in som; an app with more than one price stores it beside the payment
  * @param saved what an earlier holder said in [saved]
  */
 class PaymentHolder(
@@ -63,40 +70,49 @@ class PaymentHolder(
     private val store: OpenPayment,
     private val scope: CoroutineScope,
     private val returnUrl: String,
+    private val price: BigDecimal,
     saved: String? = null,
 ) {
     private val screens = MutableStateFlow<Screen>(Screen.Ready())
 
-    // What is stored is never older than what the instance state holds.
-    private var payment: PaymentRef? = store.read() ?: saved?.let(::paymentOrNull)
+    private var payment: PaymentRef? = null
+    private var unreadable: String? = null
     private var watch: Watch? = null
 
     /** What the payer sees. */
     val screen: StateFlow<Screen> = screens.asStateFlow()
 
     /** What to put into the instance state: all it takes to go on after the app was killed. */
-    val saved: String? get() = payment?.toString()
+    val saved: String? get() = payment?.toString() ?: unreadable
 
     init {
-        if (payment != null) follow("Asking about your payment")
+        try {
+            // What is stored is never older than what the instance state holds.
+            payment = store.read() ?: saved?.let(PaymentRef::parse)
+            if (payment != null) follow("Asking about your payment")
+        } catch (_: Exception) {
+            // Another version of the app has written it, say. It could be a payment.
+            unreadable = saved
+            screens.value = Screen.PersonNeeded(UNREADABLE)
+        }
     }
 
     /** Pays by card. While another payment is open, nothing happens. */
-    fun payByCard(amount: BigDecimal, card: Card) {
+    fun payByCard(card: Card) {
         val orderNumber = Kassa.newOrderNumber()
         if (!isFree || !remember(PaymentRef.card(orderNumber))) return
         start {
-            val started = backend.payByCard(orderNumber, amount, card, returnUrl)
+            val started = backend.payByCard(orderNumber, price, card, returnUrl)
             remember(started.payment)
             if (started.page == null) follow("Asking about your payment") else follow(Screen.Confirm(started.page))
         }
     }
 
     /** Shows a QR code. While another payment is open, nothing happens. */
-    fun payByQr(amount: BigDecimal) {
+    fun payByQr() {
         if (!isFree) return
         start {
-            val started = backend.payByQr(amount)
+            val started = backend.payByQr(price)
             if (!remember(started.payment)) return@start
             follow(Screen.ShowQr(started.text))
         }
@@ -104,7 +120,8 @@ class PaymentHolder(
 
     /** The payer is back: by this deep link, or in some other way. A link to another payment is nobody's return. */
     fun cameBack(link: String? = null) {
-        if (link == null || orderIn(link).let { it != null && it == payment?.orderNumber }) watch?.checkNow()
+        if (link != null && !isOfThisPayment(link)) return
+        if (screens.value is Screen.StillOpen) askAgain() else watch?.checkNow()
     }
 
     /** Asks again about a payment that is still open. */
@@ -115,7 +132,9 @@ class PaymentHolder(
     /** Stops asking. The payment goes on, and stays remembered. */
     fun close() = scope.cancel()
 
-    private val isFree get() = payment == null && screens.value != Screen.Sending
+    private val isFree get() = payment == null && screens.value != Screen.Sending && screens.value !is Screen.PersonNeeded
+
+    private fun isOfThisPayment(link: String) = orderIn(link).let { it != null && it == payment?.orderNumber }
 
     private fun start(send: suspend () -> Unit) {
         screens.value = Screen.Sending
@@ -127,8 +146,9 @@ class PaymentHolder(
                 follow(UNKNOWN)
             } catch (error: PaymentException) {
                 forget(Screen.Ready("Nothing was paid. ${error.message}"))
-            } catch (_: InternalException) {
-                // A defect, which says nothing about the money.
+            } catch (_: Exception) {
+                currentCoroutineContext().ensureActive() // nobody is there any more
+                // The way to the server, or a defect: neither says anything about the money. A QR code that nobody saw takes none.
                 if (payment == null) forget(Screen.Ready("Nothing was paid")) else follow(UNKNOWN)
             }
         }
@@ -148,17 +168,29 @@ class PaymentHolder(
                         is QueryFailed -> Unit // the watch goes on by itself
                     }
                 }
-            } catch (error: PaymentException) {
+            } catch (error: Exception) {
+                currentCoroutineContext().ensureActive()
                 // The asking has ended; that says nothing about the payment.
-                screens.value = Screen.StillOpen("Your payment is still open. ${error.message}")
+                val why = (error as? PaymentException)?.message ?: "We cannot ask about it now"
+                screens.value = Screen.StillOpen("Your payment is still open. $why")
             }
         }
     }
 
     private fun show(report: StatusReport) = when (report.status) {
-        PaymentStatus.Charged -> forget(Screen.Paid(report.amount))
+        PaymentStatus.Charged -> if (isPrice(report)) forget(Screen.Paid(price)) else askAPerson(report)
         PaymentStatus.Rejected -> forget(Screen.NotPaid(report.reason))
         is PaymentStatus.Other -> Unit
+    }
+
+    /** Whether it is the price that was taken, as far as the report tells: the unit of a QR payment's amount is not known. */
+    private fun isPrice(report: StatusReport) =
+        payment?.kind != PaymentKind.CARD || report.amount.let { it == null || it.compareTo(price) == 0 }
+
+    /** The payment stays remembered, so that no other is begun before somebody has looked. */
+    private fun askAPerson(report: StatusReport) {
+        val taken = report.amount?.toPlainString()
+        screens.value = Screen.PersonNeeded("$taken was taken, and the price is $price. Do not pay again: ask the shop")
     }
 
     /** False where it cannot be stored; nothing may be sent then. */

@@ -1,5 +1,6 @@
 package dev.kassa.shop
 
+import android.content.Context
 import android.content.Intent
 import android.net.Uri
 import android.os.Bundle
@@ -24,6 +25,7 @@ import org.junit.Test
 import org.junit.runner.RunWith
 import org.robolectric.Robolectric
 import org.robolectric.RobolectricTestRunner
+import org.robolectric.RuntimeEnvironment
 import org.robolectric.Shadows.shadowOf
 import org.robolectric.android.controller.ActivityController
 import org.robolectric.annotation.Config
@@ -56,7 +58,7 @@ class CheckoutActivityTest {
         val link = enterOtp(URI(opened.dataString!!), TestCards.APPROVED.otp!!)
         app.pause().stop()
         app.newIntent(Intent(Intent.ACTION_VIEW, Uri.parse(link))).restart().start().resume()
-        app.awaitText("Paid: 250.00. Thank you")
+        app.awaitText("Paid: 250.00 KGS. Thank you")
         assertEquals(1, sandbox.ledger().single().timesCharged)
     }
 
@@ -74,7 +76,7 @@ class CheckoutActivityTest {
         val link = enterOtp(page, TestCards.APPROVED.otp!!)
         val intent = Intent(Intent.ACTION_VIEW, Uri.parse(link))
         val app = Robolectric.buildActivity(CheckoutActivity::class.java, intent).setup(state)
-        app.awaitText("Paid: 250.00. Thank you")
+        app.awaitText("Paid: 250.00 KGS. Thank you")
         assertEquals(1, sandbox.ledger().size)
         assertEquals(1, sandbox.ledger().single().timesCharged)
     }
@@ -86,7 +88,7 @@ class CheckoutActivityTest {
         app.recreate()
         app.click("Confirm at your bank")
         enterOtp(URI(shadowOf(app.get()).nextStartedActivity.dataString!!), TestCards.APPROVED.otp!!)
-        app.awaitText("Paid: 250.00. Thank you")
+        app.awaitText("Paid: 250.00 KGS. Thank you")
         assertEquals(1, sandbox.ledger().size)
     }
 
@@ -96,7 +98,17 @@ class CheckoutActivityTest {
         app.click("Pay 250.00 KGS by QR code")
         app.await("the code") { root -> root.findAll<ImageView>().any { it.visibility == View.VISIBLE && it.drawable != null } }
         sandbox.approve(sandbox.ledger().single().orderNumber)
-        app.awaitText("Paid: 25000. Thank you")
+        app.awaitText("Paid: 250.00 KGS. Thank you")
+    }
+
+    @Test
+    fun `what another version of the app has stored could be a payment`() {
+        val preferences = RuntimeEnvironment.getApplication().getSharedPreferences("payment", Context.MODE_PRIVATE)
+        preferences.edit().putString("open payment", "kassa9:new").commit()
+        val app = start()
+        app.awaitText("Do not pay again")
+        assertFalse(app.get().window.decorView.findAll<Button>().any { it.visibility == View.VISIBLE })
+        assertTrue(sandbox.requests().isEmpty())
     }
 
     @Test

@@ -1,6 +1,6 @@
 package dev.kassa.checkout
 
-import dev.kassa.sandbox.Provider
+import dev.kassa.sandbox.Sandbox.Provider
 import dev.kassa.sandbox.TestCards
 import dev.kassa.sandbox.TestPhones
 import kotlinx.coroutines.future.await

@@ -20,7 +20,7 @@ import dev.kassa.checkout.inWords
 import dev.kassa.checkout.otpOfPhone
 import dev.kassa.checkout.toJson
 import java.math.BigDecimal
-import dev.kassa.sandbox.Provider as SandboxProvider
+import dev.kassa.sandbox.Sandbox
 
 /** A mobile-bank payment: created, confirmed with the payer's one-time password, followed. */
 suspend fun takeMbank(shop: Checkout, order: MbankOrder): Report {
@@ -54,7 +54,7 @@ suspend fun takeMbank(shop: Checkout, order: MbankOrder): Report {
     sale.narrator.step("gateway", "code $code, accepted, not paid; a one-time password goes to the phone")
     if (!order.isFollowed) return sale.end(Outcome.CREATED)
     val otp = try {
-        askOtp(shop, order.otp, otpOfPhone(SandboxProvider.M_BANK, order.phone))
+        askOtp(shop, order.otp, otpOfPhone(Sandbox.Provider.M_BANK, order.phone))
     } catch (failure: Failure.Usage) {
         sale.narrator.warn("payer", failure.message)
         sale.narrator.step("later", "checkout confirm --order-number $number goes on with it")

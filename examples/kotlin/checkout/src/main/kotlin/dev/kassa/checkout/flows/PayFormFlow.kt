@@ -19,7 +19,7 @@ import dev.kassa.checkout.otpOfCard
 import dev.kassa.checkout.otpOfPhone
 import dev.kassa.checkout.toJson
 import dev.kassa.checkout.walletForm
-import dev.kassa.sandbox.Provider
+import dev.kassa.sandbox.Sandbox.Provider
 import dev.kassa.sandbox.TestPhones
 
 /**

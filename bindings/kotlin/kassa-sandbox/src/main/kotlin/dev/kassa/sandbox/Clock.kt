@@ -1,0 +1,51 @@
+package dev.kassa.sandbox
+
+import kotlinx.serialization.json.JsonNull
+import java.time.Duration
+import java.time.OffsetDateTime
+
+/**
+ * The gateway's clock, and when pending payments become final.
+ *
+ * @property now what time it is there
+ * @property ahead how far it is ahead of the machine's clock
+ * @property settleAfterQueries after how many questions about its status a pending payment becomes final; null for never
+ * @property settleAfter after how long a pending payment becomes final; null for never
+ */
+public data class ClockValues(
+    public val now: OffsetDateTime,
+    public val ahead: Duration,
+    public val settleAfterQueries: Int?,
+    public val settleAfter: Duration?,
+)
+
+/** The gateway's clock, and what it makes of payments that are pending. [Sandbox.reset] puts it back. */
+public class Clock internal constructor(private val admin: () -> Admin) {
+    /** What time it is there, and when pending payments become final. */
+    public fun read(): ClockValues = clockValues(admin().ask("GET", "clock"))
+
+    /**
+     * Steps it forward, by whole milliseconds. What is due by then happens at once: callbacks are sent again, pending payments become
+     * final, cards expire.
+     *
+     * @throws SandboxException.Refused where it would be more than a hundred years ahead
+     */
+    public fun forward(by: Duration): ClockValues =
+        clockValues(admin().ask("POST", "clock/forward", objectOf("ms" to by.whole("by", Duration.ofMillis(1)))))
+
+    /**
+     * Lets pending payments become final by themselves, those that are pending already, too; without either, never.
+     *
+     * @param afterQueries once the status was asked for so often, each of these questions still being told `PENDING`
+     * @param after once it has been pending for so long by the sandbox's clock, in whole milliseconds
+     */
+    @JvmOverloads
+    public fun settlePending(afterQueries: Int? = null, after: Duration? = null): ClockValues {
+        // What is not named stays as it is; a null ends it.
+        val wanted = objectOf(
+            "settle_after_queries" to (afterQueries ?: JsonNull),
+            "settle_after_ms" to (after?.whole("after", Duration.ofMillis(1)) ?: JsonNull),
+        )
+        return clockValues(admin().ask("PATCH", "clock", wanted))
+    }
+}

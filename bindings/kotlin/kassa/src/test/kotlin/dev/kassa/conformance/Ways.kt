@@ -1,0 +1,183 @@
+package dev.kassa.conformance
+
+import dev.kassa.BlockingGateway
+import dev.kassa.BlockingStatusWatch
+import dev.kassa.Callback
+import dev.kassa.CallbackVerdict
+import dev.kassa.CardPayment
+import dev.kassa.CardPaymentCreated
+import dev.kassa.ExpectedPayment
+import dev.kassa.FutureGateway
+import dev.kassa.FutureStatusWatch
+import dev.kassa.Gateway
+import dev.kassa.GatewayConfig
+import dev.kassa.GatewayReply
+import dev.kassa.MbankPayment
+import dev.kassa.MbankPaymentCreated
+import dev.kassa.PayForm
+import dev.kassa.PayFormCreated
+import dev.kassa.PaymentRef
+import dev.kassa.PollPolicy
+import dev.kassa.Provider
+import dev.kassa.QrData
+import dev.kassa.QrImage
+import dev.kassa.QrPayment
+import dev.kassa.StatusReport
+import dev.kassa.WatchCore
+import dev.kassa.WatchOutcome
+import dev.kassa.WatchReport
+import dev.kassa.support.at
+import dev.kassa.support.text
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.future.await
+import kotlinx.coroutines.runInterruptible
+import kotlinx.serialization.json.JsonArray
+import kotlinx.serialization.json.JsonObject
+
+// A vector means the same whichever of the three gateways runs it.
+
+/** The ways in which a program can use Kassa. */
+enum class Way(val open: (GatewayConfig) -> AnyGateway) {
+    /** Each watch is one of the core's, on which the flow is built. */
+    COROUTINES({ ByCoroutines(Gateway(it)) }),
+
+    /** Each watch is the flow. */
+    FLOWS({ ByFlows(Gateway(it)) }),
+    BLOCKING({ ByBlocking(BlockingGateway(it)) }),
+    FUTURES({ ByFutures(FutureGateway(it)) }),
+}
+
+/** The vectors that are run in this way, too, beside all of them by coroutines. */
+fun Way.chosenOf(vectors: List<Vector>): List<Vector> = when (this) {
+    Way.COROUTINES -> vectors
+    Way.FLOWS -> vectors.filter { it.group == "watching" }.mapNotNull(::asFlow)
+    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in setOf("wire", "callbacks", "watching") }
+}
+
+/** Without asking for the outcome afterwards: a flow would ask the gateway for it. Null where reports are taken one by one. */
+private fun asFlow(vector: Vector): Vector? {
+    val steps = stepsOf(vector.spec)
+    if (steps.any { it.at("do").text !in setOf("watch", "all", "outcome") }) return null
+    val collected = steps.filter { it.at("do").text != "outcome" }
+    return Vector(vector.group, vector.name, JsonObject((vector.spec as JsonObject) + ("steps" to JsonArray(collected))))
+}
+
+/** What all gateways can do. */
+interface AnyGateway {
+    suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated
+    suspend fun paymentStatus(orderNumber: String, language: String?): StatusReport
+    suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated
+    suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply
+    suspend fun createPayForm(form: PayForm): PayFormCreated
+    suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport
+    suspend fun createQrImage(payment: QrPayment): QrImage
+    suspend fun createQrData(payment: QrPayment): QrData
+    suspend fun qrStatus(transactionId: String): StatusReport
+    suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?): CallbackVerdict
+    fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch
+    suspend fun close()
+}
+
+/** What all watches can do. */
+interface AnyWatch {
+    suspend fun next(): WatchReport?
+    suspend fun outcome(): WatchOutcome
+    fun checkNow()
+    fun cancel()
+
+    /** Every report from here to the end. */
+    fun reports(): Flow<WatchReport> = flow { while (true) emit(next() ?: break) }
+}
+
+private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
+    override suspend fun createCardPayment(payment: CardPayment) = gateway.createCardPayment(payment)
+    override suspend fun paymentStatus(orderNumber: String, language: String?) = gateway.paymentStatus(orderNumber, language)
+    override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment)
+    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
+        gateway.confirmMbankPayment(orderNumber, otp, identifier)
+    override suspend fun createPayForm(form: PayForm) = gateway.createPayForm(form)
+    override suspend fun providerStatus(orderNumber: String, provider: Provider) = gateway.providerStatus(orderNumber, provider)
+    override suspend fun createQrImage(payment: QrPayment) = gateway.createQrImage(payment)
+    override suspend fun createQrData(payment: QrPayment) = gateway.createQrData(payment)
+    override suspend fun qrStatus(transactionId: String) = gateway.qrStatus(transactionId)
+    override suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?) =
+        gateway.verifyCallback(callback, expected)
+    override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = WatchOfCore(gateway.core.watch(payment, policy))
+    override suspend fun close() = gateway.closeAndWait()
+}
+
+private class ByFlows(gateway: Gateway) : ByCoroutines(gateway) {
+    override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch {
+        val watch = gateway.watch(payment, policy)
+        return object : AnyWatch {
+            override fun reports() = watch
+            override suspend fun next() = error("a flow is collected as a whole")
+            override suspend fun outcome() = watch.outcome()
+            override fun checkNow() = watch.checkNow()
+            override fun cancel() = watch.cancel()
+        }
+    }
+}
+
+private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
+    override suspend fun createCardPayment(payment: CardPayment) = waiting { gateway.createCardPayment(payment) }
+    override suspend fun paymentStatus(orderNumber: String, language: String?) =
+        waiting { gateway.paymentStatus(orderNumber, language) }
+    override suspend fun createMbankPayment(payment: MbankPayment) = waiting { gateway.createMbankPayment(payment) }
+    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
+        waiting { gateway.confirmMbankPayment(orderNumber, otp, identifier) }
+    override suspend fun createPayForm(form: PayForm) = waiting { gateway.createPayForm(form) }
+    override suspend fun providerStatus(orderNumber: String, provider: Provider) =
+        waiting { gateway.providerStatus(orderNumber, provider) }
+    override suspend fun createQrImage(payment: QrPayment) = waiting { gateway.createQrImage(payment) }
+    override suspend fun createQrData(payment: QrPayment) = waiting { gateway.createQrData(payment) }
+    override suspend fun qrStatus(transactionId: String) = waiting { gateway.qrStatus(transactionId) }
+    override suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?) =
+        waiting { gateway.verifyCallback(callback, expected) }
+    override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = BlockingWatch(gateway.watch(payment, policy))
+    override suspend fun close() = waiting { gateway.close() }
+}
+
+private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
+    override suspend fun createCardPayment(payment: CardPayment) = gateway.createCardPayment(payment).await()
+    override suspend fun paymentStatus(orderNumber: String, language: String?) =
+        gateway.paymentStatus(orderNumber, language).await()
+    override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment).await()
+    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
+        gateway.confirmMbankPayment(orderNumber, otp, identifier).await()
+    override suspend fun createPayForm(form: PayForm) = gateway.createPayForm(form).await()
+    override suspend fun providerStatus(orderNumber: String, provider: Provider) =
+        gateway.providerStatus(orderNumber, provider).await()
+    override suspend fun createQrImage(payment: QrPayment) = gateway.createQrImage(payment).await()
+    override suspend fun createQrData(payment: QrPayment) = gateway.createQrData(payment).await()
+    override suspend fun qrStatus(transactionId: String) = gateway.qrStatus(transactionId).await()
+    override suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?) =
+        gateway.verifyCallback(callback, expected).await()
+    override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = FutureWatch(gateway.watch(payment, policy))
+    override suspend fun close() = gateway.closeAndWait().await().let { }
+}
+
+private class WatchOfCore(private val watch: WatchCore) : AnyWatch {
+    override suspend fun next() = watch.next()
+    override suspend fun outcome() = watch.outcome()
+    override fun checkNow() = watch.checkNow()
+    override fun cancel() = watch.cancel()
+}
+
+private class BlockingWatch(private val watch: BlockingStatusWatch) : AnyWatch {
+    override suspend fun next() = waiting { watch.next() }
+    override suspend fun outcome() = waiting { watch.outcome() }
+    override fun checkNow() = watch.checkNow()
+    override fun cancel() = watch.cancel()
+}
+
+private class FutureWatch(private val watch: FutureStatusWatch) : AnyWatch {
+    override suspend fun next(): WatchReport? = watch.next().await()
+    override suspend fun outcome(): WatchOutcome = watch.outcome().await()
+    override fun checkNow() = watch.checkNow()
+    override fun cancel() = watch.cancel()
+}
+
+private suspend fun <T> waiting(call: () -> T): T = runInterruptible(Dispatchers.IO, call)
