@@ -17,6 +17,9 @@
     amount: (text) => /^\d+([.,]\d{1,2})?$/.test(text.replace(/\s/g, "")) && /[1-9]/.test(text),
   };
 
+  // After so many milliseconds without another page the form may be sent again.
+  const PATIENCE = 5000;
+
   const isShown = (input) => input.offsetParent !== null;
 
   // Cards end with their month; the page says which one has to be outlived.
@@ -59,7 +62,24 @@
 
   const watch = (form) => {
     const fields = [...form.querySelectorAll("input[data-check]")];
+    const stayed = form.querySelector("[data-stayed]");
     let isSent = false;
+    let waiting = 0;
+
+    const send = () => {
+      isSent = true;
+      form.setAttribute("aria-busy", "true");
+      waiting = setTimeout(release, PATIENCE);
+    };
+    const release = () => {
+      if (isSent && stayed) {
+        stayed.textContent = stayed.dataset.stayed;
+      }
+      clearTimeout(waiting);
+      isSent = false;
+      form.removeAttribute("aria-busy");
+    };
+
     form.noValidate = true;
     form.addEventListener("focusout", ({ target }) => {
       if (fields.includes(target) && target.value.trim() !== "") {
@@ -83,14 +103,16 @@
       } else if (isSent) {
         event.preventDefault();
       } else {
-        isSent = true;
-        form.setAttribute("aria-busy", "true");
+        send();
       }
     });
-    // Somebody who comes back, or whose app did not open, may send it again.
-    addEventListener("pageshow", () => {
-      isSent = false;
-      form.removeAttribute("aria-busy");
+    // The answer may lead into an app: then this page stays, whether or not the app opened. Whoever is still here, or is back, may send
+    // the form again, and is shown how the payment stands.
+    addEventListener("pageshow", release);
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") {
+        release();
+      }
     });
   };
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from kassa_sandbox import Sandbox, cards
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Download, expect
 
 from shop import Shop
 from staff import PAGES, fill_login, log_in
@@ -46,6 +46,8 @@ def test_every_page_is_accessible_and_fits(browser: Browser, history: Sandbox, s
     for name, path in PAGES.items():
         visitor.open(f"{history.base_url}{path}")
         visitor.look(name)
+        if name in ("transactions", "deliveries"):
+            assert_list_suits(visitor, size)
     visitor.open(f"{history.base_url}/dashboard/deliveries")
     visitor.page.locator("tbody a").first.click()
     expect(visitor.page.get_by_role("heading", name="Reply")).to_be_visible()
@@ -56,6 +58,19 @@ def test_every_page_is_accessible_and_fits(browser: Browser, history: Sandbox, s
     visitor.page.locator("summary").first.click()
     visitor.look("payment")
     visitor.close()
+
+
+def assert_list_suits(visitor: Visitor, size: Size) -> None:
+    """A phone shows a list without its head, and nothing of it has to be scrolled sideways; a desktop shows a table."""
+    head = visitor.page.locator(".table-box thead")
+    box = visitor.page.locator(".table-box")
+    if size == "desktop":
+        expect(head).to_be_visible()
+        return
+    expect(box.locator("tbody tr").first).to_be_visible()
+    expect(head).to_be_hidden()
+    wide, room = box.evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert wide <= room, f"{visitor.page.url}: the list is {wide} px wide in a box of {room} px"
 
 
 def wait_for_a_callback(sandbox: Sandbox, order: str) -> None:
@@ -122,6 +137,28 @@ def test_a_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sand
     merchant.look("followed")
 
 
+def test_an_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided(
+    visit: Visit, kassa_sandbox: Sandbox, shop: Shop
+) -> None:
+    shop.card_payment(order="open-1")
+    merchant = visit()
+    log_in(merchant, kassa_sandbox, "/dashboard?q=open-1")
+    merchant.page.get_by_role("link", name="open-1").click()
+    merchant.look("payment-open")
+    merchant.page.get_by_role("link", name="Open the payer's page").click()
+    expect(merchant.heading).to_have_text("Confirm the payment")
+    merchant.page.go_back()
+    merchant.page.get_by_role("link", name="Decide it").click()
+    merchant.page.get_by_label("Admin token").fill(kassa_sandbox.admin_token)
+    merchant.press("Continue")
+    number = kassa_sandbox.payment("open-1").gateway_number
+    expect(merchant.page.get_by_label("Order number, gateway number")).to_have_value(number)
+    expect(merchant.page.get_by_role("heading", name="Decide a payment")).to_be_in_viewport()
+    merchant.press("Decline")
+    expect(merchant.page.get_by_role("status")).to_have_text("The payment was decided.")
+    assert kassa_sandbox.payment("open-1").status == "Reject"
+
+
 def test_a_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, kassa_sandbox: Sandbox) -> None:
     with Shop(kassa_sandbox) as shop:
         shop.callback_url = f"{kassa_sandbox.base_url}/receiver/my-shop"
@@ -137,7 +174,7 @@ def test_a_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, ka
     merchant.press("Deliver again: seen-1, attempt 1")
     expect(merchant.page.get_by_role("status")).to_contain_text("on its way once more")
     merchant.look("delivered-again")
-    expect(merchant.page.locator("tbody tr")).to_have_count(2, timeout=100) if _reloaded(merchant) else None
+    load_until_delivered(merchant, 2)
     merchant.open(f"{kassa_sandbox.base_url}/dashboard/receiver")
     expect(merchant.page.locator(".event")).to_have_count(2)
     expect(merchant.page.locator(".event").first).to_contain_text('"orderNumber":"seen-1"')
@@ -146,14 +183,16 @@ def test_a_callback_to_the_receiver_is_seen_and_delivered_again(visit: Visit, ka
     expect(merchant.page.get_by_text("Nothing yet.")).to_be_visible()
 
 
-def _reloaded(merchant: Visitor) -> bool:
-    """Loads the deliveries again until the second one is there."""
-    for _ in range(100):
-        merchant.page.get_by_role("link", name="Load the list again").click()
-        if merchant.page.locator("tbody tr").count() == 2:
-            return True
-        merchant.page.go_back()
-    return False
+def load_until_delivered(merchant: Visitor, attempts: int) -> None:
+    """Loads the deliveries again until so many attempts are there."""
+    rows = merchant.page.locator("tbody tr")
+    merchant.page.get_by_role("link", name="Load the list again").click()
+    expect(merchant.page.get_by_role("status")).to_have_count(0)
+    deadline = time.monotonic() + 20
+    while rows.count() < attempts:
+        assert time.monotonic() < deadline, f"never seen: attempt {attempts}"
+        merchant.page.reload()
+    expect(rows).to_have_count(attempts)
 
 
 def test_the_list_is_filtered_sorted_and_paged(merchant: Visitor) -> None:
@@ -197,6 +236,23 @@ def test_the_export_has_what_the_filter_shows(merchant: Visitor, tmp_path: Path)
         rows = list(csv.DictReader(text))
     assert len(rows) == int(heading.split()[0].replace(",", ""))
     assert {row["provider"] for row in rows} == {"MegaPay"}
+
+
+def test_an_export_after_the_session_ended_leads_to_the_login_and_back_to_the_list(merchant: Visitor) -> None:
+    page = merchant.page
+    page.get_by_label("Provider").select_option("MegaPay")
+    merchant.press("Show")
+    heading = page.get_by_role("heading", name="matching payments").inner_text()
+    downloads: list[Download] = []
+    page.on("download", lambda download: downloads.append(download))
+    merchant.context.clear_cookies()
+    page.get_by_role("link", name="Export as CSV").click()
+    expect(merchant.heading).to_have_text("Log in")
+    fill_login(merchant, "kassa", "sandbox")
+    expect(merchant.heading).to_have_text("Transactions")
+    expect(page.get_by_label("Provider")).to_have_value("MegaPay")
+    expect(page.get_by_role("heading", name="matching payments")).to_have_text(heading)
+    assert downloads == []
 
 
 def test_the_choice_between_light_and_dark_stays(merchant: Visitor, history: Sandbox) -> None:

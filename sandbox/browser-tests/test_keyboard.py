@@ -106,7 +106,9 @@ def test_test_data_are_chosen(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) 
     payer.open(shop.pay_form())
     keyboard.reach("button", "4111 1111 1111 1111 approved")
     keyboard.press("Enter")
-    expect(payer.page.get_by_role("status")).to_have_text("The form is filled in")
+    expect(payer.page.get_by_role("region", name="Test data").get_by_role("status")).to_have_text(
+        "The form is filled in"
+    )
     expect(payer.page.get_by_role("button", name="Pay KGS")).to_be_focused()
     keyboard.press("Enter")
     expect(payer.heading).to_have_text("Confirm the payment")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from kassa_sandbox import Sandbox, cards, phones
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from shop import Shop
 from visitor import Visit, Visitor
+from words import ENGLISH
 
 
 @pytest.fixture
@@ -105,6 +106,69 @@ def test_an_impatient_payer_pays_once(visit: Visit, shop: Shop, kassa_sandbox: S
     payer.page.get_by_role("button", name="Confirm").dblclick()
     expect(payer.heading).to_have_text("The shop")
     assert kassa_sandbox.payment("order-17").times_charged == 1
+
+
+def open_with_its_clock_stopped(payer: Visitor, address: str) -> None:
+    """On the page no time passes from then on but what the test lets pass."""
+    payer.page.clock.install(time="2030-01-01T00:00:00")
+    payer.open(address)
+    payer.page.clock.pause_at("2030-01-01T01:00:00")
+
+
+def test_a_payer_whose_app_does_not_open_is_not_left_alone(visit: Visit, shop: Shop, kassa_sandbox: Sandbox) -> None:
+    shop.return_url = "myapp://paid?cart=7"
+    payer = visit()
+    open_with_its_clock_stopped(payer, shop.card_payment())
+    payer.page.get_by_label("One-time password").fill("123456")
+    with payer.without_the_app("myapp"):
+        payer.press("Confirm")
+        form = payer.page.locator("form[data-checked]")
+        expect(form).to_have_attribute("aria-busy", "true")
+        assert kassa_sandbox.payment("order-17").times_charged == 1
+        told = payer.page.locator("form").get_by_role("status")
+        expect(told).to_have_text("")
+        payer.page.clock.fast_forward(5000)
+        expect(form).not_to_have_attribute("aria-busy", "true")
+        expect(told).to_have_text(ENGLISH.still_here)
+    payer.page.clock.resume()
+    payer.look("app-not-opened")
+    # Not by the mouse: until its question about the app is answered, the browser takes no clicks.
+    payer.page.get_by_role("button", name="Confirm").dispatch_event("click")
+    expect(payer.heading).to_have_text("Paid")
+    back = payer.page.get_by_role("link", name="Back to the merchant")
+    expect(back).to_have_attribute("href", "myapp://paid?cart=7&OrderNumber=order-17&statusCode=200")
+    assert kassa_sandbox.payment("order-17").times_charged == 1
+
+
+def test_a_payer_who_is_back_from_an_app_may_send_the_form_again(visit: Visit, shop: Shop) -> None:
+    shop.return_url = "myapp://paid"
+    payer = visit()
+    open_with_its_clock_stopped(payer, shop.card_payment())
+    payer.page.get_by_label("One-time password").fill("123456")
+    with payer.without_the_app("myapp"):
+        payer.press("Confirm")
+        form = payer.page.locator("form[data-checked]")
+        expect(form).to_have_attribute("aria-busy", "true")
+        payer.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(form).not_to_have_attribute("aria-busy", "true")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_browsers_that_do_not_know_the_latest_functions_show_colours(visit: Visit, shop: Shop, dark: bool) -> None:
+    payer = visit(dark=dark)
+
+    def older(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("light-dark(", "unknown-here("))
+
+    payer.page.route("**/*.css", older)
+    payer.open(shop.card_payment())
+    card, button = payer.page.locator(".card").first, payer.page.get_by_role("button", name="Confirm")
+    for part, prop in [(card, "backgroundColor"), (card, "borderTopColor"), (button, "backgroundColor")]:
+        colour = part.evaluate(f"part => getComputedStyle(part).{prop}")
+        background = payer.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        ink = payer.page.evaluate("getComputedStyle(document.body).color")
+        assert colour not in (background, ink, "rgba(0, 0, 0, 0)"), prop
 
 
 def test_who_comes_back_from_the_shop_sees_that_it_is_paid(visit: Visit, shop: Shop) -> None:

@@ -92,6 +92,9 @@ def test_a_stuck_payment_says_so(payer: Visitor, words: Words, shop: Shop, windo
     payer.press(words.confirm)
     expect(payer.heading).to_have_text(words.in_progress)
     payer.look("pending")
+    payer.page.goto(payer.page.url)
+    expect(payer.heading).to_have_text(words.in_progress)
+    expect(payer.page.get_by_text(words.finished)).to_have_count(0)
 
 
 def test_the_pay_form_takes_a_card(payer: Visitor, words: Words, shop: Shop, kassa_sandbox: Sandbox) -> None:
@@ -194,7 +197,8 @@ def test_the_payer_names_the_sum_of_a_qr_code(payer: Visitor, words: Words, shop
 
 
 def test_a_link_to_no_payment_says_so(payer: Visitor, words: Words, kassa_sandbox: Sandbox) -> None:
-    with payer.refused(404):
-        payer.open(f"{kassa_sandbox.base_url}/pay-form?token=none")
-        expect(payer.heading).to_have_text(words.no_page)
+    for address in ("pay-form?token=none", "3ds?token=%FF%00", "wallet", "qr?token=1&token=2"):
+        with payer.refused(404):
+            payer.open(f"{kassa_sandbox.base_url}/{address}")
+            expect(payer.heading).to_have_text(words.no_page)
     payer.look("not-found")

@@ -75,6 +75,15 @@ class Visitor:
         assert f"a status of {status} " in said[0], said
         del self.complaints[before:]
 
+    @contextmanager
+    def without_the_app(self, scheme: str) -> Generator[None]:
+        """What is done inside leads to an app that is not there, which the browser itself may note."""
+        before = len(self.complaints)
+        yield
+        said = self.complaints[before:]
+        assert all(f"{scheme}:" in complaint for complaint in said), said
+        del self.complaints[before:]
+
     def look(self, name: str) -> None:
         """Checks that the page is accessible, and fits; keeps a picture of it where pictures are wanted."""
         if self.has_scripts:

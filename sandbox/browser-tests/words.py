@@ -38,6 +38,13 @@ class Words:
     in_progress: str
     back: str
     no_page: str
+    finished: str
+    declined: str
+    insufficient_funds: str
+    too_many_otps: str
+    still_here: str
+    unreadable: str
+    failed: str
 
 
 ENGLISH = Words(
@@ -68,6 +75,13 @@ ENGLISH = Words(
     in_progress="In progress",
     back="Back to the merchant",
     no_page="Page not found",
+    finished="This payment is finished; nothing was changed",
+    declined="The payment was declined",
+    insufficient_funds="Insufficient funds",
+    too_many_otps="Too many wrong one-time passwords",
+    still_here="Nothing happened? Press once more to see how the payment stands",
+    unreadable="The form could not be read",
+    failed="The sandbox failed; its log says why",
 )
 
 RUSSIAN = Words(
@@ -98,6 +112,13 @@ RUSSIAN = Words(
     in_progress="В обработке",
     back="Вернуться к продавцу",
     no_page="Страница не найдена",
+    finished="Этот платёж завершён; ничего не изменилось",
+    declined="Платёж отклонён",
+    insufficient_funds="Недостаточно средств",
+    too_many_otps="Слишком много неверных одноразовых паролей",
+    still_here="Ничего не произошло? Нажмите ещё раз, чтобы увидеть, что с платежом",
+    unreadable="Форму не удалось прочитать",
+    failed="Сбой песочницы; причина в её журнале",
 )
 
 KYRGYZ = Words(
@@ -128,6 +149,13 @@ KYRGYZ = Words(
     in_progress="Иштетилүүдө",
     back="Сатуучуга кайтуу",
     no_page="Барак табылган жок",
+    finished="Бул төлөм аяктаган; эч нерсе өзгөргөн жок",
+    declined="Төлөм четке кагылды",
+    insufficient_funds="Каражат жетишсиз",
+    too_many_otps="Туура эмес бир жолку сырсөз өтө көп киргизилди",
+    still_here="Эч нерсе болгон жокпу? Төлөмдүн абалын көрүү үчүн дагы бир жолу басыңыз",
+    unreadable="Форманы окууга мүмкүн болгон жок",
+    failed="Сыноо чөйрөсүндө ката чыкты; себеби анын журналында",
 )
 
 WORDS: dict[Language, Words] = {"en": ENGLISH, "ru": RUSSIAN, "ky": KYRGYZ}

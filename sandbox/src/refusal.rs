@@ -62,10 +62,13 @@ impl From<StoreError> for Refusal {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct OtpState<'a> {
+    /// The merchant's number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
+    /// Where the payment stands.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'a str,
+    /// How many attempts are left, where one was made.
     #[serde(rename = "attemptsLeft", skip_serializing_if = "Option::is_none")]
     attempts_left: Option<u32>,
 }
@@ -79,7 +82,10 @@ pub(crate) fn otp_state_schema(generator: &mut SchemaGenerator) -> Schema {
 pub(crate) fn field_schema() -> Value {
     json!({
         "type": "object",
-        "properties": { "field": { "type": "string" }, "message": { "type": "string" } },
+        "properties": {
+            "field": { "type": "string", "description": "The field's name." },
+            "message": { "type": "string", "description": "The rule it breaks." },
+        },
         "required": ["field", "message"],
         "additionalProperties": false,
     })

@@ -45,6 +45,7 @@ pub(super) struct Failure {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Errors<'a> {
+    /// What is wrong, field by field.
     errors: &'a [FieldError],
 }
 

@@ -18,10 +18,12 @@ use crate::{
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ActiveFault")]
 struct FaultView<'a> {
+    /// By which it is removed.
     id: u64,
     #[serde(flatten)]
     #[schemars(schema_with = "faults::settings_shown")]
     fault: &'a Fault,
+    /// How often it struck.
     struck: u64,
 }
 
@@ -34,6 +36,7 @@ impl<'a> From<&'a ActiveFault> for FaultView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Faults<'a> {
+    /// The faults, in the order they were set.
     faults: Vec<FaultView<'a>>,
 }
 

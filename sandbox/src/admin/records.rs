@@ -31,27 +31,41 @@ use crate::{
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Payment", deny_unknown_fields)]
 pub(super) struct PaymentView<'a> {
+    /// By which request it was made.
     #[schemars(extend("enum" = PaymentKind::ALL.map(kind)))]
     kind: &'static str,
+    /// The merchant's number; of a pay-form and a QR code the gateway's.
     order_number: &'a str,
+    /// The number that the gateway knows it by, and the `token` of its pages.
     gateway_number: &'a str,
+    /// Of a QR transaction: its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_id: Option<&'a str>,
+    /// Who takes the money; absent while the payer of a pay-form has not chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = Provider::ALL.map(Provider::as_str)))]
     provider: Option<&'static str>,
+    /// The amount, of a QR transaction in tyiyn; null while nobody named one.
     amount: Option<Amount>,
+    /// Its currency.
     currency: &'a str,
+    /// Where the payment stands.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
+    /// The code that a status reply has for this.
     code: &'static str,
+    /// How often money was taken under this order number.
     times_charged: u32,
+    /// When it was registered.
     #[schemars(extend("format" = "date-time"))]
     created_at: String,
+    /// The card, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     masked_card: Option<&'a str>,
+    /// The phone, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     masked_phone: Option<&'a str>,
+    /// How many one-time passwords may still be wrong.
     otp_attempts_left: u32,
 }
 
@@ -90,13 +104,18 @@ fn rfc_3339(time: SystemTime) -> String {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Request", deny_unknown_fields)]
 struct RequestView<'a> {
+    /// The endpoint's name.
     endpoint: &'a str,
+    /// The number in the request, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_number: Option<&'a str>,
+    /// The HTTP status of the answer; absent where the client saw none.
     #[serde(skip_serializing_if = "Option::is_none")]
     http_status: Option<u16>,
+    /// The fault that struck, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'static str>,
+    /// When it was answered.
     #[schemars(extend("format" = "date-time"))]
     at: String,
 }
@@ -119,17 +138,26 @@ impl<'a> From<&'a ReceivedRequest> for RequestView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CallbackAttempt", deny_unknown_fields)]
 struct CallbackView<'a> {
+    /// The payment's number in the callback.
     order_number: &'a str,
+    /// Where it went.
     url: &'a str,
+    /// The status that it tells of.
     status: String,
+    /// Which attempt of this callback it was, from 1 on.
     attempt: u32,
+    /// The HTTP status that came back; absent where none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     http_status: Option<u16>,
+    /// Why nothing came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// The fault that struck, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'static str>,
+    /// The body that was sent.
     body: &'a str,
+    /// When it was sent.
     #[schemars(extend("format" = "date-time"))]
     at: String,
 }
@@ -154,18 +182,21 @@ impl<'a> From<&'a CallbackAttempt> for CallbackView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Ledger<'a> {
+    /// The payments, in the order of registration.
     payments: Vec<PaymentView<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Requests<'a> {
+    /// The requests, in the order they were answered.
     requests: Vec<RequestView<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Callbacks<'a> {
+    /// The attempts, in their order.
     callbacks: Vec<CallbackView<'a>>,
 }
 

@@ -17,6 +17,7 @@ use crate::{
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TestCard", deny_unknown_fields)]
 struct CardView {
+    /// The card's number.
     pan: &'static str,
     /// The check it takes part in.
     three_ds: String,
@@ -30,8 +31,10 @@ struct CardView {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TestPhone", deny_unknown_fields)]
 struct PhoneView {
+    /// Whose phone it is.
     #[schemars(extend("enum" = Provider::ALL.map(Provider::as_str)))]
     provider: &'static str,
+    /// Its number.
     phone: &'static str,
     /// How its payment ends.
     outcome: String,
@@ -42,7 +45,9 @@ struct PhoneView {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct TestData {
+    /// The cards.
     cards: Vec<CardView>,
+    /// The phones.
     phones: Vec<PhoneView>,
 }
 

@@ -5,7 +5,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Map, Value, json};
 
-use crate::{amount, web::Pairs};
+use crate::{amount, members::FieldError, web::Pairs};
 
 /// What a form asks for.
 pub(super) struct Wish {
@@ -46,6 +46,18 @@ pub(super) fn read(place: &str, form: &Pairs) -> Option<Wish> {
         }
         "reset" => Wish::new(Method::POST, "reset", Value::Null, "reset"),
         _ => None,
+    }
+}
+
+/// An error of the admin interface in the words of the form that was posted there: by its field's name, and in its unit.
+pub(super) fn in_its_words(place: &str, error: FieldError) -> FieldError {
+    match (place, error.field.as_str()) {
+        ("clock", "settle_after_ms") => FieldError::new(
+            "settle_after_s",
+            "must be seconds, to the millisecond and of at most 100 years, or nothing",
+        ),
+        ("clock/forward", "ms") => FieldError { field: "by".to_owned(), ..error },
+        _ => error,
     }
 }
 

@@ -5,7 +5,7 @@ use axum::{http::StatusCode, response::Response};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    control::{Control, to_the_page},
+    control::{Control, to_the_page, to_the_payment},
     web::{self, Call, Document, Policy, Refusal, Section, Staff},
 };
 
@@ -16,29 +16,35 @@ struct Login<'a> {
     staff: Staff,
     problem: Option<String>,
     csrf: &'a str,
+    /// Of the payment that is to be decided afterwards, if one was named.
+    number: &'a str,
 }
 
 impl Control {
     /// The form for the token, and what it does where it was sent.
     pub(super) fn login(&self, call: &Call, document: Document, is_login: bool) -> Response {
         let Some(form) = call.form.as_ref().filter(|_| is_login) else {
-            return self.ask_for_token(call, document, None);
+            return self.ask_for_token(call, document, call.query.get("number"), None);
         };
+        let number = form.get("number");
         let is_admin = || form.get("token").as_bytes().ct_eq(self.gateway.admin_token.as_bytes()).into();
         if let Err(refusal) = self.door.knock(call, form, is_admin) {
-            return self.ask_for_token(call, document, Some(&refusal));
+            return self.ask_for_token(call, document, number, Some(&refusal));
         }
-        let mut response = to_the_page(&document, "");
+        let mut response = match number {
+            "" => to_the_page(&document, ""),
+            number => to_the_payment(&document, number),
+        };
         self.door.begin(call, &mut response);
         response
     }
 
-    fn ask_for_token(&self, call: &Call, document: Document, refusal: Option<&Refusal>) -> Response {
+    fn ask_for_token(&self, call: &Call, document: Document, number: &str, refusal: Option<&Refusal>) -> Response {
         let status = refusal.map_or(StatusCode::OK, Refusal::status);
         let problem = refusal.map(|refusal| refusal.text("This is not the admin token."));
         self.door.login_page(call, refusal, |csrf| {
             let staff = Staff::of(Section::Control, None);
-            web::page(status, Policy::Staff, &Login { document, staff, problem, csrf })
+            web::page(status, Policy::Staff, &Login { document, staff, problem, csrf, number })
         })
     }
 }

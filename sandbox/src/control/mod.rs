@@ -3,6 +3,7 @@
 mod forms;
 mod login;
 mod page;
+mod posted;
 
 use std::sync::Arc;
 
@@ -14,9 +15,11 @@ use axum::{
     routing::any,
 };
 use tokio::task::spawn_blocking;
+use url::form_urlencoded;
 
 use crate::{
     admin,
+    control::posted::Posted,
     gateway::Gateway,
     language::Language,
     line::Line,
@@ -60,15 +63,16 @@ impl Control {
             return self.login(call, document, rest == "login");
         };
         let visitor = Visitor { name: "admin".to_owned(), csrf };
-        let show = |status, errors: &[FieldError]| {
-            page::show(&self.gateway, document.clone(), visitor.clone(), status, call.query.get("done"), errors)
+        let show = |status, posted: &Posted<'_>| {
+            page::show(&self.gateway, document.clone(), visitor.clone(), status, &call.query, posted)
         };
         let Some(form) = &call.form else {
-            return if rest.is_empty() { show(StatusCode::OK, &[]) } else { to_the_page(&document, "") };
+            return if rest.is_empty() { show(StatusCode::OK, &Posted::NOTHING) } else { to_the_page(&document, "") };
         };
+        let refuse = |status, errors: &[FieldError]| show(status, &Posted { place: rest, form: Some(form), errors });
         if !is_same_token(form.get("csrf"), &visitor.csrf) {
             let error = FieldError::new("form", "was made for another session; please send it once more");
-            return show(StatusCode::FORBIDDEN, &[error]);
+            return refuse(StatusCode::FORBIDDEN, &[error]);
         }
         if rest == "logout" {
             let mut response = to_the_page(&document, "");
@@ -76,11 +80,14 @@ impl Control {
             return response;
         }
         let Some(wish) = forms::read(rest, form) else {
-            return show(StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]);
+            return refuse(StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]);
         };
         match admin::ask(&self.gateway, &wish.method, &wish.path, &wish.body) {
             Ok(()) => to_the_page(&document, wish.done),
-            Err(errors) => show(StatusCode::BAD_REQUEST, &errors),
+            Err(errors) => {
+                let errors: Vec<_> = errors.into_iter().map(|error| forms::in_its_words(rest, error)).collect();
+                refuse(StatusCode::BAD_REQUEST, &errors)
+            }
         }
     }
 }
@@ -89,4 +96,10 @@ impl Control {
 fn to_the_page(document: &Document, done: &str) -> Response {
     let query = if done.is_empty() { String::new() } else { format!("?done={done}") };
     web::see_other(&format!("{}control{query}", document.root))
+}
+
+/// To the page, with the number of a payment to be decided.
+fn to_the_payment(document: &Document, number: &str) -> Response {
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("number", number).finish();
+    web::see_other(&format!("{}control?{query}#decide", document.root))
 }

@@ -5,15 +5,15 @@ use axum::{http::StatusCode, response::Response};
 
 use crate::{
     clock,
+    control::posted::Posted,
     endpoint_name::EndpointName,
     faults::{ActiveFault, FaultName},
     gateway::Gateway,
     language::Language,
-    members::FieldError,
     options::{Dialect, ReusedOrderNumber, StatusNumbers},
     switches::Switches,
     test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
-    web::{self, Document, Policy, Section, Staff, Visitor},
+    web::{self, Document, Pairs, Policy, Section, Staff, Visitor},
 };
 
 #[derive(Template)]
@@ -23,7 +23,9 @@ struct Page<'a> {
     staff: Staff,
     csrf: String,
     done: &'static str,
-    errors: &'a [FieldError],
+    posted: &'a Posted<'a>,
+    /// Of a payment to be decided, where the address names one.
+    number: &'a str,
     switches: Vec<Choice>,
     three_ds_1_page: bool,
     redirect_declines: bool,
@@ -37,6 +39,11 @@ struct Page<'a> {
     cards: &'static [TestCard],
     phones: &'static [TestPhone],
 }
+
+/// Units of the clock's step.
+const UNITS: [&str; 4] = ["seconds", "minutes", "hours", "days"];
+/// The fields that are folded away.
+const RARE: [&str; 4] = ["delay_ms", "retry_after_s", "status", "code"];
 
 /// A switch with several positions.
 struct Choice {
@@ -61,8 +68,8 @@ pub(super) fn show(
     document: Document,
     visitor: Visitor,
     status: StatusCode,
-    done: &str,
-    errors: &[FieldError],
+    query: &Pairs,
+    posted: &Posted<'_>,
 ) -> Response {
     let switches = gateway.switches();
     let now = gateway.clock().now_ms();
@@ -71,8 +78,9 @@ pub(super) fn show(
         document,
         csrf: visitor.csrf.clone(),
         staff: Staff::of(Section::Control, Some(visitor)),
-        done: if errors.is_empty() { said(done) } else { "" },
-        errors,
+        done: if posted.errors.is_empty() { said(query.get("done")) } else { "" },
+        posted,
+        number: query.get("number"),
         three_ds_1_page: switches.three_ds_1_page,
         redirect_declines: switches.redirect_declines,
         switches: choices(switches),

@@ -27,12 +27,8 @@ impl Dashboard {
     /// To the login, and back afterwards.
     pub(super) fn to_login(&self, call: &Call, document: &Document) -> Response {
         let mut url = format!("{}dashboard/login", document.root);
-        if call.form.is_none() && call.path != "/dashboard" {
-            let mut wanted = call.path.trim_start_matches('/').to_owned();
-            if !call.raw_query.is_empty() {
-                wanted.push('?');
-                wanted.push_str(&call.raw_query);
-            }
+        let wanted = wanted(call);
+        if call.form.is_none() && wanted != HOME {
             let next = form_urlencoded::Serializer::new(String::new()).append_pair("next", &wanted).finish();
             url = format!("{url}?{next}");
         }
@@ -85,11 +81,21 @@ impl Dashboard {
     }
 }
 
+/// The page that was asked for. Of a file it is the list that the file is made of: nobody would see that the login had ended in one.
+fn wanted(call: &Call) -> String {
+    let path = match call.path.trim_matches('/') {
+        "dashboard/transactions.csv" => HOME,
+        path => path,
+    };
+    if call.raw_query.is_empty() { path.to_owned() } else { format!("{path}?{}", call.raw_query) }
+}
+
 /// Where to go after the login: a page of the dashboard, and nothing that a browser could take for another site.
 fn next(pairs: &Pairs) -> &str {
     let wanted = pairs.get("next");
     let is_ours = wanted == HOME || wanted.starts_with("dashboard/") || wanted.starts_with("dashboard?");
-    let is_plain = wanted.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') && !wanted.contains("..");
+    let path = wanted.split('?').next().unwrap_or_default();
+    let is_plain = wanted.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') && !path.contains("..");
     if is_ours && is_plain && wanted.len() < 2000 { wanted } else { HOME }
 }
 
@@ -101,7 +107,7 @@ mod tests {
     fn a_login_leads_into_the_dashboard_and_nowhere_else() {
         for (wanted, to) in [
             ("next=dashboard%2Ftransactions%2F7", "dashboard/transactions/7"),
-            ("next=dashboard%3Fq%3Da", "dashboard?q=a"),
+            ("next=dashboard%3Fq%3Da..b", "dashboard?q=a..b"),
             ("next=https%3A%2F%2Fevil.example", HOME),
             ("next=%2F%2Fevil.example", HOME),
             ("next=dashboard%2F..%2F..%2F%2Fevil.example", HOME),

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use crate::{
     dashboard::{Answer, Visit, not_found, text},
     faults::FaultName,
+    pages,
     payment::PaymentKind,
     store::{
         browse,
@@ -25,6 +26,11 @@ struct Payment {
     amount: String,
     status: &'static str,
     tone: &'static str,
+    is_open: bool,
+    /// The payer's page from the sandbox's root, while the payment waits for its payer there.
+    payer_page: Option<String>,
+    /// The gateway's number, which no other payment has.
+    number: String,
     facts: Vec<(&'static str, String)>,
     events: Vec<Event>,
 }
@@ -75,6 +81,10 @@ pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
         amount: text::money(payment),
         status: text::status(payment.status),
         tone: text::tone(payment.status),
+        is_open: !payment.status.is_final(),
+        payer_page: pages::awaiting(&record)
+            .map(|path| format!("{}?token={}", path.trim_start_matches('/'), payment.gateway_number)),
+        number: payment.gateway_number.clone(),
         facts: facts(&record),
         events,
     };

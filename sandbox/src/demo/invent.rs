@@ -6,12 +6,15 @@ use time::Duration;
 
 use crate::{
     dashboard::text,
+    language::Language,
     mask,
     payment::{PaymentKind, Provider},
     state::{PaymentStatus, RejectReason},
     test_data::TEST_CARDS,
 };
 
+/// How long after the last change a shop asks for the status.
+pub(super) const ASKED_AFTER: i64 = 10_000;
 const DAYS: i64 = 90;
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -58,6 +61,8 @@ pub(super) struct Invented {
     pub(super) holder_name: Option<&'static str>,
     pub(super) masked_card: Option<String>,
     pub(super) masked_phone: Option<String>,
+    /// The language that the request named.
+    pub(super) language: Option<Language>,
     pub(super) confirmation_page: bool,
     pub(super) created_at: i64,
     /// What became of it, and when; in their order.
@@ -127,8 +132,16 @@ impl Inventor {
             PaymentKind::PayForm => [Some(Provider::Cards), Some(Provider::MBank), Some(Provider::MegaPay), None]
                 [self.weighted(&[52, 28, 17, 3])],
         };
-        let (changes, reason) = self.story(kind, provider, at);
+        let (mut changes, reason) = self.story(kind, provider, at);
+        let is_settled_at_once = kind == PaymentKind::Card
+            && matches!(reason, None | Some(RejectReason::Declined | RejectReason::InsufficientFunds))
+            && !changes.is_empty()
+            && self.rng.u32(0..4) == 0;
+        if is_settled_at_once {
+            changes.iter_mut().for_each(|(_, changed_at)| *changed_at = at);
+        }
         let is_open = !changes.last().is_some_and(|(status, _)| status.is_final());
+        let asked_at = changes.last().map_or(at, |(_, changed_at)| *changed_at) + ASKED_AFTER;
         let with_card = provider == Some(Provider::Cards);
         let has_no_sum = kind == PaymentKind::Qr && is_open && self.rng.u32(0..3) == 0;
         Invented {
@@ -152,18 +165,21 @@ impl Inventor {
             masked_card: with_card.then(|| self.card(is_open)),
             masked_phone: (kind != PaymentKind::Qr && matches!(provider, Some(Provider::MBank | Provider::MegaPay)))
                 .then(|| format!("996{}****{:04}", [5, 7, 9][self.rng.usize(..3)], self.rng.u32(..10_000))),
-            confirmation_page: kind == PaymentKind::Card && changes.len() != 1 && self.rng.u32(0..4) > 0,
+            language: (kind == PaymentKind::Card)
+                .then(|| [Language::Russian, Language::Kyrgyz, Language::English][self.weighted(&[70, 20, 10])]),
+            confirmation_page: kind == PaymentKind::Card && !is_settled_at_once,
+            status_queries: if asked_at < self.now { self.rng.u32(0..2) } else { 0 },
             provider,
             created_at: at,
             changes,
             reason,
             callback: match self.weighted(&[4, 890, 60, 4]) {
-                0 => CallbackStory::None,
-                1 => CallbackStory::Taken,
+                // Cards and pay-forms ask for one.
+                0 if matches!(kind, PaymentKind::Mbank | PaymentKind::Qr) => CallbackStory::None,
+                0 | 1 => CallbackStory::Taken,
                 2 => CallbackStory::TakenAfter(self.rng.u32(1..4)),
                 _ => CallbackStory::Refused,
             },
-            status_queries: self.rng.u32(0..2),
         }
     }
 

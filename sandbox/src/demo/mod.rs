@@ -1,5 +1,6 @@
 //! An invented history: what a shop's last ninety days could have looked like. Nothing of it was ever sent anywhere.
 
+mod exchanges;
 mod invent;
 mod write;
 
@@ -38,8 +39,15 @@ pub(crate) fn fill(store: &Store, demo: Demo) -> Result<bool, StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::Value;
+
     use super::*;
-    use crate::{options::Database, state::PaymentStatus};
+    use crate::{
+        fields::Fields, flows::ENDPOINTS, options::Database, payment::PaymentKind, state::PaymentStatus,
+        transcript::without_card_numbers,
+    };
 
     fn filled(demo: Demo) -> Store {
         let store = Store::open(&Database::Memory).expect("a store");
@@ -75,6 +83,99 @@ mod tests {
             })
             .expect("a count");
         assert_eq!(waiting, 0, "nothing goes out to anybody");
+    }
+
+    /// A request and its reply, as they are kept.
+    struct Kept {
+        endpoint: String,
+        http_status: u16,
+        request: Value,
+        reply: Value,
+    }
+
+    /// All requests; one without a reply fails.
+    fn kept(store: &Store) -> Vec<Kept> {
+        let read = store.read(|connection| {
+            let sql = "SELECT endpoint, http_status, request_head, request_body, reply_head, reply_body FROM exchanges";
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map((), |row| {
+                let heads: [String; 2] = [row.get(2)?, row.get(4)?];
+                let bodies: [Option<String>; 2] = [row.get(3)?, Some(row.get(5)?)];
+                for text in bodies.iter().flatten() {
+                    assert_eq!(&without_card_numbers(text), text);
+                }
+                let [request, reply] = bodies.map(|body| body.map(|body| serde_json::from_str(&body).expect("JSON")));
+                assert!(heads[1].contains("content-type: application/json"), "{}", heads[1]);
+                Ok(Kept {
+                    endpoint: row.get(0)?,
+                    http_status: row.get(1)?,
+                    request: request.unwrap_or_default(),
+                    reply: reply.unwrap_or_default(),
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        });
+        read.expect("exchanges")
+    }
+
+    fn count(store: &Store, sql: &str) -> i64 {
+        store.read(|connection| Ok(connection.query_row(sql, (), |row| row.get(0))?)).expect("a count")
+    }
+
+    #[test]
+    fn requests_have_the_fields_of_real_ones_and_replies_their_envelope() {
+        let store = filled(Demo::of(500));
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for Kept { endpoint: path, http_status, request, reply } in kept(&store) {
+            let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.name.path() == path).expect("an endpoint");
+            let asked_for = Fields::asked_for_by(endpoint.description.take).fields;
+            let members = request.as_object().cloned().unwrap_or_default();
+            for field in asked_for.iter().filter(|field| field.is_required && !request.is_null()) {
+                assert!(members.contains_key(field.name), "{path}: {} is missing in {request}", field.name);
+            }
+            for name in members.keys() {
+                assert!(asked_for.iter().any(|field| field.name == name), "{path}: there is no field {name}");
+            }
+            for secret in ["cvc", "otp", "expiryMonth", "expiryYear"] {
+                assert!(request[secret].is_null() || request[secret] == "***", "{request}");
+            }
+            assert!(reply["code"].is_string() && reply["message"].is_string() && reply["data"].is_object(), "{reply}");
+            assert_eq!(http_status == 200, reply["code"] != "422", "{reply}");
+            *seen.entry(path).or_default() += 1;
+        }
+        assert_eq!(seen.len(), 7, "{seen:?}");
+        let outnumbered = count(&store, "SELECT COUNT(*) FROM exchanges WHERE at > unixepoch() * 1000 + 2000");
+        assert_eq!(outnumbered, 0, "nobody asked in the future");
+    }
+
+    #[test]
+    fn each_payment_has_what_its_way_leaves_behind() {
+        let store = filled(Demo::of(2000));
+        let payments = store.read(|connection| payments::all(connection, None)).expect("payments");
+        let exchanges = kept(&store);
+        for payment in payments.iter().filter(|payment| payment.kind == PaymentKind::Mbank && payment.is_charged()) {
+            let confirmed = exchanges.iter().any(|kept| {
+                kept.endpoint.ends_with("/mbank/confirm")
+                    && kept.request["orderNumber"] == payment.order_number
+                    && kept.reply["data"]["status"] == "CHARGE"
+            });
+            assert!(confirmed, "{}", payment.order_number);
+        }
+        let direct = exchanges.iter().filter(|kept| kept.reply["data"]["status"] == "Success").count();
+        let with_page = exchanges.iter().filter(|kept| kept.reply["data"]["ConfirmationUrl"].is_string()).count();
+        assert!(direct > 0 && with_page > direct, "{direct} {with_page}");
+        for nobody in [
+            "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form') AND (return_url IS NULL OR callback_url IS NULL)",
+            "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND language IS NULL",
+            "SELECT COUNT(*) FROM payments WHERE kind = 'qr' AND requisite IS NULL",
+            "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND confirmation_page = 0 AND finished_at <> created_at",
+        ] {
+            assert_eq!(count(&store, nobody), 0, "{nobody}");
+        }
+        let waiting = payments.iter().filter(|payment| payment.status == PaymentStatus::Pending).count();
+        let now = store.clock.now_ms();
+        let due = store.read(|connection| payments::pending_since(connection, now)).expect("ids");
+        assert!(waiting > 0 && due.len() == waiting, "{waiting} are pending, {} can end", due.len());
     }
 
     #[test]

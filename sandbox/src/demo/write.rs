@@ -3,15 +3,23 @@
 use rusqlite::{Transaction, named_params};
 
 use crate::{
-    demo::invent::{CallbackStory, Invented},
-    endpoint_name::EndpointName,
+    demo::{
+        exchanges,
+        invent::{CallbackStory, Invented},
+    },
+    language::Language,
     payment::{PaymentKind, Provider},
     state::{PaymentStatus, RejectReason},
-    store::{StoreError, notices, payments},
+    store::{
+        StoreError, notices,
+        payments::{self, Record},
+    },
 };
 
 /// Where the invented shop took its callbacks: a name that leads nowhere.
-const SHOP: &str = "https://shop.example/kassa/callback";
+pub(super) const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
+/// ... and where its payers came back to.
+pub(super) const RETURN_URL: &str = "https://shop.example/kassa/thanks";
 /// The pauses between the attempts, in milliseconds.
 const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
@@ -25,8 +33,9 @@ pub(super) fn payment(transaction: &Transaction<'_>, invented: &Invented) -> Res
     for (status, at) in &invented.changes {
         change.execute((id, status.as_str(), at))?;
     }
-    exchanges(transaction, id, invented)?;
-    callbacks(transaction, id, invented)
+    let record = payments::by_id(transaction, id)?;
+    exchanges::all(transaction, &record, invented)?;
+    callbacks(transaction, &record, invented)
 }
 
 fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreError> {
@@ -36,11 +45,11 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
     transaction
         .prepare_cached(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
-                holder_name, masked_card, masked_phone, callback_url, confirmation_page, status, reject_reason,
-                otp_attempts_left, created_at, finished_at)
+                holder_name, requisite, masked_card, masked_phone, language, return_url, callback_url, confirmation_page, status, reject_reason,
+                otp_attempts_left, created_at, finished_at, pending_since)
              VALUES (:kind, :order_number, :gateway_number, :provider, :amount, :currency, :description,
-                :holder_name, :masked_card, :masked_phone, :callback_url, :confirmation_page, :status, :reason,
-                :attempts, :created_at, :finished_at)",
+                :holder_name, :requisite, :masked_card, :masked_phone, :language, :return_url, :callback_url, :confirmation_page, :status, :reason,
+                :attempts, :created_at, :finished_at, :pending_since)",
         )?
         .execute(named_params! {
             ":kind": invented.kind.as_str(),
@@ -51,9 +60,12 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
             ":currency": invented.currency,
             ":description": invented.description,
             ":holder_name": invented.holder_name,
+            ":requisite": (invented.kind == PaymentKind::Qr).then_some(invented.description),
             ":masked_card": invented.masked_card,
             ":masked_phone": invented.masked_phone,
-            ":callback_url": (invented.callback != CallbackStory::None).then_some(SHOP),
+            ":language": invented.language.map(Language::code),
+            ":return_url": matches!(invented.kind, PaymentKind::Card | PaymentKind::PayForm).then_some(RETURN_URL),
+            ":callback_url": (invented.callback != CallbackStory::None).then_some(CALLBACK_URL),
             ":confirmation_page": invented.confirmation_page,
             ":status": status.as_str(),
             ":reason": invented.reason.map(RejectReason::code),
@@ -63,79 +75,18 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
             },
             ":created_at": invented.created_at,
             ":finished_at": finished,
+            ":pending_since": last.filter(|(status, _)| *status == PaymentStatus::Pending).map(|(_, at)| *at),
         })?;
     Ok(transaction.last_insert_rowid())
 }
 
 /// A number that has nothing to do with the next one's.
-fn scattered(number: i64) -> i64 {
+pub(super) fn scattered(number: i64) -> i64 {
     (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
 }
 
-/// The request that made it, and the questions about it.
-fn exchanges(transaction: &Transaction<'_>, id: i64, invented: &Invented) -> Result<(), StoreError> {
-    let (endpoint, is_numbered) = match invented.kind {
-        PaymentKind::Card => (EndpointName::Payment, true),
-        PaymentKind::Mbank => (EndpointName::MbankPay, true),
-        PaymentKind::PayForm => (EndpointName::PayForm, false),
-        PaymentKind::Qr => (EndpointName::QrDynamicData, false),
-    };
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO exchanges (at, endpoint, order_number, http_status, payment_id, took_us, request_head, request_body)
-         VALUES (?1, ?2, ?3, 200, ?4, ?5, ?6, ?7)",
-    )?;
-    let number = &invented.order_number;
-    insert.execute((
-        invented.created_at + 1,
-        endpoint.path(),
-        is_numbered.then_some(number),
-        (!is_numbered).then_some(id),
-        900 + scattered(id) % 700,
-        format!("POST {}\ncontent-type: application/json", endpoint.path()),
-        request(invented),
-    ))?;
-    let last = invented.changes.last().map_or(invented.created_at, |(_, at)| *at);
-    if let Some(provider) = invented.provider {
-        for query in 0..invented.status_queries {
-            let body = format!("{{\n  \"orderNumber\": \"{number}\",\n  \"provider\": \"{provider}\"\n}}");
-            insert.execute((
-                last + 10_000 * i64::from(query + 1),
-                EndpointName::GetStatus.path(),
-                Some(number),
-                None::<i64>,
-                300 + scattered(id) % 300,
-                "POST /api/v1.1.0/get-status\ncontent-type: application/json",
-                body,
-            ))?;
-        }
-    }
-    Ok(())
-}
-
-fn request(invented: &Invented) -> String {
-    let number = &invented.order_number;
-    let amount = invented.amount.map(|amount| amount.to_string()).unwrap_or_default();
-    match invented.kind {
-        PaymentKind::Card => format!(
-            "{{\n  \"orderNumber\": \"{number}\",\n  \"amount\": {amount},\n  \"currency\": \"{}\",\n  \
-             \"pan\": \"{}\",\n  \"cvc\": \"***\"\n}}",
-            invented.currency,
-            invented.masked_card.as_deref().unwrap_or_default(),
-        ),
-        PaymentKind::Mbank => format!(
-            "{{\n  \"orderNumber\": \"{number}\",\n  \"phone\": \"{}\",\n  \"amount\": {amount}\n}}",
-            invented.masked_phone.as_deref().unwrap_or_default(),
-        ),
-        PaymentKind::PayForm => {
-            format!("{{\n  \"amount\": {amount},\n  \"serviceName\": \"{}\"\n}}", invented.description)
-        }
-        PaymentKind::Qr if amount.is_empty() => "{}".to_owned(),
-        PaymentKind::Qr => format!("{{\n  \"sum\": {amount}\n}}"),
-    }
-}
-
 /// A callback for each change, and how the shop took it. None of them waits to be sent.
-fn callbacks(transaction: &Transaction<'_>, id: i64, invented: &Invented) -> Result<(), StoreError> {
+fn callbacks(transaction: &Transaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
     let failures = match invented.callback {
         CallbackStory::None => return Ok(()),
         CallbackStory::Taken => 0,
@@ -149,10 +100,9 @@ fn callbacks(transaction: &Transaction<'_>, id: i64, invented: &Invented) -> Res
         "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, took_ms, reply_head, reply_body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    let record = payments::by_id(transaction, id)?;
     for (status, at) in &invented.changes {
-        let body = notices::body(&record, invented.amount, *status, invented.provider);
-        insert.execute((id, SHOP, body, attempts))?;
+        let body = notices::body(record, invented.amount, *status, invented.provider);
+        insert.execute((record.id, CALLBACK_URL, body, attempts))?;
         let callback = transaction.last_insert_rowid();
         let mut at = *at;
         for (number, pause) in (1..=attempts).zip(PAUSES) {

@@ -35,9 +35,10 @@ pub(crate) fn settings() -> Value {
 /// What is shown of a fault.
 pub(crate) fn settings_shown(_: &mut SchemaGenerator) -> Schema {
     let mut properties = common();
-    properties.insert("name".to_owned(), json!({ "type": "string", "enum": words(FaultName::ALL) }));
+    let names = json!({ "type": "string", "enum": words(FaultName::ALL), "description": "What goes wrong." });
+    properties.insert("name".to_owned(), names);
     properties.insert("endpoint".to_owned(), endpoint_of(&EndpointName::ALL));
-    properties.insert("order_number".to_owned(), non_blank());
+    properties.insert("order_number".to_owned(), order_number());
     for (name, _, schema) in OWN_SETTINGS {
         properties.insert(name.to_owned(), schema());
     }
@@ -69,7 +70,7 @@ fn form(name: FaultName, endpoints: &[EndpointName], has_order: bool) -> Value {
     let mut required = vec!["name"];
     let mut title = name.as_str().to_owned();
     if has_order {
-        properties.insert("order_number".to_owned(), non_blank());
+        properties.insert("order_number".to_owned(), order_number());
         required.push("order_number");
         title.push_str(", for one order");
     }
@@ -105,6 +106,12 @@ fn whole(minimum: u64, maximum: u64, description: &str) -> Value {
 fn endpoint_of(endpoints: &[EndpointName]) -> Value {
     let names: Vec<_> = endpoints.iter().map(|endpoint| endpoint.as_str()).collect();
     json!({ "type": "string", "enum": names, "description": "Only at this endpoint." })
+}
+
+fn order_number() -> Value {
+    let mut schema = non_blank();
+    schema["description"] = json!("Only for this order, by any of its numbers.");
+    schema
 }
 
 fn words(names: &[FaultName]) -> Vec<&'static str> {

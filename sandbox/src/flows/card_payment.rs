@@ -53,14 +53,21 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CardPaymentCreated", deny_unknown_fields)]
 struct Data<'a> {
+    /// The amount, digit for digit.
     amount: Option<Amount>,
+    /// Its currency.
     currency: &'a str,
+    /// The cardholder's name.
     name: Option<&'a str>,
+    /// The merchant's number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
+    /// What is paid for.
     description: &'a str,
+    /// The page on which the payer confirms. Its `token` is the gateway's number, for status requests.
     #[serde(rename = "ConfirmationUrl", skip_serializing_if = "Option::is_none")]
     confirmation_url: Option<String>,
+    /// Where no page confirms: how the payment ended, `Success` where the money was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["Success", PaymentStatus::Pending.as_str(), PaymentStatus::Rejected.as_str()]))]
     status: Option<&'static str>,
@@ -149,17 +156,22 @@ fn created(gateway: &Gateway, record: &Record) -> Result<Reply, Refusal> {
     if payment.reject_reason == Some(RejectReason::ProcessingError) {
         return Err(Refusal::CardError);
     }
-    let page = || gateway.page_url(pages::three_ds::PATH, &payment.gateway_number);
+    Ok(reply(record, &gateway.page_url(pages::three_ds::PATH, &payment.gateway_number)).about_stuck(record.stuck))
+}
+
+/// The answer about a payment that was made; where a page confirms it, it is this one.
+pub(crate) fn reply(record: &Record, page: &str) -> Reply {
+    let payment = &record.payment;
     let data = Data {
         amount: payment.amount.map(Amount),
         currency: &payment.currency,
         name: record.holder_name.as_deref(),
         order_number: &payment.order_number,
         description: &record.description,
-        confirmation_url: record.confirmation_page.then(page),
+        confirmation_url: record.confirmation_page.then(|| page.to_owned()),
         status: (!record.confirmation_page).then(|| shown_status(payment.status)),
     };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data).about_stuck(record.stuck))
+    Reply::ok(codes::CREATED, "CREATED", &data)
 }
 
 /// The interface shows "Success" here; the other outcomes keep their own words.

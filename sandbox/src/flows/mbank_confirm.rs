@@ -13,7 +13,8 @@ use crate::{
         status_reply::{STATUS_CODES, code_and_message},
     },
     gateway::Gateway,
-    payment::PaymentKind,
+    language::Language,
+    payment::{Payment, PaymentKind},
     problem::{Problem, Violation},
     refusal::Refusal,
     reply::Reply,
@@ -43,8 +44,10 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MbankPaymentConfirmed", deny_unknown_fields)]
 struct Data<'a> {
+    /// The merchant's number.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
+    /// Where the payment stands.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
 }
@@ -71,12 +74,7 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         return Err(Refusal::Invalid(vec![violation]));
     }
     match submit_otp(gateway, record.id, &otp)? {
-        OtpResult::Right(record) => {
-            let payment = &record.payment;
-            let (code, message) = code_and_message(payment, gateway.switches().language);
-            let data = Data { order_number: &payment.order_number, status: payment.status.as_str() };
-            Ok(Reply::ok(code, &message, &data).about_stuck(record.stuck))
-        }
+        OtpResult::Right(record) => Ok(reply(&record.payment, gateway.switches().language).about_stuck(record.stuck)),
         OtpResult::Wrong(record) => Err(Refusal::WrongOtp {
             order_number: record.payment.order_number,
             status: record.payment.status,
@@ -86,4 +84,11 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
             Err(Refusal::NotAwaitingOtp { order_number: record.payment.order_number, status: record.payment.status })
         }
     }
+}
+
+/// The answer about a payment whose one-time password was right.
+pub(crate) fn reply(payment: &Payment, language: Language) -> Reply {
+    let (code, message) = code_and_message(payment, language);
+    let data = Data { order_number: &payment.order_number, status: payment.status.as_str() };
+    Reply::ok(code, &message, &data)
 }

@@ -13,7 +13,7 @@ use crate::{
     flows::{Answers, Description, Endpoint, Input, Refused},
     gateway::{Gateway, new_gateway_number},
     mask,
-    payment::{PaymentKind, Provider},
+    payment::{Payment, PaymentKind, Provider},
     refusal::Refusal,
     reply::{Reply, codes},
     rules,
@@ -43,10 +43,15 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "MbankPaymentCreated", deny_unknown_fields)]
 struct Data<'a> {
+    /// The merchant's number.
     order_number: &'a str,
+    /// The gateway's number: for status requests, and for the confirmation where one wishes.
     payment_id: &'a str,
+    /// The amount, in som.
     amount: Option<Amount>,
+    /// Its currency: KGS.
     currency: &'a str,
+    /// Where the payment stands.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
 }
@@ -91,7 +96,11 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         callback_url: request.callback_url,
         confirmation_page: false,
     };
-    let payment = register(gateway, &new, None)?.payment;
+    Ok(reply(&register(gateway, &new, None)?.payment))
+}
+
+/// The answer about a payment that was made.
+pub(crate) fn reply(payment: &Payment) -> Reply {
     let data = Data {
         order_number: &payment.order_number,
         payment_id: &payment.gateway_number,
@@ -99,5 +108,5 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         currency: &payment.currency,
         status: payment.status.as_str(),
     };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data))
+    Reply::ok(codes::CREATED, "CREATED", &data)
 }

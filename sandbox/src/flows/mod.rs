@@ -1,11 +1,11 @@
 //! The nine endpoints, one file each.
 
-mod card_payment;
+pub(crate) mod card_payment;
 mod get_status;
-mod mbank_confirm;
-mod mbank_pay;
-mod pay_form;
-mod qr_data;
+pub(crate) mod mbank_confirm;
+pub(crate) mod mbank_pay;
+pub(crate) mod pay_form;
+pub(crate) mod qr_data;
 mod qr_image;
 mod qr_status;
 mod status;

@@ -45,6 +45,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PayFormCreated", deny_unknown_fields)]
 struct Data<'a> {
+    /// The page on which the payer chooses how to pay. Its `token` is the gateway's number, for status requests.
     pay_form_url: &'a str,
 }
 
@@ -88,6 +89,10 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
     };
     let record = register(gateway, &new, None)?;
     let url = gateway.page_url(pages::pay_form::PATH, &record.payment.gateway_number);
-    let data = Data { pay_form_url: &url };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data).about(record.id))
+    Ok(reply(&url).about(record.id))
+}
+
+/// The answer about a pay-form that was made.
+pub(crate) fn reply(url: &str) -> Reply {
+    Reply::ok(codes::CREATED, "CREATED", &Data { pay_form_url: url })
 }

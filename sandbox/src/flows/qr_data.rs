@@ -14,7 +14,7 @@ use crate::{
     flows::{Answers, Description, Endpoint, Input},
     gateway::{Gateway, new_gateway_number},
     pages,
-    payment::{PaymentKind, Provider},
+    payment::{Payment, PaymentKind, Provider},
     refusal::Refusal,
     reply::{Reply, codes},
     rules,
@@ -41,8 +41,11 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "QrDataCreated", deny_unknown_fields)]
 struct Data<'a> {
+    /// The number that the QR status knows it by.
     transaction_id: &'a str,
-    qr_data: String,
+    /// The text to put into the code: the address of the payer's page.
+    qr_data: &'a str,
+    /// The sum in tyiyn, where the request named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<Amount>,
 }
@@ -72,13 +75,13 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
     let record = register_qr(gateway, request)?;
-    let payment = &record.payment;
-    let data = Data {
-        transaction_id: &payment.order_number,
-        qr_data: payload(gateway, &record),
-        sum: payment.amount.map(Amount),
-    };
-    Ok(Reply::ok(codes::CREATED, "CREATED", &data).about(record.id))
+    Ok(reply(&record.payment, &payload(gateway, &record)).about(record.id))
+}
+
+/// The answer about a transaction that was made.
+pub(crate) fn reply(payment: &Payment, payload: &str) -> Reply {
+    let data = Data { transaction_id: &payment.order_number, qr_data: payload, sum: payment.amount.map(Amount) };
+    Reply::ok(codes::CREATED, "CREATED", &data)
 }
 
 /// Registers the transaction.

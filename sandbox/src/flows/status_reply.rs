@@ -27,14 +27,19 @@ pub(super) static STATUS_CODES: [&str; 8] = [
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PaymentStatus", deny_unknown_fields)]
 struct Data<'a> {
+    /// The number that was asked for.
     #[serde(rename = "orderNumber")]
     order_number: &'a str,
+    /// Of a QR transaction: its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_id: Option<&'a str>,
+    /// The amount, of a QR transaction in tyiyn. Absent while a QR code that names no sum is unpaid.
     #[serde(skip_serializing_if = "Option::is_none")]
     amount: Option<Amount>,
+    /// Where the payment stands. `CHARGE` and `Reject` are final.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'static str,
+    /// Its currency.
     currency: &'a str,
 }
 
@@ -44,7 +49,7 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// The reply about a payment, under the number it was asked for by.
-pub(super) fn status_reply(asked_for: &str, payment: &Payment, language: Language) -> Reply {
+pub(crate) fn status_reply(asked_for: &str, payment: &Payment, language: Language) -> Reply {
     let data = Data {
         order_number: asked_for,
         transaction_id: payment.transaction_id.as_deref(),

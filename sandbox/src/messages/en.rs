@@ -54,6 +54,7 @@ pub(super) fn say(message: Message) -> String {
         Message::PendingTitle => "In progress",
         Message::PendingText => "The payment is being processed; the merchant will be told how it ends",
         Message::AlreadyFinished => "This payment is finished; nothing was changed",
+        Message::StillHere => "Nothing happened? Press once more to see how the payment stands",
         Message::BackToMerchant => "Back to the merchant",
         Message::PageNotFoundTitle => "Page not found",
         Message::PageNotFoundText => "There is no payment under this link",

@@ -52,6 +52,7 @@ pub(super) fn say(message: Message) -> String {
         Message::PendingTitle => "Иштетилүүдө",
         Message::PendingText => "Төлөм иштетилүүдө; анын жыйынтыгы сатуучуга билдирилет",
         Message::AlreadyFinished => "Бул төлөм аяктаган; эч нерсе өзгөргөн жок",
+        Message::StillHere => "Эч нерсе болгон жокпу? Төлөмдүн абалын көрүү үчүн дагы бир жолу басыңыз",
         Message::BackToMerchant => "Сатуучуга кайтуу",
         Message::PageNotFoundTitle => "Барак табылган жок",
         Message::PageNotFoundText => "Бул шилтемеде төлөм жок",

@@ -59,6 +59,7 @@ pub(crate) enum Message {
     PendingTitle,
     PendingText,
     AlreadyFinished,
+    StillHere,
     BackToMerchant,
     PageNotFoundTitle,
     PageNotFoundText,

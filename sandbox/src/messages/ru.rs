@@ -52,6 +52,7 @@ pub(super) fn say(message: Message) -> String {
         Message::PendingTitle => "В обработке",
         Message::PendingText => "Платёж обрабатывается; продавец узнает, чем он закончится",
         Message::AlreadyFinished => "Этот платёж завершён; ничего не изменилось",
+        Message::StillHere => "Ничего не произошло? Нажмите ещё раз, чтобы увидеть, что с платежом",
         Message::BackToMerchant => "Вернуться к продавцу",
         Message::PageNotFoundTitle => "Страница не найдена",
         Message::PageNotFoundText => "По этой ссылке нет платежа",

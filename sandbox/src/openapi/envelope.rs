@@ -8,6 +8,7 @@ use crate::{
     flows::{Answers, Description, Refused},
     refusal,
     reply::codes,
+    state::RejectReason,
 };
 
 /// Every answer that an endpoint has, by HTTP status.
@@ -55,7 +56,9 @@ fn success(generator: &mut SchemaGenerator, answers: Answers) -> Value {
 fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
     let violations = json!({
         "type": "object",
-        "properties": { "errors": { "type": "array", "items": refusal::field_schema() } },
+        "properties": {
+            "errors": { "type": "array", "items": refusal::field_schema(), "description": "What is wrong, field by field." },
+        },
         "required": ["errors"],
         "additionalProperties": false,
     });
@@ -78,13 +81,49 @@ fn envelope(codes: &[&str], data: &Value) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "code": { "type": "string", "enum": codes },
-            "message": { "type": "string" },
+            "code": { "type": "string", "enum": codes, "description": meanings(codes) },
+            "message": { "type": "string", "description": "The code in words. Of a rejection and of a refusal it says why." },
             "data": data,
         },
         "required": ["code", "message", "data"],
         "additionalProperties": false,
     })
+}
+
+/// What each of the codes means.
+fn meanings(codes: &[&str]) -> String {
+    let meanings = codes.iter().map(|code| format!("{code}: {}", meaning(code)));
+    meanings.collect::<Vec<_>>().join("; ")
+}
+
+fn meaning(code: &str) -> String {
+    let text = match code {
+        codes::CREATED => "registered, and not paid yet",
+        codes::PENDING => "the payer did their part, the provider has not decided",
+        codes::SUCCESS => "the money was taken",
+        codes::INVALID => "the request is invalid",
+        codes::UNAUTHORIZED => "wrong login or password",
+        codes::NOT_FOUND => "there is no such payment",
+        codes::TIMEOUT => "the body did not arrive in time",
+        codes::CONFLICT => "it contradicts what is known of this number",
+        codes::TOO_LARGE => "the body is too large",
+        codes::WRONG_OTP => "the one-time password is wrong",
+        codes::TOO_MANY => "too many requests",
+        codes::INTERNAL => "the provider or the sandbox failed",
+        codes::UNAVAILABLE => "out of order for a while",
+        _ => return RejectReason::parse(code).map(|reason| format!("rejected, {}", why(reason))).unwrap_or_default(),
+    };
+    text.to_owned()
+}
+
+fn why(reason: RejectReason) -> &'static str {
+    match reason {
+        RejectReason::Declined => "because the issuer or the wallet declined",
+        RejectReason::InsufficientFunds => "for lack of money on the account",
+        RejectReason::CancelledByPayer => "because the payer cancelled",
+        RejectReason::OtpAttemptsExhausted => "after too many wrong one-time passwords",
+        RejectReason::ProcessingError => "because the provider failed",
+    }
 }
 
 pub(super) fn json_response(description: &str, schema: &Value) -> Value {

@@ -4,6 +4,7 @@
 mod admin;
 mod endpoints;
 mod envelope;
+mod field;
 mod page;
 
 use std::sync::Arc;
@@ -22,6 +23,9 @@ use crate::{gateway::Gateway, store::notices};
 
 /// Where it is.
 pub(crate) const PATH: &str = "/openapi.json";
+
+/// The name of the callback's description.
+const CALLBACK: &str = "paymentStatusChanged";
 
 const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoints as the gateway's interface describes them, and \
     the admin interface of the sandbox.\n\nWhat is described is what the sandbox does by itself. With the switch `dialect` set to \
@@ -70,7 +74,7 @@ pub(crate) fn document(gateway: &Gateway) -> Value {
             { "name": admin::TAG, "description": "What happened, and what is to happen. Faults touch nothing here." },
         ],
         "paths": paths,
-        "webhooks": { "paymentStatusChanged": webhook(&callback.to_value()) },
+        "webhooks": { CALLBACK: webhook(&callback.to_value()) },
         "components": {
             "schemas": generator.take_definitions(true),
             "securitySchemes": {

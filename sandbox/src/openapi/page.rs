@@ -1,7 +1,5 @@
 //! The description as a page, for people: made of the same document.
 
-use std::collections::BTreeMap;
-
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
 use serde_json::{Map, Value};
@@ -11,7 +9,10 @@ use crate::{
     flows::{ENDPOINTS, Input},
     gateway::Gateway,
     language::Language,
-    openapi::document,
+    openapi::{
+        CALLBACK, document,
+        field::{self, Field, Said},
+    },
     web::{self, Document, Policy, Section, Staff},
 };
 
@@ -24,6 +25,15 @@ struct Page {
     staff: Staff,
     base_url: String,
     groups: Vec<Group>,
+    callback: Callback,
+}
+
+/// What goes out to the merchant.
+struct Callback {
+    summary: String,
+    text: String,
+    fields: Vec<Field>,
+    answers: Vec<Answer>,
 }
 
 /// Operations that ask for the same credentials.
@@ -42,15 +52,17 @@ struct Operation {
     text: String,
     fields: Vec<Field>,
     curl: String,
-    answers: Vec<(String, String)>,
+    answers: Vec<Answer>,
+    refusals: Vec<Answer>,
 }
 
-struct Field {
-    name: String,
-    place: &'static str,
-    kind: String,
-    is_required: bool,
-    rule: String,
+/// What comes back; of refusals those together that have the same members.
+struct Answer {
+    /// The HTTP statuses, each with what it means.
+    statuses: Vec<(String, String)>,
+    /// What its table is called.
+    label: String,
+    fields: Vec<Field>,
 }
 
 /// Shows it.
@@ -84,6 +96,7 @@ pub(super) fn show(gateway: &Gateway) -> Response {
         staff: Staff::of(Section::Api, None),
         base_url,
         groups,
+        callback: callback(&described),
     };
     web::page(StatusCode::OK, Policy::Staff, &page)
 }
@@ -91,117 +104,55 @@ pub(super) fn show(gateway: &Gateway) -> Response {
 fn operation(described: &Value, method: &str, path: &'static str, curl: String) -> Operation {
     let operation = &described["paths"][path][method.to_ascii_lowercase()];
     let text = |name: &str| plain(&operation[name]);
-    let answers = operation["responses"].as_object().into_iter().flatten();
+    let is_answer = |status: &str| status.starts_with('2');
     Operation {
         id: text("operationId"),
         method: method.to_owned(),
         path,
         summary: text("summary"),
         text: text("description"),
-        fields: fields(operation),
+        fields: field::of_request(operation),
         curl,
-        answers: answers.map(|(status, answer)| (status.clone(), plain(&answer["description"]))).collect(),
+        answers: answers(described, operation, is_answer),
+        refusals: answers(described, operation, |status| !is_answer(status)),
     }
+}
+
+fn callback(described: &Value) -> Callback {
+    let operation = &described["webhooks"][CALLBACK]["post"];
+    Callback {
+        summary: plain(&operation["summary"]),
+        text: plain(&operation["description"]),
+        fields: Said::by(described, &operation["requestBody"]).fields(),
+        answers: answers(described, operation, |_| true),
+    }
+}
+
+fn answers(described: &Value, operation: &Value, is_wanted: impl Fn(&str) -> bool) -> Vec<Answer> {
+    let mut kinds: Vec<(Vec<(String, String)>, Said)> = Vec::new();
+    let answers = operation["responses"].as_object().into_iter().flatten();
+    for (status, answer) in answers.filter(|(status, _)| is_wanted(status.as_str())) {
+        let said = Said::by(described, answer);
+        let status = (status.clone(), plain(&answer["description"]));
+        match kinds.iter_mut().find(|(_, known)| known.has_the_members_of(&said)) {
+            Some((statuses, known)) => {
+                statuses.push(status);
+                known.join(said);
+            }
+            None => kinds.push((vec![status], said)),
+        }
+    }
+    let of = plain(&operation["summary"]);
+    let answer = |(statuses, said): (Vec<(String, String)>, Said)| {
+        let codes: Vec<_> = statuses.iter().map(|(status, _)| status.as_str()).collect();
+        Answer { label: format!("Answer {} of: {of}", codes.join(", ")), fields: said.fields(), statuses }
+    };
+    kinds.into_iter().map(answer).collect()
 }
 
 /// A text without the marks of Markdown that stand in the document.
 fn plain(text: &Value) -> String {
     text.as_str().unwrap_or_default().replace('`', "")
-}
-
-/// The parameters and the members of the body; those that are required come first.
-fn fields(operation: &Value) -> Vec<Field> {
-    let mut fields: Vec<_> = operation["parameters"].as_array().into_iter().flatten().map(parameter).collect();
-    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-    let required: Vec<_> = body["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let members = members(body).into_iter().map(|(name, schema)| Field {
-        place: "body",
-        kind: kind(&schema),
-        is_required: required.contains(&name.as_str()),
-        rule: rule(&schema),
-        name,
-    });
-    fields.extend(members);
-    fields.sort_by_key(|field| !field.is_required);
-    fields
-}
-
-fn parameter(parameter: &Value) -> Field {
-    let place = if parameter["in"] == "path" { "path" } else { "query" };
-    let schema = &parameter["schema"];
-    Field {
-        name: parameter["name"].as_str().unwrap_or_default().to_owned(),
-        place,
-        kind: kind(schema),
-        is_required: parameter["required"] == true,
-        rule: rule(schema),
-    }
-}
-
-/// The members of an object; where it has several forms, those of all of them.
-fn members(body: &Value) -> BTreeMap<String, Value> {
-    let mut members = BTreeMap::new();
-    let forms = body["anyOf"].as_array().into_iter().flatten();
-    for form in std::iter::once(body).chain(forms) {
-        for (name, schema) in form["properties"].as_object().into_iter().flatten() {
-            let known = members.entry(name.clone()).or_insert_with(|| schema.clone());
-            join_words(known, schema);
-        }
-    }
-    members
-}
-
-/// Adds the words that another form takes.
-fn join_words(known: &mut Value, schema: &Value) {
-    let words = |schema: &Value| -> Vec<Value> {
-        let one = schema.get("const").cloned();
-        schema["enum"].as_array().cloned().unwrap_or_default().into_iter().chain(one).collect()
-    };
-    let mut joined = words(known);
-    for word in words(schema) {
-        if !joined.contains(&word) {
-            joined.push(word);
-        }
-    }
-    if let (false, Some(known)) = (joined.is_empty(), known.as_object_mut()) {
-        known.remove("const");
-        known.insert("enum".to_owned(), Value::Array(joined));
-    }
-}
-
-/// The type's name.
-fn kind(schema: &Value) -> String {
-    match &schema["type"] {
-        Value::Array(types) => types.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
-        Value::String(name) => name.clone(),
-        _ => "string".to_owned(),
-    }
-}
-
-/// What a schema demands, in words.
-fn rule(schema: &Value) -> String {
-    let mut rules = Vec::new();
-    let mut limit = |name: &str, words: &str| {
-        if let Some(value) = schema.get(name) {
-            rules.push(format!("{words} {value}"));
-        }
-    };
-    limit("minimum", "at least");
-    limit("maximum", "at most");
-    if let (Some(least), Some(most)) = (schema["minLength"].as_u64(), schema["maxLength"].as_u64()) {
-        rules.push(if least == most { format!("{least} characters") } else { format!("{least} to {most} characters") });
-    }
-    let choices = schema["enum"].as_array().or_else(|| schema["anyOf"][0]["enum"].as_array());
-    if let Some(choices) = choices {
-        let words: Vec<_> =
-            choices.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).collect();
-        rules.push(format!("one of {}", words.join(", ")));
-    }
-    let mut text = rules.join(", ");
-    if let Some(description) = schema["description"].as_str() {
-        text = if text.is_empty() { description.to_owned() } else { format!("{text}. {description}") };
-    }
-    text
 }
 
 fn endpoint_curl(base_url: &str, path: &str, input: Input, example: &str) -> String {

@@ -43,7 +43,8 @@ pub(super) fn settled(view: &View<'_>) -> Response {
 
 /// The answer to whoever comes back to a payment that no longer waits for its payer.
 pub(super) fn already(view: &View<'_>) -> Response {
-    result_page(view, Some(view.say(Message::AlreadyFinished)))
+    let is_final = view.record.payment.status.is_final();
+    result_page(view, is_final.then(|| view.say(Message::AlreadyFinished)))
 }
 
 /// The return URL with the two parameters appended; what the merchant put into it stays.

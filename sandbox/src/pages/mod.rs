@@ -32,6 +32,7 @@ use crate::{
     language::Language,
     messages::Message,
     pages::{form::Form, frame::Frame, query::Query},
+    payment::PaymentKind,
     state::PaymentStatus,
     store::{
         StoreError,
@@ -49,6 +50,23 @@ pub(crate) struct Page {
 
 /// All of them.
 pub(crate) static PAGES: [Page; 4] = [three_ds::PAGE, pay_form::PAGE, wallet::PAGE, qr::PAGE];
+
+/// The path of the page on which a payment waits for its payer, if it waits on one.
+pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {
+    let payment = &record.payment;
+    if payment.status != PaymentStatus::Created {
+        return None;
+    }
+    match payment.kind {
+        PaymentKind::Card => Some(three_ds::PATH),
+        PaymentKind::PayForm if payment.masked_card.is_some() => Some(three_ds::PATH),
+        PaymentKind::PayForm if payment.masked_phone.is_some() => Some(wallet::PATH),
+        PaymentKind::PayForm => Some(pay_form::PATH),
+        PaymentKind::Qr => Some(qr::PATH),
+        // The password goes from the payer to the merchant.
+        PaymentKind::Mbank => None,
+    }
+}
 
 /// What a page works with.
 pub(crate) struct View<'a> {

@@ -41,8 +41,13 @@ pub(crate) struct NewExchange<'a> {
     pub(crate) reply_body: Option<&'a str>,
 }
 
-/// Records a request.
+/// Records a request that was answered now.
 pub(crate) fn record(connection: &Connection, new: &NewExchange<'_>) -> Result<(), StoreError> {
+    record_at(connection, store::clock::now(connection)?, new)
+}
+
+/// Records a request and when it was answered.
+pub(crate) fn record_at(connection: &Connection, at: i64, new: &NewExchange<'_>) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "INSERT INTO exchanges (at, endpoint, order_number, http_status, fault, payment_id, took_us, request_head,
@@ -50,7 +55,7 @@ pub(crate) fn record(connection: &Connection, new: &NewExchange<'_>) -> Result<(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute((
-            store::clock::now(connection)?,
+            at,
             new.endpoint.path(),
             new.order_number,
             new.http_status,

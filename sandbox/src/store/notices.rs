@@ -86,14 +86,21 @@ fn forge(transaction: &Transaction<'_>, faults: &FaultSet, record: &Record, targ
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Callback", deny_unknown_fields)]
 struct Body<'a> {
+    /// The merchant's number; of a pay-form and a QR code the gateway's.
     order_number: &'a str,
+    /// The amount, of a QR transaction in tyiyn.
     amount: Amount,
+    /// Its currency.
     currency: &'a str,
+    /// Where the payment stands now.
     #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
     status: &'a str,
+    /// When it was registered, in Bishkek and without a zone, to the second.
     date_created: String,
+    /// Of a QR transaction: the requisite of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     requisite: Option<&'a str>,
+    /// Who takes the money: Cards, MegaPay or MBank; null while the payer of a pay-form has not chosen.
     provider: Option<&'a str>,
 }
 

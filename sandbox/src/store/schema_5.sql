@@ -9,7 +9,7 @@ CREATE INDEX payments_by_amount ON payments (amount_minor, id, status, provider,
 -- What strangers send does not fill the disk: of requests that belong to no payment the newest 100,000 stay. Each is looked at once,
 -- when it falls behind.
 CREATE TRIGGER exchanges_of_nobody_end AFTER INSERT ON exchanges WHEN new.id % 1000 = 0 BEGIN
-    DELETE FROM exchanges WHERE id > new.id - 101000 AND id <= new.id - 100000 AND payment_id IS NULL AND NOT EXISTS (
-        SELECT 1 FROM payments p WHERE exchanges.order_number IN (p.order_number, p.gateway_number)
-    );
+    DELETE FROM exchanges WHERE id > new.id - 101000 AND id <= new.id - 100000 AND payment_id IS NULL
+        AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.order_number = exchanges.order_number)
+        AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.gateway_number = exchanges.order_number);
 END;

@@ -128,6 +128,75 @@ fn a_form_does_what_the_admin_interface_does_or_says_what_is_wrong() {
     assert_eq!(sandbox.switches().reused_order_number, ReusedOrderNumber::Replay);
 }
 
+/// The tag of the field of that id.
+fn field<'a>(page: &'a Response, id: &str) -> &'a str {
+    let (before, after) = page.body.split_once(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no field {id}"));
+    let start = before.rfind('<').expect("a tag");
+    let end = before.len() + after.find('>').expect("an end") + format!("id=\"{id}\"").len();
+    &page.body[start..end]
+}
+
+#[test]
+fn a_refused_form_is_drawn_as_it_was_posted_and_its_wrong_field_marked() {
+    let sandbox = start();
+    let (cookie, csrf) = entered(&sandbox);
+    for (path, fields, wrong, told) in [
+        (
+            "faults",
+            [("name", "delay"), ("endpoint", "status"), ("times", "often\"")].as_slice(),
+            "times",
+            "must be a whole number",
+        ),
+        (
+            "faults",
+            &[("name", "delay"), ("endpoint", "status"), ("delay_ms", "-1")],
+            "delay_ms",
+            "must be a whole number",
+        ),
+        ("clock", &[("settle_after_queries", "3"), ("settle_after_s", "soon")], "settle_after_s", "must be seconds"),
+        ("clock/forward", &[("by", "-2"), ("unit", "days")], "by", "must be a whole number"),
+        ("payment", &[("number", "NOBODY-1"), ("decision", "decline")], "number", "payment"),
+    ] {
+        let answer =
+            form(&sandbox, &format!("/control/{path}"), &cookie, &[&[("csrf", csrf.as_str())], fields].concat());
+        assert_eq!(answer.status, 400, "{path}");
+        for (name, value) in
+            fields.iter().filter(|(name, _)| !matches!(*name, "name" | "decision" | "endpoint" | "unit"))
+        {
+            let value = format!("value=\"{}\"", value.replace('"', "&#34;"));
+            assert!(field(&answer, name).contains(&value), "{path} {name}: {}", field(&answer, name));
+        }
+        let marked = field(&answer, wrong);
+        let problem = format!("aria-describedby=\"{wrong}-problem\"");
+        assert!(marked.contains("aria-invalid=\"true\"") && marked.contains(&problem), "{marked}");
+        let text = answer.body.split(&format!("id=\"{wrong}-problem\">")).nth(1).expect("what is wrong");
+        assert!(text.split('<').next().is_some_and(|text| text.contains(told)), "{text}");
+        assert_eq!(answer.body.matches("aria-invalid").count(), 1, "{path}");
+        if path == "faults" {
+            assert!(answer.body.contains("<option selected>delay</option>"));
+            assert!(answer.body.contains("<option selected>status</option>"));
+            assert_eq!(answer.body.contains("<details open>"), wrong == "delay_ms", "what is wrong is not folded away");
+        }
+        if path == "clock/forward" {
+            assert!(answer.body.contains("<option selected>days</option>"));
+        }
+    }
+}
+
+#[test]
+fn an_address_names_the_payment_that_is_to_be_decided() {
+    let sandbox = start();
+    let url = format!("{}/control?number=A%2F1%22%3E", sandbox.url());
+    let page = open(&url);
+    let fields = [("csrf", csrf(&page)), ("token", sandbox.admin_token().to_owned()), ("number", "A/1\">".to_owned())];
+    assert!(page.body.contains("name=\"number\" value=\"A/1&#34;&#62;\""), "{}", page.body);
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let answer = form(&sandbox, LOGIN, &cookies(&page), &fields);
+    assert_eq!(answer.header("location"), Some("../control?number=A%2F1%22%3E#decide"));
+    let page = send("GET", &url, &[("cookie", &cookies(&answer))], b"");
+    assert!(field(&page, "number").contains("value=\"A/1&#34;&#62;\""), "{}", field(&page, "number"));
+}
+
 #[test]
 fn its_cookies_are_out_of_reach_and_secure_behind_tls() {
     let sandbox = start_tunnelled("https://sandbox.example");

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::{
     common::{
         CARD, MBANK_CONFIRM, MBANK_PAY, PAY_FORM, QR_DATA, Response, STATUS, basic, call, card_body, confirm_body,
-        get_status, mbank_body, pay_form_body, post, qr_body, send, start, start_tunnelled, start_with, submit,
+        get_status, mbank_body, open, pay_form_body, post, qr_body, send, start, start_tunnelled, start_with, submit,
         wait_until,
     },
     merchant::Merchant,
@@ -120,6 +120,35 @@ fn a_stranger_sees_the_login_and_nothing_else() {
 }
 
 #[test]
+fn what_was_asked_for_is_shown_after_the_login() {
+    let sandbox = start();
+    let shared = "dashboard?q=Two+coffees&status=CHARGE&sort=largest";
+    for (asked, wanted) in [
+        (format!("/{shared}"), shared),
+        ("/dashboard/?status=Reject".to_owned(), "dashboard?status=Reject"),
+        ("/dashboard/deliveries?order=A%261".to_owned(), "dashboard/deliveries?order=A%261"),
+        // After the login a file would be saved by a page that still shows the login: the list it is made of is next.
+        (format!("/{}", shared.replace('?', "/transactions.csv?")), shared),
+    ] {
+        let mut browser = Browser::new(&sandbox);
+        let to_login = browser.get(&asked);
+        assert_eq!(to_login.status, 303);
+        assert!(to_login.header("content-disposition").is_none() && to_login.body.is_empty());
+        let login = format!("/{}", to_login.header("location").expect("a location").trim_start_matches("../"));
+        let form = browser.get(&login).body;
+        let next =
+            form.split("name=\"next\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a field");
+        let next = next.replace("&#38;", "&");
+        assert_eq!(next, wanted, "{asked}");
+        let fields = [("csrf", csrf(&form)), ("next", next), ("login", "kassa".into()), ("password", "sandbox".into())];
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let answer = browser.post("/dashboard/login", &fields);
+        assert_eq!(answer.header("location"), Some(format!("../{wanted}").as_str()));
+        assert_eq!(browser.get(&format!("/{wanted}")).status, 200);
+    }
+}
+
+#[test]
 fn the_issued_credentials_open_it_and_logging_out_closes_it() {
     let sandbox = start();
     paid(&sandbox, "SEEN-1");
@@ -134,6 +163,39 @@ fn the_issued_credentials_open_it_and_logging_out_closes_it() {
     // Also for somebody who kept the cookie.
     browser.cookies = kept;
     assert_eq!(browser.get("/dashboard").status, 303);
+}
+
+/// The links among the actions of a payment's page.
+fn actions(html: &str) -> Vec<String> {
+    let Some((_, rest)) = html.split_once("class=\"actions\"") else {
+        return Vec::new();
+    };
+    let actions = rest.split("</div>").next().unwrap_or_default();
+    let links = actions.split("href=\"").skip(1).filter_map(|link| link.split('"').next());
+    links.map(|link| link.trim_start_matches("../").replace("&#38;", "&")).collect()
+}
+
+#[test]
+fn an_open_payment_leads_to_its_payer_s_page_and_to_where_it_is_decided() {
+    let sandbox = start();
+    post(&sandbox, CARD, &card_body("LEAD-1"));
+    post(&sandbox, MBANK_PAY, &mbank_body("LEAD-2"));
+    post(&sandbox, PAY_FORM, &pay_form_body());
+    post(&sandbox, QR_DATA, &qr_body());
+    let mut browser = Browser::logged_in(&sandbox);
+    for (payment, page) in sandbox.payments().into_iter().zip(["3ds", "", "pay-form", "qr"]) {
+        let list = browser.get("/dashboard").body;
+        let path = link_of(&list, &payment.order_number);
+        let number = &payment.gateway_number;
+        let mut expected = vec![format!("{page}?token={number}"), format!("control?number={number}#decide")];
+        expected.retain(|link| !link.starts_with('?'));
+        assert_eq!(actions(&browser.get(&path).body), expected, "{}", payment.order_number);
+        if !page.is_empty() {
+            assert_eq!(open(&format!("{}/{}", sandbox.url(), expected[0])).status, 200);
+        }
+        sandbox.decline(&payment.order_number).expect("an end");
+        assert!(actions(&browser.get(&path).body).is_empty(), "it is decided");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The sandbox over real sockets and real SQLite, against values written by hand from the interface.
 
 mod admin;
+mod api_page;
 mod binary;
 mod callback_faults;
 mod callbacks;

@@ -1,0 +1,205 @@
+//! What was said about an invented payment: by the words of the real endpoints, and kept as theirs is.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
+use rusqlite::Transaction;
+use serde_json::Value;
+
+use crate::{
+    demo::{
+        invent::{ASKED_AFTER, Invented},
+        write::{CALLBACK_URL, RETURN_URL, scattered},
+    },
+    endpoint_name::EndpointName,
+    faults::strike::Outgoing,
+    flows::{card_payment, mbank_confirm, mbank_pay, pay_form, qr_data, status_reply::status_reply},
+    language::Language,
+    options::Dialect,
+    pages,
+    payment::{Payment, PaymentKind},
+    refusal::Refusal,
+    reply::Reply,
+    state::{PaymentStatus, RejectReason},
+    store::{
+        StoreError,
+        exchanges::{self, NewExchange},
+        payments::{OTP_ATTEMPTS, Record},
+    },
+    transcript,
+};
+
+/// Where the invented payments were made: a name that leads nowhere.
+const GATEWAY: &str = "https://gateway.example";
+/// The language of answers to requests that name none.
+const LANGUAGE: Language = Language::English;
+
+/// All of a payment's exchanges.
+pub(super) fn all(transaction: &Transaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
+    let talk = Talk { transaction, record };
+    talk.registration(invented)?;
+    if record.payment.kind == PaymentKind::Mbank {
+        talk.confirmation(invented)?;
+    }
+    let last = invented.changes.last().map_or(record.created_at, |(_, at)| *at);
+    for query in 1..=invented.status_queries {
+        talk.status_query(last + ASKED_AFTER * i64::from(query))?;
+    }
+    Ok(())
+}
+
+/// What the shop and the gateway say to each other about a payment.
+struct Talk<'a> {
+    transaction: &'a Transaction<'a>,
+    record: &'a Record,
+}
+
+impl Talk<'_> {
+    /// The request that made the payment.
+    fn registration(&self, invented: &Invented) -> Result<(), StoreError> {
+        let record = self.record;
+        let payment = &record.payment;
+        let body = registration_body(record, invented);
+        let page = |path| format!("{GATEWAY}{path}?token={}", payment.gateway_number);
+        let (endpoint, reply) = match payment.kind {
+            PaymentKind::Card => (EndpointName::Payment, card_payment::reply(record, &page(pages::three_ds::PATH))),
+            PaymentKind::Mbank => {
+                let new = Payment { status: PaymentStatus::Created, reject_reason: None, ..payment.clone() };
+                (EndpointName::MbankPay, mbank_pay::reply(&new))
+            }
+            PaymentKind::PayForm => (EndpointName::PayForm, pay_form::reply(&page(pages::pay_form::PATH))),
+            PaymentKind::Qr => (EndpointName::QrDynamicData, qr_data::reply(payment, &page(pages::qr::PATH))),
+        };
+        self.exchange(record.created_at, endpoint, &body, reply)
+    }
+
+    /// The payer's one-time password: at once the right one, or three wrong ones.
+    fn confirmation(&self, invented: &Invented) -> Result<(), StoreError> {
+        let payment = &self.record.payment;
+        let Some((_, at)) = invented.changes.last() else {
+            return Ok(());
+        };
+        let body = object(&[("orderNumber", text(&payment.order_number)), ("otp", text("000000"))]);
+        match payment.reject_reason {
+            Some(RejectReason::CancelledByPayer) => Ok(()),
+            Some(RejectReason::OtpAttemptsExhausted) => {
+                let took = at - self.record.created_at;
+                (1..=OTP_ATTEMPTS).try_for_each(|attempt| {
+                    let at = self.record.created_at + took * i64::from(attempt) / i64::from(OTP_ATTEMPTS);
+                    let attempts_left = OTP_ATTEMPTS - attempt;
+                    let status = if attempts_left == 0 { payment.status } else { PaymentStatus::Created };
+                    let order_number = payment.order_number.clone();
+                    let refusal = Refusal::WrongOtp { order_number, status, attempts_left };
+                    self.exchange(at, EndpointName::MbankConfirm, &body, refusal.reply(LANGUAGE))
+                })
+            }
+            _ => self.exchange(*at, EndpointName::MbankConfirm, &body, mbank_confirm::reply(payment, LANGUAGE)),
+        }
+    }
+
+    /// The shop's question, once all had happened.
+    fn status_query(&self, at: i64) -> Result<(), StoreError> {
+        let payment = &self.record.payment;
+        let reply = status_reply(&payment.order_number, payment, LANGUAGE);
+        match (payment.kind, payment.provider) {
+            (PaymentKind::Qr, _) => self.exchange(at, EndpointName::QrTransactionStatus, "", reply),
+            (_, Some(provider)) => {
+                let fields = [("orderNumber", text(&payment.order_number)), ("provider", text(provider.as_str()))];
+                self.exchange(at, EndpointName::GetStatus, &object(&fields), reply)
+            }
+            // Without a provider there is nothing to ask by.
+            (_, None) => Ok(()),
+        }
+    }
+
+    /// Keeps what was asked at a time, and what came back.
+    fn exchange(&self, at: i64, endpoint: EndpointName, body: &str, reply: Reply) -> Result<(), StoreError> {
+        let Record { id, payment, .. } = self.record;
+        let (method, query) = match endpoint {
+            EndpointName::QrTransactionStatus => (Method::GET, format!("?transaction_id={}", payment.order_number)),
+            _ => (Method::POST, String::new()),
+        };
+        let uri: Uri = format!("{}{query}", endpoint.path()).parse().unwrap_or_default();
+        let seen = transcript::Request::head(&method, &uri, &headers(body)).with_body(body.as_bytes());
+        let outgoing = Outgoing::whole(reply, Dialect::Shown);
+        let (reply_head, reply_body) = outgoing.seen();
+        let reply_body = reply_body.map(|body| seen.reply(&body));
+        let is_numbered = !matches!(endpoint, EndpointName::PayForm | EndpointName::QrDynamicData);
+        let took = 300 + scattered(at) % 1300;
+        let exchange = NewExchange {
+            endpoint,
+            order_number: is_numbered.then_some(payment.order_number.as_str()),
+            http_status: outgoing.seen_status(),
+            fault: None,
+            payment_id: (!is_numbered).then_some(*id),
+            took: Duration::from_micros(took.unsigned_abs()),
+            request_head: &seen.head,
+            request_body: seen.body.as_deref(),
+            reply_head: &reply_head,
+            reply_body: reply_body.as_deref(),
+        };
+        exchanges::record_at(self.transaction, at + took / 1000, &exchange)
+    }
+}
+
+fn headers(body: &str) -> HeaderMap {
+    let mut headers = HeaderMap::from_iter([(header::USER_AGENT, HeaderValue::from_static("shop.example"))]);
+    if !body.is_empty() {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+    }
+    headers
+}
+
+/// What the shop asked for. Card data that nobody keeps are any.
+fn registration_body(record: &Record, invented: &Invented) -> String {
+    let payment = &record.payment;
+    let amount = payment.amount.map(|amount| amount.to_string());
+    let callback_url = record.callback_url.as_ref().map(|_| text(CALLBACK_URL));
+    let fields = match payment.kind {
+        PaymentKind::Card => vec![
+            ("orderNumber", Some(text(&payment.order_number))),
+            ("description", Some(text(&record.description))),
+            ("amount", amount),
+            ("currency", Some(text(&payment.currency))),
+            ("pan", payment.masked_card.as_deref().map(text)),
+            ("expiryMonth", Some(text("12"))),
+            ("expiryYear", Some("2099".to_owned())),
+            ("cvc", Some(text("000"))),
+            ("language", invented.language.map(|language| text(language.code()))),
+            ("name", record.holder_name.as_deref().map(text)),
+            ("returnUrl", Some(text(RETURN_URL))),
+            ("callbackUrl", callback_url),
+            ("ip", Some(text(&format!("203.0.113.{}", 1 + scattered(record.id) % 250)))),
+        ],
+        PaymentKind::Mbank => vec![
+            ("orderNumber", Some(text(&payment.order_number))),
+            ("phone", payment.masked_phone.as_deref().map(text)),
+            ("amount", amount),
+            ("comment", Some(text(&record.description))),
+            ("callbackUrl", callback_url),
+        ],
+        PaymentKind::PayForm => vec![
+            ("amount", amount),
+            ("serviceName", Some(text(&record.description))),
+            ("callbackURL", callback_url),
+            ("returnURL", Some(text(RETURN_URL))),
+        ],
+        PaymentKind::Qr => {
+            vec![("sum", amount), ("requisite", record.requisite.as_deref().map(text)), ("callback_url", callback_url)]
+        }
+    };
+    let given: Vec<_> = fields.into_iter().filter_map(|(name, json)| Some((name, json?))).collect();
+    object(&given)
+}
+
+/// A JSON object of members whose values are JSON.
+fn object(members: &[(&str, String)]) -> String {
+    let members: Vec<_> = members.iter().map(|(name, json)| format!("{}: {json}", text(name))).collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+/// A text as JSON.
+fn text(text: &str) -> String {
+    Value::from(text).to_string()
+}
