@@ -22,7 +22,7 @@ public class Proxy private constructor(internal val core: CoreProxy, private val
         public fun environment(): Proxy = Proxy(calling { CoreProxy.environment() }, "environment")
 
         /**
-         * A proxy by its http or https URL, at which the gateway looks when it is made.
+         * A proxy by its http or https URL, which is checked when the gateway is made.
          *
          * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
          */
