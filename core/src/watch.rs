@@ -84,8 +84,9 @@ pub enum WatchOutcome {
 
 /// Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
 ///
-/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a wrong configuration do. A tick that
-/// is missed because a query took long is skipped. A `Retry-After` of the gateway delays the next query.
+/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a wrong
+/// configuration do. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway delays the next
+/// query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
 /// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them. A
