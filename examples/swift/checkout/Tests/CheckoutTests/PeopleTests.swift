@@ -36,7 +36,9 @@ import Testing
         let program = try shop.start("callback", "--count", "2")
         let url = try await program.url(after: "Callbacks at")
         #expect(try await post(url, "{}") == 400)
-        #expect(try await post(url, String(repeating: " ", count: 70_000)) == 413)
+        for tooMuch in [70_000, 4_000_000] {
+            #expect(try await post(url, String(repeating: " ", count: tooMuch)) == 413)
+        }
         #expect(try await post(url, bodies[0]) == 200)
         _ = try await program.line(with: "HEARD-1 charged, amount 100.10 KGS; asked, the gateway confirms: charged")
         #expect(try await post(url, bodies[0].replacing(",", with: ", ")) == 200)

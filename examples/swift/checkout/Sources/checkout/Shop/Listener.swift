@@ -82,8 +82,19 @@ struct Listener: Sendable {
             underWay.enter()
             defer { underWay.leave() }
             send(answer(request), on: connection)
-        case .failure(let refusal): send(Response(status: refusal.status), on: connection)
+        case .failure(let refusal):
+            send(Response(status: refusal.status), on: connection)
+            readTheRest(connection)
         }
+    }
+
+    /// Takes what the other side is still sending, for a while: closing over unread bytes resets the connection, and a reset can take the
+    /// answer away before it is read.
+    private static func readTheRest(_ connection: Int32) {
+        shutdown(connection, Int32(SHUT_WR))
+        let end = ContinuousClock.now + .seconds(patience)
+        var ignored = Data()
+        while ContinuousClock.now < end, receive(connection, &ignored) { ignored.removeAll(keepingCapacity: true) }
     }
 
     private static func send(_ response: Response, on connection: Int32) {
