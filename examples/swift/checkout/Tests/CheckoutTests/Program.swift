@@ -31,6 +31,12 @@ func callbackBodies(of gateway: Sandbox, atLeast count: Int = 1) async throws ->
     return bodies
 }
 
+/// Where each shop has its folder, until the tests end.
+private let foldersOfThisRun: URL = {
+    atexit { try? FileManager.default.removeItem(at: foldersOfThisRun) }
+    return FileManager.default.temporaryDirectory.appending(path: "checkout-\(UUID().uuidString)")
+}()
+
 /// A folder for the state file, and where the program finds its gateway.
 struct Shop: Sendable {
     let folder: URL
@@ -39,7 +45,7 @@ struct Shop: Sendable {
 
     /// With a sandbox of its own.
     static func embedded(in folder: URL? = nil) throws -> Shop {
-        let folder = folder ?? FileManager.default.temporaryDirectory.appending(path: "checkout-\(UUID().uuidString)")
+        let folder = folder ?? foldersOfThisRun.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let environment = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("KASSA_") || $0.key == "KASSA_SANDBOX_BINARY"

@@ -30,7 +30,7 @@ class CapturedLog : Handler() {
     }
 
     override fun publish(record: LogRecord) {
-        // Order numbers that were made up here have digits of any kind.
+        // Numbers that were made up, here or by the gateway, have digits of any kind.
         val message = record.message.orEmpty().replace(MADE_UP, "")
         lines += "${record.level} ${record.loggerName} $message ${record.thrown?.stackTraceToString().orEmpty()}"
     }
@@ -40,6 +40,6 @@ class CapturedLog : Handler() {
     override fun close() = Unit
 
     private companion object {
-        val MADE_UP = Regex("[0-9a-f]{32}")
+        val MADE_UP = Regex("[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
     }
 }

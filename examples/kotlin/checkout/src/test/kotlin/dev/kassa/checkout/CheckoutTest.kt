@@ -115,7 +115,7 @@ class CheckoutTest(private val gateway: Sandbox) {
     @Test
     fun `callbacks are checked, and told apart where they are listened for`() {
         shop.run("card", "--order-number", "CARD-2", "--pan", TestCards.WITHOUT_3DS_APPROVED.pan).expect(0)
-        val body = gateway.callbacks("CARD-2").first().body
+        val body = firstCallback(gateway)
         fun check(body: String, vararg arguments: String) = shop.run("callback", "--file", "-", "--json", *arguments, input = body)
         val good = check(body, "--order-number", "CARD-2", "--amount", "100.10").expect(0)
         assertEquals("confirmed", good.line.text("callbacks", 0, "verdict"))

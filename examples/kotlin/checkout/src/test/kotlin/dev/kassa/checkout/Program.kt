@@ -17,6 +17,7 @@ import java.net.http.HttpRequest.BodyPublishers
 import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.concurrent.TimeUnit
 import kotlin.concurrent.thread
 
 /** The secrets that a run is given. None of them occurs in a number or a URL by chance. */
@@ -55,6 +56,16 @@ class Program(private val folder: Path, private val gateway: Sandbox? = null, pr
     fun json(exitCode: Int, vararg arguments: String): JsonObject = run(*arguments, "--json").expect(exitCode).line
 
     private fun reach() = if (gateway == null) emptyList() else listOf("--poll-interval", "200ms")
+}
+
+/** What the gateway sent as its first callback: it writes a delivery down after its receiver has the answer. */
+fun firstCallback(gateway: Sandbox): String {
+    val end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60)
+    while (true) {
+        gateway.callbacks().firstOrNull()?.let { return it.body }
+        check(System.nanoTime() < end) { "no callback is on record" }
+        Thread.sleep(10)
+    }
 }
 
 private const val MAIN = "dev.kassa.checkout.MainKt"
