@@ -156,6 +156,8 @@ fn rows() -> Vec<Row> {
 
 #[tokio::test]
 async fn every_cell_of_the_table() {
+    // All servers are there at once.
+    rlimit::increase_nofile_limit(4096).unwrap();
     let mut cases = Vec::new();
     for row in rows() {
         for op in Op::all() {

@@ -70,7 +70,11 @@ fn set_log_sink(sink: Option<Arc<dyn LogSink>>) {
 
 fn forward() {
     // Where the host has a subscriber of its own, it has the events already.
-    FORWARDER.call_once(|| drop(tracing::subscriber::set_global_default(Forwarder)));
+    FORWARDER.call_once(|| {
+        drop(tracing::subscriber::set_global_default(Forwarder));
+        // An event that another thread met for the first time while that was under way was noted as one that nobody wants.
+        tracing::callsite::rebuild_interest_cache();
+    });
 }
 
 /// Events that nobody takes must not fill the memory; the oldest go first.

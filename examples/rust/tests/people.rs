@@ -76,16 +76,16 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
     for order in ["HEARD-1", "HEARD-2"] {
         shop.run(&["card", "--order-number", order, "--pan", "4000000000002016"]).expect_code(0);
     }
-    let bodies = support::callbacks(&gateway, 2);
-    let mut story = Story::of(&shop, &["callback", "--count", "2"]);
+    let [first, second] = ["HEARD-1", "HEARD-2"].map(|order| support::callback_of(&gateway, order));
+    let mut story = Story::of(&shop, &["callback", "--count", "2", "--deadline", "60"]);
     let url = story.url_after("Callbacks at");
     let send = |body: &str| post(&url, "application/json", body);
     assert!(send("{}").contains("400"));
-    assert!(send(&bodies[0]).contains("200"));
+    assert!(send(&first).contains("200"));
     story.line_with("HEARD-1 charged, amount 100.10 KGS; asked, the gateway confirms: charged");
-    assert!(send(&bodies[0].replace(',', ", ")).contains("200"));
+    assert!(send(&first.replace(',', ", ")).contains("200"));
     story.line_with("HEARD-1: the same once more");
-    assert!(send(&bodies[1]).contains("200"));
+    assert!(send(&second).contains("200"));
     assert_eq!(story.end().0, 0);
 }
 

@@ -83,12 +83,14 @@ final class Child: Sendable {
         private let life: FileHandle
         private let output: AsyncStream<String>
 
-        /// Held while one is started, so that no other child of this kind takes its pipe along.
+        /// Held from its pipes to its start, so that no other child of this kind takes them along.
         private static let starting = NSLock()
 
         init(_ launch: Launch) throws {
             let environment = launch.environment()
             let program = try Program.find(environment)
+            Self.starting.lock()
+            defer { Self.starting.unlock() }
             let (input, output, errors) = (Pipe(), Pipe(), Pipe())
             process.executableURL = program
             process.arguments = try launch.arguments()
@@ -113,11 +115,9 @@ final class Child: Sendable {
                 }
             }
             do {
-                try Self.starting.withLock {
-                    // Nor does any other program that is started from here get it.
-                    _ = fcntl(life.fileDescriptor, F_SETFD, FD_CLOEXEC)
-                    try process.run()
-                }
+                // Nor does any other program that is started from here get it.
+                _ = fcntl(life.fileDescriptor, F_SETFD, FD_CLOEXEC)
+                try process.run()
             } catch {
                 status.finish()
                 let detail = "\(program.path(percentEncoded: false)) cannot be started: \(error.localizedDescription)"

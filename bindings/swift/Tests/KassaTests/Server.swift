@@ -96,7 +96,12 @@ final class Server: @unchecked Sendable {
             #else
                 let connection = Darwin.accept(listener, nil, nil)
             #endif
+            if connection < 0, [EMFILE, ENFILE, EINTR, ECONNABORTED].contains(errno) {
+                usleep(1000)
+                continue
+            }
             guard connection >= 0 else { break }
+            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             Thread.detachNewThread { self.serve(Connection(connection)) }
         }
         _ = close(listener)

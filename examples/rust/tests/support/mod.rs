@@ -116,6 +116,17 @@ pub fn sandbox() -> Sandbox {
     Sandbox::start(SandboxOptions { password: PASSWORD.to_owned(), ..SandboxOptions::default() }).unwrap()
 }
 
+/// The body of an order's callback, as soon as it is written down.
+pub fn callback_of(gateway: &Sandbox, order: &str) -> String {
+    for count in 1.. {
+        let found = callbacks(gateway, count).into_iter().find(|body| body.contains(order));
+        if let Some(body) = found {
+            return body;
+        }
+    }
+    unreachable!("the callbacks are waited for")
+}
+
 /// The bodies of at least so many callbacks: the gateway writes one down only after its receiver has answered.
 pub fn callbacks(gateway: &Sandbox, count: usize) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(60);

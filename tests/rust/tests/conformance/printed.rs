@@ -70,6 +70,16 @@ pub fn search_log(log: &Log, vectors: &[&Vector]) -> Vec<String> {
         .flatten()
         .map(|text| text.as_str().unwrap())
         .collect();
-    let line = |text: &str| log.lines().find(|line| line.contains(text)).map(str::to_owned);
+    let line = |text: &str| log.lines().find(|line| stands_in(line, text)).map(str::to_owned);
     forbidden.into_iter().filter_map(|text| line(text).map(|line| format!("{text:?} is logged: {line}"))).collect()
+}
+
+/// True where a text stands in a line. A few digits have to be a word of their own: numbers that are made up have any digits in them.
+fn stands_in(line: &str, text: &str) -> bool {
+    if text.len() > 7 {
+        return line.contains(text);
+    }
+    let is_joined = |next: Option<char>| next.is_some_and(|next| next.is_ascii_alphanumeric());
+    line.match_indices(text)
+        .any(|(at, _)| !is_joined(line[..at].chars().next_back()) && !is_joined(line[at + text.len()..].chars().next()))
 }

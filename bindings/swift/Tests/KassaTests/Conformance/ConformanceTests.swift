@@ -70,6 +70,8 @@ final class Log: @unchecked Sendable {
     }
 
     func first(holding text: String) -> String? {
-        lock.withLock { lines.first { $0.contains(text) } }
+        // A few digits as a word: numbers that are made up have any digits in them.
+        let word = text.count < 8 && text.allSatisfy(\.isNumber) ? try? Regex("\\b\(text)\\b").wordBoundaryKind(.simple) : nil
+        return lock.withLock { lines.first { line in word.map { line.contains($0) } ?? line.contains(text) } }
     }
 }

@@ -128,7 +128,7 @@ import Testing
         let gateway = try await startSandbox()
         let shop = try Shop.at(gateway)
         #expect(try await shop.run("card", "--order-number", "CARD-2", "--pan", cardAtOnce).code == 0)
-        let body = try await callbackBodies(of: gateway)[0]
+        let body = try await callbackBody(of: gateway)
         func check(_ body: String, _ options: String...) async throws -> Run {
             let program = try shop.start(["callback", "--file", "-", "--json"] + options)
             try program.type(body)

@@ -21,14 +21,20 @@ func until(_ isThere: () async throws -> Bool) async throws {
     }
 }
 
-/// What the gateway has sent as callbacks, once it was so much: it writes a delivery down after its receiver has the answer.
-func callbackBodies(of gateway: Sandbox, atLeast count: Int = 1) async throws -> [String] {
+/// What the gateway has sent as callbacks, of one order or of all, once there is any: it writes a delivery down after its receiver has
+/// the answer.
+func callbackBodies(of gateway: Sandbox, _ order: String? = nil) async throws -> [String] {
     var bodies: [String] = []
     try await until {
-        bodies = try await gateway.callbacks().map(\.body)
-        return bodies.count >= count
+        bodies = try await gateway.callbacks(orderNumber: order).map(\.body)
+        return !bodies.isEmpty
     }
     return bodies
+}
+
+/// The first of them.
+func callbackBody(of gateway: Sandbox, _ order: String? = nil) async throws -> String {
+    try await callbackBodies(of: gateway, order)[0]
 }
 
 /// Where each shop has its folder, until the tests end.

@@ -76,7 +76,11 @@ private final class Interruption: @unchecked Sendable {
         signal(SIGINT, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
         source.setEventHandler(handler: told)
+        let isHeard = DispatchSemaphore(value: 0)
+        source.setRegistrationHandler { isHeard.signal() }
         source.resume()
+        // That is done on another thread, and what is pressed before is lost.
+        isHeard.wait()
     }
 
     func end() {
