@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,16 @@ def test_the_status_of_a_list(
     assert [answer["status"]["kind"] for answer in answers[:2]] == ["charged", "other"]
 
 
+def read_to_the_end(terminal: int) -> str:
+    """What was drawn there; it comes in pieces."""
+    drawn = b""
+    with suppress(OSError):  # its end, on Linux
+        while piece := os.read(terminal, 65536):
+            drawn += piece
+    os.close(terminal)
+    return drawn.decode()
+
+
 def test_a_bar_is_drawn_on_a_terminal(environment: dict[str, str], charged: kassa.PaymentRef) -> None:
     terminal, its_end = pty.openpty()
     child = subprocess.run(
@@ -99,8 +110,7 @@ def test_a_bar_is_drawn_on_a_terminal(environment: dict[str, str], charged: kass
         check=False,
     )
     os.close(its_end)
-    drawn = os.read(terminal, 65536).decode()
-    os.close(terminal)
+    drawn = read_to_the_end(terminal)
     assert child.returncode == 0
     assert "1/2" in drawn
     assert "█" in drawn

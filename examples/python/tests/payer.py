@@ -23,11 +23,20 @@ class Payer:
         self.context: BrowserContext = browser.new_context(
             java_script_enabled=scripts, color_scheme="dark" if dark else "light"
         )
-        self.page: Page = self.context.new_page()
         self.shop_url = shop_url
         self.complaints: list[str] = []
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        self.page: Page = self._new_page()
+
+    def _new_page(self) -> Page:
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        return page
+
+    def give_the_page_up(self) -> None:
+        """Goes on in another page, whatever becomes of what this one is loading."""
+        self.page.close()
+        self.page = self._new_page()
 
     # In the shop
 

@@ -142,6 +142,8 @@ def test_the_shop_is_killed_while_it_sends(payer: Payer, shop: ShopProcess, kass
     payer.page.get_by_role("button", name="Pay ").click(no_wait_after=True)
     wait_until(lambda: len(kassa_sandbox.ledger()) == 1)
     shop.kill()
+    # The browser is about to show a page of its own about that, which would break the next navigation off.
+    payer.give_the_page_up()
     shop.start()
     payer.page.goto(order_page)
     payer.sees("Paid")
