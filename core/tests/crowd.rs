@@ -22,8 +22,8 @@ const PAYMENTS: usize = 2_000;
 const ONE_IN_A_HUNDRED: f64 = 0.01;
 /// How many more bytes may be in use after a third crowd than after the first: less than a payment in ten could leave behind.
 const IN_USE: usize = 128 * 1024;
-/// How much more the process may hold: what is free again is the allocator's, which seldom gives it back.
-const HELD: u64 = 64 * 1024 * 1024;
+/// How much more the process may hold: what is free again is the allocator's, which seldom gives it back, and keeps it for each thread.
+const HELD: u64 = 128 * 1024 * 1024;
 
 /// Whether the gateway may have no payment: only where nobody was told that it exists.
 #[derive(Clone, Copy, PartialEq)]
