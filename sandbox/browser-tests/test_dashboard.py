@@ -289,7 +289,7 @@ def test_the_keyboard_gets_past_the_navigation_at_once(merchant: Visitor) -> Non
     merchant.page.keyboard.press("Tab")
     expect(merchant.focused).to_have_text("Skip to the content")
     merchant.page.keyboard.press("Enter")
-    assert merchant.page.evaluate("document.activeElement.id") == "content"
+    expect(merchant.page.locator("#content")).to_be_focused()
 
 
 def test_static_files_are_kept_by_the_browser(kassa_sandbox: Sandbox) -> None:

@@ -22,6 +22,7 @@ class Keyboard:
 
     def reach(self, role: str, name: str) -> None:
         """Presses Tab until the keyboard is on it."""
+        self._visitor.page.wait_for_load_state()
         for _ in range(40):
             if self._is_on(role, name):
                 return

@@ -86,6 +86,7 @@ class Visitor:
 
     def look(self, name: str) -> None:
         """Checks that the page is accessible, and fits; keeps a picture of it where pictures are wanted."""
+        self.page.wait_for_load_state()
         if self.has_scripts:
             check_accessible(self.page)
         page = "document.documentElement"
