@@ -91,9 +91,8 @@ async fn one_deadline_covers_everything() {
         Server::start(move |_| Answer::Drip(first.clone(), rest.clone(), Duration::from_secs(1)))
     });
     let deadline = Duration::from_secs(8);
-    let gateways = servers
-        .each_ref()
-        .map(|server| Gateway::new(GatewayConfig { deadline, ..server.config() }).unwrap());
+    let gateways =
+        servers.each_ref().map(|server| Gateway::new(GatewayConfig { deadline, ..server.config() }).unwrap());
     let all = gateways.iter().flat_map(|gateway| Op::all().map(move |op| (gateway, op)));
     let timed = all.map(async |(gateway, op)| {
         let started = Instant::now();
