@@ -153,7 +153,7 @@ fn callbacks_are_received_told_apart_and_checked() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
     shop.run(&["card", "--order-number", "CARD-2", "--pan", "4000000000002016"]).expect_code(0);
-    let body = &support::callbacks(&gateway, 1)[0];
+    let body = &support::callbacks(&gateway, None)[0];
     let check = |args: &[&str], body: &str| {
         let args = [&["callback", "--file", "-", "--json"], args].concat();
         let mut child = shop.command(&args).stdin(Stdio::piped()).spawn().unwrap();

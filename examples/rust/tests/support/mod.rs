@@ -116,26 +116,18 @@ pub fn sandbox() -> Sandbox {
     Sandbox::start(SandboxOptions { password: PASSWORD.to_owned(), ..SandboxOptions::default() }).unwrap()
 }
 
-/// The body of an order's callback, as soon as it is written down.
-pub fn callback_of(gateway: &Sandbox, order: &str) -> String {
-    for count in 1.. {
-        let found = callbacks(gateway, count).into_iter().find(|body| body.contains(order));
-        if let Some(body) = found {
-            return body;
-        }
-    }
-    unreachable!("the callbacks are waited for")
-}
-
-/// The bodies of at least so many callbacks: the gateway writes one down only after its receiver has answered.
-pub fn callbacks(gateway: &Sandbox, count: usize) -> Vec<String> {
+/// The bodies of the callbacks of one order or of all, once there is any: the gateway writes one down only after its receiver has
+/// answered.
+pub fn callbacks(gateway: &Sandbox, order: Option<&str>) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let bodies: Vec<String> = gateway.callbacks().into_iter().map(|attempt| attempt.body).collect();
-        if bodies.len() >= count {
+        let all = gateway.callbacks().into_iter();
+        let wanted = all.filter(|attempt| order.is_none_or(|order| attempt.order_number == order));
+        let bodies: Vec<String> = wanted.map(|attempt| attempt.body).collect();
+        if !bodies.is_empty() {
             return bodies;
         }
-        assert!(Instant::now() < deadline, "{} callbacks, not {count}", bodies.len());
+        assert!(Instant::now() < deadline, "no callback is on record");
         thread::sleep(Duration::from_millis(10));
     }
 }

@@ -76,7 +76,7 @@ pub fn search_log(log: &Log, vectors: &[&Vector]) -> Vec<String> {
 
 /// True where a text stands in a line. A few digits have to be a word of their own: numbers that are made up have any digits in them.
 fn stands_in(line: &str, text: &str) -> bool {
-    if text.len() > 7 {
+    if text.len() > 7 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return line.contains(text);
     }
     let is_joined = |next: Option<char>| next.is_some_and(|next| next.is_ascii_alphanumeric());
