@@ -69,10 +69,9 @@ class Visitor:
     def refused(self, status: int) -> Generator[None]:
         """What is done inside leads to a page with an error's status once, which the browser itself notes."""
         before = len(self.complaints)
-        yield
-        said = self.complaints[before:]
-        assert len(said) == 1, said
-        assert f"a status of {status} " in said[0], said
+        with self.page.expect_console_message(lambda said: f"a status of {status} " in said.text):
+            yield
+        assert len(self.complaints) == before + 1, self.complaints[before:]
         del self.complaints[before:]
 
     @contextmanager
