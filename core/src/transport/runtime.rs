@@ -15,9 +15,29 @@ static RUNTIME: PerProcess<OnceCell<Runtime>> = PerProcess::new();
 
 /// The runtime, started if need be. That it cannot be started is an error to report, not a panic.
 pub(crate) fn handle() -> Result<Handle, PaymentError> {
-    let start = || Builder::new_multi_thread().worker_threads(WORKERS).thread_name("kassa").enable_all().build();
+    let start = || {
+        Builder::new_multi_thread()
+            .worker_threads(WORKERS)
+            .thread_name("kassa")
+            .on_thread_start(survive_broken_connections)
+            .enable_all()
+            .build()
+    };
     let runtime = RUNTIME.get().get_or_try_init(start).map_err(|problem: std::io::Error| {
         misconfigured(format!("the network threads could not be started: {problem}"))
     })?;
     Ok(runtime.handle().clone())
 }
+
+/// Writing to a connection that the gateway has broken off is an error of that request. On Linux it is a signal, too, which ends a
+/// program that did not ask to ignore it, as Swift's and C's do not; Kassa's own threads hold it back, and the program's keep theirs.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn survive_broken_connections() {
+    use nix::sys::signal::{SigSet, Signal};
+
+    // It fails where a signal is unknown: this one is known.
+    let _ = SigSet::from(Signal::SIGPIPE).thread_block();
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn survive_broken_connections() {}
