@@ -30,7 +30,8 @@ final class Child: Sendable {
             running.kill()
         }
         defer { impatience.cancel() }
-        guard let line = await running.firstLine() else {
+        // A line that is there already is handed out to a task that was cancelled, too.
+        guard let line = await running.firstLine(), !Task.isCancelled else {
             running.letGo()
             let exitCode = await running.end.value
             let log = await running.log.value
