@@ -20,6 +20,8 @@ import dev.kassa.checkout.commands.QrCommand
 import dev.kassa.checkout.commands.StatusCommand
 import dev.kassa.checkout.commands.WatchCommand
 import dev.kassa.checkout.commands.printLine
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.runBlocking
 import kotlin.system.exitProcess
 
 /** A checkout on the command line: takes payments through a gateway and says what happened to the money. */
@@ -52,10 +54,12 @@ private class CheckoutCommand : SuspendingCliktCommand("checkout") {
     override suspend fun run() = Unit
 }
 
-/** Runs the command, and ends with its exit code. */
-suspend fun main(arguments: Array<String>) {
+/** Runs the command, and ends with its exit code. On threads of its own: what arrives over HTTP must not be worked on where it is answered. */
+fun main(arguments: Array<String>) = exitProcess(runBlocking(Dispatchers.Default) { exitCodeOf(arguments) })
+
+private suspend fun exitCodeOf(arguments: Array<String>): Int {
     val command = CheckoutCommand()
-    val exitCode = try {
+    return try {
         command.parse(arguments)
         AS_EXPECTED
     } catch (result: ProgramResult) {
@@ -64,7 +68,6 @@ suspend fun main(arguments: Array<String>) {
         command.echoFormattedHelp(error)
         if (error is PrintHelpMessage && !error.error) AS_EXPECTED else refuse(arguments)
     }
-    exitProcess(exitCode)
 }
 
 /** A command line that is not understood. */
