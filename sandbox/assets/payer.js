@@ -107,8 +107,12 @@
       }
     });
     // The answer may lead into an app: then this page stays, whether or not the app opened. Whoever is still here, or is back, may send
-    // the form again, and is shown how the payment stands.
-    addEventListener("pageshow", release);
+    // the form again, and is shown how the payment stands. A page that has just been loaded is no such case: its form may be on its way.
+    addEventListener("pageshow", ({ persisted }) => {
+      if (persisted) {
+        release();
+      }
+    });
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "visible") {
         release();

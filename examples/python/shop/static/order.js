@@ -28,6 +28,9 @@ document.addEventListener("submit", (event) => {
 });
 
 // A page that the browser kept is shown again as it was, and its forms may be sent again.
-window.addEventListener("pageshow", () => document.querySelectorAll("form").forEach((form) => delete form.dataset.sent));
+// The event comes for a page that has just been loaded, too: a form of it may be on its way already.
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) document.querySelectorAll("form").forEach((form) => delete form.dataset.sent);
+});
 
 if (document.getElementById("status")) setTimeout(look, PAUSE_MS);
