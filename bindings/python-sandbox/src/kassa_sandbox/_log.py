@@ -23,8 +23,10 @@ KEPT_LINES = 50
 """Of the end of the log, for the error of a start that failed."""
 WAITING_LINES = 10_000
 """For a logging handler that is slow. Where it stands still, further lines are lost."""
-PATIENCE = 5.0
-"""Seconds that an ended child's log may take to be handed on."""
+READING_PATIENCE = 60.0
+"""Seconds that an ended child's log may take to be read: whoever reads waits for nobody."""
+HANDING_ON_PATIENCE = 5.0
+"""Seconds that it may then take to be handed on."""
 
 Log = logging.Logger | Path | None
 """Where the log goes."""
@@ -54,21 +56,23 @@ class LogReader:
         self._last: deque[str] = deque(maxlen=KEPT_LINES)
         self._file = None if isinstance(sink, logging.Logger) else sink
         self._lines: queue.Queue[str | None] | None = None
-        self._threads = [threading.Thread(target=self._read, name="kassa-sandbox-log", daemon=True)]
+        self._is_read = threading.Event()
+        self._handing_on: threading.Thread | None = None
         if isinstance(sink, logging.Logger):
             # A handler may wait for whatever it likes, so it is not called by the one who reads.
             self._lines = queue.Queue(WAITING_LINES)
-            hand_on = threading.Thread(target=hand_on_lines, args=(self._lines, sink), name="kassa-sandbox-logging")
-            hand_on.daemon = True
-            self._threads.append(hand_on)
-        for thread in self._threads:
-            thread.start()
+            self._handing_on = threading.Thread(
+                target=hand_on_lines, args=(self._lines, sink), name="kassa-sandbox-logging", daemon=True
+            )
+            self._handing_on.start()
+        threading.Thread(target=self._read, name="kassa-sandbox-log", daemon=True).start()
 
     def _read(self) -> None:
         with self._stream:
             for line in self._stream:
                 self._take(line.rstrip())
         close(self._file)
+        self._is_read.set()
         if self._lines is not None:
             self._lines.put(None)
 
@@ -84,9 +88,10 @@ class LogReader:
 
     def finish(self) -> str:
         """Waits until all was handed on; the end of the log."""
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join(PATIENCE)
+        self._is_read.wait(READING_PATIENCE)
+        # A handler may be the one who ends the sandbox.
+        if self._handing_on is not None and self._handing_on is not threading.current_thread():
+            self._handing_on.join(HANDING_ON_PATIENCE)
         return "\n".join(self._last)
 
 
