@@ -23,6 +23,7 @@ class Payer:
         self.context: BrowserContext = browser.new_context(
             java_script_enabled=scripts, color_scheme="dark" if dark else "light"
         )
+        self.context.set_default_timeout(60_000)
         self.shop_url = shop_url
         self.complaints: list[str] = []
         self.page: Page = self._new_page()

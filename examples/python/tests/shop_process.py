@@ -62,6 +62,11 @@ class ShopProcess:
         with closing(sqlite3.connect(self._data / "shop.db")) as database:
             return [payment_id for (payment_id,) in database.execute("SELECT id FROM payments ORDER BY number")]
 
+    def hints(self) -> list[str]:
+        """What told it about a payment: callbacks, and returns that named a number."""
+        with closing(sqlite3.connect(self._data / "shop.db")) as database:
+            return [kind for (kind,) in database.execute("SELECT kind FROM hints")]
+
     def log(self) -> str:
         """What it has logged."""
         return self._log.read_text()

@@ -13,7 +13,7 @@ import kassa
 from client import callback, get, post, post_form_at_once
 from kassa_sandbox import Endpoint, Sandbox, cards, dialect_json, phones
 from payer import Payer
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 from shop_process import ShopProcess
 from test_flows import assert_charged_once, only_payment
 
@@ -60,20 +60,28 @@ def test_a_pay_form_is_paid_for_when_no_callback_comes(payer: Payer, kassa_sandb
 
 
 def test_a_pay_form_is_paid_for_when_its_payer_never_comes_back(
-    payer: Payer, browser: Browser, kassa_sandbox: Sandbox
+    payer: Payer, browser: Browser, shop: ShopProcess, kassa_sandbox: Sandbox
 ) -> None:
     order_page = payer.order()
     pay_form = payer.open_pay_form()
     payer.page.goto(order_page)
     payer.sees("Continue on the payment page")
     friend = Payer(browser, payer.shop_url)
-    friend.context.route(f"{payer.shop_url}/**", lambda route: route.abort())
     friend.page.goto(pay_form)
     friend.choose_wallet(phones.MBANK_APPROVED)
+    friend.page.wait_for_url(re.compile(r"/wallet\?"))
+    friend.context.route("**/wallet?*", lose_the_answer)
     friend.confirm(phones.MBANK_APPROVED.otp)
     payer.sees("Paid")
     friend.context.close()
+    assert set(shop.hints()) == {"callback"}
     assert_charged_once(kassa_sandbox)
+
+
+def lose_the_answer(route: Route) -> None:
+    """The code arrives at the bank, and the browser never learns where to go on."""
+    route.fetch(max_redirects=0)
+    route.abort()
 
 
 def test_the_shop_is_killed_during_3ds(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
@@ -184,6 +192,7 @@ def test_credentials_that_are_refused_for_a_moment_end_no_watch(
 def test_a_button_that_is_pressed_twice_pays_once(payer: Payer, kassa_sandbox: Sandbox) -> None:
     payer.order()
     payer.type_card(cards.APPROVED)
+    payer.page.wait_for_load_state()
     payer.page.get_by_role("button", name="Pay ").dblclick()
     payer.confirm(cards.APPROVED.otp)
     payer.sees("Paid")
