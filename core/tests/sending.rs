@@ -90,7 +90,7 @@ async fn one_deadline_covers_everything() {
         let (first, rest) = (reply[..at_once].to_vec(), reply[at_once..].to_vec());
         Server::start(move |_| Answer::Drip(first.clone(), rest.clone(), Duration::from_secs(1)))
     });
-    let deadline = Duration::from_secs(8);
+    let deadline = Duration::from_secs(20);
     let gateways =
         servers.each_ref().map(|server| Gateway::new(GatewayConfig { deadline, ..server.config() }).unwrap());
     let all = gateways.iter().flat_map(|gateway| Op::all().map(move |op| (gateway, op)));

@@ -23,7 +23,7 @@ FLAGS = (
     "--no-first-run",
 )
 # Far more than anything here takes: reached only where something never happens.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")

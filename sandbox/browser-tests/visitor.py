@@ -41,6 +41,7 @@ class Visitor:
             color_scheme="dark" if dark else "light",
             java_script_enabled=scripts,
         )
+        self.context.set_default_timeout(60_000)
         self.label = f"{language}-{size}{'-dark' if dark else ''}{'' if scripts else '-no-script'}"
         self.has_scripts = scripts
         self.complaints: list[str] = []

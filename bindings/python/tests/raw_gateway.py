@@ -58,7 +58,8 @@ class RawGateway:
                 threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
 
     def _converse(self, connection: socket.socket) -> None:
-        with suppress(OSError):
+        # Its answer closes it, or there is none to come.
+        with suppress(OSError), connection:
             request = read_request(connection)
             if not request:
                 return
@@ -77,8 +78,8 @@ def read_request(connection: socket.socket) -> bytes:
         data += more
     head, _, body = data.partition(b"\r\n\r\n")
     length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
-    while len(body) < length:
-        body += connection.recv(65536)
+    while len(body) < length and (more := connection.recv(65536)):
+        body += more
     return head + b"\r\n\r\n" + body
 
 

@@ -121,7 +121,7 @@ def test_a_payment_is_followed(environment: dict[str, str], charged: kassa.Payme
     assert run("watch", str(charged), **environment).returncode == 0
     # A word of the gateway's own is never taken for a verdict.
     raw.answers(envelope(200, "200", "WAIT", {"status": "charged"}))
-    quick = ("--interval", "0.05", "--deadline", "3")
+    quick = ("--interval", "0.05", "--deadline", "8")
     expired = run("watch", "o-1", "--provider", "MBank", *quick, **(environment | {"KASSA_BASE_URL": raw.url}))
     assert expired.returncode == 3
     assert expired.stdout.startswith('"charged"')

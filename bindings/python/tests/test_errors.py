@@ -88,7 +88,7 @@ def test_what_comes_back_decides(
     raw: RawGateway, call: Callable[[kassa.Gateway], object], answer: Answer, error: type[kassa.PaymentError]
 ) -> None:
     raw.answers(answer)
-    deadline = timedelta(seconds=2 if answer is silence else 30)
+    deadline = timedelta(seconds=8 if answer is silence else 30)
     with raw.gateway(deadline=deadline, query_retries=0) as gateway, pytest.raises(error) as caught:
         call(gateway)
     assert caught.value.payment_may_exist == (error is kassa.OutcomeUnknown)
@@ -128,7 +128,7 @@ def test_the_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
 def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
     raw.answers(OPEN)
     # Long enough for a first answer on any machine.
-    policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(seconds=3))
+    policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(seconds=8))
     with raw.gateway() as gateway:
         watch = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
         seen: list[kassa.WatchReport] = []

@@ -30,7 +30,7 @@ def description(kassa_sandbox_session: Sandbox) -> dict[str, Any]:
 def call(sandbox: Sandbox, method: str, path: str, body: object = None, query: str = "") -> tuple[int, str]:
     address = urlsplit(sandbox.base_url).netloc
     login = b64encode(":".join(sandbox.credentials).encode()).decode()
-    with closing(http.client.HTTPConnection(address, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection(address, timeout=60)) as connection:
         text = None if body is None else json.dumps(body)
         connection.request(method, f"{path}?{query}", text, {"Authorization": f"Basic {login}"})
         answer = connection.getresponse()

@@ -24,7 +24,9 @@ def borrow(kind: Literal["shared", "own"], config: Any) -> Sandbox:
     if kind == "shared":
         with suppress(IndexError):
             return _IDLE.pop()
-    return Sandbox(login=config["login"], password=config["password"], log=None).start()
+    # No callback is sent again because its receiver had to wait for a processor.
+    patience = timedelta(minutes=1)
+    return Sandbox(login=config["login"], password=config["password"], callback_timeout=patience, log=None).start()
 
 
 def give_back(kind: Literal["shared", "own"], sandbox: Sandbox) -> None:

@@ -17,8 +17,10 @@ struct BorrowedSandbox {
             sandbox = idle
         } else {
             let config = spec["config"]
-            sandbox = try await Sandbox.start(
-                Sandbox.Settings(login: config["login"].text, password: config["password"].text))
+            // No callback is sent again because its receiver had to wait for a processor.
+            let settings = Sandbox.Settings(
+                login: config["login"].text, password: config["password"].text, callbackTimeout: .seconds(60))
+            sandbox = try await Sandbox.start(settings)
         }
     }
 

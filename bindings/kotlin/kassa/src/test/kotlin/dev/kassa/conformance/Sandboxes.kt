@@ -21,6 +21,7 @@ import dev.kassa.support.text
 import kotlinx.serialization.json.JsonElement
 import java.net.URI
 import java.net.URLEncoder
+import java.time.Duration
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.TimeUnit
 
@@ -45,7 +46,11 @@ class BorrowedSandbox private constructor(private val sandbox: Sandbox, private 
         fun of(spec: JsonElement): BorrowedSandbox? {
             val kind = spec.at("sandbox").orNull?.text ?: return null
             val config = spec.at("config")
-            val options = SandboxOptions(login = config.at("login").text, password = config.at("password").text, log = null)
+            // No callback is sent again because its receiver had to wait for a processor.
+            val patience = Duration.ofMinutes(1)
+            val options = SandboxOptions(
+                login = config.at("login").text, password = config.at("password").text, callbackTimeout = patience, log = null,
+            )
             val isShared = kind == "shared"
             return BorrowedSandbox((if (isShared) idle.poll() else null) ?: Sandbox.start(options), isShared)
         }
