@@ -91,7 +91,8 @@ fn start(config: &Value) -> Sandbox {
     let (login, password) = (text(&config["login"]), text(&config["password"]));
     // No callback is sent again because its receiver had to wait for a processor.
     let callback_timeout = Duration::from_secs(60);
-    Sandbox::start(SandboxOptions { login, password, callback_timeout, ..SandboxOptions::default() }).expect("a sandbox")
+    Sandbox::start(SandboxOptions { login, password, callback_timeout, ..SandboxOptions::default() })
+        .expect("a sandbox")
 }
 
 /// The name and the settings, as the command line writes them.
