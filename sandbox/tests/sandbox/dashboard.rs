@@ -341,8 +341,10 @@ fn no_secret_reaches_the_disk() {
     let sandbox = start_with(|options| {
         options.database = Database::File(path.clone());
         options.password = "p4ssw0rd-of-the-shop".to_owned();
+        // Each attempt writes a time down, and a time may be any three bytes.
+        options.callback_pauses = Vec::new();
     });
-    let card = card_body("D-1").with_text("cvc", "9q7Z").with_text("expiryMonth", "11").with("expiryYear", "2087");
+    let card = card_body("D-1").with_text("cvc", "9q7").with_text("expiryMonth", "11").with("expiryYear", "2087");
     let url = post(&sandbox, CARD, &card).data("ConfirmationUrl");
     submit(&url, &[("otp", "918273")]);
     submit(&url, &[("otp", "123456")]);
@@ -355,7 +357,7 @@ fn no_secret_reaches_the_disk() {
         ("pan", "4000 0000 0000 2016"),
         ("expiryMonth", "11"),
         ("expiryYear", "2087"),
-        ("cvc", "9q7Z"),
+        ("cvc", "9q7"),
         ("name", "A"),
     ];
     submit(&form, &payer);
@@ -367,23 +369,23 @@ fn no_secret_reaches_the_disk() {
     let created = post(&sandbox, CARD, &in_words);
     assert_eq!(created.data("description"), "my card is 5105105105105100", "an answer repeats the request");
     call(&sandbox, "POST", CARD, "{\"3566002020360505\": 1}");
-    call(&sandbox, "POST", CARD, "pan=378282246310005&cvc=9q7Z");
+    call(&sandbox, "POST", CARD, "pan=378282246310005&cvc=9q7");
     call(&sandbox, "POST", &format!("{CARD}?pan=30569309025904&otp=918273"), "{}");
     let receiver = format!("{}/receiver/shop?card=6011111111111117", sandbox.url());
     send("POST", &receiver, &[("authorization", "Bearer t0ken-of-somebody")], b"{\"pan\":\"3530111333300000\"}");
     let receiver = format!("{}/receiver/shop", sandbox.url());
-    send("POST", &receiver, &[], b"{\"pan\":\"3530111333300000\",\"cvc\":\"9q7Z\",\"expiryYear\":2087}");
+    send("POST", &receiver, &[], b"{\"pan\":\"3530111333300000\",\"cvc\":\"9q7\",\"expiryYear\":2087}");
     send("POST", &receiver, &[], b"card=5200+8282+8282+8210");
     // Security codes and passwords for one time: in forms, in JSON inside of other things, in queries, in what a shop answers.
-    send("POST", &receiver, &[], b"order=A-1&cvc=9q7Z&card%5Botp%5D=918273");
-    send("POST", &receiver, &[], b"{\"payment\":[{\"cvv\":\"9q7Z\"}],\"raw\":\"{\\\"otp\\\":\\\"918273\\\"}\"}");
+    send("POST", &receiver, &[], b"order=A-1&cvc=9q7&card%5Botp%5D=918273");
+    send("POST", &receiver, &[], b"{\"payment\":[{\"cvv\":\"9q7\"}],\"raw\":\"{\\\"otp\\\":\\\"918273\\\"}\"}");
     let in_parts = [("content-type", "multipart/form-data; boundary=b")];
-    send("POST", &receiver, &in_parts, b"--b\r\nContent-Disposition: form-data; name=\"cvc\"\r\n\r\n9q7Z\r\n--b--\r\n");
-    send("GET", &format!("{receiver}?cvc=9q7Z&next=%2Fx%3Fotp%3D918273"), &[], b"");
-    let in_links = card_body("D-5").with("returnUrl", "\"https://shop.example/?cvc=9q7Z\"");
+    send("POST", &receiver, &in_parts, b"--b\r\nContent-Disposition: form-data; name=\"cvc\"\r\n\r\n9q7\r\n--b--\r\n");
+    send("GET", &format!("{receiver}?cvc=9q7&next=%2Fx%3Fotp%3D918273"), &[], b"");
+    let in_links = card_body("D-5").with("returnUrl", "\"https://shop.example/?cvc=9q7\"");
     let in_links = in_links.with("callbackUrl", "\"https://shop.example/?otp=918273\"").with("amount", "0");
     assert_eq!(post(&sandbox, CARD, &in_links).status, 400);
-    let shop = Merchant::saying("{\"echo\": {\"cvc\": \"9q7Z\"}, \"said\": \"thanks\"}", &[]);
+    let shop = Merchant::saying("{\"echo\": {\"cvc\": \"9q7\"}, \"said\": \"thanks\"}", &[]);
     let told = card_body("D-6").with("pan", "\"4000000000002016\"").with("callbackUrl", &shop.json_url());
     post(&sandbox, CARD, &told);
     wait_until("the shop answered", || sandbox.callbacks().iter().any(|attempt| attempt.http_status == Some(200)));
@@ -414,7 +416,7 @@ fn no_secret_reaches_the_disk() {
     for secret in [
         "6011000990139424",
         "u0036011000990139424",
-        "9q7Z",
+        "9q7",
         // Four digits alone may be a part of any number.
         "\":2087",
         "\": 2087",
