@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import ssl
 import struct
@@ -12,14 +11,14 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
 import trustme
 from raw_gateway import read_request
 
 # Python itself ignores the signal that a write to a broken connection is; programs in Swift and C do not.
 PROGRAM = """
 import contextlib, pathlib, signal, sys, kassa
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+if hasattr(signal, "SIGPIPE"):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 certificate = pathlib.Path(sys.argv[2]).read_text()
 with kassa.Gateway(sys.argv[1], kassa.Credentials("a", "b"), extra_root_certificates=[certificate]) as gateway:
     for _ in range(20):
@@ -65,7 +64,6 @@ class RudeGateway:
         self._listener.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_a_broken_connection_ends_no_program(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = tmp_path / "ca.pem"
@@ -83,6 +81,6 @@ def test_a_broken_connection_ends_no_program(tmp_path: Path) -> None:
         )
     finally:
         gateway.close()
-    assert program.returncode == 0, f"{program.returncode}, where {-signal.SIGPIPE} is the signal"
+    assert program.returncode == 0, "negative where a signal ended it"
     assert "charged" in program.stdout
     assert program.stdout.endswith("still here\n")
