@@ -30,7 +30,7 @@ public enum class AdviceTopic {
     CARD_EXPIRED;
 
     /** The name in lower case, the same in every language. */
-    override fun toString(): String = CoreAdviceTopic.valueOf(name).asText()
+    override fun toString(): String = calling { CoreAdviceTopic.valueOf(name).asText() }
 }
 
 internal fun List<CoreAdvice>.toKassa() = map { Advice(it.field, AdviceTopic.valueOf(it.topic.name), it.text) }

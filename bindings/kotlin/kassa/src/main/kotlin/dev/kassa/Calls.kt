@@ -9,7 +9,10 @@ import dev.kassa.internal.PaymentException as CorePaymentException
 
 // The way between this package and the generated one, which is hidden behind it.
 
-/** Throws the core's errors as this package's, without their cause: it would only show generated code. */
+/**
+ * Throws the core's errors as this package's, without their cause: it would only show generated code. Nothing reaches the generated code
+ * but through here: where two threads begin with JNA at once, on different ways, they may wait for each other for ever.
+ */
 internal inline fun <T> calling(block: () -> T): T {
     Library.load()
     try {

@@ -131,7 +131,7 @@ public enum class PaymentKind {
     QR;
 
     /** The name in lower case, the same in every language. */
-    override fun toString(): String = toCore().asText()
+    override fun toString(): String = calling { toCore().asText() }
 }
 
 internal fun PaymentRef.toCore() = CorePaymentRef(

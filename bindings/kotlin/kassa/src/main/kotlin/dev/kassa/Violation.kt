@@ -63,7 +63,7 @@ public enum class Rule {
     EXACT;
 
     /** The name in lower case, the same in every language. */
-    override fun toString(): String = toCore().asText()
+    override fun toString(): String = calling { toCore().asText() }
 }
 
 internal fun CoreViolation.toKassa() = Violation(field, rule.toKassa(), limit, text)

@@ -10,6 +10,7 @@ import dev.kassa.Provider
 import dev.kassa.QrCode
 import dev.kassa.ReturnRedirect
 import dev.kassa.WatchReport
+import dev.kassa.calling
 import dev.kassa.internal.parseLocalDateTime
 import dev.kassa.support.at
 import dev.kassa.support.decimal
@@ -98,7 +99,7 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "can_be_asked_about" to { paymentRefOf(it).canBeAskedAbout },
     "payment_ref_of" to { paymentRefOfRequest(it.at("request").at("do").text, it.at("request").at("input")) },
     "advice" to { adviceOn(it.at("request").at("do").text, it.at("request").at("input")) },
-    "parse_local_date_time" to { parseLocalDateTime(it.at("text").text)?.toKassa() },
+    "parse_local_date_time" to { calling { parseLocalDateTime(it.at("text").text)?.toKassa() } },
     "provider_from_name" to { Provider.fromName(it.at("name").text) },
     "read_dialect" to { parseJson(Dialect.fromJson(it.at("json").jsonText).toJson()) },
     "som_to_tyiyn" to { Kassa.somToTyiyn(it.at("som").decimal) },
