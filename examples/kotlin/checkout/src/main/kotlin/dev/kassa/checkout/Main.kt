@@ -55,9 +55,12 @@ private class CheckoutCommand : SuspendingCliktCommand("checkout") {
 }
 
 /** Runs the command, and ends with its exit code. On threads of its own: what arrives over HTTP must not be worked on where it is answered. */
-fun main(arguments: Array<String>) = exitProcess(runBlocking(Dispatchers.Default) { exitCodeOf(arguments) })
+fun main(arguments: Array<String>) {
+    val exitCode = runBlocking(Dispatchers.Default) { runCommand(arguments) }
+    exitProcess(exitCode)
+}
 
-private suspend fun exitCodeOf(arguments: Array<String>): Int {
+private suspend fun runCommand(arguments: Array<String>): Int {
     val command = CheckoutCommand()
     return try {
         command.parse(arguments)
