@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,9 +21,10 @@ CREDENTIALS = kassa.Credentials("shop", "the-password-of-the-tests")
 class RawGateway:
     """Answers one request a connection, by the answers given in turn; the last one goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._listener.getsockname()[1]}"
         self.requests: list[bytes] = []
         self.received = threading.Semaphore(0)
         self._answers: list[Answer] = []
@@ -57,9 +59,12 @@ class RawGateway:
                 self._open.append(connection)
                 threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
 
+    def _secured(self, connection: socket.socket) -> socket.socket:
+        return self._tls.wrap_socket(connection, server_side=True) if self._tls else connection
+
     def _converse(self, connection: socket.socket) -> None:
         # Its answer closes it, or there is none to come.
-        with suppress(OSError), connection:
+        with suppress(OSError), self._secured(connection) as connection:
             request = read_request(connection)
             if not request:
                 return
