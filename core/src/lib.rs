@@ -20,65 +20,48 @@
 
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
-mod blocking;
-mod call;
-mod callback;
-mod card;
+// The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
 mod config;
-mod credentials;
-mod dialect;
-mod endpoint;
-mod engine;
-mod error;
+mod exchange;
 #[cfg(feature = "uniffi")]
 mod ffi;
-mod flows;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing;
+mod follow_up;
 mod gateway;
-mod in_flight;
-mod json;
-mod local_date_time;
-#[cfg(feature = "measuring")]
-#[doc(hidden)]
-pub mod measuring;
-mod money;
-mod operation;
-mod order_number;
-mod outcome;
-mod payment_ref;
-mod per_process;
-mod provider;
-mod proxy;
+mod operations;
 mod qr_code;
-mod question;
-mod redact;
-mod redirect;
 mod reply;
-mod rules;
-#[cfg(test)]
-mod schedules;
-mod secret;
-mod status;
-#[cfg(test)]
+#[cfg(any(test, feature = "_internals"))]
 mod testing;
 mod transport;
-mod verify;
-mod violation;
-mod watch;
+mod values;
+
+/// For this project's own fuzz targets, benchmarks and tests. Not a part of the interface: it may change at any time.
+#[cfg(feature = "_internals")]
+#[doc(hidden)]
+pub mod _internals {
+    pub use crate::testing::fixed_reply::{PASSWORD, gateway_in_memory, gateway_replying};
+}
 
 #[cfg(feature = "uniffi")]
 uniffi::setup_scaffolding!();
 
-pub use blocking::{BlockingGateway, BlockingStatusWatch};
-pub use callback::Callback;
-pub use card::Card;
-pub use config::{GatewayConfig, StatusQueryForm};
-pub use credentials::Credentials;
-pub use dialect::{Dialect, QrAmountUnit};
-pub use error::PaymentError;
-pub use flows::{
+pub use config::{
+    credentials::Credentials,
+    dialect::{Dialect, QrAmountUnit},
+    gateway_config::{GatewayConfig, StatusQueryForm},
+    proxy::Proxy,
+};
+pub use follow_up::{
+    callback::Callback,
+    redirect::ReturnRedirect,
+    verify::{CallbackVerdict, ExpectedPayment},
+    watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport},
+};
+pub use gateway::{
+    Gateway,
+    blocking::{BlockingGateway, BlockingStatusWatch},
+};
+pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},
     mbank_confirm::GatewayReply,
     mbank_payment::{MbankPayment, MbankPaymentCreated},
@@ -87,20 +70,19 @@ pub use flows::{
     qr_image::QrImage,
     qr_payment::QrPayment,
 };
-pub use gateway::Gateway;
-pub use local_date_time::LocalDateTime;
-pub use money::{som_to_tyiyn, tyiyn_to_som};
-pub use order_number::new_order_number;
-pub use payment_ref::{PaymentKind, PaymentRef};
-pub use provider::Provider;
-pub use proxy::Proxy;
 pub use qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
-pub use redirect::ReturnRedirect;
 pub use rust_decimal::Decimal;
-pub use status::{PaymentStatus, StatusReport};
-pub use verify::{CallbackVerdict, ExpectedPayment};
-pub use violation::{Advice, AdviceTopic, Rule, Violation};
-pub use watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport};
+pub use values::{
+    card::Card,
+    error::PaymentError,
+    local_date_time::LocalDateTime,
+    money::{som_to_tyiyn, tyiyn_to_som},
+    order_number::new_order_number,
+    payment_ref::{PaymentKind, PaymentRef},
+    provider::Provider,
+    status::{PaymentStatus, StatusReport},
+    violation::{Advice, AdviceTopic, Rule, Violation},
+};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -3,8 +3,8 @@
 use std::{cell::LazyCell, fmt::Debug, sync::Arc};
 
 use kassa::{
+    _internals::{PASSWORD, gateway_replying},
     Card, CardPayment, Dialect, Gateway, MbankPayment, PayForm, PaymentError, Provider, QrPayment,
-    fuzzing::{PASSWORD, gateway_replying},
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -24,7 +24,7 @@ const OTHER_DIALECT: &str = include_str!("../../examples/sandbox-other-dialect.j
 
 thread_local! {
     static RUNTIME: LazyCell<Runtime> =
-        LazyCell::new(|| Builder::new_current_thread().build().expect("a runtime"));
+        LazyCell::new(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
     static DIALECTS: LazyCell<[Arc<Dialect>; 3]> = LazyCell::new(|| {
         ["{}", OTHER_DIALECT, DIALECT_WITH_REFUSALS].map(|text| Dialect::from_json(text).expect("a dialect").into())
     });

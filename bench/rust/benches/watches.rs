@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kassa::{Gateway, PaymentRef, PollPolicy, measuring::gateway_in_memory};
+use kassa::{_internals::gateway_in_memory, Gateway, PaymentRef, PollPolicy};
 use kassa_bench::{Counting, Figures, counts, processor_time, resident_memory};
 use tokio::{
     runtime::Builder,

@@ -98,7 +98,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::testing::{Act, Memory};
+    use crate::testing::scripted::{Act, Scripted};
 
     fn payment() -> MbankPayment {
         let (order_number, phone, comment) = ("order-1".into(), "996700000001".into(), "Tea".into());
@@ -107,7 +107,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_given_up_before_it_was_made_sends_nothing() {
-        let (gateway, memory) = Memory::gateway(|_| Act::status("NEW"));
+        let (gateway, memory) = Scripted::gateway(|_| Act::status("NEW"));
         let call = CancellableCall::new();
         call.cancel();
         assert_eq!(call.create_mbank_payment(Arc::new(gateway), payment()).await, Ok(None));
@@ -116,7 +116,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_payment_given_up_on_its_way_goes_on_and_closing_waits_for_it() {
-        let (gateway, memory) = Memory::gateway(|_| Act::slow_status(20, "NEW"));
+        let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
         let (gateway, call) = (Arc::new(gateway), Arc::new(CancellableCall::new()));
         let started = tokio::time::Instant::now();
         let sent = tokio::spawn({
@@ -137,7 +137,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_watch_given_up_loses_no_report() {
-        let (gateway, memory) = Memory::gateway(|_| Act::slow_status(5, "CHARGE"));
+        let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
         let watch = Arc::new(gateway.watch(crate::PaymentRef::mbank("order-1"), Default::default()).unwrap());
         let call = Arc::new(CancellableCall::new());
         let next = tokio::spawn({

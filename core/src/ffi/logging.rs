@@ -16,7 +16,7 @@ use tracing::{
     span::{Attributes, Id, Record},
 };
 
-use crate::per_process::PerProcess;
+use crate::transport::per_process::PerProcess;
 
 /// How much an event matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Enum)]
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::{
         Provider,
-        testing::{Act, Memory},
+        testing::scripted::{Act, Scripted},
     };
 
     #[derive(Default)]
@@ -242,7 +242,7 @@ mod tests {
     async fn each_exchange_is_one_line_and_none_after_the_sink_is_gone() {
         let heard = Arc::new(Heard::default());
         set_log_sink(Some(heard.clone()));
-        let (gateway, _) = Memory::gateway(|_| Act::status("CHARGE"));
+        let (gateway, _) = Scripted::gateway(|_| Act::status("CHARGE"));
         gateway.provider_status("logged-1", Provider::Cards).await.unwrap();
         set_log_sink(None);
         gateway.provider_status("logged-1", Provider::Cards).await.unwrap();

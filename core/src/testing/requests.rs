@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Card, CardPayment, Decimal, Gateway, MbankPayment, PayForm, PaymentError, Provider, QrPayment, endpoint::Endpoint,
-    transport::Boxed,
+    Card, CardPayment, Decimal, Gateway, MbankPayment, PayForm, PaymentError, Provider, QrPayment, transport::Boxed,
 };
 
 pub(crate) fn card_payment(order_number: &str, pan: &str) -> CardPayment {
@@ -45,22 +44,21 @@ pub(crate) fn qr_payment() -> QrPayment {
     QrPayment { sum_tyiyn: Some(10_000), ..QrPayment::default() }
 }
 
-/// Calls the operation of an endpoint.
-pub(crate) fn call(gateway: &Gateway, endpoint: Endpoint) -> Boxed<Result<(), PaymentError>> {
+/// Calls the operation of an endpoint, by its name.
+pub(crate) fn call(gateway: &Gateway, endpoint: &'static str) -> Boxed<Result<(), PaymentError>> {
     let gateway = gateway.clone();
     Box::pin(async move {
         match endpoint {
-            Endpoint::CardPayment => {
-                gateway.create_card_payment(card_payment("order-1", "4111111111111111")).await.map(drop)
-            }
-            Endpoint::MbankPayment => gateway.create_mbank_payment(mbank_payment("order-1")).await.map(drop),
-            Endpoint::MbankConfirm => gateway.confirm_mbank_payment("order-1", "123456", None).await.map(drop),
-            Endpoint::PayForm => gateway.create_pay_form(pay_form()).await.map(drop),
-            Endpoint::QrImage => gateway.create_qr_image(qr_payment()).await.map(drop),
-            Endpoint::QrData => gateway.create_qr_data(qr_payment()).await.map(drop),
-            Endpoint::PaymentStatus => gateway.payment_status("gateway-1", None).await.map(drop),
-            Endpoint::ProviderStatus => gateway.provider_status("order-1", Provider::MBank).await.map(drop),
-            Endpoint::QrStatus => gateway.qr_status("transaction-1").await.map(drop),
+            "card_payment" => gateway.create_card_payment(card_payment("order-1", "4111111111111111")).await.map(drop),
+            "mbank_payment" => gateway.create_mbank_payment(mbank_payment("order-1")).await.map(drop),
+            "mbank_confirm" => gateway.confirm_mbank_payment("order-1", "123456", None).await.map(drop),
+            "pay_form" => gateway.create_pay_form(pay_form()).await.map(drop),
+            "qr_image" => gateway.create_qr_image(qr_payment()).await.map(drop),
+            "qr_data" => gateway.create_qr_data(qr_payment()).await.map(drop),
+            "payment_status" => gateway.payment_status("gateway-1", None).await.map(drop),
+            "provider_status" => gateway.provider_status("order-1", Provider::MBank).await.map(drop),
+            "qr_status" => gateway.qr_status("transaction-1").await.map(drop),
+            other => panic!("no request is known for {other}"),
         }
     })
 }

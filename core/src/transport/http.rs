@@ -18,11 +18,12 @@ use url::Url;
 
 use super::{Boxed, Connection, Failure, Observer, Request, Transport, runtime, tls};
 use crate::{
-    config::{GatewayConfig, misconfigured},
-    error::PaymentError,
-    proxy::Way,
+    config::{gateway_config::GatewayConfig, proxy::Way},
     reply::Reply,
-    secret::{Secret, SecretBytes},
+    values::{
+        error::PaymentError,
+        secret::{Secret, SecretBytes},
+    },
 };
 
 /// No reply of the interface comes near it, and a longer one must not fill a phone's memory.
@@ -62,10 +63,9 @@ struct Clients {
 impl HttpTransport {
     pub(crate) fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
         let clients = Clients::new(config)?;
-        let kept_alive =
-            clients.builder().pool_idle_timeout(IDLE_CONNECTIONS).build().map_err(|problem| {
-                misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
-            })?;
+        let kept_alive = clients.builder().pool_idle_timeout(IDLE_CONNECTIONS).build().map_err(|problem| {
+            PaymentError::misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
+        })?;
         let exchanger = Exchanger {
             base_url: config.checked_base_url()?,
             authorization: authorization(&config.credentials.basic_token())?,
@@ -87,7 +87,9 @@ impl Transport for HttpTransport {
         if self.process == std::process::id() {
             Ok(())
         } else {
-            Err(misconfigured("the gateway was made before the process was forked; make one after the fork"))
+            Err(PaymentError::misconfigured(
+                "the gateway was made before the process was forked; make one after the fork",
+            ))
         }
     }
 
@@ -151,7 +153,7 @@ impl Clients {
             Way::Url(url) => {
                 let url = url.expose();
                 // Neither the URL nor the problem is quoted: they may hold the proxy's password.
-                let unusable = || misconfigured("proxy must be the http or https URL of a proxy");
+                let unusable = || PaymentError::misconfigured("proxy must be the http or https URL of a proxy");
                 // The HTTP client ignores a proxy of another kind, and would go to the gateway directly.
                 let usable =
                     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -169,8 +171,9 @@ impl Clients {
             proxy,
             environment_proxies: matches!(config.proxy.0, Way::Environment),
             connect_timeout: config.connect_timeout,
-            user_agent: HeaderValue::from_str(&user_agent)
-                .map_err(|_| misconfigured("user_agent_suffix has a character that a header cannot carry"))?,
+            user_agent: HeaderValue::from_str(&user_agent).map_err(|_| {
+                PaymentError::misconfigured("user_agent_suffix has a character that a header cannot carry")
+            })?,
         })
     }
 
@@ -199,7 +202,7 @@ fn authorization(token: &Secret) -> Result<HeaderValue, PaymentError> {
     header.append(b"Basic ");
     header.append(token.expose().as_bytes());
     let mut value = HeaderValue::from_maybe_shared(Bytes::from_owner(header))
-        .map_err(|_| misconfigured("the credentials cannot be carried by a header"))?;
+        .map_err(|_| PaymentError::misconfigured("the credentials cannot be carried by a header"))?;
     value.set_sensitive(true);
     Ok(value)
 }

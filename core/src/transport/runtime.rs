@@ -6,7 +6,7 @@
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{config::misconfigured, error::PaymentError, per_process::PerProcess};
+use crate::{transport::per_process::PerProcess, values::error::PaymentError};
 
 /// Payments wait for the network, not for a processor.
 const WORKERS: usize = 2;
@@ -24,7 +24,7 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
             .build()
     };
     let runtime = RUNTIME.get().get_or_try_init(start).map_err(|problem: std::io::Error| {
-        misconfigured(format!("the network threads could not be started: {problem}"))
+        PaymentError::misconfigured(format!("the network threads could not be started: {problem}"))
     })?;
     Ok(runtime.handle().clone())
 }

@@ -8,7 +8,7 @@ use rustls::{
     pki_types::{CertificateDer, pem::PemObject},
 };
 
-use crate::{config::misconfigured, error::PaymentError};
+use crate::values::error::PaymentError;
 
 /// TLS 1.2 or later, with Mozilla's roots and the extra ones.
 pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<ClientConfig, PaymentError> {
@@ -18,12 +18,13 @@ pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<Client
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|problem| misconfigured(format!("TLS could not be set up: {problem}")))?;
+        .map_err(|problem| PaymentError::misconfigured(format!("TLS could not be set up: {problem}")))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 fn add(pem: &str, roots: &mut RootCertStore) -> Result<(), PaymentError> {
-    let unusable = |problem: &dyn std::fmt::Display| misconfigured(format!("extra_root_certificates: {problem}"));
+    let unusable =
+        |problem: &dyn std::fmt::Display| PaymentError::misconfigured(format!("extra_root_certificates: {problem}"));
     let before = roots.len();
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
         let certificate = certificate.map_err(|problem| unusable(&problem))?;

@@ -5,11 +5,11 @@
 //! --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
 
 mod books;
-#[path = "../../src/schedules/caught.rs"]
+#[path = "../../src/testing/schedules/caught.rs"]
 mod caught;
 mod journal;
 mod killed;
-#[path = "../../src/schedules/patience.rs"]
+#[path = "../../src/testing/schedules/patience.rs"]
 mod patience;
 mod play;
 mod story;

@@ -1,0 +1,194 @@
+//! The JSON form of a dialect.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Dialect, EndpointDialect, MbankIdentifier, Overrides, QrAmountUnit, same_word};
+use crate::{
+    config::endpoint::Endpoint,
+    values::{error::PaymentError, json::Json, rules::Checks, violation::Rule},
+};
+
+const SUCCESS_CODES: &str = "success_codes";
+const REFUSAL_CODES: &str = "refusal_codes";
+
+/// What a confirm request already holds, so that an identifier cannot overwrite it.
+const CONFIRM_FIELDS: [&str; 2] = ["orderNumber", "otp"];
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Form {
+    endpoints: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    charged_words: Option<Vec<String>>,
+    rejected_words: Option<Vec<String>>,
+    qr_amount_unit: Option<UnitForm>,
+    mbank_identifier: Option<IdentifierForm>,
+    callback: Option<CallbackForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum UnitForm {
+    Som,
+    Tyiyn,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IdentifierForm {
+    pointers: Vec<String>,
+    confirm_field: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallbackForm {
+    transaction_id: Vec<String>,
+}
+
+/// Reads a dialect. It names endpoints, of which these are all that there are.
+pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialect, PaymentError> {
+    let malformed = |problem: String| {
+        PaymentError::invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}"))
+    };
+    // A derived reader would take an array for an object, and the last of two equal names.
+    if !Json::parse(text).map_err(malformed)?.is_object() {
+        return Err(malformed("it must be a JSON object".to_owned()));
+    }
+    let form: Form = serde_json::from_str(text).map_err(|problem| malformed(problem.to_string()))?;
+    let mut checks = Checks::default();
+    let mut dialect = Dialect::default();
+    check_endpoint_names(&form, endpoints, &mut checks);
+    for endpoint in endpoints {
+        if let Some(named) = form.endpoints.get(endpoint.name) {
+            read_endpoint(endpoint, named, &mut dialect, &mut checks);
+        }
+    }
+    read_words(form.charged_words, form.rejected_words, &mut dialect, &mut checks);
+    dialect.qr_amount_unit = form.qr_amount_unit.map(|unit| match unit {
+        UnitForm::Som => QrAmountUnit::Som,
+        UnitForm::Tyiyn => QrAmountUnit::Tyiyn,
+    });
+    dialect.mbank_identifier = form.mbank_identifier.map(|named| read_identifier(named, &mut checks));
+    if let Some(callback) = form.callback {
+        check_pointers("dialect.callback.transaction_id", &callback.transaction_id, &mut checks);
+        dialect.callback_transaction_id = callback.transaction_id;
+    }
+    checks.finish()?;
+    Ok(dialect)
+}
+
+fn check_endpoint_names(form: &Form, endpoints: &[&'static Endpoint], checks: &mut Checks) {
+    let known: Vec<_> = endpoints.iter().map(|endpoint| endpoint.name).collect();
+    for name in form.endpoints.keys().filter(|name| !known.contains(&name.as_str())) {
+        checks.fail(&format!("dialect.endpoints.{name}"), Rule::OneOf, Some(&known.join(", ")), "is not an endpoint");
+    }
+}
+
+fn read_endpoint(
+    endpoint: &'static Endpoint,
+    named: &BTreeMap<String, Vec<String>>,
+    dialect: &mut Dialect,
+    checks: &mut Checks,
+) {
+    let mut overrides = Overrides::default();
+    for (name, values) in named {
+        let place = format!("dialect.endpoints.{}.{name}", endpoint.name);
+        match name.as_str() {
+            SUCCESS_CODES => overrides.set_success_codes(endpoint, values.clone()),
+            REFUSAL_CODES => overrides.set_refusal_codes(values.clone()),
+            _ => match endpoint.reply_fields.iter().find(|field| field.name() == name) {
+                Some(field) => {
+                    check_pointers(&place, values, checks);
+                    overrides.set_pointers(*field, values.clone());
+                }
+                None => checks.fail(&place, Rule::OneOf, None, "means nothing in a reply of this endpoint"),
+            },
+        }
+    }
+    let read = EndpointDialect { endpoint, overrides: Some(&overrides) };
+    if read.success_codes().any(|code| read.is_refusal(code)) {
+        let place = format!("dialect.endpoints.{}.{REFUSAL_CODES}", endpoint.name);
+        checks.fail(&place, Rule::OneOf, None, "has a code that is also a success");
+    }
+    if !overrides.is_empty() {
+        dialect.endpoints.insert(endpoint.name, overrides);
+    }
+}
+
+fn read_words(charged: Option<Vec<String>>, rejected: Option<Vec<String>>, dialect: &mut Dialect, checks: &mut Checks) {
+    for (name, words, place) in [
+        ("charged_words", charged, &mut dialect.charged_words),
+        ("rejected_words", rejected, &mut dialect.rejected_words),
+    ] {
+        let Some(words) = words else { continue };
+        if words.is_empty() || words.iter().any(|word| word.trim().is_empty()) {
+            checks.fail(
+                &format!("dialect.{name}"),
+                Rule::Required,
+                None,
+                "must have at least one word, and no empty one",
+            );
+        }
+        *place = words;
+    }
+    if dialect.charged_words.iter().any(|word| dialect.rejected_words.iter().any(|other| same_word(word, other))) {
+        checks.fail("dialect.charged_words", Rule::OneOf, None, "has a word that also means rejected");
+    }
+}
+
+fn read_identifier(named: IdentifierForm, checks: &mut Checks) -> MbankIdentifier {
+    if named.pointers.is_empty() {
+        checks.fail("dialect.mbank_identifier.pointers", Rule::Required, None, "must have at least one pointer");
+    }
+    check_pointers("dialect.mbank_identifier.pointers", &named.pointers, checks);
+    let field = "dialect.mbank_identifier.confirm_field";
+    if checks.required(field, &named.confirm_field) && CONFIRM_FIELDS.contains(&named.confirm_field.as_str()) {
+        checks.fail(field, Rule::OneOf, None, "is the name of a field that the request has already");
+    }
+    MbankIdentifier { pointers: named.pointers, confirm_field: named.confirm_field }
+}
+
+fn check_pointers(place: &str, pointers: &[String], checks: &mut Checks) {
+    if !pointers.iter().all(|pointer| is_json_pointer(pointer)) {
+        checks.fail(place, Rule::Format, None, "has a text that is not a JSON pointer, such as /data/status");
+    }
+}
+
+/// RFC 6901: empty, or begins with a slash; a tilde is followed by 0 or 1.
+fn is_json_pointer(text: &str) -> bool {
+    let tildes_are_escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    (text.is_empty() || text.starts_with('/')) && tildes_are_escapes
+}
+
+/// Writes all that a dialect says of these endpoints, what it has from them included.
+pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> String {
+    let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
+    let endpoints = endpoints.iter().map(|endpoint| {
+        let read = dialect.endpoint(endpoint);
+        let pointers =
+            endpoint.reply_fields.iter().map(|field| (field.name().to_owned(), owned(&mut read.pointers(*field))));
+        let codes = [
+            (SUCCESS_CODES.to_owned(), owned(&mut read.success_codes())),
+            (REFUSAL_CODES.to_owned(), owned(&mut read.refusal_codes())),
+        ];
+        (endpoint.name.to_owned(), pointers.chain(codes).collect())
+    });
+    let form = Form {
+        endpoints: endpoints.collect(),
+        charged_words: Some(dialect.charged_words.clone()),
+        rejected_words: Some(dialect.rejected_words.clone()),
+        qr_amount_unit: dialect.qr_amount_unit.map(|unit| match unit {
+            QrAmountUnit::Som => UnitForm::Som,
+            QrAmountUnit::Tyiyn => UnitForm::Tyiyn,
+        }),
+        mbank_identifier: dialect.mbank_identifier.clone().map(|identifier| IdentifierForm {
+            pointers: identifier.pointers,
+            confirm_field: identifier.confirm_field,
+        }),
+        callback: Some(CallbackForm { transaction_id: dialect.callback_transaction_id.clone() }),
+    };
+    // A map with text keys and text values always has a JSON form.
+    serde_json::to_string_pretty(&form).unwrap_or_default()
+}

@@ -1,0 +1,26 @@
+//! Endpoints: where a request goes, and what is looked for in its reply. Each operation has one of its own, in its own file.
+
+use std::fmt;
+
+use http::Method;
+
+use crate::config::reply_field::ReplyField;
+
+/// One endpoint of the gateway.
+pub(crate) struct Endpoint {
+    /// The name in a dialect, in logs and in errors.
+    pub(crate) name: &'static str,
+    pub(crate) method: Method,
+    /// Relative to the base address.
+    pub(crate) path: &'static str,
+    /// The fields that mean something in its reply.
+    pub(crate) reply_fields: &'static [ReplyField],
+    /// The codes that the interface shows for a success; none where it shows none, and any will do.
+    pub(crate) success_codes: &'static [&'static str],
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,175 @@
+//! How to reach the gateway.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use url::Url;
+
+use super::address::is_https_or_loopback;
+use crate::{
+    config::{credentials::Credentials, dialect::Dialect, proxy::Proxy},
+    values::error::PaymentError,
+};
+
+/// How a [`Gateway`](crate::Gateway) reaches the payment gateway.
+///
+/// ```
+/// use std::time::Duration;
+/// use kassa::{Credentials, GatewayConfig};
+///
+/// let config = GatewayConfig {
+///     deadline: Duration::from_secs(20),
+///     ..GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"))
+/// };
+/// assert_eq!(config.connect_timeout, Duration::from_secs(10));
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone)]
+pub struct GatewayConfig {
+    /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
+    pub base_url: String,
+    /// The merchant's login and password.
+    pub credentials: Arc<Credentials>,
+    /// How long making a connection may take, TLS included. 10 s unless set.
+    pub connect_timeout: Duration,
+    /// How long a whole call may take: connecting, sending, the whole reply, and every retry. 30 s unless set.
+    pub deadline: Duration,
+    /// How often a failed query is repeated within the deadline. 2 unless set. A payment is repeated as often, but only
+    /// where no connection was ever made; a pay-form or a QR code is never repeated.
+    pub query_retries: u32,
+    /// How the fields of a status query travel. In a JSON body unless set.
+    pub status_query: StatusQueryForm,
+    /// How to read the gateway's replies.
+    pub dialect: Arc<Dialect>,
+    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    pub extra_root_certificates: Vec<String>,
+    /// The way to the gateway. Direct unless set; proxies in the environment are used only when asked for.
+    pub proxy: Arc<Proxy>,
+    /// Added to the user agent, such as `my-shop/1.2`.
+    pub user_agent_suffix: Option<String>,
+    /// Refuse card numbers with a wrong check digit before they are sent. Off unless set.
+    pub check_luhn: bool,
+}
+
+/// How the fields of `GET /api/v1.1.0/status` travel.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StatusQueryForm {
+    /// As a JSON body, as the interface says.
+    #[default]
+    JsonBody,
+    /// As a query string, for the way through a proxy that drops the body of a GET.
+    QueryString,
+}
+
+impl GatewayConfig {
+    /// A configuration with every setting at its default.
+    pub fn new(base_url: impl Into<String>, credentials: impl Into<Arc<Credentials>>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            credentials: credentials.into(),
+            connect_timeout: Duration::from_secs(10),
+            deadline: Duration::from_secs(30),
+            query_retries: 2,
+            status_query: StatusQueryForm::default(),
+            dialect: Arc::default(),
+            extra_root_certificates: Vec::new(),
+            proxy: Arc::default(),
+            user_agent_suffix: None,
+            check_luhn: false,
+        }
+    }
+
+    /// The base address, checked, ending in a slash so that paths can be joined to it.
+    pub(crate) fn checked_base_url(&self) -> Result<Url, PaymentError> {
+        let mut url = Url::parse(&self.base_url)
+            .map_err(|problem| PaymentError::misconfigured(format!("base_url is not a URL: {problem}")))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(PaymentError::misconfigured(
+                "base_url must not hold credentials; they have a setting of their own",
+            ));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(PaymentError::misconfigured("base_url must not have a query or a fragment"));
+        }
+        if !is_https_or_loopback(&url) {
+            return Err(PaymentError::misconfigured("base_url must be https, or http to a loopback address"));
+        }
+        if !url.path().ends_with('/') {
+            url.set_path(&format!("{}/", url.path()));
+        }
+        Ok(url)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), PaymentError> {
+        if let Some(problem) = self.credentials.problem() {
+            return Err(PaymentError::misconfigured(problem));
+        }
+        for (name, value) in [("connect_timeout", self.connect_timeout), ("deadline", self.deadline)] {
+            if value.is_zero() {
+                return Err(PaymentError::misconfigured(format!("{name} must be longer than zero")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for GatewayConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A base URL with credentials in it is refused later, but it can be printed before.
+        let base_url = self.checked_base_url().map_or_else(|_| "(not usable)".to_owned(), |url| url.to_string());
+        f.debug_struct("GatewayConfig")
+            .field("base_url", &base_url)
+            .field("credentials", &self.credentials)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("deadline", &self.deadline)
+            .field("query_retries", &self.query_retries)
+            .field("status_query", &self.status_query)
+            .field("proxy", &self.proxy)
+            .field("user_agent_suffix", &self.user_agent_suffix)
+            .field("check_luhn", &self.check_luhn)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base_url(text: &str) -> Result<String, PaymentError> {
+        GatewayConfig::new(text, Credentials::basic("a", "b")).checked_base_url().map(String::from)
+    }
+
+    #[test]
+    fn a_path_prefix_is_kept() {
+        assert_eq!(base_url("https://pay.example.kg").unwrap(), "https://pay.example.kg/");
+        assert_eq!(base_url("https://pay.example.kg/acquiring/v2").unwrap(), "https://pay.example.kg/acquiring/v2/");
+    }
+
+    #[test]
+    fn plain_http_is_for_loopback_only() {
+        for text in ["http://127.0.0.1:8400", "http://localhost", "http://[::1]:1", "http://127.9.9.9"] {
+            assert!(base_url(text).is_ok(), "{text}");
+        }
+        for text in [
+            "http://pay.example.kg",
+            "http://10.0.0.1",
+            "http://localhost.example.kg",
+            "http://shop.localhost",
+            "ftp://localhost",
+            "pay.example.kg",
+            "",
+            "https://user:pw@pay.example.kg",
+            "https://pay.example.kg/?a=1",
+            "https://pay.example.kg/#a",
+        ] {
+            assert!(matches!(base_url(text), Err(PaymentError::Misconfigured { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_secret_is_printed() {
+        let mut config = GatewayConfig::new("https://user:hunter2@pay.example.kg", Credentials::basic("a", "hunter2"));
+        config.proxy = Proxy::url("http://me:hunter2@proxy").into();
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+}

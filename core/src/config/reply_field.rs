@@ -1,0 +1,56 @@
+//! The fields of replies: what is looked for, and where the envelope that the interface shows suggests to look.
+
+use strum::IntoStaticStr;
+
+/// A thing that is looked for in a reply. Its name in the JSON form of a dialect is that of the variant in snake case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum ReplyField {
+    Code,
+    Reason,
+    Status,
+    OrderNumber,
+    Amount,
+    Currency,
+    GatewayNumber,
+    ConfirmationUrl,
+    PayFormUrl,
+    Image,
+    QrPayload,
+    TransactionId,
+}
+
+/// What every status query looks for.
+pub(crate) const STATUS_FIELDS: &[ReplyField] = &[
+    ReplyField::Code,
+    ReplyField::Reason,
+    ReplyField::Status,
+    ReplyField::OrderNumber,
+    ReplyField::Amount,
+    ReplyField::Currency,
+];
+
+impl ReplyField {
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// JSON pointers (RFC 6901), tried in order unless a dialect names others.
+    pub(crate) fn shown_pointers(self) -> &'static [&'static str] {
+        match self {
+            Self::Code => &["/code"],
+            Self::Reason => &["/message"],
+            Self::Status => &["/data/status"],
+            Self::OrderNumber => &["/data/orderNumber"],
+            Self::Amount => &["/data/amount"],
+            Self::Currency => &["/data/currency"],
+            // Not shown at all: the token of the ConfirmationUrl is the gateway's number, unless a dialect knows better.
+            Self::GatewayNumber => &[],
+            Self::ConfirmationUrl => &["/data/ConfirmationUrl"],
+            Self::PayFormUrl => &["/payFormUrl", "/data/payFormUrl"],
+            Self::Image => &["", "/data", "/data/image", "/data/qr", "/image", "/qr"],
+            Self::QrPayload => &["/data/qr_data", "/data/qrData", "/data/payload", "/data/qr"],
+            Self::TransactionId => &["/data/transaction_id", "/data/transactionId"],
+        }
+    }
+}

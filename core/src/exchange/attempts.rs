@@ -1,0 +1,193 @@
+//! Carries one request through to a reply: on a task of its own, within one deadline, repeated only where that is safe.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
+use tracing::{Instrument, debug, info_span, warn};
+
+use crate::{
+    config::endpoint::Endpoint,
+    exchange::{
+        in_flight::Counted,
+        outcome::{Again, ResendPolicy},
+    },
+    operations::operation::{Effect, RequestParts},
+    reply::Reply,
+    transport::{Connection, Failure, Request, Transport, after},
+};
+
+/// The first pause before a retry is random up to this; each further one up to twice as much.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How long and how often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) deadline: Duration,
+    pub(crate) retries: u32,
+}
+
+/// A request on its way. The work goes on in a task; this waits for it.
+///
+/// Dropping it ends a query. A request that moves money is prevented where no connection was made yet; otherwise it goes on
+/// without a waiter, because half-sent money is worse than an answer that nobody reads.
+pub(crate) struct Waiter {
+    answer: oneshot::Receiver<Result<Reply, Failure>>,
+    connection: Arc<Connection>,
+    task: AbortHandle,
+    moves_money: bool,
+}
+
+impl Future for Waiter {
+    type Output = Result<Reply, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.answer).poll(cx).map(|answer| answer.unwrap_or_else(|_| Err(self.vanished())))
+    }
+}
+
+impl Waiter {
+    /// The task ended without an answer, which only a panic inside or a runtime that goes down can do.
+    fn vanished(&self) -> Failure {
+        let detail = "the request was interrupted inside the SDK".to_owned();
+        if self.connection.give_up() { Failure::NotConnected { detail } } else { Failure::Lost { detail } }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        if !self.moves_money || self.connection.give_up() {
+            self.task.abort();
+        }
+    }
+}
+
+/// One request and how it may be sent.
+pub(crate) struct Call<'a> {
+    pub(crate) endpoint: &'static Endpoint,
+    pub(crate) log_name: Option<&'a str>,
+    pub(crate) parts: RequestParts,
+    pub(crate) effect: &'a Effect,
+    pub(crate) limits: Limits,
+    pub(crate) policy: ResendPolicy,
+}
+
+impl Call<'_> {
+    /// Starts it on a task of its own. A payment stays counted until it has its reply, waited for or not.
+    pub(crate) fn start(self, transport: &Arc<dyn Transport>, counted: Counted) -> Waiter {
+        let moves_money = matches!(self.effect, Effect::MovesMoney(_));
+        let connection = Arc::new(Connection::default());
+        let attempts = Attempts {
+            transport: transport.clone(),
+            endpoint: self.endpoint,
+            log_name: self.log_name.map(Arc::from),
+            request: Arc::new(Request {
+                method: self.endpoint.method.clone(),
+                path: self.endpoint.path,
+                query: self.parts.query,
+                body: self.parts.body.map(Bytes::from_owner),
+                own_connection: *self.effect != Effect::Asks,
+            }),
+            connection: connection.clone(),
+            effect: self.effect.clone(),
+            deadline: after(transport.now(), self.limits.deadline),
+            retries: self.limits.retries,
+            policy: self.policy,
+        };
+        let span = info_span!(target: "kassa", "payment_call", endpoint = self.endpoint.name, order = self.log_name);
+        let (answer, waiting) = oneshot::channel();
+        let counted = moves_money.then_some(counted);
+        let (endpoint, log_name) = (self.endpoint, attempts.log_name.clone());
+        let work = async move {
+            let came_back = attempts.run().await;
+            if answer.send(came_back).is_err() && moves_money {
+                let (endpoint, order) = (endpoint.name, log_name.as_deref());
+                warn!(target: "kassa", endpoint, order, "the payment has its reply, but nobody waits for it any more");
+            }
+            drop(counted);
+        };
+        let task = transport.spawn(Box::pin(work.instrument(span)));
+        Waiter { answer: waiting, connection, task, moves_money }
+    }
+}
+
+struct Attempts {
+    transport: Arc<dyn Transport>,
+    endpoint: &'static Endpoint,
+    log_name: Option<Arc<str>>,
+    request: Arc<Request>,
+    connection: Arc<Connection>,
+    effect: Effect,
+    deadline: Instant,
+    retries: u32,
+    policy: ResendPolicy,
+}
+
+impl Attempts {
+    async fn run(self) -> Result<Reply, Failure> {
+        let mut attempt = 1;
+        let mut pause_limit = FIRST_PAUSE;
+        loop {
+            let came_back = self.attempt(attempt).await;
+            let Some(resume_at) = self.resume_at(attempt, &came_back, pause_limit) else {
+                return came_back;
+            };
+            self.transport.sleep_until(resume_at).await;
+            attempt += 1;
+            pause_limit = (pause_limit * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// When to try again, if at all. A pause that reaches past the deadline would only delay the same answer.
+    fn resume_at(&self, attempt: u32, came_back: &Result<Reply, Failure>, pause_limit: Duration) -> Option<Instant> {
+        let Again::After(asked_for) = (self.policy)(&self.effect, came_back) else { return None };
+        let backoff = self.transport.jitter(pause_limit);
+        let resume_at = after(self.transport.now(), asked_for.unwrap_or_default().max(backoff));
+        (attempt <= self.retries && resume_at < self.deadline).then_some(resume_at)
+    }
+
+    async fn attempt(&self, attempt: u32) -> Result<Reply, Failure> {
+        let started = self.transport.now();
+        let exchange = self.transport.exchange(self.request.clone(), self.connection.clone());
+        let deadline = self.transport.sleep_until(self.deadline);
+        let came_back = match futures_util::future::select(exchange, deadline).await {
+            futures_util::future::Either::Left((came_back, _)) => came_back,
+            futures_util::future::Either::Right(_) => Err(self.out_of_time()),
+        };
+        self.log(attempt, &came_back, self.transport.now() - started);
+        came_back
+    }
+
+    fn out_of_time(&self) -> Failure {
+        // Only a connection of its own tells when it stands.
+        if self.request.own_connection && self.connection.give_up() {
+            Failure::NotConnected { detail: "the deadline passed before a connection was made".to_owned() }
+        } else {
+            Failure::Lost { detail: "the deadline passed before the whole reply came".to_owned() }
+        }
+    }
+
+    /// What is logged of an exchange: no secret, no body. Each event names its call, for listeners that know no spans.
+    fn log(&self, attempt: u32, came_back: &Result<Reply, Failure>, took: Duration) {
+        let (endpoint, order) = (self.endpoint.name, self.log_name.as_deref());
+        let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        match came_back {
+            Ok(reply) => {
+                let http_status = reply.http_status;
+                debug!(target: "kassa", endpoint, order, attempt, http_status, duration_ms, "replied");
+            }
+            Err(failure) => warn!(target: "kassa", endpoint, order, attempt, duration_ms, ?failure, "no reply"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod dropped;
+#[cfg(test)]
+mod tests;

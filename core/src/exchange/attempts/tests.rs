@@ -1,0 +1,92 @@
+//! Sending on a virtual clock: repeated only where that is safe, prevented only where that is certain.
+
+use std::time::Duration;
+
+use futures_util::future::poll_immediate;
+
+use crate::{
+    Gateway, PaymentError, Provider,
+    testing::scripted::{Act, Scripted},
+};
+
+async fn pay(gateway: &Gateway) -> PaymentError {
+    gateway.confirm_mbank_payment("order-1", "123456", None).await.unwrap_err()
+}
+
+async fn ask(gateway: &Gateway) -> PaymentError {
+    gateway.provider_status("order-1", Provider::MBank).await.unwrap_err()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payment_is_tried_again_only_where_no_connection_was_made() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::Refuse);
+    assert_eq!(pay(&gateway).await.kind(), "Unavailable");
+    assert_eq!(memory.attempted_at().len(), 3);
+    assert!(memory.seen().is_empty());
+
+    let (gateway, memory) = Scripted::gateway(|_| Act::Refuse);
+    assert_eq!(ask(&gateway).await.kind(), "Unavailable");
+    assert_eq!(memory.attempted_at().len(), 3, "a query is tried again, too");
+
+    let (gateway, memory) = Scripted::gateway(|n| if n == 0 { Act::Refuse } else { Act::Lose(Duration::ZERO) });
+    assert_eq!(pay(&gateway).await.kind(), "OutcomeUnknown");
+    assert_eq!((memory.attempted_at().len(), memory.seen().len()), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pauses_grow_and_the_deadline_includes_them() {
+    let (gateway, memory) = Scripted::gateway_with(
+        |config| {
+            config.query_retries = 1000;
+            config.deadline = Duration::from_secs(30);
+        },
+        |_| Act::error(503, None),
+    );
+    let started = tokio::time::Instant::now();
+    assert_eq!(ask(&gateway).await.kind(), "Unavailable");
+    assert!(started.elapsed() <= Duration::from_secs(30));
+    // 0.2, 0.4, 0.8, 1.6, 3.2 and then 5 seconds of pause
+    assert_eq!(memory.attempted_at(), [0, 0, 0, 1, 3, 6, 11, 16, 21, 26]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_retries_where_none_are_wanted() {
+    let (gateway, memory) = Scripted::gateway_with(|config| config.query_retries = 0, |_| Act::Refuse);
+    ask(&gateway).await;
+    pay(&gateway).await;
+    assert_eq!(memory.attempted_at().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn giving_up_while_connecting_prevents_the_payment() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(5)));
+    {
+        let mut call = std::pin::pin!(pay(&gateway));
+        assert!(poll_immediate(&mut call).await.is_none());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    gateway.close().await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(memory.seen().is_empty(), "the payment was sent after all");
+}
+
+#[tokio::test(start_paused = true)]
+async fn out_of_time_while_connecting_means_that_nothing_happened() {
+    let (gateway, _) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(100)));
+    let started = tokio::time::Instant::now();
+    assert_eq!(pay(&gateway).await.kind(), "Unavailable");
+    assert_eq!(started.elapsed(), Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cause_of_a_silent_query_is_not_the_connection() {
+    let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
+    let error = ask(&gateway).await;
+    assert!(error.to_string().contains("before the whole reply came"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn out_of_time_after_sending_means_that_it_may_have_happened() {
+    let (gateway, _) = Scripted::gateway(|_| Act::Lose(Duration::from_secs(100)));
+    assert_eq!(pay(&gateway).await.kind(), "OutcomeUnknown");
+}

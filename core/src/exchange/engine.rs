@@ -1,0 +1,151 @@
+//! The one way from a request to its answer.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::{
+    config::{
+        dialect::Dialect,
+        gateway_config::{GatewayConfig, StatusQueryForm},
+    },
+    exchange::{
+        attempts::{Call, Limits, Waiter},
+        in_flight::InFlight,
+        outcome::{self, ResendPolicy},
+    },
+    operations::{
+        operation::{CheckSettings, Operation, WireSettings},
+        payment_status::PaymentStatusQuery,
+        provider_status::ProviderStatusQuery,
+        qr_status::QrStatusQuery,
+    },
+    reply::{reader::ReplyReader, redact::Redactor},
+    transport::Transport,
+    values::{
+        error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret, status::StatusReport,
+    },
+};
+
+/// What all clones of a gateway share.
+pub(crate) struct Engine {
+    transport: Arc<dyn Transport>,
+    base_url: String,
+    limits: Limits,
+    policy: ResendPolicy,
+    dialect: Arc<Dialect>,
+    checks: CheckSettings,
+    status_query: StatusQueryForm,
+    password: Secret,
+    token: Secret,
+    in_flight: InFlight,
+    closed: AtomicBool,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        transport: Arc<dyn Transport>,
+        config: GatewayConfig,
+        policy: ResendPolicy,
+    ) -> Result<Self, PaymentError> {
+        Ok(Self {
+            transport,
+            policy,
+            base_url: config.checked_base_url()?.into(),
+            limits: Limits { deadline: config.deadline, retries: config.query_retries },
+            checks: CheckSettings {
+                luhn: config.check_luhn,
+                mbank_identifier: config.dialect.mbank_identifier().is_some(),
+            },
+            status_query: config.status_query,
+            password: config.credentials.password().clone(),
+            token: config.credentials.basic_token(),
+            dialect: config.dialect,
+            in_flight: InFlight::default(),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
+        self.perform_within(operation, self.limits).await
+    }
+
+    pub(crate) async fn perform_within<O: Operation>(
+        &self,
+        operation: O,
+        limits: Limits,
+    ) -> Result<O::Answer, PaymentError> {
+        let mut checks = Checks::default();
+        operation.check(&mut checks, &self.checks);
+        checks.finish()?;
+        let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
+        let effect = operation.effect();
+        let call = Call {
+            endpoint: O::ENDPOINT,
+            log_name: operation.log_name(),
+            parts,
+            effect: &effect,
+            limits,
+            policy: self.policy,
+        };
+        match self.start(call)?.await {
+            Err(failure) => Err(outcome::without_reply(effect, failure)),
+            Ok(reply) => {
+                let redactor = self.redactor(&operation);
+                let text = reply.text();
+                let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &redactor);
+                outcome::with_reply(&operation, effect, &reply, &reader)
+            }
+        }
+    }
+
+    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<StatusReport, PaymentError> {
+        match question {
+            Question::GatewayNumber(number) => self.perform_within(PaymentStatusQuery::new(number, None), limits).await,
+            Question::OrderNumber(number, provider) => {
+                self.perform_within(ProviderStatusQuery::new(number, provider.clone()), limits).await
+            }
+            Question::Transaction(id) => self.perform_within(QrStatusQuery::new(id), limits).await,
+        }
+    }
+
+    fn start(&self, call: Call<'_>) -> Result<Waiter, PaymentError> {
+        self.transport.check()?;
+        // Counted before looking, so that a close either refuses this call or waits for it.
+        let counted = self.in_flight.enter();
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(PaymentError::misconfigured("the gateway was closed"));
+        }
+        Ok(call.start(&self.transport, counted))
+    }
+
+    /// Refuses further calls and waits for the payments on their way.
+    pub(crate) async fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.in_flight.none_left().await;
+    }
+
+    fn redactor<O: Operation>(&self, operation: &O) -> Redactor {
+        let mut redactor = Redactor::default();
+        redactor.hide_credentials(self.password.clone(), self.token.clone());
+        operation.hide_secrets(&mut redactor);
+        redactor
+    }
+
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        &*self.transport
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+}

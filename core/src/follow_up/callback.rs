@@ -1,0 +1,161 @@
+//! What the gateway tells the merchant on its own.
+
+use rust_decimal::Decimal;
+
+use crate::{
+    config::dialect::Dialect,
+    values::{
+        error::PaymentError, json::Json, local_date_time::LocalDateTime, money::read_amount, payment_ref::PaymentRef,
+        provider::Provider, rules::Checks, status::PaymentStatus, violation::Rule,
+    },
+};
+
+/// A notification that the gateway sends to the merchant when the status of a payment changes.
+///
+/// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
+/// gateway with [`Gateway::verify_callback`](crate::Gateway::verify_callback) before anything is shipped.
+///
+/// ```
+/// use kassa::{Callback, PaymentStatus, Provider};
+///
+/// let callback = Callback::parse(r#"{
+///     "orderNumber": "order-1", "amount": 100.10, "currency": "KGS", "status": "CHARGE",
+///     "dateCreated": "2026-11-20T09:05:07", "provider": "Cards"
+/// }"#).unwrap();
+/// assert_eq!(callback.amount.to_string(), "100.10");
+/// assert_eq!((callback.status, callback.provider), (PaymentStatus::Charged, Provider::Cards));
+/// ```
+///
+/// Source: the callback body of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    /// The order number of the payment.
+    pub order_number: String,
+    /// The amount. **For QR payments the unit is not known** (som or tyiyn).
+    pub amount: Decimal,
+    /// The currency, where it is given.
+    pub currency: Option<String>,
+    /// The status that the callback claims, by the default words.
+    pub status: PaymentStatus,
+    /// When the payment was made, where the text of it is understood.
+    pub date_created: Option<LocalDateTime>,
+    /// The same as it came.
+    pub date_created_text: String,
+    /// The payee, given for QR payments only.
+    pub requisite: Option<String>,
+    /// Who carried the payment out.
+    pub provider: Provider,
+    /// The whole body.
+    pub raw: String,
+}
+
+impl Callback {
+    /// Reads the body of a callback. Fields that are not known are kept in `raw`.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] naming every field that is missing or cannot be read.
+    pub fn parse(body: &str) -> Result<Self, PaymentError> {
+        let malformed = |sentence: &str| PaymentError::invalid("callback", Rule::Format, None, sentence);
+        let document = Json::parse(body).map_err(|problem| malformed(&format!("is not readable JSON: {problem}")))?;
+        if !document.is_object() {
+            return Err(malformed("is not a JSON object"));
+        }
+        let mut fields = Fields { document, checks: Checks::default() };
+        let order_number = fields.required("orderNumber");
+        let amount = fields.amount();
+        let status = fields.required("status");
+        let date_created_text = fields.date_text();
+        let provider = fields.required("provider");
+        fields.checks.finish()?;
+        Ok(Self {
+            order_number,
+            amount,
+            currency: text_at(document, "/currency"),
+            status: Dialect::default().status(&status),
+            date_created: document.at("/dateCreated").and_then(LocalDateTime::from_json),
+            date_created_text,
+            requisite: text_at(document, "/requisite"),
+            provider: Provider::from_name(&provider),
+            raw: body.to_owned(),
+        })
+    }
+}
+
+impl Callback {
+    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+    pub fn dedup_key(&self) -> String {
+        let status = self.status_word().to_lowercase();
+        let date = self.date_created.map_or_else(|| self.date_created_text.clone(), |date| date.to_string());
+        form_urlencoded::Serializer::new(String::new())
+            .append_pair("order", &self.order_number)
+            .append_pair("provider", self.provider.name())
+            .append_pair("status", &status)
+            .append_pair("amount", &self.amount.normalize().to_string())
+            .append_pair("currency", self.currency.as_deref().unwrap_or_default())
+            .append_pair("date", &date)
+            .append_pair("requisite", self.requisite.as_deref().unwrap_or_default())
+            .finish()
+    }
+
+    /// What to ask about the payment with; a QR payment has nothing of that kind in its callback.
+    pub fn payment_ref(&self) -> Option<PaymentRef> {
+        let order_number = self.order_number.clone();
+        match &self.provider {
+            _ if self.is_qr() => None,
+            Provider::Cards => Some(PaymentRef::card(order_number)),
+            Provider::MBank => Some(PaymentRef::mbank(order_number)),
+            Provider::MegaPay => Some(PaymentRef::pay_form(order_number, Provider::MegaPay)),
+            Provider::Other(_) => None,
+        }
+    }
+
+    /// The interface gives a requisite in callbacks of QR payments only.
+    pub(crate) fn is_qr(&self) -> bool {
+        self.requisite.is_some()
+    }
+
+    /// The status as it came: a dialect may read it in another way than this callback did.
+    pub(crate) fn status_word(&self) -> String {
+        self.find(&["/status".to_owned()]).unwrap_or_default()
+    }
+
+    pub(crate) fn find(&self, pointers: &[String]) -> Option<String> {
+        let document = Json::parse(&self.raw).ok()?;
+        pointers.iter().find_map(|pointer| text_at(document, pointer))
+    }
+}
+
+struct Fields<'a> {
+    document: Json<'a>,
+    checks: Checks,
+}
+
+impl Fields<'_> {
+    fn required(&mut self, field: &str) -> String {
+        let text = text_at(self.document, &format!("/{field}")).unwrap_or_default();
+        self.checks.required(field, &text);
+        text
+    }
+
+    fn amount(&mut self) -> Decimal {
+        let text = self.required("amount");
+        let amount = read_amount(&text);
+        if amount.is_none() && !text.is_empty() {
+            self.checks.fail("amount", Rule::Exact, None, "must be a decimal number of at most 28 digits");
+        }
+        amount.unwrap_or_default()
+    }
+
+    fn date_text(&mut self) -> String {
+        let given = self.document.at("/dateCreated").filter(|value| !value.is_null());
+        match given {
+            Some(value) => value.text().unwrap_or_else(|| value.source().to_owned()),
+            None => self.required("dateCreated"),
+        }
+    }
+}
+
+fn text_at(document: Json<'_>, pointer: &str) -> Option<String> {
+    document.at(pointer)?.text().filter(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,6 @@
+//! Follow-up: what happens to a payment after it was sent. Polling its status, callbacks (webhooks), the payer's return.
+
+pub(crate) mod callback;
+pub(crate) mod redirect;
+pub(crate) mod verify;
+pub(crate) mod watch;

@@ -1,0 +1,322 @@
+//! Follows a payment to its end.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::{
+    Stream,
+    future::{Either, select},
+    stream,
+};
+use tokio::{
+    sync::{Mutex, Notify},
+    time::Instant,
+};
+
+use crate::{
+    exchange::{attempts::Limits, engine::Engine},
+    transport::{Boxed, after},
+    values::{
+        error::PaymentError,
+        payment_ref::{PaymentRef, question::Question},
+        rules::Checks,
+        status::{PaymentStatus, StatusReport},
+        violation::Rule,
+    },
+};
+
+/// How a watch asks.
+///
+/// Source: the polling rule of the interface (every 10 seconds until Reject or Charge).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PollPolicy {
+    /// The time from the start of one query to the start of the next. 10 s unless set.
+    pub interval: Duration,
+    /// How long to go on while the payment is open, from the first query. 20 minutes unless set.
+    pub deadline: Duration,
+}
+
+impl Default for PollPolicy {
+    fn default() -> Self {
+        Self { interval: Duration::from_secs(10), deadline: Duration::from_secs(20 * 60) }
+    }
+}
+
+/// What one query of a watch brought.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchReport {
+    /// The gateway answered.
+    Status {
+        /// Its answer. A final one is the last report.
+        report: StatusReport,
+    },
+    /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
+    QueryFailed {
+        /// Why.
+        error: PaymentError,
+    },
+}
+
+/// How a watch ended.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchOutcome {
+    /// The money was taken.
+    Charged {
+        /// The report that says so.
+        report: StatusReport,
+    },
+    /// The payment ended without the money being taken.
+    Rejected {
+        /// The report that says so.
+        report: StatusReport,
+    },
+    /// The watch was cancelled. This says nothing about the payment.
+    Cancelled,
+}
+
+/// Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+///
+/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a wrong
+/// configuration do. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway delays the next
+/// query.
+///
+/// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
+/// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them. A
+/// future of these methods may be dropped: a query under way goes on, and its report is the next one.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone, Debug)]
+pub struct StatusWatch {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Arc<Engine>,
+    payment: PaymentRef,
+    question: Question,
+    policy: PollPolicy,
+    cancelled: AtomicBool,
+    check_now: AtomicBool,
+    /// Wakes the one waiter that holds the progress.
+    wake: Notify,
+    progress: Mutex<Progress>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("question", &self.question).field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct Progress {
+    deadline: Option<Instant>,
+    due: Option<Instant>,
+    under_way: Option<UnderWay>,
+    last: Option<StatusReport>,
+    end: Option<Result<WatchOutcome, PaymentError>>,
+}
+
+struct UnderWay {
+    started: Instant,
+    answer: Boxed<Result<StatusReport, PaymentError>>,
+}
+
+impl StatusWatch {
+    pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
+        let mut checks = Checks::default();
+        for (field, value) in [("interval", policy.interval), ("deadline", policy.deadline)] {
+            if value.is_zero() {
+                checks.fail(field, Rule::Minimum, None, "must be longer than zero");
+            }
+        }
+        checks.finish()?;
+        let nothing =
+            "must hold a transaction id, a gateway number, or an order number with a provider that can be asked";
+        let question =
+            Question::about(&payment).ok_or_else(|| PaymentError::invalid("payment", Rule::Required, None, nothing))?;
+        let shared = Shared {
+            engine,
+            payment,
+            question,
+            policy,
+            cancelled: AtomicBool::new(false),
+            check_now: AtomicBool::new(false),
+            wake: Notify::new(),
+            progress: Mutex::default(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl StatusWatch {
+    /// The next report, when it is there; `None` after the last one.
+    ///
+    /// # Errors
+    /// Once, as the last thing: [`PaymentError::DeadlineExpired`], [`PaymentError::Unauthorized`] or
+    /// [`PaymentError::Misconfigured`].
+    pub async fn next(&self) -> Result<Option<WatchReport>, PaymentError> {
+        let mut progress = self.shared.progress.lock().await;
+        self.shared.next(&mut progress).await
+    }
+
+    /// The end of the watch. It asks on until then, and can be called again afterwards.
+    ///
+    /// # Errors
+    /// [`PaymentError::DeadlineExpired`] where the payment was still open, [`PaymentError::Unauthorized`] and
+    /// [`PaymentError::Misconfigured`] where asking on is useless. None of them says that the payment failed.
+    pub async fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
+        loop {
+            // Let go of between reports, so that others who wait get theirs.
+            let mut progress = self.shared.progress.lock().await;
+            if let Some(end) = &progress.end {
+                return end.clone();
+            }
+            // An error that ends the watch is kept as its end.
+            let _ = self.shared.next(&mut progress).await;
+        }
+    }
+
+    /// Makes the next query due at once: for an app that has just come back to the front.
+    pub fn check_now(&self) {
+        self.shared.check_now.store(true, Ordering::Release);
+        self.shared.wake.notify_one();
+    }
+
+    /// Stops asking. [`next`](Self::next) is then empty and [`outcome`](Self::outcome) says cancelled, unless the watch had
+    /// ended before.
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Release);
+        self.shared.wake.notify_one();
+    }
+}
+
+impl StatusWatch {
+    /// The reports as a stream, which ends with the watch.
+    pub fn stream(&self) -> impl Stream<Item = Result<WatchReport, PaymentError>> + Send + Unpin + 'static {
+        Box::pin(stream::unfold(self.clone(), |watch| async move {
+            let report = watch.next().await.transpose()?;
+            Some((report, watch))
+        }))
+    }
+}
+
+impl Shared {
+    async fn next(&self, progress: &mut Progress) -> Result<Option<WatchReport>, PaymentError> {
+        loop {
+            if progress.end.is_some() {
+                return Ok(None);
+            }
+            if self.cancelled.load(Ordering::Acquire) {
+                progress.under_way = None;
+                progress.end = Some(Ok(WatchOutcome::Cancelled));
+                return Ok(None);
+            }
+            let Some(under_way) = &mut progress.under_way else {
+                self.wait_and_ask(progress).await?;
+                continue;
+            };
+            let woken = std::pin::pin!(self.wake.notified());
+            if let Either::Left((answer, _)) = select(&mut under_way.answer, woken).await {
+                let started = under_way.started;
+                progress.under_way = None;
+                return self.settle(progress, started, answer).map(Some);
+            }
+        }
+    }
+
+    /// Waits for the next due moment and starts its query; returns early when woken.
+    async fn wait_and_ask(&self, progress: &mut Progress) -> Result<(), PaymentError> {
+        let transport = self.engine.transport();
+        let now = transport.now();
+        let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
+        let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
+        if now >= deadline {
+            let expired = PaymentError::DeadlineExpired { last: progress.last.clone().map(Box::new) };
+            progress.end = Some(Err(expired.clone()));
+            return Err(expired);
+        }
+        if due > now {
+            let woken = std::pin::pin!(self.wake.notified());
+            select(transport.sleep_until(due.min(deadline)), woken).await;
+            return Ok(());
+        }
+        self.check_now.store(false, Ordering::Release);
+        let limits = Limits { deadline: self.engine.limits().deadline.min(deadline - now), retries: 0 };
+        progress.under_way = Some(UnderWay { started: now, answer: self.ask(limits) });
+        Ok(())
+    }
+
+    fn ask(&self, limits: Limits) -> Boxed<Result<StatusReport, PaymentError>> {
+        let engine = self.engine.clone();
+        let question = self.question.clone();
+        Box::pin(async move { engine.ask(&question, limits).await })
+    }
+
+    /// Takes in an answer: the end, or the moment of the next query.
+    fn settle(
+        &self,
+        progress: &mut Progress,
+        started: Instant,
+        answer: Result<StatusReport, PaymentError>,
+    ) -> Result<WatchReport, PaymentError> {
+        let mut due = self.tick_after(started);
+        let report = match answer.and_then(|report| self.about_this_payment(report)) {
+            Ok(report) => {
+                progress.last = Some(report.clone());
+                progress.end = final_outcome(&report).map(Ok);
+                WatchReport::Status { report }
+            }
+            Err(error @ (PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. })) => {
+                progress.end = Some(Err(error.clone()));
+                return Err(error);
+            }
+            Err(error) => {
+                if let PaymentError::Unavailable { retry_after: Some(wait), .. } = &error {
+                    due = due.max(after(self.engine.transport().now(), *wait));
+                }
+                WatchReport::QueryFailed { error }
+            }
+        };
+        progress.due = Some(due);
+        Ok(report)
+    }
+
+    /// A cache, or a mistake, may report on somebody else's payment.
+    fn about_this_payment(&self, report: StatusReport) -> Result<StatusReport, PaymentError> {
+        match &report.order_number {
+            Some(number) if !self.payment.may_be_called(number) => {
+                let detail = format!("the reply is about another payment, {number}");
+                Err(PaymentError::Unexpected { detail, body: report.raw })
+            }
+            _ => Ok(report),
+        }
+    }
+
+    /// The first tick that has not passed, counted from the start of the last query.
+    fn tick_after(&self, started: Instant) -> Instant {
+        let interval = self.policy.interval;
+        let passed = (self.engine.transport().now() - started).as_nanos();
+        let ticks = passed.div_ceil(interval.as_nanos()).max(1);
+        after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
+    }
+}
+
+fn final_outcome(report: &StatusReport) -> Option<WatchOutcome> {
+    match report.status {
+        PaymentStatus::Charged => Some(WatchOutcome::Charged { report: report.clone() }),
+        PaymentStatus::Rejected => Some(WatchOutcome::Rejected { report: report.clone() }),
+        PaymentStatus::Other(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! The gateway, for callers that wait.
+
+use crate::{
+    config::gateway_config::GatewayConfig,
+    follow_up::{
+        callback::Callback,
+        verify::{CallbackVerdict, ExpectedPayment},
+        watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport},
+    },
+    gateway::Gateway,
+    operations::{
+        card_payment::{CardPayment, CardPaymentCreated},
+        mbank_confirm::GatewayReply,
+        mbank_payment::{MbankPayment, MbankPaymentCreated},
+        pay_form::{PayForm, PayFormCreated},
+        qr_data::QrData,
+        qr_image::QrImage,
+        qr_payment::QrPayment,
+    },
+    values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
+};
+
+/// Blocks the thread until the answer is there. Without a budget: a tokio task that has used its own up would otherwise wait for
+/// a wake-up that only its blocked thread could give.
+fn wait<F: Future>(future: F) -> F::Output {
+    pollster::block_on(tokio::task::unconstrained(future))
+}
+
+/// The payment gateway for scripts and other callers that wait: the methods of [`Gateway`], each blocking its thread until the
+/// answer is there.
+///
+/// It can be used from any thread, also from one that drives an asynchronous runtime: the network runs on Kassa's own threads,
+/// so nothing is starved but the caller.
+///
+/// ```
+/// use kassa::{BlockingGateway, Credentials, GatewayConfig, PaymentError};
+///
+/// let config = GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"));
+/// let gateway = BlockingGateway::new(config).unwrap();
+/// // Nothing is sent where a field breaks a rule.
+/// assert!(matches!(gateway.qr_status(""), Err(PaymentError::Invalid { .. })));
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone, Debug)]
+pub struct BlockingGateway {
+    gateway: Gateway,
+}
+
+impl BlockingGateway {
+    /// See [`Gateway::new`].
+    ///
+    /// # Errors
+    /// See [`Gateway::new`].
+    pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
+        Gateway::new(config).map(Self::from)
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl BlockingGateway {
+    /// See [`Gateway::create_card_payment`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_card_payment`].
+    pub fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
+        wait(self.gateway.create_card_payment(payment))
+    }
+
+    /// See [`Gateway::payment_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::payment_status`].
+    pub fn payment_status(&self, order_number: &str, language: Option<String>) -> Result<StatusReport, PaymentError> {
+        wait(self.gateway.payment_status(order_number, language))
+    }
+
+    /// See [`Gateway::create_mbank_payment`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_mbank_payment`].
+    pub fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
+        wait(self.gateway.create_mbank_payment(payment))
+    }
+
+    /// See [`Gateway::confirm_mbank_payment`].
+    ///
+    /// # Errors
+    /// See [`Gateway::confirm_mbank_payment`].
+    pub fn confirm_mbank_payment(
+        &self,
+        order_number: &str,
+        otp: &str,
+        identifier: Option<String>,
+    ) -> Result<GatewayReply, PaymentError> {
+        wait(self.gateway.confirm_mbank_payment(order_number, otp, identifier))
+    }
+
+    /// See [`Gateway::create_pay_form`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_pay_form`].
+    pub fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
+        wait(self.gateway.create_pay_form(form))
+    }
+
+    /// See [`Gateway::provider_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::provider_status`].
+    pub fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
+        wait(self.gateway.provider_status(order_number, provider))
+    }
+
+    /// See [`Gateway::create_qr_image`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_qr_image`].
+    pub fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
+        wait(self.gateway.create_qr_image(payment))
+    }
+
+    /// See [`Gateway::create_qr_data`].
+    ///
+    /// # Errors
+    /// See [`Gateway::create_qr_data`].
+    pub fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
+        wait(self.gateway.create_qr_data(payment))
+    }
+
+    /// See [`Gateway::qr_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::qr_status`].
+    pub fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
+        wait(self.gateway.qr_status(transaction_id))
+    }
+
+    /// See [`Gateway::watch`].
+    ///
+    /// # Errors
+    /// See [`Gateway::watch`].
+    pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<BlockingStatusWatch, PaymentError> {
+        Ok(BlockingStatusWatch { watch: self.gateway.watch(payment, policy)? })
+    }
+
+    /// See [`Gateway::verify_callback`].
+    ///
+    /// # Errors
+    /// See [`Gateway::verify_callback`].
+    pub fn verify_callback(
+        &self,
+        callback: &Callback,
+        expected: Option<ExpectedPayment>,
+    ) -> Result<CallbackVerdict, PaymentError> {
+        wait(self.gateway.verify_callback(callback, expected))
+    }
+
+    /// See [`Gateway::close`].
+    pub fn close(&self) {
+        wait(self.gateway.close());
+    }
+}
+
+impl From<Gateway> for BlockingGateway {
+    fn from(gateway: Gateway) -> Self {
+        Self { gateway }
+    }
+}
+
+/// A [`StatusWatch`] for callers that wait. It is an iterator over the reports.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone, Debug)]
+pub struct BlockingStatusWatch {
+    watch: StatusWatch,
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl BlockingStatusWatch {
+    /// See [`StatusWatch::outcome`].
+    ///
+    /// # Errors
+    /// See [`StatusWatch::outcome`].
+    pub fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
+        wait(self.watch.outcome())
+    }
+
+    /// See [`StatusWatch::check_now`]. Call it from another thread.
+    pub fn check_now(&self) {
+        self.watch.check_now();
+    }
+
+    /// See [`StatusWatch::cancel`]. Call it from another thread.
+    pub fn cancel(&self) {
+        self.watch.cancel();
+    }
+}
+
+impl Iterator for BlockingStatusWatch {
+    type Item = Result<WatchReport, PaymentError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        wait(self.watch.next()).transpose()
+    }
+}

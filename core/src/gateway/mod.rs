@@ -1,0 +1,253 @@
+//! The gateway: for asynchronous callers here, for blocking ones in [`blocking`].
+
+pub(crate) mod blocking;
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    config::gateway_config::GatewayConfig,
+    exchange::{engine::Engine, outcome},
+    follow_up::{
+        callback::Callback,
+        verify::{self, CallbackVerdict, ExpectedPayment},
+        watch::{PollPolicy, StatusWatch},
+    },
+    operations::{
+        card_payment::{CardPayment, CardPaymentCreated},
+        mbank_confirm::{GatewayReply, MbankConfirm},
+        mbank_payment::{MbankPayment, MbankPaymentCreated},
+        pay_form::{PayForm, PayFormCreated},
+        payment_status::PaymentStatusQuery,
+        provider_status::ProviderStatusQuery,
+        qr_data::{QrData, QrDataRequest},
+        qr_image::{QrImage, QrImageRequest},
+        qr_payment::QrPayment,
+        qr_status::QrStatusQuery,
+    },
+    transport::{Transport, http::HttpTransport},
+    values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
+};
+
+/// The payment gateway.
+///
+/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor; the network runs on
+/// Kassa's own threads. **Dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is prevented where no connection was made yet;
+/// afterwards it goes on without its caller, who asks with the [`PaymentRef`] that was stored before.
+///
+/// ```
+/// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, WatchOutcome};
+///
+/// # // A card without 3DS, so that nobody needs to open a page.
+/// # let sandbox = kassa_sandbox::Sandbox::start(Default::default()).unwrap();
+/// # let (base_url, login, password) = (sandbox.url(), sandbox.login(), sandbox.password());
+/// # let (pan, callback_url) = ("4000 0000 0000 2016", "http://127.0.0.1:9/callbacks".to_owned());
+/// # pollster::block_on(async {
+/// let gateway = Gateway::new(GatewayConfig::new(base_url, Credentials::basic(login, password)))?;
+/// let payment = CardPayment {
+///     order_number: kassa::new_order_number(),
+///     description: "Two tickets".into(),
+///     amount: "100.10".parse().unwrap(),
+///     currency: "KGS".into(),
+///     card: Card::new(pan, "08", 2031, "123", "Aibek Usenov").into(),
+///     language: "ky".into(),
+///     return_url: Some("myshop://paid".into()),
+///     callback_url,
+///     ip: "203.0.113.7".into(),
+///     email: None,
+/// };
+/// let stored = payment.payment_ref().to_string(); // keep this before sending
+///
+/// let created = gateway.create_card_payment(payment).await?;
+/// if let NextStep::OpenConfirmation { url } = &created.next_step {
+///     println!("send the payer to {url}");
+/// }
+/// match gateway.watch(created.payment, PollPolicy::default())?.outcome().await? {
+///     WatchOutcome::Charged { .. } => println!("paid"),
+///     WatchOutcome::Rejected { .. } => println!("not paid"),
+///     WatchOutcome::Cancelled => println!("stopped watching"),
+/// }
+/// # assert!(sandbox.payments()[0].is_charged());
+/// # Ok::<(), kassa::PaymentError>(())
+/// # }).unwrap();
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone)]
+pub struct Gateway {
+    engine: Arc<Engine>,
+}
+
+impl Gateway {
+    /// A gateway by its configuration. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where a setting cannot work, naming it.
+    pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
+        config.check()?;
+        let transport = Arc::new(HttpTransport::new(&config)?);
+        Self::over(transport, config)
+    }
+
+    /// A gateway over any transport.
+    pub(crate) fn over(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
+        Ok(Self { engine: Arc::new(Engine::new(transport, config, outcome::again)?) })
+    }
+
+    /// A gateway that sends again by another policy than it should.
+    #[cfg(test)]
+    pub(crate) fn with_policy(
+        transport: Arc<dyn Transport>,
+        config: GatewayConfig,
+        policy: outcome::ResendPolicy,
+    ) -> Result<Self, PaymentError> {
+        Ok(Self { engine: Arc::new(Engine::new(transport, config, policy)?) })
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Gateway {
+    /// Creates a card payment. **Moves money**; sent once.
+    ///
+    /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then ask for the status.
+    ///
+    /// # Errors
+    /// [`PaymentError::OutcomeUnknown`] where the payment may exist all the same: watch it, never send it again. Every other
+    /// error says that no money moved.
+    ///
+    /// Source: `POST /api/v1.1.0/payment`.
+    pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
+        self.engine.perform(payment).await
+    }
+
+    /// Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
+    ///
+    /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
+    ///
+    /// # Errors
+    /// None of them says anything about the payment itself. A number that the gateway does not know is
+    /// [`PaymentError::Refused`].
+    ///
+    /// Source: `GET /api/v1.1.0/status`.
+    pub async fn payment_status(
+        &self,
+        order_number: &str,
+        language: Option<String>,
+    ) -> Result<StatusReport, PaymentError> {
+        self.engine.perform(PaymentStatusQuery::new(order_number, language)).await
+    }
+
+    /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
+    ///
+    /// # Errors
+    /// As for [`create_card_payment`](Self::create_card_payment).
+    ///
+    /// Source: `POST /api/v1.1.0/mbank/pay`.
+    pub async fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
+        self.engine.perform(payment).await
+    }
+
+    /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
+    ///
+    /// `order_number` is the merchant's. `identifier` is the one that the create answer holds where the dialect names it;
+    /// `None` otherwise.
+    ///
+    /// # Errors
+    /// As for [`create_card_payment`](Self::create_card_payment). A wrong password is [`PaymentError::Refused`].
+    ///
+    /// Source: `POST /api/v1.1.0/mbank/confirm`.
+    pub async fn confirm_mbank_payment(
+        &self,
+        order_number: &str,
+        otp: &str,
+        identifier: Option<String>,
+    ) -> Result<GatewayReply, PaymentError> {
+        self.engine.perform(MbankConfirm::new(order_number, otp, identifier)).await
+    }
+
+    /// Makes a hosted page on which the payer picks how to pay. Moves no money; sent once.
+    ///
+    /// # Errors
+    /// None of them moved money.
+    ///
+    /// Source: `POST /api/v1.1.0/pay-form`.
+    pub async fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
+        self.engine.perform(form).await
+    }
+
+    /// Asks for the status of a payment by the **merchant's** order number and the provider.
+    ///
+    /// # Errors
+    /// As for [`payment_status`](Self::payment_status).
+    ///
+    /// Source: `POST /api/v1.1.0/get-status`.
+    pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
+        self.engine.perform(ProviderStatusQuery::new(order_number, provider)).await
+    }
+
+    /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
+    ///
+    /// # Errors
+    /// None of them moved money.
+    ///
+    /// Source: `POST /gen/qr/dynamic`.
+    pub async fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
+        self.engine.perform(QrImageRequest(payment)).await
+    }
+
+    /// Makes the data of a QR code, to be drawn with [`QrCode`](crate::QrCode). Moves no money; sent once.
+    ///
+    /// # Errors
+    /// None of them moved money.
+    ///
+    /// Source: `POST /gen/qr/dynamic/data`.
+    pub async fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
+        self.engine.perform(QrDataRequest(payment)).await
+    }
+
+    /// Asks for the status of a QR payment by its transaction id.
+    ///
+    /// # Errors
+    /// As for [`payment_status`](Self::payment_status).
+    ///
+    /// Source: `GET /gen/qr/transaction/status`.
+    pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
+        self.engine.perform(QrStatusQuery::new(transaction_id)).await
+    }
+
+    /// Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
+    /// awaited.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
+    pub fn watch(&self, payment: PaymentRef, policy: PollPolicy) -> Result<StatusWatch, PaymentError> {
+        StatusWatch::new(self.engine.clone(), payment, policy)
+    }
+
+    /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+    ///
+    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out. The number of
+    /// a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that number is one
+    /// of a QR payment, which could be one of as many tyiyn. Both questions share the gateway's one deadline.
+    ///
+    /// # Errors
+    /// Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR payment.
+    /// Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP 200 and a code of its own
+    /// needs a [`Dialect`](crate::Dialect) that lists this code among the refusals of `qr_status`.
+    pub async fn verify_callback(
+        &self,
+        callback: &Callback,
+        expected: Option<ExpectedPayment>,
+    ) -> Result<CallbackVerdict, PaymentError> {
+        verify::verify(&self.engine, callback, expected.as_ref()).await
+    }
+
+    /// Refuses further calls and waits until every payment on its way has its reply.
+    pub async fn close(&self) {
+        self.engine.close().await;
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").field("base_url", &self.engine.base_url()).finish_non_exhaustive()
+    }
+}

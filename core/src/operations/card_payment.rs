@@ -1,0 +1,288 @@
+//! Card payments.
+
+use std::sync::Arc;
+
+use http::Method;
+use rust_decimal::Decimal;
+use serde::Serialize;
+use time::{Date, Month, OffsetDateTime};
+
+use super::payer_page::payer_page;
+use crate::{
+    config::{endpoint::Endpoint, reply_field::ReplyField},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::{
+        reader::{NotAnAnswer, ReplyReader},
+        redact::Redactor,
+    },
+    values::{
+        card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
+        error::PaymentError,
+        money::ExactNumber,
+        order_number::advice_on_characters,
+        payment_ref::PaymentRef,
+        rules::Checks,
+        violation::{Advice, AdviceTopic, Rule},
+    },
+};
+
+/// A request for a card payment.
+///
+/// Sending card data puts the merchant under PCI DSS; see [`Card`].
+///
+/// Source: the card payment request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug)]
+pub struct CardPayment {
+    /// The merchant's unique number of the payment. Best made of A-Z a-z 0-9 - _ only;
+    /// [`new_order_number`](crate::new_order_number) makes one.
+    pub order_number: String,
+    /// What is paid for.
+    pub description: String,
+    /// The amount in units of the currency, at least 1. Sent digit for digit.
+    pub amount: Decimal,
+    /// The currency's three letters, such as `KGS`.
+    pub currency: String,
+    /// The card.
+    pub card: Arc<Card>,
+    /// The payer's language, two letters, such as `ky`.
+    pub language: String,
+    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    pub return_url: Option<String>,
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    pub callback_url: String,
+    /// The payer's IPv4 or IPv6 address.
+    pub ip: String,
+    /// The payer's e-mail.
+    pub email: Option<String>,
+}
+
+impl CardPayment {
+    /// What to store before sending, so that the payment can be asked about whatever happens.
+    pub fn payment_ref(&self) -> PaymentRef {
+        PaymentRef::card(&self.order_number)
+    }
+
+    /// What is worth a second look before sending. It blocks nothing.
+    pub fn advice(&self) -> Vec<Advice> {
+        self.advice_on(OffsetDateTime::now_utc().date())
+    }
+
+    fn advice_on(&self, today: Date) -> Vec<Advice> {
+        let mistyped = !passes_luhn(self.card.pan());
+        let mistyped = mistyped.then(|| Advice {
+            field: "pan".to_owned(),
+            topic: AdviceTopic::CardNumberMistyped,
+            text: "pan has a wrong check digit, so a digit is probably mistyped".to_owned(),
+        });
+        let expired = has_expired(&self.card, today).then(|| Advice {
+            field: "expiryYear".to_owned(),
+            topic: AdviceTopic::CardExpired,
+            text: "expiryMonth and expiryYear are in the past".to_owned(),
+        });
+        [advice_on_characters(&self.order_number), mistyped, expired].into_iter().flatten().collect()
+    }
+}
+
+/// A card is good until the end of its month.
+fn has_expired(card: &Card, today: Date) -> bool {
+    let month = card.expiry_month().parse().ok().and_then(|month: u8| Month::try_from(month).ok());
+    month.is_some_and(|month| (card.expiry_year(), u8::from(month)) < (today.year(), u8::from(today.month())))
+}
+
+/// The gateway accepted a card payment. It is not paid yet: follow `next_step`, then watch `payment`.
+///
+/// Source: the card payment response of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardPaymentCreated {
+    /// What to ask about the payment with. Store it: it may know more than the one made before sending.
+    pub payment: PaymentRef,
+    /// What comes next.
+    pub next_step: NextStep,
+    /// The gateway's code, `110`.
+    pub code: Option<String>,
+    /// The amount as the gateway reports it.
+    pub amount: Option<Decimal>,
+    /// The currency as the gateway reports it.
+    pub currency: Option<String>,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}
+
+/// What comes after a card payment was accepted.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextStep {
+    /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
+    OpenConfirmation {
+        /// The page to open.
+        url: String,
+    },
+    /// Nothing to confirm. Ask for the status: only a status query settles a payment.
+    AskStatus {
+        /// The word that the create reply showed, such as `Success`.
+        status: Option<String>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    order_number: &'a str,
+    description: &'a str,
+    amount: ExactNumber,
+    currency: &'a str,
+    pan: &'a str,
+    expiry_month: &'a str,
+    expiry_year: i32,
+    cvc: &'a str,
+    language: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_url: Option<&'a str>,
+    callback_url: &'a str,
+    ip: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<&'a str>,
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "card_payment",
+    method: Method::POST,
+    path: "api/v1.1.0/payment",
+    reply_fields: &[
+        ReplyField::Code,
+        ReplyField::Reason,
+        ReplyField::Status,
+        ReplyField::Amount,
+        ReplyField::Currency,
+        ReplyField::GatewayNumber,
+        ReplyField::ConfirmationUrl,
+    ],
+    success_codes: &["110"],
+};
+
+impl Operation for CardPayment {
+    type Answer = CardPaymentCreated;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
+        checks.required("orderNumber", &self.order_number);
+        checks.required("description", &self.description);
+        checks.minimum("amount", self.amount, Decimal::ONE);
+        checks.currency("currency", &self.currency);
+        let pan = self.card.pan();
+        if checks.digits_between("pan", pan, PAN_MIN, PAN_MAX) && settings.luhn && !passes_luhn(pan) {
+            checks.fail("pan", Rule::Luhn, None, "has a wrong check digit");
+        }
+        checks.month("expiryMonth", self.card.expiry_month());
+        checks.four_digit_year("expiryYear", self.card.expiry_year());
+        checks.exact_length("cvc", self.card.cvc(), 3);
+        checks.exact_length("language", &self.language, 2);
+        checks.required("name", self.card.holder_name());
+        if let Some(return_url) = &self.return_url {
+            checks.return_uri("returnUrl", return_url);
+        }
+        checks.http_url("callbackUrl", &self.callback_url);
+        checks.ip_address("ip", &self.ip);
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::MovesMoney(self.payment_ref())
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.order_number)
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        RequestParts::json(&Body {
+            order_number: &self.order_number,
+            description: &self.description,
+            amount: ExactNumber(self.amount),
+            currency: &self.currency,
+            pan: self.card.pan(),
+            expiry_month: self.card.expiry_month(),
+            expiry_year: self.card.expiry_year(),
+            cvc: self.card.cvc(),
+            language: &self.language,
+            name: self.card.holder_name(),
+            return_url: self.return_url.as_deref(),
+            callback_url: &self.callback_url,
+            ip: &self.ip,
+            email: self.email.as_deref(),
+        })
+    }
+
+    fn hide_secrets(&self, redactor: &mut Redactor) {
+        let (pan, cvc) = self.card.secrets();
+        redactor.hide_pan(pan);
+        redactor.hide_value(cvc);
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {
+        reply.accepted()?;
+        let next_step = match reply.find(ReplyField::ConfirmationUrl) {
+            Some(text) => NextStep::OpenConfirmation { url: payer_page("ConfirmationUrl", &text, reply)?.into() },
+            None if reply.is_of_another_kind(ReplyField::ConfirmationUrl) => {
+                return Err(NotAnAnswer::because("the reply's ConfirmationUrl is not a text"));
+            }
+            None => NextStep::AskStatus { status: reply.shown(ReplyField::Status) },
+        };
+        Ok(CardPaymentCreated {
+            payment: self.enrich(self.payment_ref(), reply),
+            next_step,
+            code: reply.code(),
+            amount: reply.amount(),
+            currency: reply.shown(ReplyField::Currency),
+            raw: reply.raw(),
+        })
+    }
+
+    /// The gateway's own number is the token of the confirmation page, or where the dialect says.
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
+        let token = reply.find(ReplyField::ConfirmationUrl).and_then(|text| {
+            let page = payer_page("ConfirmationUrl", &text, reply).ok()?;
+            let token = page.query_pairs().find(|(name, _)| name == "token").map(|(_, token)| token.into_owned());
+            token.filter(|token| !token.is_empty() && reply.is_clean(token))
+        });
+        match token.or_else(|| reply.identifier(ReplyField::GatewayNumber)) {
+            Some(number) => payment.with_gateway_number(number),
+            None => payment,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+
+    fn topics(pan: &str, month: &str, year: i32, order_number: &str) -> Vec<AdviceTopic> {
+        let payment = CardPayment {
+            order_number: order_number.into(),
+            description: "tea".into(),
+            amount: Decimal::ONE,
+            currency: "KGS".into(),
+            card: Arc::new(Card::new(pan, month, year, "123", "Aibek Usenov")),
+            language: "ky".into(),
+            return_url: None,
+            callback_url: "https://shop.example.kg/cb".into(),
+            ip: "203.0.113.7".into(),
+            email: None,
+        };
+        payment.advice_on(date!(2026 - 11 - 20)).into_iter().map(|advice| advice.topic).collect()
+    }
+
+    #[test]
+    fn advice_names_what_is_worth_a_second_look() {
+        assert_eq!(topics("4111111111111111", "11", 2026, "order-1_A"), []);
+        assert_eq!(topics("4111111111111112", "11", 2026, "1"), [AdviceTopic::CardNumberMistyped]);
+        assert_eq!(topics("4111111111111111", "10", 2026, "1"), [AdviceTopic::CardExpired]);
+        assert_eq!(topics("4111111111111111", "12", 2025, "1"), [AdviceTopic::CardExpired]);
+        assert_eq!(topics("4111111111111111", "01", 2027, "№ 1"), [AdviceTopic::OrderNumberCharacters]);
+    }
+}

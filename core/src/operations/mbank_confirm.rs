@@ -1,0 +1,127 @@
+//! The confirmation of a mobile-bank payment.
+
+use http::Method;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::{
+    config::{endpoint::Endpoint, reply_field::ReplyField},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::{
+        reader::{NotAnAnswer, ReplyReader},
+        redact::Redactor,
+    },
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule},
+};
+
+/// The gateway's reply to a confirmation. **Accepted, not settled**: watch `payment` for its final status.
+///
+/// The interface does not show this reply; a [`Dialect`](crate::Dialect) names what it holds.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayReply {
+    /// What to ask about the payment with.
+    pub payment: PaymentRef,
+    /// The gateway's code, where there is one.
+    pub code: Option<String>,
+    /// The gateway's own words, where there are any.
+    pub reason: Option<String>,
+    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    pub status: Option<String>,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}
+
+pub(crate) struct MbankConfirm {
+    order_number: String,
+    otp: Secret,
+    identifier: Option<String>,
+}
+
+impl MbankConfirm {
+    pub(crate) fn new(order_number: &str, otp: &str, identifier: Option<String>) -> Self {
+        Self { order_number: order_number.to_owned(), otp: Secret::new(otp), identifier }
+    }
+
+    fn payment_ref(&self) -> PaymentRef {
+        PaymentRef::mbank(&self.order_number)
+    }
+}
+
+struct Body<'a> {
+    order_number: &'a str,
+    otp: &'a str,
+    identifier: Option<(&'a str, &'a str)>,
+}
+
+/// By hand, because the name of the identifier's field comes from the dialect.
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut body = serializer.serialize_map(None)?;
+        body.serialize_entry("orderNumber", self.order_number)?;
+        body.serialize_entry("otp", self.otp)?;
+        if let Some((field, identifier)) = self.identifier {
+            body.serialize_entry(field, identifier)?;
+        }
+        body.end()
+    }
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "mbank_confirm",
+    method: Method::POST,
+    path: "api/v1.1.0/mbank/confirm",
+    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::Status, ReplyField::GatewayNumber],
+    success_codes: &[],
+};
+
+impl Operation for MbankConfirm {
+    type Answer = GatewayReply;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
+        checks.required("orderNumber", &self.order_number);
+        checks.required("otp", self.otp.expose());
+        // To drop it silently would promise something that is not done.
+        if self.identifier.is_some() && !settings.mbank_identifier {
+            checks.fail("identifier", Rule::OneOf, None, "cannot be sent: the dialect names no mbank_identifier");
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::MovesMoney(self.payment_ref())
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.order_number)
+    }
+
+    fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        let field = settings.dialect.mbank_identifier().map(|identifier| identifier.confirm_field.as_str());
+        let identifier = field.zip(self.identifier.as_deref());
+        RequestParts::json(&Body { order_number: &self.order_number, otp: self.otp.expose(), identifier })
+    }
+
+    fn hide_secrets(&self, redactor: &mut Redactor) {
+        redactor.hide_value(self.otp.clone());
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<GatewayReply, NotAnAnswer> {
+        reply.accepted()?;
+        Ok(GatewayReply {
+            payment: self.enrich(self.payment_ref(), reply),
+            code: reply.code(),
+            reason: reply.reason(),
+            status: reply.shown(ReplyField::Status),
+            raw: reply.raw(),
+        })
+    }
+
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
+        match reply.identifier(ReplyField::GatewayNumber) {
+            Some(number) => payment.with_gateway_number(number),
+            None => payment,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Mobile-bank payments, confirmed by a one-time password.
+
+use http::Method;
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use crate::{
+    config::{endpoint::Endpoint, reply_field::ReplyField},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{
+        error::PaymentError, order_number::advice_on_characters, payment_ref::PaymentRef, rules::Checks,
+        violation::Advice,
+    },
+};
+
+/// A request for a mobile-bank payment.
+///
+/// Source: the mobile-bank payment request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MbankPayment {
+    /// The merchant's unique number of the payment; [`new_order_number`](crate::new_order_number) makes one.
+    pub order_number: String,
+    /// The payer's phone number, to which the one-time password goes.
+    pub phone: String,
+    /// The amount in **whole som**, at least 1.
+    pub amount_som: i64,
+    /// What is paid for.
+    pub comment: String,
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    pub callback_url: Option<String>,
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl MbankPayment {
+    /// What to store before sending, so that the payment can be asked about whatever happens.
+    pub fn payment_ref(&self) -> PaymentRef {
+        PaymentRef::mbank(&self.order_number)
+    }
+
+    /// What is worth a second look before sending. It blocks nothing.
+    pub fn advice(&self) -> Vec<Advice> {
+        advice_on_characters(&self.order_number).into_iter().collect()
+    }
+}
+
+/// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
+///
+/// The interface does not show this reply; a [`Dialect`](crate::Dialect) names what it holds.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MbankPaymentCreated {
+    /// What to ask about the payment with.
+    pub payment: PaymentRef,
+    /// The identifier that the confirm request carries back, where the dialect names it. Store it with the payment.
+    pub identifier: Option<String>,
+    /// The gateway's code, where there is one.
+    pub code: Option<String>,
+    /// The gateway's own words, where there are any.
+    pub reason: Option<String>,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    order_number: &'a str,
+    phone: &'a str,
+    amount: i64,
+    comment: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callback_url: Option<&'a str>,
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "mbank_payment",
+    method: Method::POST,
+    path: "api/v1.1.0/mbank/pay",
+    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::Status, ReplyField::GatewayNumber],
+    success_codes: &[],
+};
+
+impl Operation for MbankPayment {
+    type Answer = MbankPaymentCreated;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        checks.required("orderNumber", &self.order_number);
+        checks.required("phone", &self.phone);
+        checks.minimum("amount", self.amount_som.into(), Decimal::ONE);
+        checks.required("comment", &self.comment);
+        if let Some(callback_url) = &self.callback_url {
+            checks.http_url("callbackUrl", callback_url);
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::MovesMoney(self.payment_ref())
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.order_number)
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        RequestParts::json(&Body {
+            order_number: &self.order_number,
+            phone: &self.phone,
+            amount: self.amount_som,
+            comment: &self.comment,
+            callback_url: self.callback_url.as_deref(),
+        })
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {
+        reply.accepted()?;
+        let named = reply.dialect().mbank_identifier();
+        let pointers = named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str);
+        Ok(MbankPaymentCreated {
+            payment: self.enrich(self.payment_ref(), reply),
+            identifier: reply.identifier_at(pointers),
+            code: reply.code(),
+            reason: reply.reason(),
+            raw: reply.raw(),
+        })
+    }
+
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
+        match reply.identifier(ReplyField::GatewayNumber) {
+            Some(number) => payment.with_gateway_number(number),
+            None => payment,
+        }
+    }
+}

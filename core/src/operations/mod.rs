@@ -1,0 +1,30 @@
+//! Operations: one file for each endpoint, with its request, its rules, its wire form and its answer.
+
+pub(crate) mod card_payment;
+mod dialect;
+pub(crate) mod mbank_confirm;
+pub(crate) mod mbank_payment;
+pub(crate) mod operation;
+pub(crate) mod pay_form;
+mod payer_page;
+pub(crate) mod payment_status;
+pub(crate) mod provider_status;
+pub(crate) mod qr_data;
+pub(crate) mod qr_image;
+pub(crate) mod qr_payment;
+pub(crate) mod qr_status;
+
+use crate::config::endpoint::Endpoint;
+
+/// Every endpoint, in the order of the interface's table.
+pub(crate) static ENDPOINTS: [&Endpoint; 9] = [
+    &card_payment::ENDPOINT,
+    &payment_status::ENDPOINT,
+    &mbank_payment::ENDPOINT,
+    &mbank_confirm::ENDPOINT,
+    &pay_form::ENDPOINT,
+    &provider_status::ENDPOINT,
+    &qr_image::ENDPOINT,
+    &qr_data::ENDPOINT,
+    &qr_status::ENDPOINT,
+];

@@ -1,0 +1,92 @@
+//! What every flow is: an endpoint, whether it moves money, its rules, its body, and how its reply is read.
+
+use serde::Serialize;
+
+use crate::{
+    config::{dialect::Dialect, endpoint::Endpoint, gateway_config::StatusQueryForm},
+    reply::{
+        reader::{NotAnAnswer, ReplyReader},
+        redact::Redactor,
+    },
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::SecretBytes},
+};
+
+/// One request to the gateway, and the way to read its reply.
+pub(crate) trait Operation {
+    type Answer;
+
+    /// Its name, method, path, and what is looked for in its reply.
+    const ENDPOINT: &'static Endpoint;
+
+    /// The rules of the interface's table for this request.
+    fn check(&self, checks: &mut Checks, settings: &CheckSettings);
+
+    /// What sending it can do.
+    fn effect(&self) -> Effect;
+
+    /// The number by which logs name it.
+    fn log_name(&self) -> Option<&str>;
+
+    fn parts(&self, form: &WireSettings<'_>) -> Result<RequestParts, PaymentError>;
+
+    /// Names the secrets that the gateway may echo.
+    fn hide_secrets(&self, _redactor: &mut Redactor) {}
+
+    /// Reads a reply with a success status.
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
+
+    /// What a reply adds to the reference of a payment whose outcome stays unknown.
+    fn enrich(&self, payment: PaymentRef, _reply: &ReplyReader<'_>) -> PaymentRef {
+        payment
+    }
+}
+
+/// What sending a request can do. The table of outcomes has a column for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It can take money. Sent once; the reference says what to ask about afterwards.
+    MovesMoney(PaymentRef),
+    /// It makes a pay-form or a QR code: no money moves by it. Sent once.
+    Creates,
+    /// It only asks. Sent again where that may help.
+    Asks,
+}
+
+/// What the configuration adds to the rules.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CheckSettings {
+    pub(crate) luhn: bool,
+    /// Whether the dialect names the field in which an mbank identifier travels.
+    pub(crate) mbank_identifier: bool,
+}
+
+/// What the configuration adds to the wire form.
+pub(crate) struct WireSettings<'a> {
+    pub(crate) dialect: &'a Dialect,
+    pub(crate) status_query: StatusQueryForm,
+}
+
+/// The query and the body of a request.
+pub(crate) struct RequestParts {
+    pub(crate) query: Option<String>,
+    pub(crate) body: Option<SecretBytes>,
+}
+
+impl RequestParts {
+    /// A JSON body. It is made in one piece that is wiped after use.
+    pub(crate) fn json(value: &impl Serialize) -> Result<Self, PaymentError> {
+        let mut body = SecretBytes::with_capacity(512);
+        serde_json::to_writer(&mut body, value).map_err(|problem| PaymentError::Misconfigured {
+            detail: format!("the request could not be written as JSON: {problem}"),
+        })?;
+        Ok(Self { query: None, body: Some(body) })
+    }
+
+    /// Fields in the query, each encoded as one value, whatever is in it.
+    pub(crate) fn query<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(fields);
+        // A plus sign means a space to forms only; %20 means one to every reader.
+        Self { query: Some(query.finish().replace('+', "%20")), body: None }
+    }
+}

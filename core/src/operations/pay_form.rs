@@ -1,0 +1,138 @@
+//! The hosted pay-form.
+
+use http::Method;
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use super::payer_page::payer_page;
+use crate::{
+    config::{endpoint::Endpoint, reply_field::ReplyField},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{
+        error::PaymentError,
+        money::ExactNumber,
+        rules::Checks,
+        violation::{Advice, AdviceTopic},
+    },
+};
+
+/// MegaPay takes no less, in KGS.
+const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
+
+/// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
+///
+/// The answer carries no identifier, so **put a reference of your own into the query of `callback_url` and `return_url`**
+/// (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
+///
+/// Source: the pay-form request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayForm {
+    /// The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit.
+    pub amount: Decimal,
+    /// What is paid for.
+    pub service_name: String,
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    pub callback_url: String,
+    /// Where the payer's browser goes after success: a page, or a deep link of an app.
+    pub return_url: String,
+}
+
+impl PayForm {
+    /// What is worth a second look before sending. It blocks nothing.
+    pub fn advice(&self) -> Vec<Advice> {
+        let too_little = self.amount < MEGA_PAY_MINIMUM;
+        let advice = too_little.then(|| Advice {
+            field: "amount".to_owned(),
+            topic: AdviceTopic::MegaPayMinimum,
+            text: "amount is under 5 KGS, so the page will not offer MegaPay".to_owned(),
+        });
+        advice.into_iter().collect()
+    }
+}
+
+/// A hosted page, ready for the payer.
+///
+/// Source: the pay-form response of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayFormCreated {
+    /// The page to open in a new browser window. Always https, or loopback.
+    pub pay_form_url: String,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    amount: ExactNumber,
+    #[serde(rename = "serviceName")]
+    service_name: &'a str,
+    #[serde(rename = "callbackURL")]
+    callback_url: &'a str,
+    #[serde(rename = "returnURL")]
+    return_url: &'a str,
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "pay_form",
+    method: Method::POST,
+    path: "api/v1.1.0/pay-form",
+    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::PayFormUrl],
+    success_codes: &[],
+};
+
+impl Operation for PayForm {
+    type Answer = PayFormCreated;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        checks.minimum("amount", self.amount, Decimal::ONE);
+        checks.required("serviceName", &self.service_name);
+        checks.http_url("callbackURL", &self.callback_url);
+        checks.return_uri("returnURL", &self.return_url);
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Creates
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        RequestParts::json(&Body {
+            amount: ExactNumber(self.amount),
+            service_name: &self.service_name,
+            callback_url: &self.callback_url,
+            return_url: &self.return_url,
+        })
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<PayFormCreated, NotAnAnswer> {
+        reply.accepted()?;
+        let text =
+            reply.find(ReplyField::PayFormUrl).ok_or_else(|| NotAnAnswer::because("the reply has no payFormUrl"))?;
+        Ok(PayFormCreated { pay_form_url: payer_page("payFormUrl", &text, reply)?.into(), raw: reply.raw() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn under_five_som_megapay_will_not_be_offered() {
+        let form = |amount: &str| PayForm {
+            amount: amount.parse().unwrap(),
+            service_name: "tea".into(),
+            callback_url: "https://shop.example.kg/cb".into(),
+            return_url: "https://shop.example.kg/".into(),
+        };
+        assert_eq!(form("5").advice(), []);
+        assert_eq!(form("4.99").advice()[0].topic, AdviceTopic::MegaPayMinimum);
+    }
+}

@@ -1,0 +1,74 @@
+//! The status of a payment by the gateway's own order number.
+
+use http::Method;
+use serde::Serialize;
+
+use crate::{
+    config::{endpoint::Endpoint, gateway_config::StatusQueryForm, reply_field::STATUS_FIELDS},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{error::PaymentError, rules::Checks, status::StatusReport},
+};
+
+pub(crate) struct PaymentStatusQuery {
+    order_number: String,
+    language: Option<String>,
+}
+
+impl PaymentStatusQuery {
+    pub(crate) fn new(order_number: &str, language: Option<String>) -> Self {
+        Self { order_number: order_number.to_owned(), language }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    order_number: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "payment_status",
+    method: Method::GET,
+    path: "api/v1.1.0/status",
+    reply_fields: STATUS_FIELDS,
+    success_codes: &[],
+};
+
+impl Operation for PaymentStatusQuery {
+    type Answer = StatusReport;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        checks.required("orderNumber", &self.order_number);
+        if let Some(language) = &self.language {
+            checks.exact_length("language", language, 2);
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Asks
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.order_number)
+    }
+
+    fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        let (order_number, language) = (self.order_number.as_str(), self.language.as_deref());
+        match settings.status_query {
+            StatusQueryForm::JsonBody => RequestParts::json(&Body { order_number, language }),
+            StatusQueryForm::QueryString => {
+                let language = language.map(|language| ("language", language));
+                Ok(RequestParts::query([("orderNumber", order_number)].into_iter().chain(language)))
+            }
+        }
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+        reply.status_report()
+    }
+}

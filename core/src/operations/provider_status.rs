@@ -1,0 +1,67 @@
+//! The status of a payment by the merchant's order number.
+
+use http::Method;
+use serde::Serialize;
+
+use crate::{
+    config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{error::PaymentError, provider::Provider, rules::Checks, status::StatusReport, violation::Rule},
+};
+
+pub(crate) struct ProviderStatusQuery {
+    order_number: String,
+    provider: Provider,
+}
+
+impl ProviderStatusQuery {
+    pub(crate) fn new(order_number: &str, provider: Provider) -> Self {
+        Self { order_number: order_number.to_owned(), provider }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    order_number: &'a str,
+    provider: &'a str,
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "provider_status",
+    method: Method::POST,
+    path: "api/v1.1.0/get-status",
+    reply_fields: STATUS_FIELDS,
+    success_codes: &[],
+};
+
+impl Operation for ProviderStatusQuery {
+    type Answer = StatusReport;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        checks.required("orderNumber", &self.order_number);
+        if let Provider::Other(_) = self.provider {
+            let known = "Cards, MegaPay, MBank";
+            checks.fail("provider", Rule::OneOf, Some(known), &format!("must be one of {known}"));
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Asks
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.order_number)
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        RequestParts::json(&Body { order_number: &self.order_number, provider: self.provider.name() })
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+        reply.status_report()
+    }
+}

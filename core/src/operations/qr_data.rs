@@ -1,0 +1,74 @@
+//! The data of a dynamic QR code.
+
+use http::Method;
+
+use super::qr_payment::QrPayment;
+use crate::{
+    config::{endpoint::Endpoint, reply_field::ReplyField},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks},
+};
+
+/// The data of a dynamic QR code.
+///
+/// The interface does not show this reply. What the dialect finds in it is here; the whole reply is in `raw`.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QrData {
+    /// The text of the code, to be drawn with [`QrCode`](crate::QrCode).
+    pub payload: Option<String>,
+    /// The identifier of the QR transaction.
+    pub transaction_id: Option<String>,
+    /// What to ask about the payment with, where there is a transaction id.
+    pub payment: Option<PaymentRef>,
+    /// The whole reply, with secrets masked.
+    pub raw: String,
+}
+
+pub(crate) struct QrDataRequest(pub(crate) QrPayment);
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "qr_data",
+    method: Method::POST,
+    path: "gen/qr/dynamic/data",
+    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::QrPayload, ReplyField::TransactionId],
+    success_codes: &[],
+};
+
+impl Operation for QrDataRequest {
+    type Answer = QrData;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        self.0.check(checks, false);
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Creates
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        self.0.parts()
+    }
+
+    /// JSON of any shape will do.
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<QrData, NotAnAnswer> {
+        reply.document()?;
+        if reply.code().is_some() {
+            reply.accepted()?;
+        }
+        let payload = reply.find(ReplyField::QrPayload);
+        // Whoever scans the code reads it, and masked it would be another code.
+        if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
+            return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
+        }
+        let transaction_id = reply.identifier(ReplyField::TransactionId);
+        Ok(QrData { payload, payment: transaction_id.as_deref().map(PaymentRef::qr), transaction_id, raw: reply.raw() })
+    }
+}

@@ -1,0 +1,127 @@
+//! The picture of a dynamic QR code.
+
+use std::{fmt, io::Cursor};
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use http::Method;
+use png::{Decoder, DecodingError, Limits};
+
+use super::qr_payment::QrPayment;
+use crate::{
+    config::{endpoint::Endpoint, reply_field::ReplyField},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{error::PaymentError, rules::Checks},
+};
+
+/// The side of the picture that the interface promises, in pixels.
+const SIDE: u32 = 400;
+
+/// A picture of this size needs 640,000 bytes at four channels; one that claims far more is not it.
+const MOST_MEMORY: usize = 8 * 1024 * 1024;
+
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked.
+///
+/// It carries no identifier: see [`QrPayment`].
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, PartialEq, Eq)]
+pub struct QrImage {
+    /// The PNG file.
+    pub png: Vec<u8>,
+    /// The whole reply as text.
+    pub raw: String,
+}
+
+impl fmt::Debug for QrImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "QrImage({SIDE}x{SIDE}, {} bytes)", self.png.len())
+    }
+}
+
+pub(crate) struct QrImageRequest(pub(crate) QrPayment);
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "qr_image",
+    method: Method::POST,
+    path: "gen/qr/dynamic",
+    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::Image],
+    success_codes: &[],
+};
+
+impl Operation for QrImageRequest {
+    type Answer = QrImage;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        self.0.check(checks, true);
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Creates
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        None
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        self.0.parts()
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<QrImage, NotAnAnswer> {
+        if reply.code().is_some() {
+            reply.accepted()?;
+        }
+        Ok(QrImage { png: find_png(reply)?, raw: reply.raw() })
+    }
+}
+
+/// The picture as base64 in the body or in JSON, or as the body itself.
+fn find_png(reply: &ReplyReader<'_>) -> Result<Vec<u8>, NotAnAnswer> {
+    let body = reply.bytes()?;
+    if body.starts_with(PNG_SIGNATURE) {
+        return checked(body.to_vec());
+    }
+    let in_json = reply.find_all(ReplyField::Image).find_map(|text| decode(&text));
+    let png = in_json.or_else(|| decode(std::str::from_utf8(body).ok()?));
+    checked(png.ok_or_else(|| NotAnAnswer::because("the reply holds no PNG in base64"))?)
+}
+
+/// Base64 with or without a data-URL prefix, line breaks and padding.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let encoded = if text.starts_with("data:") { text.split_once(";base64,")?.1 } else { text };
+    let encoded: String = encoded.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    BASE64.decode(encoded).ok().filter(|bytes| bytes.starts_with(PNG_SIGNATURE))
+}
+
+/// The whole picture is decoded, so that a damaged one is found out here and not on the payer's screen.
+fn checked(png: Vec<u8>) -> Result<Vec<u8>, NotAnAnswer> {
+    match decoded_size(&png) {
+        Ok((SIDE, SIDE)) => Ok(png),
+        Ok((width, height)) => Err(NotAnAnswer::because(format!("the PNG is {width}x{height}, not {SIDE}x{SIDE}"))),
+        Err(problem) => Err(NotAnAnswer::because(format!("the PNG is damaged: {problem}"))),
+    }
+}
+
+/// Width and height of a picture that was decoded to its end; of one that has not the right size, as its header says.
+fn decoded_size(png: &[u8]) -> Result<(u32, u32), DecodingError> {
+    let mut reader = Decoder::new_with_limits(Cursor::new(png), Limits { bytes: MOST_MEMORY }).read_info()?;
+    let size = reader.info().size();
+    if size == (SIDE, SIDE) {
+        while reader.next_row()?.is_some() {}
+        reader.finish()?;
+    }
+    Ok(size)
+}

@@ -1,0 +1,59 @@
+//! What both QR endpoints are asked with.
+
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use crate::{
+    operations::operation::RequestParts,
+    values::{error::PaymentError, rules::Checks, violation::Rule},
+};
+
+/// A request for a dynamic QR code.
+///
+/// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own into
+/// the query of `callback_url`**, or ask for the data instead
+/// ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with [`QrCode`](crate::QrCode).
+///
+/// Source: the dynamic QR request of the interface.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QrPayment {
+    /// The amount in **whole tyiyn**, above zero; [`som_to_tyiyn`](crate::som_to_tyiyn) converts. The picture needs it, the
+    /// data does not.
+    pub sum_tyiyn: Option<i64>,
+    /// The payee: a phone number, or the name of the enterprise or branch.
+    pub requisite: Option<String>,
+    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    pub callback_url: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requisite: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callback_url: Option<&'a str>,
+}
+
+impl QrPayment {
+    pub(super) fn check(&self, checks: &mut Checks, sum_is_required: bool) {
+        match self.sum_tyiyn {
+            Some(sum) => checks.minimum("sum", sum.into(), Decimal::ONE),
+            None if sum_is_required => checks.fail("sum", Rule::Required, None, "must be given"),
+            None => {}
+        }
+        if let Some(callback_url) = &self.callback_url {
+            checks.http_url("callback_url", callback_url);
+        }
+    }
+
+    pub(super) fn parts(&self) -> Result<RequestParts, PaymentError> {
+        RequestParts::json(&Body {
+            sum: self.sum_tyiyn,
+            requisite: self.requisite.as_deref(),
+            callback_url: self.callback_url.as_deref(),
+        })
+    }
+}

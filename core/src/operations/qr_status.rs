@@ -1,0 +1,54 @@
+//! The status of a QR payment.
+
+use http::Method;
+
+use crate::{
+    config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
+    operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
+    reply::reader::{NotAnAnswer, ReplyReader},
+    values::{error::PaymentError, rules::Checks, status::StatusReport},
+};
+
+pub(crate) struct QrStatusQuery {
+    transaction_id: String,
+}
+
+impl QrStatusQuery {
+    pub(crate) fn new(transaction_id: &str) -> Self {
+        Self { transaction_id: transaction_id.to_owned() }
+    }
+}
+
+pub(crate) static ENDPOINT: Endpoint = Endpoint {
+    name: "qr_status",
+    method: Method::GET,
+    path: "gen/qr/transaction/status",
+    reply_fields: STATUS_FIELDS,
+    success_codes: &[],
+};
+
+impl Operation for QrStatusQuery {
+    type Answer = StatusReport;
+
+    const ENDPOINT: &'static Endpoint = &ENDPOINT;
+
+    fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
+        checks.required("transaction_id", &self.transaction_id);
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Asks
+    }
+
+    fn log_name(&self) -> Option<&str> {
+        Some(&self.transaction_id)
+    }
+
+    fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
+        Ok(RequestParts::query([("transaction_id", self.transaction_id.as_str())]))
+    }
+
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+        reply.status_report()
+    }
+}

@@ -1,0 +1,23 @@
+//! A reply of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked (redaction).
+
+pub(crate) mod reader;
+pub(crate) mod redact;
+
+use std::{borrow::Cow, time::Duration};
+
+use crate::values::secret::SecretBytes;
+
+/// A reply as it came over the wire.
+pub(crate) struct Reply {
+    pub(crate) http_status: u16,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: SecretBytes,
+    /// The body was longer than a reply may be; what is here is only its beginning.
+    pub(crate) over_limit: bool,
+}
+
+impl Reply {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.body.as_ref())
+    }
+}

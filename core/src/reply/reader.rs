@@ -1,0 +1,193 @@
+//! A reply of the gateway, and the way to read it through a dialect.
+
+use rust_decimal::Decimal;
+
+use crate::{
+    config::{
+        dialect::{Dialect, EndpointDialect},
+        endpoint::Endpoint,
+        reply_field::ReplyField,
+    },
+    reply::{Reply, redact::Redactor},
+    values::{
+        json::Json,
+        money::read_amount,
+        status::{PaymentStatus, StatusReport},
+    },
+};
+
+/// Why a reply with a success status gives no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotAnAnswer {
+    pub(crate) detail: String,
+}
+
+impl NotAnAnswer {
+    pub(crate) fn because(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into() }
+    }
+}
+
+/// Reads one reply. Typed values are read from the reply as it came; what is handed on as text is masked.
+pub(crate) struct ReplyReader<'a> {
+    reply: &'a Reply,
+    text: &'a str,
+    document: Result<Json<'a>, String>,
+    endpoint: EndpointDialect<'a>,
+    dialect: &'a Dialect,
+    redactor: &'a Redactor,
+}
+
+impl<'a> ReplyReader<'a> {
+    pub(crate) fn new(
+        reply: &'a Reply,
+        text: &'a str,
+        endpoint: &'static Endpoint,
+        dialect: &'a Dialect,
+        redactor: &'a Redactor,
+    ) -> Self {
+        let document = if reply.over_limit {
+            Err("the reply is longer than 1 MiB".to_owned())
+        } else if std::str::from_utf8(reply.body.as_ref()).is_err() {
+            Err("the reply is not UTF-8".to_owned())
+        } else {
+            Json::parse(text)
+        };
+        Self { reply, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor }
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        self.dialect
+    }
+
+    /// The bytes of a reply that is not JSON, where all of them came.
+    pub(crate) fn bytes(&self) -> Result<&[u8], NotAnAnswer> {
+        if self.reply.over_limit {
+            return Err(NotAnAnswer::because("the reply is longer than 1 MiB"));
+        }
+        Ok(self.reply.body.as_ref())
+    }
+
+    /// The whole body, masked.
+    pub(crate) fn raw(&self) -> String {
+        self.redactor.body(self.text)
+    }
+
+    /// The code, to be handed on: no card number gets out this way, but three digits that are also a CVC stay a code.
+    pub(crate) fn code(&self) -> Option<String> {
+        self.find(ReplyField::Code).map(|code| self.redactor.everywhere(&code).into_owned())
+    }
+
+    /// The gateway's own words, masked.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.shown(ReplyField::Reason)
+    }
+
+    /// A text to be shown, masked.
+    pub(crate) fn shown(&self, field: ReplyField) -> Option<String> {
+        self.find(field).map(|text| self.redactor.text(&text).into_owned())
+    }
+
+    /// A text to be sent again or stored. A mask would make it another identifier, so one that needs it is none.
+    pub(crate) fn identifier(&self, field: ReplyField) -> Option<String> {
+        self.identifier_at(self.endpoint.pointers(field))
+    }
+
+    pub(crate) fn identifier_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Option<String> {
+        self.find_at(pointers).find(|text| self.is_clean(text))
+    }
+
+    pub(crate) fn is_clean(&self, text: &str) -> bool {
+        self.redactor.is_clean(text)
+    }
+
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.find(ReplyField::Code).is_some_and(|code| self.endpoint.is_refusal(&code))
+    }
+
+    /// True where the body is an object with a code: the gateway spoke, not something before it. A message alone is what many
+    /// a web server answers with.
+    pub(crate) fn has_envelope(&self) -> bool {
+        self.object().is_ok() && self.find(ReplyField::Code).is_some()
+    }
+
+    /// A JSON object whose code the dialect takes for a success.
+    pub(crate) fn accepted(&self) -> Result<(), NotAnAnswer> {
+        self.object()?;
+        if self.endpoint.is_success(self.find(ReplyField::Code).as_deref()) {
+            return Ok(());
+        }
+        Err(NotAnAnswer::because(match self.code() {
+            Some(code) => format!("the reply has code {code}, which is not known as a success"),
+            None => "the reply has no code".to_owned(),
+        }))
+    }
+
+    fn object(&self) -> Result<Json<'a>, NotAnAnswer> {
+        let document = self.document()?;
+        if document.is_object() { Ok(document) } else { Err(NotAnAnswer::because("the reply is not a JSON object")) }
+    }
+
+    /// Any JSON document, an object or not.
+    pub(crate) fn document(&self) -> Result<Json<'a>, NotAnAnswer> {
+        let unreadable = |problem: &String| NotAnAnswer::because(format!("the reply is not readable: {problem}"));
+        self.document.as_ref().copied().map_err(unreadable)
+    }
+
+    /// The first text or number that the pointers of a field find.
+    pub(crate) fn find(&self, field: ReplyField) -> Option<String> {
+        self.find_all(field).next()
+    }
+
+    pub(crate) fn find_all(&self, field: ReplyField) -> impl Iterator<Item = String> {
+        self.find_at(self.endpoint.pointers(field))
+    }
+
+    fn find_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> impl Iterator<Item = String> {
+        let document = self.document.as_ref().ok();
+        pointers.filter_map(move |pointer| document?.at(pointer)?.text()).filter(|text| !text.trim().is_empty())
+    }
+
+    pub(crate) fn amount(&self) -> Option<Decimal> {
+        self.find(ReplyField::Amount).and_then(|text| read_amount(&text))
+    }
+
+    /// True where a field is there, but as something else than a text or a number.
+    pub(crate) fn is_of_another_kind(&self, field: ReplyField) -> bool {
+        let found = |pointer: &str| self.document.as_ref().ok()?.at(pointer).filter(|value| !value.is_null());
+        let mut values = self.endpoint.pointers(field).filter_map(found);
+        values.any(|value| value.text().is_none())
+    }
+
+    /// The answer of every query: a status word is what makes it one.
+    pub(crate) fn status_report(&self) -> Result<StatusReport, NotAnAnswer> {
+        self.accepted()?;
+        let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
+        Ok(StatusReport {
+            status: match self.dialect.status(&word) {
+                PaymentStatus::Other(word) => PaymentStatus::Other(self.redactor.text(&word).into_owned()),
+                settled => settled,
+            },
+            code: self.code(),
+            reason: self.reason(),
+            order_number: self.identifier(ReplyField::OrderNumber),
+            amount: self.amount(),
+            currency: self.shown(ReplyField::Currency),
+            raw: self.raw(),
+        })
+    }
+}
+
+/// True where a status reply has an amount that could not be read exactly: it must not pass for an absent one.
+pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: EndpointDialect<'_>) -> bool {
+    let Ok(document) = Json::parse(&report.raw) else { return false };
+    let given = |pointer: &str| document.at(pointer).is_some_and(|value| !value.is_null() && !value.is_blank());
+    report.amount.is_none() && endpoint.pointers(ReplyField::Amount).any(given)
+}
+
+/// True where a reply, unreadable as a report, has a code that the dialect lists as a refusal.
+pub(crate) fn has_listed_refusal(body: &str, endpoint: EndpointDialect<'_>) -> bool {
+    let Ok(document) = Json::parse(body) else { return false };
+    let code = endpoint.pointers(ReplyField::Code).find_map(|pointer| document.at(pointer)?.text());
+    code.is_some_and(|code| endpoint.is_refusal(&code))
+}

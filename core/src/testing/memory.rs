@@ -1,0 +1,80 @@
+//! The in-memory transport: the one test double behind the transport's seam, in tests, fuzz targets and benchmarks. What answers is
+//! a [`Stub`]; the clock is tokio's, which is a virtual one where a test paused it.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    runtime::Handle,
+    task::AbortHandle,
+    time::{Instant, sleep_until},
+};
+
+use crate::{
+    config::{credentials::Credentials, gateway_config::GatewayConfig},
+    reply::Reply,
+    transport::{Boxed, Connection, Failure, Request, Transport},
+    values::{error::PaymentError, secret::SecretBytes},
+};
+
+/// Plays the gateway's side.
+pub(super) trait Stub: Send + Sync + 'static {
+    /// What comes back. It asks `connection` for leave as the network does, where the request has a connection of its own.
+    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>>;
+
+    /// The longest unless a simulation draws it, so that tests know when a retry comes.
+    fn jitter(&self, most: Duration) -> Duration {
+        most
+    }
+
+    /// Starts a task of the SDK's by `spawn`; a simulation also keeps hold of it.
+    fn spawn(&self, task: Boxed<()>, spawn: &dyn Fn(Boxed<()>) -> AbortHandle) -> AbortHandle {
+        spawn(task)
+    }
+}
+
+/// A stub behind the seam. Tasks and timers are those of the runtime in which they are made, or of a given one.
+pub(super) struct Memory<S> {
+    pub(super) stub: Arc<S>,
+    pub(super) runtime: Option<Handle>,
+}
+
+/// A configuration that the stub's gateways have. Nothing goes to the address.
+pub(super) fn config(password: &str) -> GatewayConfig {
+    GatewayConfig::new("https://memory.example", Credentials::basic("shop", password))
+}
+
+pub(super) fn reply(http_status: u16, body: &[u8]) -> Reply {
+    let mut bytes = SecretBytes::default();
+    bytes.append(body);
+    Reply { http_status, retry_after: None, body: bytes, over_limit: false }
+}
+
+impl<S: Stub> Transport for Memory<S> {
+    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+        self.stub.exchange(request, connection)
+    }
+
+    fn check(&self) -> Result<(), PaymentError> {
+        Ok(())
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
+        let _inside = self.runtime.as_ref().map(Handle::enter);
+        Box::pin(sleep_until(moment))
+    }
+
+    fn spawn(&self, task: Boxed<()>) -> AbortHandle {
+        self.stub.spawn(task, &|task| match &self.runtime {
+            Some(runtime) => runtime.spawn(task).abort_handle(),
+            None => tokio::spawn(task).abort_handle(),
+        })
+    }
+
+    fn jitter(&self, most: Duration) -> Duration {
+        self.stub.jitter(most)
+    }
+}

@@ -1,0 +1,11 @@
+//! Test doubles and simulations: a stub of the gateway in memory, and the random schedules that are played against it.
+
+#[cfg(feature = "_internals")]
+pub(crate) mod fixed_reply;
+mod memory;
+#[cfg(test)]
+pub(crate) mod requests;
+#[cfg(test)]
+mod schedules;
+#[cfg(test)]
+pub(crate) mod scripted;

@@ -1,0 +1,40 @@
+//! Which operations met which faults.
+
+use std::collections::HashMap;
+
+use strum::VariantArray;
+
+use super::fault::Fault;
+use crate::operations::ENDPOINTS;
+
+/// How often each pair has to meet, with a caller who waits and with one who gives up.
+const OFTEN_ENOUGH: u32 = 20;
+
+/// An operation, a fault, and whether the caller gave up.
+type Meeting = (&'static str, Fault, bool);
+
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Coverage(HashMap<Meeting, u32>);
+
+impl Coverage {
+    pub(super) fn count(&mut self, meeting: Meeting) {
+        *self.0.entry(meeting).or_default() += 1;
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        for (meeting, count) in other.0 {
+            *self.0.entry(meeting).or_default() += count;
+        }
+    }
+
+    pub(super) fn check(&self) {
+        for endpoint in ENDPOINTS.map(|endpoint| endpoint.name) {
+            for fault in Fault::VARIANTS.iter().copied() {
+                for gave_up in [false, true] {
+                    let count = self.0.get(&(endpoint, fault, gave_up)).copied().unwrap_or_default();
+                    assert!(count >= OFTEN_ENOUGH, "{endpoint} met {fault:?} (gave up: {gave_up}) only {count} times");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The gateway's side: its payments, and what was done to them by which call.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, OnceLock},
+    time::Duration,
+};
+
+use fastrand::Rng;
+use serde_json::Value;
+use strum::VariantArray;
+
+use super::{fault::Fault, replies};
+use crate::reply::Reply;
+
+/// How a payment ends once nothing keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Charged,
+    Rejected,
+}
+
+/// One payment. What is known of it under a reused number is added up: that is what must never happen.
+#[derive(Clone, Debug)]
+pub(super) struct Payment {
+    pub(super) gateway_number: String,
+    pub(super) times_made: u32,
+    pub(super) times_charged: u32,
+    pub(super) end: Option<End>,
+    /// A mobile-bank payment is charged by its confirmation, not by itself.
+    awaits_confirmation: bool,
+    planned: End,
+}
+
+/// What came of one call of a caller.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallRecord {
+    pub(super) sent: u32,
+    pub(super) effects: u32,
+    pub(super) faults: Vec<Fault>,
+}
+
+pub(super) struct World {
+    state: Mutex<State>,
+    /// The first panic of a task that nobody waits for. On its own, because it may have happened inside the other lock.
+    panic: OnceLock<String>,
+}
+
+struct State {
+    rng: Rng,
+    /// One in so many exchanges goes well; none goes wrong any more once healed.
+    unreliable: bool,
+    healed: bool,
+    /// By the merchant's order number, or the QR transaction.
+    payments: BTreeMap<String, Payment>,
+    calls: Vec<CallRecord>,
+}
+
+impl World {
+    pub(super) fn new(mut rng: Rng) -> Self {
+        let unreliable = rng.u8(..10) > 0;
+        let state = State { rng, unreliable, healed: false, payments: BTreeMap::new(), calls: Vec::new() };
+        Self { state: Mutex::new(state), panic: OnceLock::new() }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics in here")
+    }
+
+    pub(super) fn note_panic(&self, sentence: String) {
+        let _first_one = self.panic.set(sentence);
+    }
+
+    pub(super) fn panic_in_a_task(&self) -> Option<String> {
+        self.panic.get().cloned()
+    }
+
+    pub(super) fn random<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        draw(&mut self.state().rng)
+    }
+
+    pub(super) fn begin_call(&self) -> usize {
+        let mut state = self.state();
+        state.calls.push(CallRecord::default());
+        state.calls.len() - 1
+    }
+
+    pub(super) fn call(&self, id: usize) -> CallRecord {
+        self.state().calls[id].clone()
+    }
+
+    pub(super) fn payment(&self, key: &str) -> Option<Payment> {
+        self.state().payments.get(key).cloned()
+    }
+
+    pub(super) fn payments(&self) -> Vec<(String, Payment)> {
+        self.state().payments.iter().map(|(key, payment)| (key.clone(), payment.clone())).collect()
+    }
+
+    /// From now on everything answers, and what is open comes to its end.
+    pub(super) fn heal(&self) {
+        self.state().healed = true;
+    }
+
+    pub(super) fn draw_fault(&self, call: usize) -> Fault {
+        let mut state = self.state();
+        let fault = if state.healed || !state.unreliable || state.rng.u8(..5) == 0 {
+            Fault::Answers
+        } else {
+            Fault::VARIANTS[state.rng.usize(..Fault::VARIANTS.len())]
+        };
+        state.calls[call].faults.push(fault);
+        fault
+    }
+
+    pub(super) fn note_sent(&self, call: usize) {
+        self.state().calls[call].sent += 1;
+    }
+
+    /// How long the way there and the way back take.
+    pub(super) fn way(&self, fault: Fault) -> (Duration, Duration) {
+        self.random(|rng| {
+            let short = |rng: &mut Rng| Duration::from_millis(rng.u64(..1_500));
+            let back = match fault {
+                Fault::SlowReply => Duration::from_millis(rng.u64(2_000..60_000)),
+                Fault::NeverReplies => Duration::from_secs(100_000),
+                _ => short(rng),
+            };
+            (short(rng), back)
+        })
+    }
+
+    /// Carries a request out.
+    pub(super) fn carry_out(&self, call: usize, endpoint: &'static str, fields: &Value) -> Reply {
+        let mut state = self.state();
+        let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
+        match endpoint {
+            "card_payment" => {
+                let key = text("orderNumber");
+                let with_page = !text("pan").starts_with("40");
+                let payment = state.make(call, &key, false);
+                replies::card(&key, with_page.then_some(payment.gateway_number.as_str()))
+            }
+            "mbank_payment" => {
+                let key = text("orderNumber");
+                state.make(call, &key, true);
+                replies::created(&key)
+            }
+            "mbank_confirm" => state.confirm(call, &text("orderNumber")),
+            "pay_form" => replies::pay_form(),
+            "qr_image" => replies::qr_image(),
+            "qr_data" => {
+                let key = format!("QR-{call}");
+                state.make(call, &key, false);
+                replies::qr_data(&key)
+            }
+            "payment_status" => {
+                let number = text("orderNumber");
+                let key = state.payments.iter().find(|(_, it)| it.gateway_number == number).map(|(key, _)| key.clone());
+                state.status(&key.unwrap_or_default())
+            }
+            "provider_status" => state.status(&text("orderNumber")),
+            "qr_status" => state.status(&text("transaction_id")),
+            other => unreachable!("no such endpoint: {other}"),
+        }
+    }
+}
+
+impl State {
+    /// A number that was used before makes a second payment: the worst that a gateway can do with it.
+    fn make(&mut self, call: usize, key: &str, awaits_confirmation: bool) -> Payment {
+        let planned = if self.rng.bool() { End::Charged } else { End::Rejected };
+        let gateway_number = format!("G-{call}-{key}");
+        let payment = self.payments.entry(key.to_owned()).or_insert(Payment {
+            gateway_number,
+            times_made: 0,
+            times_charged: 0,
+            end: None,
+            awaits_confirmation,
+            planned,
+        });
+        payment.times_made += 1;
+        let payment = payment.clone();
+        self.calls[call].effects += 1;
+        payment
+    }
+
+    /// A second confirmation is carried out, too.
+    fn confirm(&mut self, call: usize, key: &str) -> Reply {
+        let Some(payment) = self.payments.get_mut(key).filter(|payment| payment.end != Some(End::Rejected)) else {
+            return replies::refused(400, "no such payment");
+        };
+        payment.times_charged += 1;
+        payment.end = Some(End::Charged);
+        self.calls[call].effects += 1;
+        replies::created(key)
+    }
+
+    fn status(&mut self, key: &str) -> Reply {
+        let ends = self.healed || self.rng.u8(..6) == 0;
+        let done = self.rng.u8(..3) == 0;
+        let Some(payment) = self.payments.get_mut(key) else { return replies::refused(404, "no such payment") };
+        if payment.end.is_none() && ends && done {
+            let charged = payment.planned == End::Charged && !payment.awaits_confirmation;
+            payment.times_charged += u32::from(charged) * payment.times_made;
+            payment.end = Some(if charged { End::Charged } else { End::Rejected });
+        }
+        replies::status(key, payment.end)
+    }
+}

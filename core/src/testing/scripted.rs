@@ -1,0 +1,125 @@
+//! A stub that follows a script, on a virtual clock: what becomes of the n-th request.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep};
+
+use super::memory::{Memory, Stub, config, reply};
+use crate::{
+    config::gateway_config::GatewayConfig,
+    gateway::Gateway,
+    reply::Reply,
+    transport::{Boxed, Connection, Failure, Request},
+};
+
+/// What the gateway does with the n-th request, and after how long.
+pub(crate) enum Act {
+    /// No connection can be made.
+    Refuse,
+    /// The request arrives, and the answer is lost.
+    Lose(Duration),
+    /// It replies with a status, seconds to wait, and a body.
+    Reply(Duration, u16, Option<u64>, String),
+    /// It takes this long to make a connection; then it replies with an empty object.
+    ConnectSlowly(Duration),
+}
+
+impl Act {
+    pub(crate) fn status(word: &str) -> Self {
+        Self::slow_status(0, word)
+    }
+
+    pub(crate) fn slow_status(seconds: u64, word: &str) -> Self {
+        let body = format!(r#"{{"code":"200","data":{{"status":"{word}"}}}}"#);
+        Self::Reply(Duration::from_secs(seconds), 200, None, body)
+    }
+
+    pub(crate) fn error(status: u16, retry_after: Option<u64>) -> Self {
+        Self::Reply(Duration::ZERO, status, retry_after, r#"{"code":"1","message":"no"}"#.to_owned())
+    }
+}
+
+type Script = Box<dyn Fn(usize) -> Act + Send + Sync>;
+
+pub(crate) struct Scripted {
+    script: Script,
+    started: Instant,
+    attempts: Mutex<Vec<Duration>>,
+    /// The requests that had a connection, by path.
+    seen: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl Scripted {
+    /// A gateway over a script: a function from the number of the request, from 0, to what happens.
+    pub(crate) fn gateway(script: impl Fn(usize) -> Act + Send + Sync + 'static) -> (Gateway, Arc<Self>) {
+        Self::gateway_with(|_| {}, script)
+    }
+
+    pub(crate) fn gateway_with(
+        settings: impl FnOnce(&mut GatewayConfig),
+        script: impl Fn(usize) -> Act + Send + Sync + 'static,
+    ) -> (Gateway, Arc<Self>) {
+        let stub = Arc::new(Self {
+            script: Box::new(script),
+            started: Instant::now(),
+            attempts: Mutex::default(),
+            seen: Arc::default(),
+        });
+        let mut config = config("b");
+        settings(&mut config);
+        let transport = Memory { stub: stub.clone(), runtime: None };
+        (Gateway::over(Arc::new(transport), config).expect("a good configuration"), stub)
+    }
+
+    /// When each request was attempted, in seconds from the beginning, rounded down.
+    pub(crate) fn attempted_at(&self) -> Vec<u64> {
+        self.attempts.lock().unwrap().iter().map(Duration::as_secs).collect()
+    }
+
+    pub(crate) fn seen(&self) -> Vec<&'static str> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Stub for Scripted {
+    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+        let number = {
+            let mut attempts = self.attempts.lock().unwrap();
+            attempts.push(Instant::now() - self.started);
+            attempts.len() - 1
+        };
+        let act = (self.script)(number);
+        let seen = self.seen.clone();
+        let connect = move || {
+            assert!(
+                !request.own_connection || connection.establish(),
+                "the caller gave up, so this future must be gone"
+            );
+            seen.lock().unwrap().push(request.path);
+        };
+        Box::pin(async move {
+            if let Act::ConnectSlowly(after) = act {
+                sleep(after).await;
+            }
+            if !matches!(act, Act::Refuse) {
+                connect();
+            }
+            match act {
+                Act::Refuse => Err(Failure::NotConnected { detail: "refused".into() }),
+                Act::Lose(after) => {
+                    sleep(after).await;
+                    Err(Failure::Lost { detail: "reset".into() })
+                }
+                Act::Reply(after, http_status, retry_after, body) => {
+                    sleep(after).await;
+                    let retry_after = retry_after.map(Duration::from_secs);
+                    Ok(Reply { retry_after, ..reply(http_status, body.as_bytes()) })
+                }
+                Act::ConnectSlowly(_) => Ok(reply(200, b"{}")),
+            }
+        })
+    }
+}

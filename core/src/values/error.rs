@@ -1,0 +1,162 @@
+//! Errors, told apart by what the caller can do next.
+
+use std::time::Duration;
+
+use strum::IntoStaticStr;
+use thiserror::Error;
+
+use crate::values::{
+    payment_ref::PaymentRef,
+    status::StatusReport,
+    violation::{Rule, Violation},
+};
+
+/// Why a call gave no answer, told by **what it did to the money** and what to do next.
+///
+/// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says that it
+/// did not. No variant ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
+/// reply, it is masked in `body`, `reason` and `detail`.
+///
+/// ```
+/// use kassa::PaymentError;
+///
+/// fn advise(error: &PaymentError) -> &'static str {
+///     match error {
+///         PaymentError::OutcomeUnknown { .. } => "watch the payment; never send it again",
+///         _ if error.is_retryable() => "try again",
+///         PaymentError::Refused { .. } => "tell the payer",
+///         _ => "read the error: nothing happened to the money",
+///     }
+/// }
+/// let error = PaymentError::Unavailable { detail: "connection refused".into(), retry_after: None };
+/// assert_eq!(advise(&error), "try again");
+/// assert!(!error.payment_may_exist());
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
+#[derive(Clone, Debug, PartialEq, Eq, Error, IntoStaticStr)]
+pub enum PaymentError {
+    /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
+    #[error("Invalid input, nothing was sent: {}.", sentences(violations))]
+    Invalid {
+        /// Every rule that is broken, in the order of the interface's table.
+        violations: Vec<Violation>,
+    },
+    /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not
+    /// the gateway (404, 405 or 407 without the gateway's envelope).
+    #[error("Wrong configuration, nothing happened: {detail}.")]
+    Misconfigured {
+        /// What is wrong.
+        detail: String,
+    },
+    /// The gateway did not accept the credentials (401, 403): **nothing happened.**
+    #[error("The gateway did not accept the credentials, nothing happened: {detail}.")]
+    Unauthorized {
+        /// What the gateway said.
+        detail: String,
+    },
+    /// **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no
+    /// money failed on the way.
+    #[error("Not available, nothing happened: {detail}. Try again{}.", in_seconds(*retry_after))]
+    Unavailable {
+        /// What went wrong.
+        detail: String,
+        /// How long the gateway asked to wait, where it did.
+        retry_after: Option<Duration>,
+    },
+    /// The gateway said no: **nothing happened.** Tell the payer.
+    #[error("The gateway refused, nothing happened (HTTP {http_status}{}).", words(code, reason))]
+    Refused {
+        /// The HTTP status of the reply.
+        http_status: u16,
+        /// The gateway's code, where there is one.
+        code: Option<String>,
+        /// The gateway's own words, where there are any.
+        reason: Option<String>,
+        /// The reply's body, with secrets masked.
+        body: String,
+    },
+    /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
+    /// ([`Gateway::watch`](crate::Gateway::watch)); never send it again.
+    #[error(
+        "The outcome of {payment} is unknown, it may have happened: {detail}{}. Watch it; never send it again.",
+        words(code, reason)
+    )]
+    OutcomeUnknown {
+        /// What to ask about the payment with.
+        payment: Box<PaymentRef>,
+        /// The gateway's code, where a reply had one.
+        code: Option<String>,
+        /// The gateway's own words, where a reply had any.
+        reason: Option<String>,
+        /// Why the outcome is unknown.
+        detail: String,
+        /// The reply's body where one came, with secrets masked.
+        body: Option<String>,
+    },
+    /// The answer of a request that moves no money could not be understood: **nothing happened.**
+    #[error("The gateway's answer could not be understood, nothing happened: {detail}.")]
+    Unexpected {
+        /// What could not be understood.
+        detail: String,
+        /// The reply's body, with secrets masked.
+        body: String,
+    },
+    /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
+    #[error("The payment was still open at the deadline, {}. Keep watching it.", last_seen(last.as_deref()))]
+    DeadlineExpired {
+        /// The last status that was seen, where there was one.
+        last: Option<Box<StatusReport>>,
+    },
+}
+
+impl PaymentError {
+    /// True where **this call** may have moved money: for [`OutcomeUnknown`](Self::OutcomeUnknown) alone.
+    pub fn payment_may_exist(&self) -> bool {
+        matches!(self, Self::OutcomeUnknown { .. })
+    }
+
+    /// True where the same call may simply be made again, later: for [`Unavailable`](Self::Unavailable) alone.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable { .. })
+    }
+
+    /// The error in one English sentence or two: what happened, and what to do. The same text as its `Display`.
+    pub fn describe(&self) -> String {
+        self.to_string()
+    }
+
+    /// The variant's name, the same in every language.
+    pub fn kind(&self) -> &'static str {
+        self.into()
+    }
+}
+
+impl PaymentError {
+    /// The error for an input with one thing wrong.
+    pub(crate) fn invalid(field: &str, rule: Rule, limit: Option<&str>, sentence: &str) -> Self {
+        Self::Invalid { violations: vec![Violation::new(field, rule, limit, sentence)] }
+    }
+
+    /// The error for a setting, or an environment, with which nothing can work.
+    pub(crate) fn misconfigured(detail: impl Into<String>) -> Self {
+        Self::Misconfigured { detail: detail.into() }
+    }
+}
+
+fn sentences(violations: &[Violation]) -> String {
+    violations.iter().map(|violation| violation.text.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+fn in_seconds(retry_after: Option<Duration>) -> String {
+    retry_after.map(|wait| format!(" in {} s", wait.as_secs())).unwrap_or_default()
+}
+
+fn words(code: &Option<String>, reason: &Option<String>) -> String {
+    let code = code.as_ref().map(|code| format!(", code {code}")).unwrap_or_default();
+    let reason = reason.as_ref().map(|reason| format!(", \"{reason}\"")).unwrap_or_default();
+    code + &reason
+}
+
+fn last_seen(last: Option<&StatusReport>) -> String {
+    last.map_or_else(|| "and no status was ever seen".to_owned(), |last| format!("last seen as {}", last.status))
+}

@@ -1,0 +1,14 @@
+//! Values: amounts, cards, identifiers, errors, and the rules that an input must keep. Plain data, which knows no gateway.
+
+pub(crate) mod card;
+pub(crate) mod error;
+pub(crate) mod json;
+pub(crate) mod local_date_time;
+pub(crate) mod money;
+pub(crate) mod order_number;
+pub(crate) mod payment_ref;
+pub(crate) mod provider;
+pub(crate) mod rules;
+pub(crate) mod secret;
+pub(crate) mod status;
+pub(crate) mod violation;

@@ -1,0 +1,36 @@
+//! What a payment is asked about by.
+
+use crate::values::{payment_ref::PaymentRef, provider::Provider};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Question {
+    /// By the gateway's own number.
+    GatewayNumber(String),
+    /// By the merchant's number and the provider.
+    OrderNumber(String, Provider),
+    /// By the QR transaction.
+    Transaction(String),
+}
+
+impl Question {
+    /// The surest question about a payment, if there is any.
+    pub(crate) fn about(payment: &PaymentRef) -> Option<Self> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let by_transaction = given(&payment.transaction_id).map(Self::Transaction);
+        let by_gateway_number = || given(&payment.gateway_number).map(Self::GatewayNumber);
+        let by_order_number = || {
+            let provider = payment.provider.clone().filter(|provider| !matches!(provider, Provider::Other(_)))?;
+            given(&payment.order_number).map(|number| Self::OrderNumber(number, provider))
+        };
+        by_transaction.or_else(by_gateway_number).or_else(by_order_number)
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl PaymentRef {
+    /// True where there is something to ask the gateway with: a transaction id, the gateway's number, or the merchant's number
+    /// with a provider that can be asked. Only such a payment can be watched.
+    pub fn can_be_asked_about(&self) -> bool {
+        Question::about(self).is_some()
+    }
+}

@@ -1,0 +1,139 @@
+//! The rules of the interface's tables, checked before anything is sent. All violations are collected.
+
+use std::net::IpAddr;
+
+use rust_decimal::Decimal;
+use url::Url;
+
+use crate::values::{
+    error::PaymentError,
+    violation::{Rule, Violation},
+};
+
+/// Schemes that a return address may not have: a browser would run them or read the device with them.
+const REFUSED_RETURN_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
+
+/// Collects the violations of one input. A field that breaks `Required` is not checked further.
+#[derive(Default)]
+pub(crate) struct Checks {
+    violations: Vec<Violation>,
+}
+
+impl Checks {
+    pub(crate) fn fail(&mut self, field: &str, rule: Rule, limit: Option<&str>, sentence: &str) {
+        self.violations.push(Violation::new(field, rule, limit, sentence));
+    }
+
+    /// True where there is something to check further.
+    pub(crate) fn required(&mut self, field: &str, value: &str) -> bool {
+        let given = !value.trim().is_empty();
+        if !given {
+            self.fail(field, Rule::Required, None, "must be given");
+        }
+        given
+    }
+
+    /// Lengths count characters, not bytes.
+    pub(crate) fn exact_length(&mut self, field: &str, value: &str, length: usize) -> bool {
+        if !self.required(field, value) {
+            return false;
+        }
+        let right = value.chars().count() == length;
+        if !right {
+            let limit = length.to_string();
+            self.fail(field, Rule::Length, Some(&limit), &format!("must be exactly {length} characters long"));
+        }
+        right
+    }
+
+    pub(crate) fn digits_between(&mut self, field: &str, value: &str, least: usize, most: usize) -> bool {
+        if !self.required(field, value) {
+            return false;
+        }
+        let length_is_right = (least..=most).contains(&value.chars().count());
+        if !length_is_right {
+            let limit = format!("{least} to {most}");
+            self.fail(field, Rule::Length, Some(&limit), &format!("must have {limit} digits"));
+        }
+        let only_digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        if !only_digits {
+            self.fail(field, Rule::Digits, None, "must have digits only");
+        }
+        length_is_right && only_digits
+    }
+
+    pub(crate) fn currency(&mut self, field: &str, value: &str) {
+        if self.exact_length(field, value, 3) && !value.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            self.fail(field, Rule::Letters, None, "must have letters only, such as KGS");
+        }
+    }
+
+    pub(crate) fn month(&mut self, field: &str, value: &str) {
+        if !self.exact_length(field, value, 2) {
+            return;
+        }
+        let two_digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        if !two_digits || !value.parse().is_ok_and(|month: u8| (1..=12).contains(&month)) {
+            self.fail(field, Rule::Month, Some("01 to 12"), "must be a month from 01 to 12");
+        }
+    }
+
+    pub(crate) fn four_digit_year(&mut self, field: &str, value: i32) {
+        if !(1000..=9999).contains(&value) {
+            self.fail(field, Rule::Length, Some("4"), "must have 4 digits");
+        }
+    }
+
+    pub(crate) fn minimum(&mut self, field: &str, value: Decimal, least: Decimal) {
+        if value < least {
+            self.fail(field, Rule::Minimum, Some(&least.to_string()), &format!("must be at least {least}"));
+        }
+    }
+
+    pub(crate) fn http_url(&mut self, field: &str, value: &str) {
+        if !self.required(field, value) {
+            return;
+        }
+        let absolute = Url::parse(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
+        if !absolute || has_forgiven_character(value) {
+            self.fail(field, Rule::HttpUrl, None, "must be an absolute http or https URL");
+        }
+    }
+
+    pub(crate) fn return_uri(&mut self, field: &str, value: &str) {
+        if !self.required(field, value) {
+            return;
+        }
+        let allowed = Url::parse(value).is_ok_and(|url| {
+            !REFUSED_RETURN_SCHEMES.contains(&url.scheme()) && (!is_http(&url) || names_host(value, &url))
+        });
+        if !allowed || has_forgiven_character(value) {
+            self.fail(field, Rule::ReturnUri, None, "must be an absolute URI, and not javascript:, data: or file:");
+        }
+    }
+
+    pub(crate) fn ip_address(&mut self, field: &str, value: &str) {
+        if self.required(field, value) && value.parse::<IpAddr>().is_err() {
+            self.fail(field, Rule::IpAddress, None, "must be an IPv4 or IPv6 address");
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<(), PaymentError> {
+        if self.violations.is_empty() { Ok(()) } else { Err(PaymentError::Invalid { violations: self.violations }) }
+    }
+}
+
+fn is_http(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+/// A URL parser also reads `https:shop` and `https:///shop`, but they would be sent as they are.
+fn names_host(value: &str, url: &Url) -> bool {
+    let host = value.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+    host.is_some_and(|host| !host.starts_with('/'))
+}
+
+/// A URL parser forgives or turns these silently, but they would be sent as they are.
+fn has_forgiven_character(value: &str) -> bool {
+    value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\')
+}
