@@ -76,8 +76,8 @@ macro_rules! export_cancellable {
 export_cancellable! {
     create_card_payment(gateway: Arc<Gateway>, payment: CardPayment) -> CardPaymentCreated =
         gateway.create_card_payment(payment);
-    payment_status(gateway: Arc<Gateway>, order_number: String, language: Option<String>) -> StatusReport =
-        gateway.payment_status(&order_number, language);
+    payment_status(gateway: Arc<Gateway>, gateway_number: String, language: Option<String>) -> StatusReport =
+        gateway.payment_status(&gateway_number, language);
     create_mbank_payment(gateway: Arc<Gateway>, payment: MbankPayment) -> MbankPaymentCreated =
         gateway.create_mbank_payment(payment);
     confirm_mbank_payment(gateway: Arc<Gateway>, order_number: String, otp: String, identifier: Option<String>) -> GatewayReply =

@@ -70,8 +70,8 @@ impl BlockingGateway {
     ///
     /// # Errors
     /// See [`Gateway::payment_status`].
-    pub fn payment_status(&self, order_number: &str, language: Option<String>) -> Result<StatusReport, PaymentError> {
-        wait(self.gateway.payment_status(order_number, language))
+    pub fn payment_status(&self, gateway_number: &str, language: Option<String>) -> Result<StatusReport, PaymentError> {
+        wait(self.gateway.payment_status(gateway_number, language))
     }
 
     /// See [`Gateway::create_mbank_payment`].

@@ -118,7 +118,7 @@ impl Gateway {
         self.engine.perform(payment).await
     }
 
-    /// Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
+    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
     ///
     /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
     ///
@@ -129,10 +129,10 @@ impl Gateway {
     /// Source: `GET /api/v1.1.0/status`.
     pub async fn payment_status(
         &self,
-        order_number: &str,
+        gateway_number: &str,
         language: Option<String>,
     ) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(PaymentStatusQuery::new(order_number, language)).await
+        self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.

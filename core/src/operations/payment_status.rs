@@ -11,13 +11,14 @@ use crate::{
 };
 
 pub(crate) struct PaymentStatusQuery {
-    order_number: String,
+    /// The gateway's own; on the wire it is called the order number.
+    gateway_number: String,
     language: Option<String>,
 }
 
 impl PaymentStatusQuery {
-    pub(crate) fn new(order_number: &str, language: Option<String>) -> Self {
-        Self { order_number: order_number.to_owned(), language }
+    pub(crate) fn new(gateway_number: &str, language: Option<String>) -> Self {
+        Self { gateway_number: gateway_number.to_owned(), language }
     }
 }
 
@@ -43,7 +44,7 @@ impl Operation for PaymentStatusQuery {
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
-        checks.required("orderNumber", &self.order_number);
+        checks.required("orderNumber", &self.gateway_number);
         if let Some(language) = &self.language {
             checks.exact_length("language", language, 2);
         }
@@ -54,11 +55,11 @@ impl Operation for PaymentStatusQuery {
     }
 
     fn log_name(&self) -> Option<&str> {
-        Some(&self.order_number)
+        Some(&self.gateway_number)
     }
 
     fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
-        let (order_number, language) = (self.order_number.as_str(), self.language.as_deref());
+        let (order_number, language) = (self.gateway_number.as_str(), self.language.as_deref());
         match settings.status_query {
             StatusQueryForm::JsonBody => RequestParts::json(&Body { order_number, language }),
             StatusQueryForm::QueryString => {

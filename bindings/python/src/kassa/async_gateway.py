@@ -39,15 +39,15 @@ class AsyncGateway(Connected):
         )
         return answer
 
-    async def payment_status(self, order_number: str, language: str | None = None) -> StatusReport:
-        """Asks for the status of a payment by the **gateway's** order number (the ``token`` of the confirmation page).
+    async def payment_status(self, gateway_number: str, language: str | None = None) -> StatusReport:
+        """Asks for the status of a payment by the **gateway's** own number (the ``token`` of the confirmation page).
 
         ``language`` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
 
         No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
         answer: StatusReport = await ask(
             self._core().payment_status,
-            _check.text("order_number", order_number),
+            _check.text("gateway_number", gateway_number),
             _check.optional_text("language", language),
         )
         return answer

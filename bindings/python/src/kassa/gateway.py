@@ -42,8 +42,8 @@ class Gateway(Connected):
         )
         return answer
 
-    def payment_status(self, order_number: str, language: str | None = None) -> StatusReport:
-        """Asks for the status of a payment by the **gateway's** order number (the ``token`` of the confirmation page).
+    def payment_status(self, gateway_number: str, language: str | None = None) -> StatusReport:
+        """Asks for the status of a payment by the **gateway's** own number (the ``token`` of the confirmation page).
 
         ``language`` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
 
@@ -51,7 +51,7 @@ class Gateway(Connected):
         answer: StatusReport = wait(
             ask(
                 self._core().payment_status,
-                _check.text("order_number", order_number),
+                _check.text("gateway_number", gateway_number),
                 _check.optional_text("language", language),
             )
         )

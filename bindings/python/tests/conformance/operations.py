@@ -42,7 +42,7 @@ def call(gateway: Either, name: str, given: Any) -> Callable[[], Any]:
             request = inputs.REQUESTS[name](given)
             return lambda: getattr(gateway, name)(request)
         case "payment_status":
-            return lambda: gateway.payment_status(given["order_number"], given.get("language"))
+            return lambda: gateway.payment_status(given["gateway_number"], given.get("language"))
         case "confirm_mbank_payment":
             return lambda: gateway.confirm_mbank_payment(given["order_number"], given["otp"], given.get("identifier"))
         case "provider_status":

@@ -53,14 +53,14 @@ public final class Gateway: Sendable {
         try CardPaymentCreated(await asked { try await $0.createCardPayment(gateway: core, payment: payment.core) })
     }
 
-    /// Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
+    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
     ///
     /// - Parameter language: The language (ISO 639-1) of the gateway's messages; the merchant's default without it.
     /// - Throws: No ``PaymentError`` says anything about the payment itself. A number that the gateway does not know is
     ///   ``PaymentError/refused(httpStatus:code:reason:body:)``.
-    public func paymentStatus(_ orderNumber: String, language: String? = nil) async throws -> StatusReport {
+    public func paymentStatus(_ gatewayNumber: String, language: String? = nil) async throws -> StatusReport {
         StatusReport(
-            try await asked { try await $0.paymentStatus(gateway: core, orderNumber: orderNumber, language: language) })
+            try await asked { try await $0.paymentStatus(gateway: core, gatewayNumber: gatewayNumber, language: language) })
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.

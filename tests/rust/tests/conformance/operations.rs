@@ -55,7 +55,9 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
     let order_number = || text(&input["order_number"]);
     match name {
         "create_card_payment" => came(gateway.create_card_payment(inputs::card_payment(input)).await),
-        "payment_status" => came(gateway.payment_status(&order_number(), optional(&input["language"])).await),
+        "payment_status" => {
+            came(gateway.payment_status(&text(&input["gateway_number"]), optional(&input["language"])).await)
+        }
         "create_mbank_payment" => came(gateway.create_mbank_payment(inputs::mbank_payment(input)).await),
         "confirm_mbank_payment" => {
             let (otp, identifier) = (text(&input["otp"]), optional(&input["identifier"]));

@@ -32,7 +32,7 @@ enum Operations {
         switch name {
         case "create_card_payment": return .answer(try await gateway.createCardPayment(Inputs.cardPayment(input)))
         case "payment_status":
-            return .answer(try await gateway.paymentStatus(orderNumber(), language: input["language"].string))
+            return .answer(try await gateway.paymentStatus(input["gateway_number"].text, language: input["language"].string))
         case "create_mbank_payment": return .answer(try await gateway.createMbankPayment(Inputs.mbankPayment(input)))
         case "confirm_mbank_payment":
             let identifier = input["identifier"].string

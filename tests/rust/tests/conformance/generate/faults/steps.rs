@@ -38,7 +38,7 @@ pub fn input_of(operation: &str) -> Value {
         "confirm_mbank_payment" => json!({"$use": "its confirmation"}),
         "create_pay_form" => json!({"$use": "a pay-form"}),
         "create_qr_image" | "create_qr_data" => json!({"$use": "a QR payment"}),
-        "payment_status" => json!({"order_number": kept("token")}),
+        "payment_status" => json!({"gateway_number": kept("token")}),
         "provider_status" => json!({"order_number": "order-1", "provider": "cards"}),
         "qr_status" => json!({"transaction_id": kept("transaction")}),
         "verify_callback" => json!({"callback": kept("callback")}),

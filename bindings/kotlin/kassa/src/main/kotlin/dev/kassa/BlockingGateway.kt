@@ -36,8 +36,8 @@ public constructor(config: GatewayConfig) : AutoCloseable {
     /** See [Gateway.paymentStatus]. */
     @JvmOverloads
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun paymentStatus(orderNumber: String, language: String? = null): StatusReport =
-        runBlocking { core.paymentStatus(orderNumber, language) }
+    public fun paymentStatus(gatewayNumber: String, language: String? = null): StatusReport =
+        runBlocking { core.paymentStatus(gatewayNumber, language) }
 
     /** See [Gateway.createMbankPayment]. */
     @Throws(PaymentException::class, InterruptedException::class)

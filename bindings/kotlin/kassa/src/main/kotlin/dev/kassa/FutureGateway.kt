@@ -38,8 +38,8 @@ public constructor(config: GatewayConfig) : AutoCloseable {
 
     /** See [Gateway.paymentStatus]. */
     @JvmOverloads
-    public fun paymentStatus(orderNumber: String, language: String? = null): CompletableFuture<StatusReport> =
-        promise { core.paymentStatus(orderNumber, language) }
+    public fun paymentStatus(gatewayNumber: String, language: String? = null): CompletableFuture<StatusReport> =
+        promise { core.paymentStatus(gatewayNumber, language) }
 
     /** See [Gateway.createMbankPayment]. */
     public fun createMbankPayment(payment: MbankPayment): CompletableFuture<MbankPaymentCreated> =

@@ -57,15 +57,15 @@ public constructor(config: GatewayConfig) : AutoCloseable {
         onDefault { core.createCardPayment(payment) }
 
     /**
-     * Asks for the status of a payment by the **gateway's** order number (the `token` of the confirmation page).
+     * Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
      *
      * No exception says anything about the payment itself. A number that the gateway does not know is
      * [PaymentException.Refused].
      *
      * @param language the language (ISO 639-1) of the gateway's messages; the merchant's default without it
      */
-    public suspend fun paymentStatus(orderNumber: String, language: String? = null): StatusReport =
-        onDefault { core.paymentStatus(orderNumber, language) }
+    public suspend fun paymentStatus(gatewayNumber: String, language: String? = null): StatusReport =
+        onDefault { core.paymentStatus(gatewayNumber, language) }
 
     /**
      * Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.

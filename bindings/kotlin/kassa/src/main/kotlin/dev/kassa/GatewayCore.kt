@@ -9,8 +9,8 @@ internal class GatewayCore(private val config: GatewayConfig) {
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         calling { core.createCardPayment(payment.toCore()).toKassa() }
 
-    suspend fun paymentStatus(orderNumber: String, language: String?): StatusReport =
-        calling { core.paymentStatus(sendable("orderNumber", orderNumber), sendable("language", language)).toKassa() }
+    suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
+        calling { core.paymentStatus(sendable("orderNumber", gatewayNumber), sendable("language", language)).toKassa() }
 
     suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
         calling { core.createMbankPayment(payment.toCore()).toKassa() }

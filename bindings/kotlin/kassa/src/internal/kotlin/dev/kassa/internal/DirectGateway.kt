@@ -27,8 +27,8 @@ class DirectGateway(config: GatewayConfig) : Gateway(config) {
         FfiConverterTypeCardPaymentCreated,
     )
 
-    override suspend fun paymentStatus(orderNumber: String, language: String?): StatusReport = answer(
-        begin(PAYMENT_STATUS, argument(orderNumber), argument(language, FfiConverterOptionalString)),
+    override suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport = answer(
+        begin(PAYMENT_STATUS, argument(gatewayNumber), argument(language, FfiConverterOptionalString)),
         FfiConverterTypeStatusReport,
     )
 

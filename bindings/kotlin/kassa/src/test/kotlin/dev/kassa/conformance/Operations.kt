@@ -50,7 +50,7 @@ fun printed(value: Any?): String = when (value) {
 val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf(
     "create_card_payment" to { gateway, input -> gateway.createCardPayment(cardPaymentOf(input)) },
     "payment_status" to { gateway, input ->
-        gateway.paymentStatus(input.at("order_number").text, input.at("language").optionalText)
+        gateway.paymentStatus(input.at("gateway_number").text, input.at("language").optionalText)
     },
     "create_mbank_payment" to { gateway, input -> gateway.createMbankPayment(mbankPaymentOf(input)) },
     "confirm_mbank_payment" to { gateway, input ->

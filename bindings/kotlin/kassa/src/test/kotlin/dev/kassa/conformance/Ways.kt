@@ -67,7 +67,7 @@ private fun asFlow(vector: Vector): Vector? {
 /** What all gateways can do. */
 interface AnyGateway {
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated
-    suspend fun paymentStatus(orderNumber: String, language: String?): StatusReport
+    suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport
     suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated
     suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply
     suspend fun createPayForm(form: PayForm): PayFormCreated
@@ -93,7 +93,7 @@ interface AnyWatch {
 
 private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
     override suspend fun createCardPayment(payment: CardPayment) = gateway.createCardPayment(payment)
-    override suspend fun paymentStatus(orderNumber: String, language: String?) = gateway.paymentStatus(orderNumber, language)
+    override suspend fun paymentStatus(gatewayNumber: String, language: String?) = gateway.paymentStatus(gatewayNumber, language)
     override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment)
     override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
         gateway.confirmMbankPayment(orderNumber, otp, identifier)
@@ -123,8 +123,8 @@ private class ByFlows(gateway: Gateway) : ByCoroutines(gateway) {
 
 private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
     override suspend fun createCardPayment(payment: CardPayment) = waiting { gateway.createCardPayment(payment) }
-    override suspend fun paymentStatus(orderNumber: String, language: String?) =
-        waiting { gateway.paymentStatus(orderNumber, language) }
+    override suspend fun paymentStatus(gatewayNumber: String, language: String?) =
+        waiting { gateway.paymentStatus(gatewayNumber, language) }
     override suspend fun createMbankPayment(payment: MbankPayment) = waiting { gateway.createMbankPayment(payment) }
     override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
         waiting { gateway.confirmMbankPayment(orderNumber, otp, identifier) }
@@ -142,8 +142,8 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
 
 private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
     override suspend fun createCardPayment(payment: CardPayment) = gateway.createCardPayment(payment).await()
-    override suspend fun paymentStatus(orderNumber: String, language: String?) =
-        gateway.paymentStatus(orderNumber, language).await()
+    override suspend fun paymentStatus(gatewayNumber: String, language: String?) =
+        gateway.paymentStatus(gatewayNumber, language).await()
     override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment).await()
     override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
         gateway.confirmMbankPayment(orderNumber, otp, identifier).await()
