@@ -39,7 +39,10 @@ mod values;
 #[cfg(feature = "_internals")]
 #[doc(hidden)]
 pub mod _internals {
-    pub use crate::testing::fixed_reply::{PASSWORD, gateway_in_memory, gateway_replying};
+    pub use crate::testing::{
+        fixed_reply::{PASSWORD, gateway_in_memory, gateway_replying},
+        schedules,
+    };
 }
 
 #[cfg(feature = "uniffi")]

@@ -5,7 +5,6 @@ pub(crate) mod fixed_reply;
 mod memory;
 #[cfg(test)]
 pub(crate) mod requests;
-#[cfg(test)]
-mod schedules;
+pub mod schedules;
 #[cfg(test)]
 pub(crate) mod scripted;

@@ -2,12 +2,10 @@
 
 use std::collections::HashSet;
 
+use kassa::_internals::schedules::merchant::Broken;
 use kassa_sandbox::{EndpointName, Payment, PaymentKind, PaymentStatus, Sandbox};
 
 use crate::journal::Event;
-
-/// What must never happen, in one sentence.
-pub type Broken = String;
 
 /// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a merchant's call.
 pub fn check(sandbox: &Sandbox, journal: &[Event], by_payer: &HashSet<String>) -> Result<(), Broken> {

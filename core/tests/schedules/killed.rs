@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     journal::{Event, Journal, MARK},
-    story::play_merchants,
+    scene::play_merchants,
 };
 
 /// What a child is told by: a seed and an address.

@@ -5,20 +5,16 @@
 //! --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
 
 mod books;
-#[path = "../../src/testing/schedules/caught.rs"]
-mod caught;
 mod journal;
 mod killed;
-#[path = "../../src/testing/schedules/patience.rs"]
-mod patience;
 mod play;
-mod story;
+mod scene;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::{env, sync::Mutex, thread};
+use std::{sync::Mutex, thread};
 
-use caught::caught;
+use kassa::_internals::schedules::{caught::caught, settings::number};
 use kassa_sandbox::FaultName;
 use play::{Coverage, counted, play};
 
@@ -26,6 +22,7 @@ use play::{Coverage, counted, play};
 const SCHEDULES: u64 = 500;
 /// How many are played at once: most of the time they wait.
 const AT_ONCE: u64 = 24;
+
 #[test]
 fn nothing_is_lost_over_real_sockets() {
     if let Some(seed) = number("KASSA_SEED") {
@@ -69,8 +66,4 @@ fn check_coverage(coverage: &Coverage) {
     for fault in FaultName::ALL {
         assert!(coverage.get(fault).is_some_and(|struck| *struck > 0), "{fault} never struck");
     }
-}
-
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} must be a whole number")))
 }

@@ -11,16 +11,17 @@ use std::{
 use fastrand::Rng;
 use futures_util::future::try_join_all;
 use kassa::{
+    _internals::schedules::merchant::{Broken, PRICE, key_of},
     Callback, ExpectedPayment, Gateway, PaymentError, PaymentKind, PaymentRef, PollPolicy, StatusReport, WatchOutcome,
 };
 use kassa_sandbox::{EndpointName, Fault, FaultName, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
 use tokio::runtime::Builder;
 
 use crate::{
-    books::{self, Broken},
+    books,
     journal::{Event, Journal},
     killed::play_and_kill,
-    story::{PRICE, open, play_merchants},
+    scene::{open, play_merchants},
 };
 
 /// How often each fault struck.
@@ -169,7 +170,7 @@ async fn settle(
 
 /// The payment comes to its true end; or it is given back, where it was made only now.
 async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> Result<Option<PaymentRef>, Broken> {
-    let key = payment.order_number.clone().or(payment.transaction_id.clone()).unwrap_or_default();
+    let key = key_of(payment);
     // One that was made after all were decided has no end yet: it is decided in the next round.
     let has_end = sandbox.payment(&key).is_some_and(|payment| payment.status.is_final());
     // Long for what has an end; what was never made takes all of it.

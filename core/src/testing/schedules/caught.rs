@@ -5,11 +5,16 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-pub(super) fn caught<T>(play: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+/// What a play comes to; its panic is a sentence, too.
+///
+/// # Errors
+/// What broke.
+pub fn caught<T>(play: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| Err(sentence(&*panic)))
 }
 
-pub(super) fn sentence(panic: &(dyn Any + Send)) -> String {
+/// The words of a panic.
+pub fn sentence(panic: &(dyn Any + Send)) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     format!("it panicked: {}", words.unwrap_or("without a word"))
 }

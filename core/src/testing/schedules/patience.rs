@@ -5,17 +5,20 @@ use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 use fastrand::Rng;
 use tokio::time::timeout;
 
+/// When a caller gives up.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Patience {
+pub enum Patience {
+    /// Never.
     Endless,
     /// Drops the call at the await with this number.
     Awaits(u32),
+    /// After this time.
     For(Duration),
 }
 
 impl Patience {
     /// One half waits for ever; those who wait for a time wait for a short or a long one.
-    pub(super) fn draw(rng: &mut Rng, short: Duration, long: Duration) -> Self {
+    pub fn draw(rng: &mut Rng, short: Duration, long: Duration) -> Self {
         match rng.u8(..4) {
             0 | 1 => Self::Endless,
             2 => Self::Awaits(rng.u32(..3)),
@@ -27,7 +30,7 @@ impl Patience {
     }
 
     /// The call's answer, or nothing where the caller gave up; the call is gone then.
-    pub(super) async fn wait_for<T>(self, call: impl Future<Output = T>) -> Option<T> {
+    pub async fn wait_for<T>(self, call: impl Future<Output = T>) -> Option<T> {
         match self {
             Self::Endless => Some(call.await),
             Self::For(time) => timeout(time, call).await.ok(),

@@ -15,7 +15,8 @@ use super::{
     caught::caught,
     coverage::Coverage,
     line::{Line, Process},
-    story::{Broken, Disk, Story},
+    merchant::{Broken, Merchant, key_of},
+    scene::{Disk, InMemory},
     world::{End, World},
 };
 use crate::{
@@ -69,7 +70,7 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
     let stories = gateways.iter().enumerate().map(|(number, (line, gateway))| {
         let order = format!("order-{number}");
         let (world, line, gateway, disk) = (world.clone(), line.clone(), gateway.clone(), disk.clone());
-        Story { world, line, gateway, order, disk }.run()
+        Merchant { scene: InMemory { world, line, disk }, gateway, order }.run()
     });
     if world.random(|rng| rng.u8(..4) == 0) {
         let time = world.random(|rng| Duration::from_millis(rng.u64(..40_000)));
@@ -107,7 +108,7 @@ async fn settle(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Resul
         let policy = PollPolicy { deadline: Duration::from_secs(600), ..PollPolicy::default() };
         let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
         let outcome = watch.outcome().await;
-        let key = payment.order_number.or(payment.transaction_id).unwrap_or_default();
+        let key = key_of(&payment);
         told_the_truth(&key, world.payment(&key).map(|payment| payment.end), outcome)
     });
     try_join_all(watches).await.map(drop)

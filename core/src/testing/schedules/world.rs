@@ -13,6 +13,9 @@ use strum::VariantArray;
 use super::{fault::Fault, replies};
 use crate::reply::Reply;
 
+/// The one-time password of every payer.
+pub(super) const OTP: &str = "123456";
+
 /// How a payment ends once nothing keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -146,6 +149,7 @@ impl World {
                 state.make(call, &key, true);
                 replies::created(&key)
             }
+            "mbank_confirm" if text("otp") != OTP => replies::refused(400, "a wrong password"),
             "mbank_confirm" => state.confirm(call, &text("orderNumber")),
             "pay_form" => replies::pay_form(),
             "qr_image" => replies::qr_image(),

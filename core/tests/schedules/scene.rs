@@ -1,0 +1,153 @@
+//! The scene over sockets: requests go to the sandbox, and every word is written into a journal, to be compared with its books.
+
+use std::{cell::RefCell, time::Duration};
+
+use fastrand::Rng;
+use futures_util::future::join_all;
+use kassa::{
+    _internals::schedules::merchant::{Broken, Call, End, Merchant, PRICE, Pace, Scene},
+    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PayFormCreated, PaymentRef,
+    PollPolicy, QrPayment,
+};
+use kassa_sandbox::{EndpointName, TEST_CARDS, TEST_PHONES};
+
+use crate::{
+    journal::{Event, Journal},
+    support,
+};
+
+/// Nobody listens there: every callback is read in the sandbox's books.
+const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";
+
+/// The gateway as a merchant sees it.
+pub fn open(url: &str, settings: impl FnOnce(&mut GatewayConfig)) -> Gateway {
+    let mut config = GatewayConfig::new(url, Credentials::basic("kassa", "sandbox"));
+    settings(&mut config);
+    Gateway::new(config).expect("a good configuration")
+}
+
+/// Plays the merchants of a seed to their end.
+pub async fn play_merchants(seed: u64, url: &str, journal: &Journal) {
+    let mut rng = Rng::with_seed(seed);
+    let gateway = open(url, |config| {
+        config.deadline = Duration::from_millis(rng.u64(200..800));
+        config.query_retries = rng.u32(..3);
+    });
+    let merchants = (0..rng.usize(2..6)).map(|number| {
+        let scene = OverSockets { rng: RefCell::new(rng.fork()), journal: journal.clone() };
+        Merchant { scene, gateway: gateway.clone(), order: format!("order-{number}") }.run()
+    });
+    for played in join_all(merchants.collect::<Vec<_>>()).await {
+        if let Err(sentence) = played {
+            journal.write(Event::Broken { sentence });
+        }
+    }
+    // A close waits for the payments that nobody waits for any more, and for no more than their deadline.
+    if tokio::time::timeout(Duration::from_secs(60), gateway.close()).await.is_err() {
+        journal.write(Event::Broken { sentence: "a close never came to an end".into() });
+    }
+}
+
+struct OverSockets {
+    rng: RefCell<Rng>,
+    journal: Journal,
+}
+
+impl OverSockets {
+    fn below(&self, end: usize) -> usize {
+        self.rng.borrow_mut().usize(..end)
+    }
+}
+
+impl Scene for OverSockets {
+    /// The journal tells calls apart by endpoint and key.
+    type Id = ();
+
+    fn random<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        draw(&mut self.rng.borrow_mut())
+    }
+
+    fn pace(&self) -> Pace {
+        Pace {
+            short: Duration::from_millis(20),
+            long: Duration::from_millis(700),
+            poll: PollPolicy { interval: Duration::from_millis(20), deadline: Duration::from_millis(600) },
+        }
+    }
+
+    fn card_payment(&self, order: &str) -> CardPayment {
+        let pan = TEST_CARDS[self.below(TEST_CARDS.len())].pan;
+        CardPayment {
+            order_number: order.to_owned(),
+            amount: PRICE.into(),
+            card: Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov").into(),
+            callback_url: CALLBACK_URL.into(),
+            ..support::card_payment()
+        }
+    }
+
+    fn mbank_payment(&self, order: &str) -> (MbankPayment, String) {
+        let payers: Vec<_> = TEST_PHONES.iter().filter(|it| it.provider == kassa_sandbox::Provider::MBank).collect();
+        let payer = payers[self.below(payers.len())];
+        let payment = MbankPayment {
+            order_number: order.to_owned(),
+            phone: payer.phone.into(),
+            amount_som: PRICE.into(),
+            callback_url: Some(CALLBACK_URL.into()),
+            ..support::mbank_payment()
+        };
+        (payment, payer.otp.to_owned())
+    }
+
+    fn pay_form(&self) -> PayForm {
+        PayForm { amount: PRICE.into(), callback_url: CALLBACK_URL.into(), ..support::pay_form() }
+    }
+
+    fn qr_payment(&self) -> QrPayment {
+        QrPayment { sum_tyiyn: Some(i64::from(PRICE) * 100), requisite: None, callback_url: Some(CALLBACK_URL.into()) }
+    }
+
+    fn store(&self, payment: &PaymentRef) {
+        self.journal.write(Event::Stored { payment: payment.clone() });
+    }
+
+    fn begin(&self, call: &Call) {
+        self.journal.write(Event::Began { endpoint: the_sandboxes_name(call.endpoint), key: call.key.clone() });
+    }
+
+    fn end(&self, (): (), call: Call, end: End<'_>) -> Result<(), Broken> {
+        let (endpoint, key) = (the_sandboxes_name(call.endpoint), call.key);
+        match end {
+            End::Answered => self.journal.write(Event::Answered { endpoint, key }),
+            End::Clean(error) => self.journal.write(Event::Clean { endpoint, key, detail: error.to_string() }),
+            End::GivenUp | End::Unknown => {}
+        }
+        Ok(())
+    }
+
+    fn made_page(&self, page: &PayFormCreated) {
+        let token = page.pay_form_url.rsplit_once("token=").map_or_else(String::new, |(_, token)| token.into());
+        self.journal.write(Event::Page { token });
+    }
+
+    fn told_final(&self, key: &str, charged: bool) -> Result<(), Broken> {
+        self.journal.write(Event::Said { key: key.to_owned(), charged });
+        Ok(())
+    }
+}
+
+/// The two sides name endpoints on their own.
+fn the_sandboxes_name(endpoint: &str) -> EndpointName {
+    match endpoint {
+        "card_payment" => EndpointName::Payment,
+        "payment_status" => EndpointName::Status,
+        "mbank_payment" => EndpointName::MbankPay,
+        "mbank_confirm" => EndpointName::MbankConfirm,
+        "pay_form" => EndpointName::PayForm,
+        "provider_status" => EndpointName::GetStatus,
+        "qr_image" => EndpointName::QrDynamic,
+        "qr_data" => EndpointName::QrDynamicData,
+        "qr_status" => EndpointName::QrTransactionStatus,
+        other => unreachable!("no such endpoint: {other}"),
+    }
+}
