@@ -1,11 +1,12 @@
-//! The fuzz corpus, packed: one file for each target, in it an input a line, as standard base64. A line that another branch adds or
-//! removes merges like any other text.
+//! The fuzz corpus, packed: one file for each target, in it an input a line, as standard base64. A line that another
+//! branch adds or removes merges like any other text.
 
 use std::{fs, io, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// The inputs that the engine has found for a target, in the order of their lines; none where it has found nothing so far.
+/// The inputs that the engine has found for a target, in the order of their lines; none where it has found nothing so
+/// far.
 ///
 /// # Errors
 ///

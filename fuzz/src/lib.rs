@@ -1,5 +1,5 @@
-//! Every parser that reads bytes from outside, each behind a function that takes any bytes. None may panic, hang, or take more memory
-//! than its input allows; and what each says must be true whatever comes.
+//! Every parser that reads bytes from outside, each behind a function that takes any bytes. None may panic, hang, or
+//! take more memory than its input allows; and what each says must be true whatever comes.
 
 pub mod corpus;
 mod replies;

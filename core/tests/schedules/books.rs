@@ -9,7 +9,8 @@ use crate::journal::Event;
 /// What must never happen, in one sentence.
 pub type Broken = String;
 
-/// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a merchant's call.
+/// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a
+/// merchant's call.
 pub fn check(sandbox: &Sandbox, journal: &[Event], by_payer: &HashSet<String>) -> Result<(), Broken> {
     let books = Books { payments: sandbox.payments(), journal, by_payer };
     books.nothing_broke()?;

@@ -128,7 +128,8 @@ impl Story {
                 break;
             }
         }
-        // A payer types in the password that came, also where the merchant heard nothing; one in four types it wrong at first.
+        // A payer types in the password that came, also where the merchant heard nothing; one in four types it wrong at
+        // first.
         for attempt in 0..3 {
             let otp = if attempt == 0 && self.below(4) == 0 { "000000" } else { payer.otp };
             let call = self.gateway.confirm_mbank_payment(&self.order, otp, None);

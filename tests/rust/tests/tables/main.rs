@@ -1,7 +1,8 @@
-//! The sandbox's test data, as a table for each language: written from `sandbox/data/test_data.json`, which says everything once.
+//! The sandbox's test data, as a table for each language: written from `sandbox/data/test_data.json`, which says
+//! everything once.
 //!
-//! `cargo test -p kassa-conformance --test tables` fails where a committed table is stale; with `-- --generate` it writes all of them
-//! anew.
+//! `cargo test -p kassa-conformance --test tables` fails where a committed table is stale; with `-- --generate` it
+//! writes all of them anew.
 
 mod data;
 mod kotlin;
