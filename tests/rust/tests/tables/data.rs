@@ -22,7 +22,8 @@ pub struct Card {
     pub pan: String,
     pub three_ds: ThreeDs,
     pub outcome: Outcome,
-    otp: String,
+    /// The right one-time password on its page, where it has one.
+    pub otp: String,
     pub doc: String,
 }
 

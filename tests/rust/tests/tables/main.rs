@@ -9,6 +9,7 @@ mod kotlin;
 mod names;
 mod prose;
 mod python;
+mod rust;
 mod swift;
 
 use std::{
@@ -34,7 +35,8 @@ struct Table {
 
 fn main() -> ExitCode {
     let data = TestData::load();
-    let tables: Vec<Table> = [python::tables, kotlin::tables, swift::tables].iter().flat_map(|of| of(&data)).collect();
+    let tables: Vec<Table> =
+        [rust::tables, python::tables, kotlin::tables, swift::tables].iter().flat_map(|of| of(&data)).collect();
     if std::env::args().any(|argument| argument == "--generate") {
         tables.iter().for_each(|table| fs::write(repository().join(table.path), &table.content).unwrap());
         return ExitCode::SUCCESS;
