@@ -49,8 +49,8 @@ pub struct Phone {
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     pub word: String,
-    #[expect(dead_code, reason = "only the sandbox itself has to know")]
-    strikes: Moment,
+    /// Only the sandbox itself has to know.
+    pub strikes: Moment,
     pub doc: String,
 }
 

@@ -2,13 +2,17 @@
 
 use crate::{
     Table,
-    data::{Outcome, Provider, TestData, ThreeDs},
-    prose::mark,
+    data::{Moment, Outcome, Provider, TestData, ThreeDs},
+    names::{lower_snake, upper_camel},
+    prose::{lines, mark, with_parameters},
 };
 
 pub fn tables(data: &TestData) -> Vec<Table> {
     let table = |path, content: String| Table { path, content: mark("//") + "\n" + &content };
-    vec![table("sandbox/src/test_data/payers.rs", payers(data))]
+    vec![
+        table("sandbox/src/test_data/payers.rs", payers(data)),
+        table("sandbox/src/faults/name/table.rs", faults(data)),
+    ]
 }
 
 const PAYERS: &str = "\
@@ -45,6 +49,22 @@ fn payers(data: &TestData) -> String {
     )
 }
 
+const FAULTS: &str = "\
+//! Every fault: what it does, its name in three spellings, and the moment at which it strikes.
+
+use super::{Fault, Moment};
+";
+
+fn faults(data: &TestData) -> String {
+    let rows = data.faults.iter().map(|fault| {
+        let doc = with_parameters(&fault.doc, "delay_ms", "retry_after_s");
+        let (variant, constructor) = (upper_camel(&fault.word), lower_snake(&fault.word));
+        let moment = moment(fault.strikes);
+        lines(&doc, "    /// ") + &format!("    {variant}, {constructor}, {:?}, {moment};\n", fault.word)
+    });
+    format!("{FAULTS}\nfaults! {{\n{}}}\n", rows.collect::<String>())
+}
+
 fn three_ds(check: ThreeDs) -> &'static str {
     match check {
         ThreeDs::V2 => "V2",
@@ -67,5 +87,15 @@ fn provider(provider: Provider) -> &'static str {
     match provider {
         Provider::MBank => "MBank",
         Provider::MegaPay => "MegaPay",
+    }
+}
+
+fn moment(moment: Moment) -> &'static str {
+    match moment {
+        Moment::Connection => "Connection",
+        Moment::Request => "Request",
+        Moment::Reply => "Reply",
+        Moment::Payment => "Payment",
+        Moment::Callback => "Callback",
     }
 }
