@@ -3,22 +3,22 @@
 .PHONY: demo shop sandbox help test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz wheel sdist jar bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
-	@scripts/need cargo cc
+	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-checkout --bin checkout -- all
 
 shop: ## A web shop that takes payments, with a sandbox of its own
-	@scripts/need cargo cc python3
-	@scripts/shop
+	@scripts/ci/ensure-tools cargo cc python3
+	@scripts/python/run-shop
 
 sandbox: ## The gateway's side with an invented history; its dashboard is at the address it prints
-	@scripts/need cargo cc
+	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## Everything there is
-	@scripts/need cargo cc
+	@scripts/ci/ensure-tools cargo cc
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
 	@$(MAKE) --no-print-directory test-python
@@ -26,54 +26,54 @@ test: ## Everything there is
 	@$(MAKE) --no-print-directory test-swift
 
 test-rust: ## The core and the checkout
-	@scripts/need cargo cc
+	@scripts/ci/ensure-tools cargo cc
 	cargo test --locked -p kassa -p kassa-checkout
 
 test-sandbox: ## The sandbox
-	@scripts/need cargo cc
+	@scripts/ci/ensure-tools cargo cc
 	cargo test --locked -p kassa-sandbox
 
 test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages
-	@scripts/need cargo cc python3 chromium
-	scripts/test-python
+	@scripts/ci/ensure-tools cargo cc python3 chromium
+	scripts/python/test-packages
 
 test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, and the recipe for an AAR
-	@scripts/need cargo cc javac mvn strip
-	scripts/test-kotlin
+	@scripts/ci/ensure-tools cargo cc javac mvn strip
+	scripts/kotlin/test-packages
 
 test-swift: ## The Swift package and its example, warnings as errors; on Debian, Swift is set up where it is missing
-	@scripts/need cargo cc
-	scripts/test-swift
+	@scripts/ci/ensure-tools cargo cc
+	scripts/swift/test-packages
 
 soak: ## A million random schedules in memory, or SCHEDULES=5000000
-	@scripts/need cargo cc
+	@scripts/ci/ensure-tools cargo cc
 	KASSA_SCHEDULES=$(or $(SCHEDULES),1000000) cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
 
 fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
-	@scripts/need cargo cc c++
-	scripts/fuzz $(TARGETS)
+	@scripts/ci/ensure-tools cargo cc c++
+	scripts/ci/fuzz-parsers $(TARGETS)
 
 wheel: ## The Python wheels, stripped, tried in fresh environments of every CPython that is found
-	@scripts/need cargo cc python3 strip
-	scripts/python-wheel
-	scripts/python-sandbox-wheel
+	@scripts/ci/ensure-tools cargo cc python3 strip
+	scripts/python/build-wheel
+	scripts/python/build-sandbox-wheel
 
 sdist: ## The Python source distribution, built and installed by pip
-	@scripts/need cargo cc python3
-	scripts/python-sdist
+	@scripts/ci/ensure-tools cargo cc python3
+	scripts/python/build-sdist
 
 jar: ## The jars of the Kotlin packages, documentation included
-	@scripts/need cargo cc javac mvn strip
-	scripts/kotlin-jar
+	@scripts/ci/ensure-tools cargo cc javac mvn strip
+	scripts/kotlin/build-jars
 
 bench: ## Kassa beside its peers, as ratios in one run; writes BENCHMARKS.md
-	@scripts/need cargo cc python3 strip
-	scripts/bench
+	@scripts/ci/ensure-tools cargo cc python3 strip
+	scripts/ci/run-benchmarks
 
 lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
-	@scripts/need cargo cc git
+	@scripts/ci/ensure-tools cargo cc git
 	! git grep --line-number --extended-regexp '^(<{7}|>{7}) '
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
-	scripts/deny
+	scripts/ci/check-crates

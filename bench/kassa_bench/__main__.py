@@ -35,12 +35,13 @@ def preface() -> str:
 
 Every table comes from one run on one machine: {now}, {machine}. The subjects of a table were measured in turn, round by
 round, and the ratio is taken round by round, so read the ratios, not the times. A ratio under 1 means that Kassa needs less.
-Repeat with `make bench`, which installs the peers into a folder of its own. `scripts/bench NAME` prints one suite alone.
+Repeat with `make bench`, which installs the peers into a folder of its own. `scripts/ci/run-benchmarks NAME` prints one suite
+alone.
 """
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    arguments = argparse.ArgumentParser(prog="scripts/ci/run-benchmarks", description=__doc__)
     arguments.add_argument("suites", nargs="*", metavar="SUITE", help=f"one of {', '.join(SUITES)}; all unless given")
     chosen: list[str] = arguments.parse_args().suites
     if unknown := set(chosen) - set(SUITES):

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// The Rust core. Apple's systems get it as an XCFramework, made by scripts/swift-xcframework; elsewhere the linker finds the
-// library that scripts/swift-native builds.
+// The Rust core. Apple's systems get it as an XCFramework, made by scripts/swift/build-xcframework; elsewhere the linker finds the
+// library that scripts/swift/build-native builds.
 #if os(macOS)
 let core = Target.binaryTarget(name: "KassaFFI", path: "KassaFFI.xcframework")
 #else

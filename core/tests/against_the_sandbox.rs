@@ -57,7 +57,8 @@ fn post(page: &str, form: &[(&str, &str)]) -> (u16, Option<String>) {
     let mut stream = TcpStream::connect(page.socket_addrs(|| None).unwrap()[0]).unwrap();
     write!(
         stream,
-        "POST {}?{} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "POST {}?{} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         page.path(),
         page.query().unwrap_or_default(),
         body.len(),

@@ -1,5 +1,5 @@
-//! Two thousand payments at once, while one exchange in twenty goes wrong. This file holds one test, because it looks at the memory
-//! and the sockets of its whole process.
+//! Two thousand payments at once, while one exchange in twenty goes wrong. This file holds one test, because it looks
+//! at the memory and the sockets of its whole process.
 
 mod support;
 
@@ -20,9 +20,11 @@ static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 const PAYMENTS: usize = 2_000;
 /// Each of five faults strikes so often: one exchange in twenty meets one.
 const ONE_IN_A_HUNDRED: f64 = 0.01;
-/// How many more bytes may be in use after a third crowd than after the first: less than a payment in ten could leave behind.
+/// How many more bytes may be in use after a third crowd than after the first: less than a payment in ten could leave
+/// behind.
 const IN_USE: usize = 128 * 1024;
-/// How much more the process may hold: what is free again is the allocator's, which seldom gives it back, and keeps it for each thread.
+/// How much more the process may hold: what is free again is the allocator's, which seldom gives it back, and keeps it
+/// for each thread.
 const HELD: u64 = 128 * 1024 * 1024;
 
 /// Whether the gateway may have no payment: only where nobody was told that it exists.

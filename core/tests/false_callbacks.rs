@@ -1,5 +1,5 @@
-//! Callbacks that lie, come twice, come too early or contradict each other: what a merchant is told of each, by the real sandbox
-//! wherever it can play the part.
+//! Callbacks that lie, come twice, come too early or contradict each other: what a merchant is told of each, by the
+//! real sandbox wherever it can play the part.
 
 mod support;
 

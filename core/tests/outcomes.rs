@@ -369,8 +369,8 @@ fn each_error_says_what_happened_and_what_to_do() {
     };
     assert_eq!(
         unknown.to_string(),
-        "The outcome of kassa1:kind=card&order=order-1&provider=Cards is unknown, it may have happened: HTTP 500 does not tell \
-         whether the payment was made, code 96. Watch it; never send it again."
+        "The outcome of kassa1:kind=card&order=order-1&provider=Cards is unknown, it may have happened: HTTP 500 does \
+         not tell whether the payment was made, code 96. Watch it; never send it again."
     );
     let refused =
         PaymentError::Refused { http_status: 400, code: Some("05".into()), reason: Some("No".into()), body: "".into() };

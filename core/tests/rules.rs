@@ -1,4 +1,5 @@
-//! The rules of the interface's request tables: each passes at its limit and fails past it, and nothing invalid is sent.
+//! The rules of the interface's request tables: each passes at its limit and fails past it, and nothing invalid is
+//! sent.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Plants a card number, a CVC, a one-time password and a password, runs everything there is against gateways that echo them,
-//! and looks for them in every log, error and answer.
+//! Plants a card number, a CVC, a one-time password and a password, runs everything there is against gateways that echo
+//! them, and looks for them in every log, error and answer.
 
 mod support;
 
@@ -56,9 +56,10 @@ fn echo(request: &Received, status: u16, code: &str) -> Answer {
     reply(
         status,
         &format!(
-            r#"{BOM}{{"code":"{code}","message":"declined: {status_word}","headers":{headers},"sent":{sent},"text":{as_text}{card}{otp},
-                "password":"{PASSWORD}","sentence":"your password {PASSWORD}",
-                "data":{{"status":"{status_word}","ConfirmationUrl":"https://gw.example.kg/3ds?token={token}","currency":"{status_word}","orderNumber":"{status_word}"}}}}"#,
+            r#"{BOM}{{"code":"{code}","message":"declined: {status_word}","headers":{headers},"sent":{sent},
+                "text":{as_text}{card}{otp},"password":"{PASSWORD}","sentence":"your password {PASSWORD}",
+                "data":{{"status":"{status_word}","ConfirmationUrl":"https://gw.example.kg/3ds?token={token}",
+                "currency":"{status_word}","orderNumber":"{status_word}"}}}}"#,
         ),
     )
 }
@@ -148,7 +149,8 @@ fn printed() {
     config.proxy = Proxy::url(format!("http://user:{PASSWORD}@proxy.example")).into();
     let gateway = Gateway::new(config.clone()).unwrap();
     let text = format!(
-        "{card:?} {card} {card:#?} {payment:?} {payment:#?} {} {:?} {credentials:?} {credentials:#?} {config:?} {config:#?} {gateway:?}",
+        "{card:?} {card} {card:#?} {payment:?} {payment:#?} {} {:?} {credentials:?} {credentials:#?} \
+         {config:?} {config:#?} {gateway:?}",
         payment.payment_ref(),
         payment.advice(),
     );

@@ -189,8 +189,8 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
     }
 }
 
-/// Wherever a call is on its way through the sockets when its caller goes: before the request, within it, or before the answer. When
-/// it is, is the machine's choice; what must hold, holds at any moment.
+/// Wherever a call is on its way through the sockets when its caller goes: before the request, within it, or before the
+/// answer. When it is, is the machine's choice; what must hold, holds at any moment.
 #[tokio::test]
 async fn giving_up_after_any_number_of_polls_sends_a_payment_at_most_once() {
     let server = Server::start(|request| {

@@ -8,8 +8,8 @@ use kassa::{
 };
 use support::{CVC, OTP, Op, Received, Server, card_payment, mbank_payment, pay_form, qr_payment};
 
-/// Values that break out of a path, a query, a header or a JSON string where nobody encodes them: as they are, as one value
-/// of a query, and as a JSON string.
+/// Values that break out of a path, a query, a header or a JSON string where nobody encodes them: as they are, as one
+/// value of a query, and as a JSON string.
 const HOSTILE: &[(&str, &str, &str)] = &[
     ("..", "..", r#""..""#),
     ("../../admin", "..%2F..%2Fadmin", r#""../../admin""#),
@@ -82,12 +82,23 @@ async fn lines_and_bodies_are_those_of_the_interface() {
         (
             sent(async |gateway| gateway.create_card_payment(card_payment()).await).await,
             "POST /api/v1.1.0/payment HTTP/1.1",
-            r#"{"orderNumber":"order-1","description":"Two tickets","amount":100.10,"currency":"KGS","pan":"4111111111111111","expiryMonth":"08","expiryYear":2031,"cvc":"737","language":"ky","name":"Aibek Usenov","callbackUrl":"https://shop.example.kg/cb","ip":"203.0.113.7"}"#,
+            concat!(
+                r#"{"orderNumber":"order-1","description":"Two tickets","amount":100.10,"currency":"KGS","#,
+                r#""pan":"4111111111111111","expiryMonth":"08","expiryYear":2031,"cvc":"737","#,
+                r#""language":"ky","name":"Aibek Usenov","callbackUrl":"https://shop.example.kg/cb","#,
+                r#""ip":"203.0.113.7"}"#
+            ),
         ),
         (
             sent(async |gateway| gateway.create_card_payment(full_card).await).await,
             "POST /api/v1.1.0/payment HTTP/1.1",
-            r#"{"orderNumber":"order-1","description":"Two tickets","amount":100.10,"currency":"KGS","pan":"4111111111111111","expiryMonth":"08","expiryYear":2031,"cvc":"737","language":"ky","name":"Aibek Usenov","returnUrl":"myshop://paid","callbackUrl":"https://shop.example.kg/cb","ip":"203.0.113.7","email":"aibek@example.kg"}"#,
+            concat!(
+                r#"{"orderNumber":"order-1","description":"Two tickets","amount":100.10,"currency":"KGS","#,
+                r#""pan":"4111111111111111","expiryMonth":"08","expiryYear":2031,"cvc":"737","#,
+                r#""language":"ky","name":"Aibek Usenov","returnUrl":"myshop://paid","#,
+                r#""callbackUrl":"https://shop.example.kg/cb","ip":"203.0.113.7","#,
+                r#""email":"aibek@example.kg"}"#
+            ),
         ),
         (
             sent(async |gateway| gateway.payment_status("gw-1", None).await).await,
@@ -107,7 +118,10 @@ async fn lines_and_bodies_are_those_of_the_interface() {
         (
             sent(async |gateway| gateway.create_mbank_payment(full_mbank).await).await,
             "POST /api/v1.1.0/mbank/pay HTTP/1.1",
-            r#"{"orderNumber":"order-2","phone":"996700000001","amount":250,"comment":"Tea","callbackUrl":"https://shop.example.kg/cb"}"#,
+            concat!(
+                r#"{"orderNumber":"order-2","phone":"996700000001","amount":250,"comment":"Tea","#,
+                r#""callbackUrl":"https://shop.example.kg/cb"}"#
+            ),
         ),
         (
             sent(async |gateway| gateway.confirm_mbank_payment("order-2", OTP, None).await).await,
@@ -117,7 +131,10 @@ async fn lines_and_bodies_are_those_of_the_interface() {
         (
             sent(async |gateway| gateway.create_pay_form(pay_form()).await).await,
             "POST /api/v1.1.0/pay-form HTTP/1.1",
-            r#"{"amount":5,"serviceName":"Shop","callbackURL":"https://shop.example.kg/cb?ref=17","returnURL":"https://shop.example.kg/back"}"#,
+            concat!(
+                r#"{"amount":5,"serviceName":"Shop","callbackURL":"https://shop.example.kg/cb?ref=17","#,
+                r#""returnURL":"https://shop.example.kg/back"}"#
+            ),
         ),
         (
             sent(async |gateway| gateway.provider_status("order-1", Provider::Cards).await).await,
@@ -324,9 +341,10 @@ async fn hostile_values_stay_one_json_string() {
             (
                 Op::CardPayment,
                 sent(async |gateway| gateway.create_card_payment(card).await).await,
-                format!(
-                    r#"{{"orderNumber":{json},"description":"Two tickets","amount":100.10,"currency":"KGS","pan":"4111111111111111","expiryMonth":"08","expiryYear":2031,"cvc":"737","language":"ky","name":{json},"callbackUrl":"https://shop.example.kg/cb","ip":"203.0.113.7","email":{json}}}"#
-                ),
+                format!(r#"{{"orderNumber":{json},"description":"Two tickets","amount":100.10,"currency":"KGS","#)
+                    + r#""pan":"4111111111111111","expiryMonth":"08","expiryYear":2031,"cvc":"737","language":"ky","#
+                    + &format!(r#""name":{json},"callbackUrl":"https://shop.example.kg/cb","ip":"203.0.113.7","#)
+                    + &format!(r#""email":{json}}}"#),
             ),
             (
                 Op::MbankPayment,

@@ -1,13 +1,14 @@
-//! Every parser that reads bytes from outside, each behind a function that takes any bytes. None may panic, hang, or take more memory
-//! than its input allows; and what each says must be true whatever comes.
+//! Every parser that reads bytes from outside, each behind a function that takes any bytes. None may panic, hang, or
+//! take more memory than its input allows; and what each says must be true whatever comes.
 
+pub mod corpus;
 mod replies;
 mod sandbox_bodies;
 mod texts;
 
 /// A parser, fed.
 pub struct Target {
-    /// Its name, and that of the folder with its inputs.
+    /// Its name, and that of the folder with its seeds and the file with its corpus.
     pub name: &'static str,
     /// Reads one input. It panics where something does not hold.
     pub run: fn(&[u8]),

@@ -123,7 +123,8 @@ impl Case<'_> {
         assert_eq!(error.payment_may_exist(), may_have_moved, "HTTP {http_status}: {error}");
     }
 
-    /// Where a reply can be a verdict. A question is refused by its HTTP status alone: what was asked about is another matter.
+    /// Where a reply can be a verdict. A question is refused by its HTTP status alone: what was asked about is another
+    /// matter.
     fn can_refuse(&self, sent: Sent) -> bool {
         match (self.http_status, sent) {
             (200..=299, Sent::Question) => false,
@@ -135,8 +136,8 @@ impl Case<'_> {
         }
     }
 
-    /// A secret is only known to be one where the call held it. One that could be an ordinary number is masked where it is a whole
-    /// value, which only a JSON body tells.
+    /// A secret is only known to be one where the call held it. One that could be an ordinary number is masked where it
+    /// is a whole value, which only a JSON body tells.
     fn shows_no_secret(&self, sent: Sent, raw: &str, shown: &str) {
         for secret in [PASSWORD, TOKEN] {
             assert!(!shown.contains(secret), "a credential comes out: {shown}");

@@ -1,5 +1,7 @@
 //! The test cards and test phones: the only payers the sandbox knows, and how each of them ends.
 
+mod payers;
+
 use std::fmt;
 
 use crate::{
@@ -7,6 +9,8 @@ use crate::{
     payment::Provider,
     state::{Event, RejectReason},
 };
+
+pub use payers::{TEST_CARDS, TEST_PHONES};
 
 /// How a test payer's payment ends once the payer did their part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +107,8 @@ pub struct TestPhone {
     pub outcome: TestOutcome,
 }
 
-const fn card(pan: &'static str, three_ds: ThreeDs, outcome: TestOutcome) -> TestCard {
-    TestCard { pan, three_ds, outcome, otp: "123456" }
+const fn card(pan: &'static str, three_ds: ThreeDs, outcome: TestOutcome, otp: &'static str) -> TestCard {
+    TestCard { pan, three_ds, outcome, otp }
 }
 
 const fn phone(provider: Provider, phone: &'static str, otp: &'static str, outcome: TestOutcome) -> TestPhone {
@@ -112,37 +116,6 @@ const fn phone(provider: Provider, phone: &'static str, otp: &'static str, outco
 }
 
 use TestOutcome::{Approved, Declined, Error, InsufficientFunds, StuckPending};
-
-/// Every test card. The 13 and the 20 digit one stand at the interface's limits of length.
-pub const TEST_CARDS: [TestCard; 15] = [
-    card("4111111111111111", ThreeDs::V2, Approved),
-    card("4111111111000124", ThreeDs::V2, Declined),
-    card("4111111111000231", ThreeDs::V2, InsufficientFunds),
-    card("4111111111000348", ThreeDs::V2, StuckPending),
-    card("5200000000001013", ThreeDs::V1, Approved),
-    card("5200000000001021", ThreeDs::V1, Declined),
-    card("5200000000001039", ThreeDs::V1, InsufficientFunds),
-    card("5200000000001047", ThreeDs::V1, StuckPending),
-    card("4000000000002016", ThreeDs::None, Approved),
-    card("4222222222222", ThreeDs::None, Approved),
-    card("62000000000000002019", ThreeDs::None, Approved),
-    card("4000000000002024", ThreeDs::None, Declined),
-    card("4000000000002032", ThreeDs::None, InsufficientFunds),
-    card("4000000000002040", ThreeDs::None, StuckPending),
-    card("4000000000002057", ThreeDs::None, Error),
-];
-
-/// Every test phone.
-pub const TEST_PHONES: [TestPhone; 8] = [
-    phone(Provider::MBank, "996555000101", "101101", Approved),
-    phone(Provider::MBank, "996555000102", "102102", Declined),
-    phone(Provider::MBank, "996555000103", "103103", InsufficientFunds),
-    phone(Provider::MBank, "996555000104", "104104", StuckPending),
-    phone(Provider::MegaPay, "996755000201", "201201", Approved),
-    phone(Provider::MegaPay, "996755000202", "202202", Declined),
-    phone(Provider::MegaPay, "996755000203", "203203", InsufficientFunds),
-    phone(Provider::MegaPay, "996755000204", "204204", StuckPending),
-];
 
 /// The test card of a full card number.
 pub(crate) fn card_of(pan: &str) -> Option<&'static TestCard> {

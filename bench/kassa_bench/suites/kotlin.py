@@ -23,7 +23,7 @@ def jar_size() -> Figures:
 
 
 def run() -> Section:
-    command = setup("bench-kotlin")
+    command = setup("kotlin/build-bench")
     with server() as url:
         queries = comparisons([*command, "queries", url])
         names = ("Kassa", "OkHttp", "java.net.http")

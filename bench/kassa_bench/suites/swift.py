@@ -17,7 +17,7 @@ def first_query(command: list[str], name: str, url: str) -> float:
 
 
 def run() -> Section:
-    command = setup("bench-swift")
+    command = setup("swift/build-bench")
     with server() as url:
         queries = comparisons([*command, "queries", url])
         names = ("Kassa", "URLSession")

@@ -1,5 +1,5 @@
-//! From a text to a picture of its QR code, 400x400: Kassa beside the encoders and the writers of pictures that Rust has. Every
-//! picture is read back; given a folder, it is left there beside its text, for another reader.
+//! From a text to a picture of its QR code, 400x400: Kassa beside the encoders and the writers of pictures that Rust
+//! has. Every picture is read back; given a folder, it is left there beside its text, for another reader.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Many pending watches in one process, over a gateway in memory: what one holds, what a poll costs, and how late polls come. Each
-//! number of watches has a process of its own.
+//! Many pending watches in one process, over a gateway in memory: what one holds, what a poll costs, and how late polls
+//! come. Each number of watches has a process of its own.
 
 use std::{
     process::Command,
@@ -22,7 +22,10 @@ static ALLOCATOR: Counting = Counting;
 
 const NUMBERS: [usize; 3] = [1_000, 10_000, 100_000];
 const INTERVAL: Duration = Duration::from_secs(10);
-const REPLY: &str = r#"{"code":"200","message":"PAYMENT_PENDING","data":{"orderNumber":"W-0","amount":100.10,"status":"PENDING","currency":"KGS"}}"#;
+const REPLY: &str = concat!(
+    r#"{"code":"200","message":"PAYMENT_PENDING","data":{"orderNumber":"W-0","amount":100.10,"#,
+    r#""status":"PENDING","currency":"KGS"}}"#
+);
 
 /// Bytes over the idle process.
 const MEMORY_BAR: f64 = 2048.0;
@@ -95,7 +98,8 @@ async fn start(gateway: &Gateway, number: usize) {
     }
 }
 
-/// When each payment was asked about last, and how late the polls were. A poll is due one interval after the one before.
+/// When each payment was asked about last, and how late the polls were. A poll is due one interval after the one
+/// before.
 struct Polls {
     beginning: Instant,
     count: AtomicU64,

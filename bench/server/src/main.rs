@@ -9,7 +9,10 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-const BODY: &str = r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"ORDER-1","amount":100.10,"status":"CHARGE","currency":"KGS"}}"#;
+const BODY: &str = concat!(
+    r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"ORDER-1","amount":100.10,"#,
+    r#""status":"CHARGE","currency":"KGS"}}"#
+);
 
 fn main() -> io::Result<()> {
     tokio::runtime::Builder::new_current_thread().enable_io().build()?.block_on(async {

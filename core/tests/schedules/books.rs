@@ -7,7 +7,8 @@ use kassa_sandbox::{EndpointName, Payment, PaymentKind, PaymentStatus, Sandbox};
 
 use crate::journal::Event;
 
-/// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a merchant's call.
+/// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a
+/// merchant's call.
 pub fn check(sandbox: &Sandbox, journal: &[Event], by_payer: &HashSet<String>) -> Result<(), Broken> {
     let books = Books { payments: sandbox.payments(), journal, by_payer };
     books.nothing_broke()?;

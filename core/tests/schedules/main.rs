@@ -1,8 +1,9 @@
-//! Random schedules over real sockets: merchants who pay, ask, lose patience and are killed, against the sandbox with its faults, which
-//! charges twice whoever sends twice. Whatever happens, nobody is charged twice, and everybody is told the truth.
+//! Random schedules over real sockets: merchants who pay, ask, lose patience and are killed, against the sandbox with
+//! its faults, which charges twice whoever sends twice. Whatever happens, nobody is charged twice, and everybody is
+//! told the truth.
 //!
-//! A seed decides operations, faults, patience and kills; how they meet is left to the machine. `KASSA_SEED=17 cargo test -p kassa
-//! --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
+//! A seed decides operations, faults, patience and kills; how they meet is left to the machine.
+//! `KASSA_SEED=17 cargo test -p kassa --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
 
 mod books;
 mod journal;

@@ -1,5 +1,5 @@
-//! One schedule, from its seed to the end: a sandbox with faults, merchants, payers, perhaps a kill; then everything answers again,
-//! and the truth has to come out.
+//! One schedule, from its seed to the end: a sandbox with faults, merchants, payers, perhaps a kill; then everything
+//! answers again, and the truth has to come out.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -108,7 +108,8 @@ fn set_faults(sandbox: &Sandbox, rng: &mut Rng) {
     }
 }
 
-/// Payers who come and go: now and then one pays or cancels. Gives the gateway's numbers of the payments that were decided.
+/// Payers who come and go: now and then one pays or cancels. Gives the gateway's numbers of the payments that were
+/// decided.
 fn decide_now_and_then(sandbox: &Sandbox, mut rng: Rng, stopped: &Receiver<()>) -> HashSet<String> {
     let mut decided = HashSet::new();
     loop {
@@ -156,7 +157,8 @@ async fn settle(
     let mut open: Vec<PaymentRef> = stored
         .map(|text| text.parse().map_err(|error| format!("{text} is not read back: {error}")))
         .collect::<Result<_, _>>()?;
-    // What was on its way when its sender died may arrive while its watch says that there is nothing: then it is asked about again.
+    // What was on its way when its sender died may arrive while its watch says that there is nothing: then it is asked
+    // about again.
     while !open.is_empty() {
         by_payer.extend(decide_all(sandbox, rng));
         let ends = try_join_all(open.iter().map(|payment| follow(sandbox, &gateway, payment))).await?;

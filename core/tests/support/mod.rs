@@ -279,13 +279,19 @@ impl Op {
     /// A body with which the operation succeeds.
     pub fn success_body(self) -> String {
         match self {
-            Self::CardPayment => r#"{"code":"110","message":"CREATED","data":{"amount":100.10,"currency":"KGS","orderNumber":"order-1","ConfirmationUrl":"https://gw.example.kg/3ds?token=gw-1"}}"#.into(),
+            Self::CardPayment => concat!(
+                r#"{"code":"110","message":"CREATED","data":{"amount":100.10,"currency":"KGS","#,
+                r#""orderNumber":"order-1","ConfirmationUrl":"https://gw.example.kg/3ds?token=gw-1"}}"#
+            )
+            .into(),
             Self::MbankPayment | Self::MbankConfirm | Self::QrData => r#"{"anything":1}"#.into(),
             Self::PayForm => r#"{"payFormUrl":"https://gw.example.kg/form/1"}"#.into(),
             Self::QrImage => base64_png(400, 400),
-            Self::PaymentStatus | Self::ProviderStatus | Self::QrStatus => {
-                r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"order-1","amount":100.10,"status":"CHARGE","currency":"KGS"}}"#.into()
-            }
+            Self::PaymentStatus | Self::ProviderStatus | Self::QrStatus => concat!(
+                r#"{"code":"200","message":"PAYMENT_SUCCESS","data":{"orderNumber":"order-1","#,
+                r#""amount":100.10,"status":"CHARGE","currency":"KGS"}}"#
+            )
+            .into(),
         }
     }
 }

@@ -143,7 +143,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The call that begins or confirms the payment gave no answer. True where the payment is to be followed all the same.
+    /// The call that begins or confirms the payment gave no answer. True where the payment is to be followed all the
+    /// same.
     pub(crate) fn failed(&mut self, error: PaymentError) -> bool {
         let may_exist = error.payment_may_exist();
         if let PaymentError::OutcomeUnknown { payment, detail, .. } = &error {

@@ -60,7 +60,8 @@ impl Flow<'_> {
     }
 
     /// A pay-form and a QR picture tell no number: the gateway's callback does.
-    /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is asked again.
+    /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is
+    /// asked again.
     async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
         while !self.report.payment.can_be_asked_about() {
             let next_question = (Instant::now() + self.shop.policy.interval).min(deadline);
@@ -147,8 +148,8 @@ impl Flow<'_> {
         }
         let payment = match self.report.payment.kind {
             PaymentKind::PayForm => PaymentRef::pay_form(&callback.order_number, callback.provider.clone()),
-            // The gateway's own word for it, which the callback does not contradict. Without one, the number would be the
-            // sender's choice, and one paid code would pay for many carts.
+            // The gateway's own word for it, which the callback does not contradict. Without one, the number would be
+            // the sender's choice, and one paid code would pay for many carts.
             PaymentKind::Qr if report.order_number.is_none() => {
                 self.narrator.warn("callback", "the gateway does not say which order it is about, so it pays for none");
                 return false;

@@ -77,7 +77,8 @@ impl Narrator {
         });
     }
 
-    /// Shows that something is awaited until the returned guard is dropped: a spinner on a terminal, one line elsewhere.
+    /// Shows that something is awaited until the returned guard is dropped: a spinner on a terminal, one line
+    /// elsewhere.
     pub(crate) fn waiting(&self, text: &str) -> Waiting {
         if self.spinners.is_hidden() {
             self.step("waiting", text);

@@ -1,7 +1,7 @@
 //! This program's own port: takes the gateway's callbacks and the payers that come back.
 //!
-//! Each payment has a reference of this program's own in the query of its two URLs (`?ref=...`), which tells whose callback it
-//! is; the gateway preserves it. Nothing that arrives here is believed: the status decides.
+//! Each payment has a reference of this program's own in the query of its two URLs (`?ref=...`), which tells whose
+//! callback it is; the gateway preserves it. Nothing that arrives here is believed: the status decides.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -201,7 +201,8 @@ async fn payer_returns(State((desk, address)): Shared, uri: Uri) -> Response {
         Err(_) => "This page is for payers who come back from the gateway.",
     };
     let page = format!(
-        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Checkout</title><h1>Checkout</h1><p>{text}</p></html>\n"
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Checkout</title>\
+         <h1>Checkout</h1><p>{text}</p></html>\n"
     );
     ([(header::CACHE_CONTROL, "no-store")], Html(page)).into_response()
 }

@@ -54,8 +54,8 @@ fn read_line() -> Result<Line, Failure> {
     // What is wrong is not said in serde's words: they could quote a secret.
     serde_json::from_str(&text).map_err(|error| {
         Failure::Usage(format!(
-            "--secrets-stdin expects one line of JSON such as {{\"password\": \"...\", \"pan\": \"...\"}} with any of the \
-             texts password, pan, expiry_month, expiry_year, cvc, otp (column {} is not understood)",
+            "--secrets-stdin expects one line of JSON such as {{\"password\": \"...\", \"pan\": \"...\"}} with any of \
+             the texts password, pan, expiry_month, expiry_year, cvc, otp (column {} is not understood)",
             error.column()
         ))
     })

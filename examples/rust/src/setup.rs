@@ -93,8 +93,8 @@ impl Checkout {
     pub(crate) fn required_callback_url(&self, reference: &str) -> Result<String, Failure> {
         self.callback_url(reference).ok_or_else(|| {
             Failure::Usage(
-                "this gateway is not on this machine and cannot reach the callback port: give a public URL that leads to it \
-                 with --callback-url (and fix the port with --callback-port)"
+                "this gateway is not on this machine and cannot reach the callback port: give a public URL that leads \
+                 to it with --callback-url (and fix the port with --callback-port)"
                     .to_owned(),
             )
         })

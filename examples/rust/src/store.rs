@@ -1,7 +1,7 @@
 //! The payments this program has begun, in a file: written before anything is sent, marked when it is over.
 //!
-//! The file is replaced in one step (a temporary file, then a rename), and a lock keeps two programs from losing each other's
-//! payments. It holds references, numbers and amounts, and no secret.
+//! The file is replaced in one step (a temporary file, then a rename), and a lock keeps two programs from losing each
+//! other's payments. It holds references, numbers and amounts, and no secret.
 
 use std::{
     fs::{self, File, OpenOptions},

@@ -376,7 +376,8 @@ fn no_secret_reaches_the_disk() {
     let receiver = format!("{}/receiver/shop", sandbox.url());
     send("POST", &receiver, &[], b"{\"pan\":\"3530111333300000\",\"cvc\":\"9q7\",\"expiryYear\":2087}");
     send("POST", &receiver, &[], b"card=5200+8282+8282+8210");
-    // Security codes and passwords for one time: in forms, in JSON inside of other things, in queries, in what a shop answers.
+    // Security codes and passwords for one time: in forms, in JSON inside of other things, in queries, in what a shop
+    // answers.
     send("POST", &receiver, &[], b"order=A-1&cvc=9q7&card%5Botp%5D=918273");
     send("POST", &receiver, &[], b"{\"payment\":[{\"cvv\":\"9q7\"}],\"raw\":\"{\\\"otp\\\":\\\"918273\\\"}\"}");
     let in_parts = [("content-type", "multipart/form-data; boundary=b")];

@@ -1,5 +1,5 @@
-//! The sandbox under load, with its clients on the same processors: creates and queries a second with few and many payments stored,
-//! and whole payments a second through the SDK. Its argument is the sandbox's program.
+//! The sandbox under load, with its clients on the same processors: creates and queries a second with few and many
+//! payments stored, and whole payments a second through the SDK. Its argument is the sandbox's program.
 
 mod line;
 mod program;

@@ -17,6 +17,7 @@ In pytest, a test takes the fixture ``kassa_sandbox``. ``python -m kassa_sandbox
 from __future__ import annotations
 
 from . import cards, phones
+from ._names import DialectName, FaultName
 from .clock import Clock
 from .dialects import dialect_json
 from .errors import AdminRefused, NotRunning, SandboxError, StartError, UnknownPayment
@@ -27,9 +28,7 @@ from .switches import Switches
 from .values import (
     CallbackAttempt,
     ClockValues,
-    DialectName,
     Endpoint,
-    FaultName,
     Kind,
     Language,
     Payment,

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Any, cast
 
 from ._admin import Admin
-from .values import Endpoint, FaultName
+from ._names import FaultName
+from .values import Endpoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 from . import _admin, _binary, values
 from ._child import Child
 from ._log import Log
+from ._names import DialectName
 from .clock import Clock
 from .errors import NotRunning, UnknownPayment
 from .faults import Faults, whole
 from .switches import Switches
-from .values import CallbackAttempt, DialectName, Language, Payment, Request, ReusedOrderNumber, StatusNumbers
+from .values import CallbackAttempt, Language, Payment, Request, ReusedOrderNumber, StatusNumbers
 
 LOGGER = logging.getLogger("kassa_sandbox")
 LOGGER.addHandler(logging.NullHandler())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ._admin import Admin
-from .values import DialectName, Language, ReusedOrderNumber, StatusNumbers, SwitchValues, switch_values
+from ._names import DialectName
+from .values import Language, ReusedOrderNumber, StatusNumbers, SwitchValues, switch_values
 
 
 class Switches:

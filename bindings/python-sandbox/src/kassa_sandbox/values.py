@@ -9,6 +9,8 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
+from ._names import DialectName, FaultName
+
 Kind: TypeAlias = Literal["card", "mbank", "pay_form", "qr"]
 """How a payment was created."""
 Provider: TypeAlias = Literal["Cards", "MegaPay", "MBank"]
@@ -31,38 +33,6 @@ ReusedOrderNumber: TypeAlias = Literal["refuse", "replay", "charge-twice"]
 """What an order number that was used before does: an error, the first answer once more, or a second payment."""
 StatusNumbers: TypeAlias = Literal["strict", "any"]
 """Which numbers the two status endpoints know: ``status`` the gateway's and ``get-status`` the merchant's, or both both."""
-DialectName: TypeAlias = Literal["shown", "other"]
-"""The names of fields in replies: those of the gateway's interface, or others, for tests of a client's configuration."""
-
-FaultName: TypeAlias = Literal[
-    "request-lost",
-    "reply-lost",
-    "delay",
-    "drip",
-    "reset-on-connect",
-    "reset-before-reply",
-    "reset-in-headers",
-    "reset-in-body",
-    "html-502",
-    "not-json",
-    "cut-json",
-    "endless-body",
-    "unknown-status",
-    "unknown-code",
-    "other-dialect",
-    "stuck-pending",
-    "redirect",
-    "retry-after",
-    "unavailable",
-    "unauthorized",
-    "callback-lost",
-    "callback-late",
-    "callback-duplicated",
-    "callback-out-of-order",
-    "callback-forged",
-    "otp-twice",
-]
-"""Each fault there is; `kassa_sandbox.Faults` says what it does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,3 +1,6 @@
+// Generated from sandbox/data/test_data.json. Change that, and then:
+// cargo test -p kassa-conformance --test tables -- --generate
+
 extension Sandbox {
     /// The names of fields in replies.
     public enum DialectName: String, Hashable, Sendable, CaseIterable, Codable {
@@ -6,7 +9,8 @@ extension Sandbox {
         /// Others, for tests of a client's configuration.
         case other
 
-        /// What a client has to know about the sandbox's replies, in JSON: `try Dialect.fromJSON(Sandbox.DialectName.shown.json)`.
+        /// What a client has to know about the sandbox's replies, in JSON.
+        /// `try Dialect.fromJSON(Sandbox.DialectName.shown.json)` reads it.
         public var json: String {
             switch self {
             case .shown: shownJSON
@@ -17,49 +21,49 @@ extension Sandbox {
 }
 
 private let shownJSON = """
-    {
-      "endpoints": {
-        "mbank_payment": { "gateway_number": ["/data/paymentId"] }
-      },
-      "qr_amount_unit": "tyiyn",
-      "mbank_identifier": { "pointers": ["/data/paymentId"], "confirm_field": "paymentId" },
-      "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
-    }
-    """
+{
+  "endpoints": {
+    "mbank_payment": { "gateway_number": ["/data/paymentId"] }
+  },
+  "qr_amount_unit": "tyiyn",
+  "mbank_identifier": { "pointers": ["/data/paymentId"], "confirm_field": "paymentId" },
+  "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
+}
+"""
 
 private let otherJSON = """
-    {
-      "endpoints": {
-        "card_payment": {
-          "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"], "amount": ["/payload/total"],
-          "currency": ["/payload/ccy"], "confirmation_url": ["/payload/confirm_link"]
-        },
-        "mbank_payment": {
-          "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
-          "gateway_number": ["/payload/operation_id"]
-        },
-        "mbank_confirm": { "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"] },
-        "pay_form": { "code": ["/result/value"], "reason": ["/result/text"], "pay_form_url": ["/payload/form_link"] },
-        "qr_image": { "code": ["/result/value"], "reason": ["/result/text"], "image": ["/payload/picture"] },
-        "qr_data": {
-          "code": ["/result/value"], "reason": ["/result/text"], "qr_payload": ["/payload/qr_text"],
-          "transaction_id": ["/payload/operation_id"]
-        },
-        "payment_status": {
-          "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
-          "order_number": ["/payload/order_id"], "amount": ["/payload/total"], "currency": ["/payload/ccy"]
-        },
-        "provider_status": {
-          "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
-          "order_number": ["/payload/order_id"], "amount": ["/payload/total"], "currency": ["/payload/ccy"]
-        },
-        "qr_status": {
-          "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
-          "order_number": ["/payload/order_id"], "amount": ["/payload/total"], "currency": ["/payload/ccy"]
-        }
-      },
-      "qr_amount_unit": "tyiyn",
-      "mbank_identifier": { "pointers": ["/payload/operation_id"], "confirm_field": "paymentId" },
-      "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
+{
+  "endpoints": {
+    "card_payment": {
+      "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"], "amount": ["/payload/total"],
+      "currency": ["/payload/ccy"], "confirmation_url": ["/payload/confirm_link"]
+    },
+    "mbank_payment": {
+      "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
+      "gateway_number": ["/payload/operation_id"]
+    },
+    "mbank_confirm": { "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"] },
+    "pay_form": { "code": ["/result/value"], "reason": ["/result/text"], "pay_form_url": ["/payload/form_link"] },
+    "qr_image": { "code": ["/result/value"], "reason": ["/result/text"], "image": ["/payload/picture"] },
+    "qr_data": {
+      "code": ["/result/value"], "reason": ["/result/text"], "qr_payload": ["/payload/qr_text"],
+      "transaction_id": ["/payload/operation_id"]
+    },
+    "payment_status": {
+      "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
+      "order_number": ["/payload/order_id"], "amount": ["/payload/total"], "currency": ["/payload/ccy"]
+    },
+    "provider_status": {
+      "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
+      "order_number": ["/payload/order_id"], "amount": ["/payload/total"], "currency": ["/payload/ccy"]
+    },
+    "qr_status": {
+      "code": ["/result/value"], "reason": ["/result/text"], "status": ["/payload/state"],
+      "order_number": ["/payload/order_id"], "amount": ["/payload/total"], "currency": ["/payload/ccy"]
     }
-    """
+  },
+  "qr_amount_unit": "tyiyn",
+  "mbank_identifier": { "pointers": ["/payload/operation_id"], "confirm_field": "paymentId" },
+  "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
+}
+"""

@@ -55,62 +55,6 @@ extension Sandbox {
         case qrStatus = "qr/transaction/status"
     }
 
-    /// What the sandbox can do wrong on purpose.
-    public enum FaultName: String, Hashable, Sendable, CaseIterable, Codable {
-        /// The connection is closed without an answer; nothing happens to the money.
-        case requestLost = "request-lost"
-        /// The money moves as it should; the connection is closed without an answer.
-        case replyLost = "reply-lost"
-        /// The answer comes late.
-        case delay
-        /// The answer's body comes a byte a second.
-        case drip
-        /// The connection is reset on the first line of its first request; nothing happens to the money.
-        case resetOnConnect = "reset-on-connect"
-        /// The money moves as it should; the connection is reset before the answer.
-        case resetBeforeReply = "reset-before-reply"
-        /// The same, in the middle of the answer's head.
-        case resetInHeaders = "reset-in-headers"
-        /// The same, in the middle of the answer's body.
-        case resetInBody = "reset-in-body"
-        /// An HTML page with HTTP 502 for an answer; the money moves as it should.
-        case html502 = "html-502"
-        /// A body that is no JSON; the money moves as it should.
-        case notJSON = "not-json"
-        /// A body that ends in its middle; the money moves as it should.
-        case cutJSON = "cut-json"
-        /// A body without an end; the money moves as it should.
-        case endlessBody = "endless-body"
-        /// A status word that nobody knows.
-        case unknownStatus = "unknown-status"
-        /// A code that nobody knows.
-        case unknownCode = "unknown-code"
-        /// The answer is written in the other dialect.
-        case otherDialect = "other-dialect"
-        /// The payment stays open until it is approved or declined here.
-        case stuckPending = "stuck-pending"
-        /// HTTP 307 to the same endpoint; the money moves as it should.
-        case redirect
-        /// HTTP 429; nothing happens to the money.
-        case retryAfter = "retry-after"
-        /// HTTP 503; nothing happens to the money.
-        case unavailable
-        /// HTTP 401; nothing happens to the money.
-        case unauthorized
-        /// The callback is never sent.
-        case callbackLost = "callback-lost"
-        /// The callback comes late.
-        case callbackLate = "callback-late"
-        /// The callback comes twice.
-        case callbackDuplicated = "callback-duplicated"
-        /// Callbacks come in the wrong order.
-        case callbackOutOfOrder = "callback-out-of-order"
-        /// One more callback comes, for money that nobody paid.
-        case callbackForged = "callback-forged"
-        /// A confirmation is carried out twice at once.
-        case otpTwice = "otp-twice"
-    }
-
     /// What an order number that was used before does.
     public enum ReusedOrderNumber: String, Hashable, Sendable, CaseIterable, Codable {
         /// An error.

@@ -22,8 +22,8 @@ pub(crate) struct Connection {
     #[arg(long, global = true, env = "KASSA_PASSWORD", hide_env_values = true)]
     pub(crate) password: Option<String>,
 
-    /// Read secrets from standard input: one line of JSON with any of the texts password, pan, expiry_month, expiry_year,
-    /// cvc, otp. They go before flags and environment
+    /// Read secrets from standard input: one line of JSON with any of the texts password, pan, expiry_month,
+    /// expiry_year, cvc, otp. They go before flags and environment
     #[arg(long, global = true)]
     pub(crate) secrets_stdin: bool,
 
@@ -80,7 +80,8 @@ pub(crate) struct Following {
     #[arg(long, global = true)]
     pub(crate) interactive: bool,
 
-    /// Print the answer or the error as one line of JSON, the only one on standard output; the story goes to standard error
+    /// Print the answer or the error as one line of JSON, the only one on standard output; the story goes to standard
+    /// error
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }

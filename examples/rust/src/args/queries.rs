@@ -16,7 +16,12 @@ pub(crate) struct Subject {
     pub(crate) payment: Option<PaymentRef>,
 
     /// The merchant's order number; needs --provider
-    #[arg(long, value_name = "NUMBER", requires = "provider", conflicts_with_all = ["gateway_number", "transaction_id"])]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "provider",
+        conflicts_with_all = ["gateway_number", "transaction_id"]
+    )]
     pub(crate) order_number: Option<String>,
 
     /// Who carries the payment out: Cards, MBank or MegaPay

@@ -14,8 +14,8 @@ use crate::{
     table,
 };
 
-/// Runs them one after the other, so that each can be read. What cannot even begin ends the run, and hides nothing of what
-/// was paid before.
+/// Runs them one after the other, so that each can be read. What cannot even begin ends the run, and hides nothing of
+/// what was paid before.
 pub(super) async fn run(shop: &Checkout, args: &AllArgs) -> Result<Ended, Failure> {
     refuse_robots_abroad(shop)?;
     shop.introduce();
@@ -60,8 +60,8 @@ const FLOWS: [(&str, &str); 4] = [
 fn refuse_robots_abroad(shop: &Checkout) -> Result<(), Failure> {
     if !shop.payer.is_robot() && !shop.interactive {
         return Err(Failure::Usage(
-            "`all` on a gateway that is not on this machine needs a person to be the payer: add --interactive, and give your \
-             own test card and phone"
+            "`all` on a gateway that is not on this machine needs a person to be the payer: add --interactive, and \
+             give your own test card and phone"
                 .to_owned(),
         ));
     }

@@ -1,6 +1,7 @@
 //! A hosted page on which the payer picks how to pay.
 //!
-//! The answer names no order: which payment was made there, its callback tells, recognised by our own reference in its URL.
+//! The answer names no order: which payment was made there, its callback tells, recognised by our own reference in its
+//! URL.
 
 use kassa::{ExpectedPayment, PayForm, PaymentKind, PaymentRef};
 use kassa_sandbox::Provider;

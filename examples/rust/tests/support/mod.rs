@@ -116,8 +116,8 @@ pub fn sandbox() -> Sandbox {
     Sandbox::start(SandboxOptions { password: PASSWORD.to_owned(), ..SandboxOptions::default() }).unwrap()
 }
 
-/// The bodies of the callbacks of one order or of all, once there is any: the gateway writes one down only after its receiver has
-/// answered.
+/// The bodies of the callbacks of one order or of all, once there is any: the gateway writes one down only after its
+/// receiver has answered.
 pub fn callbacks(gateway: &Sandbox, order: Option<&str>) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

@@ -1,4 +1,5 @@
-//! Runs the conformance vectors against the Rust core. What a vector means is described in `tests/conformance/README.md`.
+//! Runs the conformance vectors against the Rust core. What a vector means is described in
+//! `tests/conformance/README.md`.
 //!
 //! `cargo test -p kassa-conformance --test conformance -- TEXT` runs the vectors with TEXT in their name or group only;
 //! `-- --generate` writes the generated files anew.

@@ -74,7 +74,8 @@ pub fn search_log(log: &Log, vectors: &[&Vector]) -> Vec<String> {
     forbidden.into_iter().filter_map(|text| line(text).map(|line| format!("{text:?} is logged: {line}"))).collect()
 }
 
-/// True where a text stands in a line. A few digits have to be a word of their own: numbers that are made up have any digits in them.
+/// True where a text stands in a line. A few digits have to be a word of their own: numbers that are made up have any
+/// digits in them.
 fn stands_in(line: &str, text: &str) -> bool {
     if text.len() > 7 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return line.contains(text);

@@ -105,8 +105,8 @@ fn fault(input: &Value) -> Fault {
     written.parse().expect("a fault")
 }
 
-/// What is on record once there is as much as the step wants: a request may still be worked on when the SDK has given up on it, and a
-/// callback's receiver has its answer before the sandbox writes it down.
+/// What is on record once there is as much as the step wants: a request may still be worked on when the SDK has given
+/// up on it, and a callback's receiver has its answer before the sandbox writes it down.
 fn once_there<T>(input: &Value, read: impl Fn() -> Vec<T>) -> Vec<T> {
     let wanted = input["count"].as_u64().expect("a count");
     let begun = Instant::now();

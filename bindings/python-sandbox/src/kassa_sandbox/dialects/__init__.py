@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..values import DialectName
+from .._names import DialectName
 
 
 def dialect_json(name: DialectName = "shown") -> str:

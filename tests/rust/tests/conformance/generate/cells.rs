@@ -53,7 +53,10 @@ fn fields(cell: Cell, said: &Said<'_>) -> (&'static str, Value, String) {
     match cell {
         Cell::Unknown => (
             "OutcomeUnknown",
-            json!({"payment": {"$use": said.payment.0}, "code": code, "reason": reason, "detail": like(&detail), "body": body}),
+            json!({
+                "payment": {"$use": said.payment.0}, "code": code, "reason": reason, "detail": like(&detail),
+                "body": body,
+            }),
             format!(
                 "The outcome of {} is unknown, it may have happened: {detail}{words}. Watch it; never send it again.",
                 said.payment.1

@@ -49,8 +49,8 @@ pub fn cannot_meet(fault: &str, operation: &str) -> Option<&'static str> {
 }
 
 pub fn whole_file() -> String {
-    let about = "The sandbox with its faults, met by each operation: the outcome, what the ledger says, and how a watch then \
-                 ends. Generated; change tests/rust/tests/conformance/generate/faults and run \
+    let about = "The sandbox with its faults, met by each operation: the outcome, what the ledger says, and how a \
+                 watch then ends. Generated; change tests/rust/tests/conformance/generate/faults and run \
                  `cargo test -p kassa-conformance --test conformance -- --generate`.";
     let defaults = json!({
         "sandbox": "shared",

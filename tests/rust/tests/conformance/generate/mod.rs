@@ -77,7 +77,8 @@ fn file(group: &str, about: &str, constants: &[(&str, Value)], defaults: Option<
     let defaults = defaults.map(|defaults| format!("  \"defaults\": {defaults},\n")).unwrap_or_default();
     let vectors: Vec<String> = vectors.iter().map(|vector| format!("    {vector}")).collect();
     format!(
-        "{{\n  \"group\": \"{group}\",\n  \"about\": {},\n{defaults}  \"constants\": {{\n{}\n  }},\n  \"vectors\": [\n{}\n  ]\n}}\n",
+        "{{\n  \"group\": \"{group}\",\n  \"about\": {},\n{defaults}  \
+         \"constants\": {{\n{}\n  }},\n  \"vectors\": [\n{}\n  ]\n}}\n",
         json!(about),
         constants.join(",\n"),
         vectors.join(",\n")

@@ -1,5 +1,5 @@
-//! Writes `outcomes.json`: the table of outcomes of the design, one row for each thing that can come back, times the nine
-//! operations.
+//! Writes `outcomes.json`: the table of outcomes of the design, one row for each thing that can come back, times the
+//! nine operations.
 
 use serde_json::{Value, json};
 
@@ -220,8 +220,9 @@ fn expected_error(row: &Row, operation: &Operation, cell: Cell) -> Value {
 }
 
 pub fn whole_file() -> String {
-    let about = "What came back, and what it means for the money: the table of outcomes, cell by cell. Generated; change \
-                 tests/rust/tests/conformance/generate/outcomes.rs and run `cargo test -p kassa-conformance --test conformance -- --generate`.";
+    let about = "What came back, and what it means for the money: the table of outcomes, cell by cell. Generated; \
+                 change tests/rust/tests/conformance/generate/outcomes.rs and run \
+                 `cargo test -p kassa-conformance --test conformance -- --generate`.";
     let constants = [
         ("envelope", json!(r#"{"code":"05","message":"No","data":null}"#)),
         ("html", json!("<html>not here</html>")),

@@ -120,7 +120,8 @@ pub fn qr_image() -> Value {
 pub fn qr_data() -> Value {
     let id = json!({"$like": "QR-*"});
     json!({
-        "payload": {"$like": "http://*/qr?token=*"}, "transaction_id": id, "payment": {"kind": "qr", "transaction_id": id},
+        "payload": {"$like": "http://*/qr?token=*"}, "transaction_id": id,
+        "payment": {"kind": "qr", "transaction_id": id},
         "raw": {"$any": true},
     })
 }

@@ -111,8 +111,8 @@ fn out_of_order(payment: &Payment) -> Vec<Value> {
     steps
 }
 
-/// Somebody tells of a charge in another amount before the payer has paid. It is found out by what the merchant knows, and by what
-/// the gateway knows. The true callback is believed all the same.
+/// Somebody tells of a charge in another amount before the payer has paid. It is found out by what the merchant knows,
+/// and by what the gateway knows. The true callback is believed all the same.
 fn forged(payment: &Payment) -> Vec<Value> {
     let mut steps = vec![set_fault("callback-forged", json!({"times": 1}))];
     steps.extend(payment.make.clone());

@@ -359,7 +359,8 @@ fn afterwards(fault: &Fault, met: &Met, cell: Cell) -> Vec<Value> {
             outcome(answers::outcome(&answers::qr(), CHARGED)),
             ledger(vec![answers::ledger_line(kept("transaction"), kept("transaction"), CHARGED)]),
         ],
-        // It moves no money, whether it was made or not. Nobody can ask about one whose answer was lost: it is made anew.
+        // It moves no money, whether it was made or not. Nobody can ask about one whose answer was lost: it is made
+        // anew.
         ("create_pay_form" | "create_qr_image" | "create_qr_data", _) => {
             let open = || {
                 let id = if met.name == "create_pay_form" { Value::Null } else { json!({"$like": "QR-*"}) };

@@ -111,19 +111,6 @@ public enum class StatusNumbers(override val word: String) : Word {
 }
 
 /**
- * The names of fields in replies.
- *
- * @property word how the sandbox spells it
- */
-public enum class DialectName(override val word: String) : Word {
-    /** Those of the gateway's interface. */
-    SHOWN("shown"),
-
-    /** Others, for tests of a client's configuration. */
-    OTHER("other"),
-}
-
-/**
  * A line of the ledger: what really happened.
  *
  * @property kind how it was created
