@@ -4,8 +4,11 @@
 //! the core's threads: none of them waits for an interpreter's lock, is attached to a JVM, or meets an interpreter that
 //! is being taken down.
 //!
-//! Nothing here knows of UniFFI or has a pointer.
+//! Nothing here knows of UniFFI or has a pointer. [`interleavings`] therefore runs the same files under a model
+//! checker.
 
+#[cfg(test)]
+mod interleavings;
 mod poll;
 mod queue;
 mod sync;
