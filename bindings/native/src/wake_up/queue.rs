@@ -43,7 +43,7 @@ impl<S: Signal> Queue<S> {
 
     /// Moves numbers into the room, and says how many. Where it was filled there may be more, for which no signal is
     /// given again.
-    #[cfg(unix)]
+    #[cfg(any(unix, test))]
     pub fn take(&self, room: &mut [u64]) -> usize {
         move_into(room, &mut self.woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
