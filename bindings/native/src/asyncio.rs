@@ -2,10 +2,12 @@
 //! calls has got further.
 //!
 //! The generated way runs Python on the core's threads for each wake-up, which waits for the interpreter's lock there;
-//! this takes 0.86 of its time. Calls that get further at once wake the loop once: 100 at once take 0.59 of the time
-//! that aiohttp takes (`BENCHMARKS.md`, "Python: a status query, asyncio").
+//! this takes 0.86 of its time (in a prototype). Calls that get further at once wake the loop once: 100 at once take
+//! 0.59 of the time that aiohttp takes (`BENCHMARKS.md`, "Python: a status query, asyncio").
 //!
 //! Not on Windows, whose event loop listens to no descriptors.
+//!
+//! Why, and when it goes: `docs/adr/0005-fast-calls-from-other-languages.md`.
 
 use std::{
     io::Write as _,

@@ -6,6 +6,8 @@
 //! urllib3 and 0.54 of that of httpx (`BENCHMARKS.md`, "Python: a status query, blocking").
 //!
 //! A ticket is the address of a [`Waiter`] with two owners: the continuation of one poll, and the thread that waits.
+//!
+//! Why, and when it goes: `docs/adr/0005-fast-calls-from-other-languages.md`.
 
 use std::{sync::Arc, time::Duration};
 

@@ -11,6 +11,8 @@
 //!
 //! Upstream: UniFFI's generator for Kotlin over JNI (<https://github.com/mozilla/uniffi-rs/issues/2672>) makes none of
 //! these objects. This goes when a release of it takes no longer for a query.
+//!
+//! Why, and when it goes: `docs/adr/0005-fast-calls-from-other-languages.md`.
 
 use std::{
     mem::ManuallyDrop,

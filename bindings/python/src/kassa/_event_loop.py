@@ -5,6 +5,8 @@ threads, and many answers that come at once wake the loop once.
 
 Instead of the generated continuation, which runs Python on the core's threads for each wake-up. No upstream issue asks for
 another; this goes when the generated code wakes a loop without running Python on threads that are not Python's.
+
+Why: docs/adr/0005-fast-calls-from-other-languages.md
 """
 
 from __future__ import annotations

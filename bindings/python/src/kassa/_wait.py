@@ -7,6 +7,8 @@ ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/is
 Takes the place of the generated ``_uniffi_rust_call_async``, which needs an event loop and calls back into Python. No
 upstream issue asks for another; this goes when the generated code can wait for a future in a thread without an event loop,
 and wakes both without running Python on threads that are not Python's.
+
+Why: docs/adr/0005-fast-calls-from-other-languages.md
 """
 
 from __future__ import annotations

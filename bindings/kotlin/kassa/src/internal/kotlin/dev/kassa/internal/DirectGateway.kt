@@ -21,8 +21,9 @@ private fun method(name: String) = Direct.function("uniffi_kassa_fn_method_gatew
  * structures of JNA's, and has threads of the core's enter the JVM. A status query takes 0.72 of the time that OkHttp
  * takes (`BENCHMARKS.md`).
  *
- * Upstream: a generator over JNI, https://github.com/mozilla/uniffi-rs/issues/2672. This goes, and with it everything
- * in this folder that says so, when a release of it takes no longer for a query.
+ * Why: docs/adr/0005-fast-calls-from-other-languages.md. Upstream: a generator over JNI,
+ * https://github.com/mozilla/uniffi-rs/issues/2672. This goes, and with it everything in this folder that says so, when
+ * a release of it takes no longer for a query.
  */
 class DirectGateway(config: GatewayConfig) : Gateway(config) {
     @Volatile
