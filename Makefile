@@ -1,6 +1,6 @@
 # The commands a newcomer needs: demo, shop, sandbox, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox help test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz wheel sdist jar bench lint
+.PHONY: demo shop sandbox help test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz sanitize wheel sdist jar bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/ci/ensure-tools cargo cc
@@ -52,6 +52,10 @@ soak: ## A million random schedules in memory, or SCHEDULES=5000000
 fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
 	@scripts/ci/ensure-tools cargo cc c++
 	scripts/ci/fuzz-parsers $(TARGETS)
+
+sanitize: ## The native library's tests and the Python package's under the address sanitizer, on Linux
+	@scripts/ci/ensure-tools cargo cc python3
+	scripts/ci/sanitize-native
 
 wheel: ## The Python wheels, stripped, tried in fresh environments of every CPython that is found
 	@scripts/ci/ensure-tools cargo cc python3 strip

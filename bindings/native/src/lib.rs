@@ -1,9 +1,15 @@
-//! Bundles the core for the foreign packages. The only code of its own is how they call it, and how their threads and event loops are
-//! woken, where generated code costs too much. That needs pointers; the core has none.
+//! FFI bundle: the core's exported functions in one native library for the Kotlin, Swift and Python packages.
+//!
+//! The only code of its own is a way to call and to wake, for each kind of caller whom UniFFI's generated way costs too
+//! much: [`jvm`], [`asyncio`] and [`blocking`]. What they share is in [`wake_up`]. All of it needs pointers; the core
+//! has none. The decision, and what it rests on: `docs/adr/0005-fast-calls-from-other-languages.md`.
+
+#![warn(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 
 #[cfg(unix)]
-mod bell;
-mod calls;
-mod waiting;
+mod asyncio;
+mod blocking;
+mod jvm;
+mod wake_up;
 
 kassa::uniffi_reexport_scaffolding!();

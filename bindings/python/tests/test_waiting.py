@@ -18,7 +18,7 @@ import pytest
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, silence
 
 import kassa
-from kassa import _bell, _wait
+from kassa import _event_loop, _wait
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_the_event_loop_turns_while_a_call_waits(raw: RawGateway) -> None:
 
 
 def test_event_loops_without_descriptors_work_as_well(raw: RawGateway, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_wait, "_poll_in_loop", _bell.poll_without_bell)
+    monkeypatch.setattr(_wait, "_poll_in_loop", _event_loop.poll_by_callback)
     raw.answers(CHARGED, silence)
 
     async def flow() -> None:

@@ -1,7 +1,11 @@
-"""How values are written for the core, and read: what the generated module does, at a third of the cost.
+"""Serialization: how values are written for the core, and read, as the generated module does it, at a third of the cost.
 
-The generated code builds a value by a call into the core for every few bytes, and a context manager for every field. Here a
-value is put together in Python and handed over at once, and a value that comes in is copied once.
+The generated code grows a buffer of the core's by calls into the core as it writes, and enters a context manager for every
+field. Here a value is put together in Python and handed over at once, and a value that comes in is copied once.
+
+Takes the place of the generated helpers for buffers and of the two that make a call. Upstream: buffers that are allocated
+once, before they are written (https://github.com/mozilla/uniffi-rs/issues/2161). This goes when a release does that and takes
+no longer for a call.
 """
 
 from __future__ import annotations

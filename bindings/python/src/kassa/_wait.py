@@ -1,7 +1,14 @@
-"""Waits for calls of the core: in the caller's own thread, without an event loop, or in one.
+"""Blocking and asynchronous waits for calls of the core: in the caller's own thread, without an event loop, or in one.
 
 A thread that waits sleeps in the core, so the GIL is free and other threads run. It is woken by the core itself: no Python
-runs on the core's threads, so none of them ever waits for the GIL, or meets an interpreter that is being taken down.
+runs on the core's threads, so none of them ever waits for the GIL, or meets an interpreter that is being taken down, which
+ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
+
+Takes the place of the generated ``_uniffi_rust_call_async``, which needs an event loop and calls back into Python. No
+upstream issue asks for another; this goes when the generated code can wait for a future in a thread without an event loop,
+and wakes both without running Python on threads that are not Python's.
+
+Why: docs/adr/0005-fast-calls-from-other-languages.md
 """
 
 from __future__ import annotations
@@ -11,7 +18,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from . import _bell
+from . import _event_loop
 from ._generated import native, replace
 
 T = TypeVar("T")
@@ -22,13 +29,13 @@ _core: Any = native._UniffiLib
 _LOOK_EVERY_MILLISECONDS = 20
 _FOREVER = 2**64 - 1
 
-_begin: Any = _core.kassa_wait_begin
+_begin: Any = _core.kassa_blocking_begin
 _begin.argtypes, _begin.restype = (), ctypes.c_uint64
-_sleep: Any = _core.kassa_wait
+_sleep: Any = _core.kassa_blocking_wait
 _sleep.argtypes, _sleep.restype = (ctypes.c_uint64, ctypes.c_uint64), ctypes.c_int8
-_end: Any = _core.kassa_wait_end
+_end: Any = _core.kassa_blocking_end
 _end.argtypes, _end.restype = (ctypes.c_uint64,), None
-_OVER = ctypes.cast(_core.kassa_wait_over, native._UNIFFI_RUST_FUTURE_CONTINUATION_CALLBACK)
+_WAKE = ctypes.cast(_core.kassa_blocking_wake, native._UNIFFI_RUST_FUTURE_CONTINUATION_CALLBACK)
 
 
 class _Turn(threading.local):
@@ -58,7 +65,7 @@ def _poll_here(future: int, ffi_poll: Callable[..., None]) -> int:
     """Polls a future of the core, and sleeps until it has got further."""
     ticket = _begin()
     try:
-        ffi_poll(future, _OVER, ticket)
+        ffi_poll(future, _WAKE, ticket)
         is_main = threading.current_thread() is threading.main_thread()
         longest = _LOOK_EVERY_MILLISECONDS if is_main else _FOREVER
         code: int = _sleep(ticket, longest)
@@ -82,5 +89,5 @@ async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Call
         free(future)
 
 
-_poll_in_loop = _bell.poll if _bell.IS_THERE else _bell.poll_without_bell
+_poll_in_loop = _event_loop.poll if _event_loop.CAN_LISTEN else _event_loop.poll_by_callback
 replace(native, "_uniffi_rust_call_async", _call)

@@ -5,7 +5,10 @@ import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
-/** Awaits a call of the core, whose future is given over. Cancelling the coroutine drops the future at once. */
+/**
+ * Awaits a call of the core, whose future is given over. Cancelling the coroutine drops the future at once. In place of
+ * the generated `uniffiRustCallAsync`; goes with [DirectGateway].
+ */
 internal suspend fun <T> answer(future: Long, converter: FfiConverterRustBuffer<T>): T {
     var isThere = false
     try {
@@ -14,7 +17,7 @@ internal suspend fun <T> answer(future: Long, converter: FfiConverterRustBuffer<
             val number = Waits.add(wait)
             val memory = Memory.ofThread()
             val result =
-                Direct.kassa_call_poll(future, Waits.board, number, memory.address, memory.size.toLong())
+                Direct.kassa_jvm_poll(future, Waits.wakeups, number, memory.address, memory.size.toLong())
             if (result >= 0) {
                 isThere = true
                 Waits.remove(number)
@@ -23,7 +26,7 @@ internal suspend fun <T> answer(future: Long, converter: FfiConverterRustBuffer<
             wait.untilWoken()
         }
     } finally {
-        if (!isThere) Direct.kassa_call_free(future)
+        if (!isThere) Direct.kassa_jvm_free(future)
     }
 }
 
@@ -38,7 +41,7 @@ private fun <T> read(result: Long, memory: Memory, converter: FfiConverterRustBu
     try {
         return read(code, Pointer(address).getByteBuffer(0, length).order(ByteOrder.BIG_ENDIAN), converter)
     } finally {
-        Direct.kassa_result_free(address, capacity)
+        Direct.kassa_jvm_free_result(address, capacity)
     }
 }
 

@@ -1,6 +1,8 @@
 package dev.kassa.internal
 
-private val CLONE = Direct.addressOf("uniffi_kassa_fn_clone_gateway")
+import com.sun.jna.Pointer
+
+private val CLONE = Direct.function("uniffi_kassa_fn_clone_gateway")
 private val CREATE_CARD_PAYMENT = method("create_card_payment")
 private val PAYMENT_STATUS = method("payment_status")
 private val CREATE_MBANK_PAYMENT = method("create_mbank_payment")
@@ -12,11 +14,16 @@ private val CREATE_QR_DATA = method("create_qr_data")
 private val QR_STATUS = method("qr_status")
 private val VERIFY_CALLBACK = method("verify_callback")
 
-private fun method(name: String) = Direct.addressOf("uniffi_kassa_fn_method_gateway_$name")
+private fun method(name: String) = Direct.function("uniffi_kassa_fn_method_gateway_$name")
 
 /**
- * The generated gateway, with its calls made directly: for each, the generated code makes a dozen structures of JNA's, and has
- * threads of the core's enter the JVM.
+ * Direct FFI calls: the generated gateway, with its calls made past the generated code, which for each makes a dozen
+ * structures of JNA's, and has threads of the core's enter the JVM. A status query takes 0.72 of the time that OkHttp
+ * takes (`BENCHMARKS.md`).
+ *
+ * Why: docs/adr/0005-fast-calls-from-other-languages.md. Upstream: a generator over JNI,
+ * https://github.com/mozilla/uniffi-rs/issues/2672. This goes, and with it everything in this folder that says so, when
+ * a release of it takes no longer for a query.
  */
 class DirectGateway(config: GatewayConfig) : Gateway(config) {
     @Volatile
@@ -73,12 +80,20 @@ class DirectGateway(config: GatewayConfig) : Gateway(config) {
         FfiConverterTypeCallbackVerdict,
     )
 
-    /** The core's gateway is freed once this is unreachable, and not before: a call may be using it. */
+    /**
+     * The core's gateway is freed once this is unreachable, and not before: a call may be using it. The generated code
+     * counts its own calls, and knows nothing of those that go past it.
+     */
     override fun destroy(): Unit = Unit
 
-    private fun begin(method: Long, vararg arguments: Argument): Long {
+    private fun begin(method: Pointer, vararg arguments: Argument): Long {
         val memory = written(arguments)
-        val future = Direct.kassa_call_begin(method, CLONE, handle, memory.address, arguments.size)
+        val future = when (arguments.size) {
+            1 -> Direct.kassa_jvm_begin_1(method, CLONE, handle, memory.address)
+            2 -> Direct.kassa_jvm_begin_2(method, CLONE, handle, memory.address)
+            3 -> Direct.kassa_jvm_begin_3(method, CLONE, handle, memory.address)
+            else -> error("no method has ${arguments.size} arguments")
+        }
         memory.keep()
         // Written after the call, so that this is reachable until then, too.
         lastFuture = future

@@ -1,4 +1,5 @@
 package dev.kassa.internal
 
-// UniFFI 0.32.2 renames a record everywhere but in its own methods. This goes when generated code compiles without it.
+// UniFFI 0.32.2 renames a record everywhere but in its own methods. No upstream issue; this goes when generated code
+// compiles without it.
 internal typealias FfiConverterTypeCallback = FfiConverterTypePaymentCallback

@@ -4,8 +4,11 @@ import com.sun.jna.CallbackThreadInitializer
 import com.sun.jna.Native
 
 /**
- * Attaches each thread of the core's network to the JVM once, as a daemon, and not anew for every callback, which costs as much
- * as everything else of a call together.
+ * Thread attachment (JNI): attaches each thread of the core's network to the JVM once, as a daemon, and not anew for
+ * every callback, which costs as much as everything else of a call together.
+ *
+ * It sets what the generated code's callbacks have from JNA. Upstream:
+ * https://github.com/mozilla/uniffi-rs/issues/2410. This goes when generated code attaches a thread once by itself.
  */
 fun keepThreadsAttached() {
     val staying = CallbackThreadInitializer(true, false, "kassa")

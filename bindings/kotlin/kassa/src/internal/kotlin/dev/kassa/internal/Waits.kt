@@ -10,7 +10,7 @@ import kotlin.coroutines.resume
 import kotlinx.coroutines.CancellableContinuation
 import kotlinx.coroutines.suspendCancellableCoroutine
 
-/** One wait for a call of the core to get further, which may happen before anybody waits. */
+/** Wake-up of a coroutine: one wait for a call of the core to get further, which may happen before anybody waits. */
 internal class Wait {
     private val state = AtomicReference<Any?>(null)
 
@@ -30,14 +30,15 @@ internal class Wait {
 }
 
 /**
- * The waits for calls of the core. One thread sleeps in the core and wakes all of them, so that no thread of the core's ever enters
- * the JVM for it. The thread ends where there has been nothing to wait for for a while.
+ * Completion queue, the listener's side: the waits for calls of the core. One thread sleeps in the core and wakes all
+ * of them, so that no thread of the core's ever enters the JVM for it. The thread ends where there has been nothing to
+ * wait for for a while.
  */
 internal object Waits {
     private const val LONGEST_MILLISECONDS = 10_000L
     private const val ROOM = 128
 
-    val board: Long = Direct.kassa_calls_new()
+    val wakeups: Long = Direct.kassa_jvm_new()
     private val numbers = AtomicLong()
     private val waits = ConcurrentHashMap<Long, Wait>()
     private val isListening = AtomicBoolean()
@@ -70,7 +71,7 @@ internal object Waits {
         val room = Memory(ROOM * Long.SIZE_BYTES)
         val numbers = room.bytes().order(ByteOrder.nativeOrder())
         do {
-            val count = Direct.kassa_calls_wait(board, LONGEST_MILLISECONDS, room.address, ROOM.toLong()).toInt()
+            val count = Direct.kassa_jvm_wait(wakeups, LONGEST_MILLISECONDS, room.address, ROOM.toLong()).toInt()
             for (at in 0 until count) {
                 waits.remove(numbers.getLong(at * Long.SIZE_BYTES))?.let(::wake)
             }
