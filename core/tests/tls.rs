@@ -16,7 +16,8 @@ use kassa::{Credentials, Gateway, GatewayConfig};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
 use support::{Op, reply_bytes};
 
-/// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it saw.
+/// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it
+/// saw.
 fn tls_server(
     name: &str,
     versions: &[&'static rustls::SupportedProtocolVersion],

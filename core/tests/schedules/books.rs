@@ -1,4 +1,4 @@
-//! The sandbox's books beside a journal: what must hold, whatever was said.
+//! Invariants (test oracle): what the sandbox's records and a merchant's journal must agree on, in every schedule.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,11 @@ use kassa_sandbox::{EndpointName, Payment, PaymentKind, PaymentStatus, Sandbox};
 
 use crate::journal::Event;
 
-/// What must never happen, in one sentence.
+/// A broken invariant, in one sentence.
 pub type Broken = String;
 
-/// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a merchant's call.
+/// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a
+/// merchant's call.
 pub fn check(sandbox: &Sandbox, journal: &[Event], by_payer: &HashSet<String>) -> Result<(), Broken> {
     let books = Books { payments: sandbox.payments(), journal, by_payer };
     books.nothing_broke()?;
@@ -54,7 +55,7 @@ impl Books<'_> {
         Ok(())
     }
 
-    /// All but queries, which may be repeated.
+    /// At-most-once delivery: all but queries, which may be retried.
     fn every_request_was_sent_once(&self, sandbox: &Sandbox) -> Result<(), Broken> {
         let requests = sandbox.requests();
         for endpoint in EndpointName::ALL {

@@ -19,7 +19,7 @@ use crate::{
 /// What every payment costs, in som.
 pub const PRICE: u32 = 100;
 
-/// Nobody listens there: every callback is read in the sandbox's books.
+/// Nobody listens there: callbacks are read from the sandbox's records.
 const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";
 
 /// The gateway as a merchant sees it.
@@ -43,7 +43,7 @@ pub async fn play_merchants(seed: u64, url: &str, journal: &Journal) {
         story.run()
     });
     join_all(stories.collect::<Vec<_>>()).await;
-    // A close waits for the payments that nobody waits for any more, and for no more than their deadline.
+    // A close waits for detached payments, too, but never longer than their deadline.
     if tokio::time::timeout(Duration::from_secs(60), gateway.close()).await.is_err() {
         journal.write(Event::Broken { sentence: "a close never came to an end".into() });
     }
@@ -75,7 +75,7 @@ impl Story {
             6..8 => self.pay_form().await,
             _ => self.qr().await,
         }
-        // Numbers that nobody has ever used are asked about, too.
+        // Ask about a number that was never used, too.
         let strange = format!("{}-strange", self.order);
         self.ask(EndpointName::Status, &strange, self.gateway.payment_status(&strange, None)).await;
         self.ask(EndpointName::GetStatus, &strange, self.gateway.provider_status(&strange, Provider::MBank)).await;
@@ -128,7 +128,8 @@ impl Story {
                 break;
             }
         }
-        // A payer types in the password that came, also where the merchant heard nothing; one in four types it wrong at first.
+        // A payer who got a password types it in, even where the merchant got no answer. One in four mistypes it at
+        // first.
         for attempt in 0..3 {
             let otp = if attempt == 0 && self.below(4) == 0 { "000000" } else { payer.otp };
             let call = self.gateway.confirm_mbank_payment(&self.order, otp, None);
