@@ -1,9 +1,9 @@
-//! Kassa accepts payments through a gateway: cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and
-//! dynamic QR codes. **It always says what happened to the money.**
+//! Kassa accepts payments through a gateway: cards with 3DS, the mobile bank with a one-time password, a hosted
+//! pay-form and dynamic QR codes. **It always says what happened to the money.**
 //!
 //! Begin with [`Gateway`] (or [`BlockingGateway`]) and a [`GatewayConfig`]. Every call that gives no answer gives a
-//! [`PaymentError`] that says whether it may have moved money; a payment whose outcome is not known is never sent again but
-//! watched, by the [`PaymentRef`] that was stored before it was sent ([`Gateway::watch`]).
+//! [`PaymentError`] that says whether it may have moved money; a payment whose outcome is not known is never sent again
+//! (at-most-once delivery) but watched, by the [`PaymentRef`] that was stored before it was sent ([`Gateway::watch`]).
 //!
 //! | To do this | call | and then |
 //! |---|---|---|
@@ -12,11 +12,11 @@
 //! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
-//! | take a callback | [`Callback::parse`] | [`Gateway::verify_callback`] |
+//! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | ask for the status |
 //!
-//! Amounts are exact decimals, never floats. What a payment is called, where it goes and what comes back follows the gateway's
-//! interface; what that interface does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
+//! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface
+//! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
 
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
@@ -35,7 +35,7 @@ mod testing;
 mod transport;
 mod values;
 
-/// For this project's own fuzz targets, benchmarks and tests. Not a part of the interface: it may change at any time.
+/// For this project's own fuzz targets, benchmarks and tests. Not a part of the public API: it may change at any time.
 #[cfg(feature = "_internals")]
 #[doc(hidden)]
 pub mod _internals {

@@ -1,4 +1,5 @@
-//! Whole payments against the sandbox, which was written from the interface without a look at this crate.
+//! End-to-end tests: whole payments against the sandbox, which shares no code with this crate
+//! (`docs/adr/0007-nothing-shared-with-the-sandbox.md`).
 
 mod support;
 
@@ -131,7 +132,7 @@ async fn an_unknown_outcome_is_found_out() {
     let PaymentError::OutcomeUnknown { payment, .. } = error else { panic!("{error}") };
     assert_eq!(shop.end(*payment).await, "rejected");
 
-    // A number that was used before: the payment under it exists, and is this merchant's own.
+    // Idempotency: an order number is used twice. The first payment under it exists, and is this merchant's own.
     let shop = Shop::open();
     shop.gateway.create_card_payment(card("order-1", "4000000000002016")).await.unwrap();
     let error = shop.gateway.create_card_payment(card("order-1", "4000000000002016")).await.unwrap_err();
@@ -289,7 +290,7 @@ async fn a_dialect_file_teaches_the_other_dialect() {
     assert_eq!(shop.end(data.payment.unwrap()).await, "charged");
 }
 
-/// A dialect that nobody told it of: what could not be read may have happened, and did.
+/// The sandbox answers in a dialect that the client does not know: what it could not read may have happened, and did.
 #[tokio::test]
 async fn an_unknown_dialect_is_an_unknown_outcome() {
     let shop = Shop::open();

@@ -1,4 +1,4 @@
-//! Callbacks: read leniently, believed never, verified by asking.
+//! Callbacks (webhooks): read leniently, never believed, verified by asking.
 
 mod support;
 
@@ -206,7 +206,7 @@ async fn a_qr_payment_of_as_many_tyiyn_pays_for_no_pay_form() {
     }
 }
 
-/// A paid QR code could hide behind each of them.
+/// With each of these replies, the number could still be that of a paid QR code.
 #[tokio::test]
 async fn what_does_not_say_whether_it_is_a_qr_payment_confirms_no_pay_form() {
     let callback = callback("order-1", "390", "CHARGE");
@@ -287,13 +287,13 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
     let gateway = server.gateway();
     let forged = |order: &str, amount: &str| qr_callback(order, amount, r#","transaction_id":"tx-9""#);
 
-    // For an order that is not a QR payment: the requisite is ignored, and the order is asked about.
+    // Forged for an order that is not a QR payment: the requisite is ignored, and the order is asked about.
     let order = expect(PaymentRef::card("order-1"), "1000", "KGS");
     let error = gateway.verify_callback(&forged("order-1", "1000"), Some(order.clone())).await.unwrap_err();
     assert_eq!(error.kind(), "Refused");
     assert!(server.received().iter().all(|request| request.line.starts_with("POST /api/v1.1.0/get-status ")));
 
-    // For another QR payment, by its transaction, or by nothing but an amount of unknown unit.
+    // Forged for another QR payment, known by its transaction, or only by an amount of unknown unit.
     let mine = expect(PaymentRef::qr("tx-1"), "1000", "KGS");
     assert_eq!(
         contradicted(&gateway.verify_callback(&forged("q-9", "1000"), Some(mine.clone())).await.unwrap()),
@@ -303,7 +303,7 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
     let found = gateway.verify_callback(&forged("q-9", "1"), Some(unnumbered.clone())).await.unwrap();
     assert_eq!(found, CallbackVerdict::Unverifiable);
 
-    // Where the unit is stated, the amounts tell.
+    // Where the unit is known, the amounts are compared and differ.
     let dialect = Dialect::from_json(r#"{"qr_amount_unit":"som"}"#).unwrap();
     let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
     let found = gateway.verify_callback(&forged("q-9", "1000"), Some(unnumbered.clone())).await.unwrap();
@@ -319,7 +319,7 @@ async fn without_a_number_the_amount_has_to_be_the_gateways_own() {
         let dialect = Dialect::from_json(r#"{"qr_amount_unit":"som"}"#).unwrap();
         let gateway = Gateway::new(GatewayConfig { dialect: dialect.into(), ..server.config() }).unwrap();
 
-        // Somebody's own payment of one som, in a callback that says what another order costs.
+        // A forger's own payment of one som, in a callback that claims the price of another order.
         let expected = expect(PaymentRef::unnumbered(PaymentKind::PayForm), "1000", "KGS");
         let found =
             gateway.verify_callback(&callback("cheap-1", "1000", "CHARGE"), Some(expected.clone())).await.unwrap();
@@ -329,7 +329,7 @@ async fn without_a_number_the_amount_has_to_be_the_gateways_own() {
         let found = gateway.verify_callback(&forged, Some(expected.clone())).await.unwrap();
         assert_eq!(found, CallbackVerdict::Unverifiable);
 
-        // The number of a pay-form is never the merchant's own, also where it was stored since.
+        // The number of a pay-form is never the merchant's own, even if it was stored since.
         let claimed_before = expect(PaymentRef::pay_form("cheap-1", Provider::MBank), "1000", "KGS");
         let found =
             gateway.verify_callback(&callback("cheap-1", "1000", "CHARGE"), Some(claimed_before)).await.unwrap();

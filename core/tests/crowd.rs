@@ -1,5 +1,5 @@
-//! Two thousand payments at once, while one exchange in twenty goes wrong. This file holds one test, because it looks
-//! at the memory and the sockets of its whole process.
+//! Load test with fault injection: two thousand payments at once, while one exchange in twenty goes wrong, and no leak
+//! of memory or sockets. This file holds one test, because it measures its whole process.
 
 mod support;
 
@@ -20,11 +20,11 @@ static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 const PAYMENTS: usize = 2_000;
 /// Each of five faults strikes so often: one exchange in twenty meets one.
 const ONE_IN_A_HUNDRED: f64 = 0.01;
-/// How many more bytes may be in use after a third crowd than after the first: less than a payment in ten could leave
-/// behind.
+/// Leak limit: how many more bytes may be in use after a third crowd than after the first. It is less than what would
+/// be left if one payment in ten leaked.
 const IN_USE: usize = 128 * 1024;
-/// How much more the process may hold: what is free again is the allocator's, which seldom gives it back, and keeps it
-/// for each thread.
+/// How much more the process may hold (resident memory): the allocator seldom returns what was freed, and keeps it for
+/// each thread.
 const HELD: u64 = 128 * 1024 * 1024;
 
 /// Whether the gateway may have no payment: only where nobody was told that it exists.
@@ -44,7 +44,7 @@ enum End {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_thousand_payments_at_once_are_all_accounted_for() {
-    // Each payment has a connection of its own, and here both its ends.
+    // Each payment has a connection of its own, and both of its ends are in this process.
     let allowed = rlimit::increase_nofile_limit(3 * PAYMENTS as u64).unwrap();
     assert!(
         allowed > 2 * PAYMENTS as u64 + 200,
@@ -165,7 +165,7 @@ async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (Payment
     (reference, Sent::by_creating(&gateway.create_card_payment(payment).await))
 }
 
-/// A payer who got a password types it in, also where the merchant heard nothing of the payment's creation.
+/// A payer who got a password types it in, even where the merchant's create call got no answer.
 async fn by_phone(gateway: &Gateway, order_number: String, phone: &str, otp: &str) -> (PaymentRef, Sent) {
     let payment = MbankPayment { order_number: order_number.clone(), phone: phone.into(), ..support::mbank_payment() };
     let reference = payment.payment_ref();
@@ -180,7 +180,7 @@ async fn by_phone(gateway: &Gateway, order_number: String, phone: &str, otp: &st
     }
 }
 
-/// Asks until it is final; what the gateway has never heard of has no end, and is never said to have one.
+/// Polls until it is final. A payment that the gateway never got has no end, and must not be reported as having one.
 async fn follow(
     sandbox: &Sandbox,
     gateway: &Gateway,
@@ -191,7 +191,7 @@ async fn follow(
     loop {
         // Nobody confirms it any more; it may also have ended by now.
         let exists = !matches!(sandbox.decline(&order(number)), Err(DecisionError::NotFound));
-        // Long for what has an end now; what was never made takes all of it.
+        // Long enough for a payment that is final by now; one that was never made takes the whole deadline.
         let deadline = Duration::from_secs(if exists { 60 } else { 2 });
         let policy = PollPolicy { interval: Duration::from_millis(200), deadline };
         match gateway.watch(reference.clone(), policy).unwrap().outcome().await {

@@ -1,5 +1,5 @@
-//! Callbacks that lie, come twice, come too early or contradict each other: what a merchant is told of each, by the
-//! real sandbox wherever it can play the part.
+//! Forged and replayed callbacks (webhooks), and those that come too early or contradict each other: what a merchant is
+//! told of each, with the real sandbox wherever it can send them.
 
 mod support;
 
@@ -43,7 +43,7 @@ impl Shop {
         self.gateway.verify_callback(callback, Some(expected(order))).await.unwrap()
     }
 
-    /// The bodies that the sandbox sent to nobody, so many of them.
+    /// This many callbacks, out of those that the sandbox tried to send although nobody listens.
     async fn sent(&self, count: usize) -> Vec<Callback> {
         for _ in 0..6_000 {
             let attempts = self.sandbox.callbacks();
@@ -95,7 +95,7 @@ async fn a_forged_amount_is_contradicted() {
     assert_eq!(contradicted(&shop.judge(forged, "order-1").await), ["amount"], "while the payment is open");
     shop.sandbox.approve("order-1").unwrap();
     assert_eq!(contradicted(&shop.judge(forged, "order-1").await), ["amount"], "and after it was paid");
-    // A payment of less, announced as it was made: the goods cost more.
+    // A true callback about a payment of less than the goods cost.
     let cheap = callback("order-1", "1", "CHARGE");
     assert_eq!(contradicted(&shop.judge(&cheap, "order-1").await), ["amount"]);
 }
@@ -137,7 +137,7 @@ async fn a_replayed_callback_is_recognised_and_still_true() {
         assert!(shop.judge(copy, "order-1").await.is_charged(), "the second is as true as the first");
     }
     assert_eq!(shop.sandbox.payment("order-1").unwrap().times_charged, 1);
-    // Replayed to the address of another order, it is a foreign one.
+    // Replay to the address of another order: it is about a foreign payment.
     assert_eq!(contradicted(&shop.judge(&copies[1], "order-2").await), ["orderNumber"]);
 }
 

@@ -1,4 +1,5 @@
-//! The table of outcomes, cell by cell, for each operation: what came back, and what it means for the money.
+//! The table of outcomes (`docs/outcomes.md#the-table`), cell by cell, for each operation, with injected faults: what
+//! came back, and what it means for the money.
 
 mod support;
 
@@ -156,7 +157,7 @@ fn rows() -> Vec<Row> {
 
 #[tokio::test]
 async fn every_cell_of_the_table() {
-    // All servers are there at once.
+    // All servers run at the same time, which takes many open files.
     rlimit::increase_nofile_limit(4096).unwrap();
     let mut cases = Vec::new();
     for row in rows() {
@@ -207,7 +208,7 @@ async fn silence_until_the_deadline() {
 
 #[tokio::test]
 async fn no_connection_means_that_nothing_happened() {
-    // A port that nobody is given by chance, as one is that was free a moment ago.
+    // A fixed port that nobody listens on. One that was free a moment ago could be given to another program meanwhile.
     let config = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
     let gateway = Gateway::new(config).unwrap();
     for op in Op::all() {
@@ -283,7 +284,8 @@ async fn a_code_that_the_dialect_lists_is_a_refusal() {
     }
 }
 
-/// Of the mobile bank and the QR data the interface shows no codes, so any that is not a refusal will do.
+/// The interface shows no codes of the mobile bank and the QR data (`docs/interface.md#what-is-not-shown`), so any code
+/// will do that is not a refusal.
 #[tokio::test]
 async fn codes_that_nobody_listed() {
     for op in [Op::MbankPayment, Op::MbankConfirm, Op::QrData, Op::PaymentStatus, Op::ProviderStatus, Op::QrStatus] {

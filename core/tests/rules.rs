@@ -1,5 +1,5 @@
-//! The rules of the interface's request tables: each passes at its limit and fails past it, and nothing invalid is
-//! sent.
+//! Input validation: the rules of the request tables in `docs/interface.md`. Each passes at its limit and fails past
+//! it, and nothing invalid is sent.
 
 mod support;
 
@@ -122,7 +122,7 @@ fn summary(violations: &[Violation]) -> Vec<(&str, (Rule, Option<&str>))> {
     violations.iter().map(|known| (known.field.as_str(), (known.rule, known.limit.as_deref()))).collect()
 }
 
-/// A single character may well stand in a sentence by chance.
+/// No value is printed, except for a single character, which may well stand in the sentence by chance.
 fn assert_not_shown(error: Option<&PaymentError>, value: &str, case: &str) {
     let shown = format!("{0} {0:?}", error.unwrap());
     for form in [value, value.trim(), &value.replace([' ', '-'], "")] {
@@ -212,7 +212,7 @@ fn callback_url<R>(name: &'static str, set: fn(&mut R, &str)) -> Field<R> {
             (" https://shop.example.kg/cb", HTTP_URL),
             ("https://shop.example.kg/cb\n", HTTP_URL),
             ("ht\ntps://shop.example.kg/cb", HTTP_URL),
-            // A URL parser of the web mends these on its own; the gateway's need not.
+            // A browser's URL parser repairs these; the gateway's need not.
             ("https:shop.example.kg/cb", HTTP_URL),
             ("https:shop.example.kg/?to=https://shop.example.kg", HTTP_URL),
             ("https:/shop.example.kg/cb", HTTP_URL),
@@ -314,7 +314,7 @@ async fn card_payment_rules() {
                 "41111111111111111111",
                 "4111-1111 1111-1",
                 "4111 1111 1111 1111 1111",
-                // The check digit is wrong, which nobody asked to look at.
+                // The check digit is wrong, but `check_luhn` is off.
                 "4111111111111112",
             ],
             [
@@ -421,7 +421,7 @@ async fn mbank_confirm_rules() {
     Bench::new().run(|| ("order-2".into(), Some("918273".into())), confirm, &fields).await;
 }
 
-/// An identifier that the dialect gives no field to travel in is refused: dropping it would promise what is not done.
+/// An identifier for which the dialect names no field is refused: dropped silently, it would be believed to be sent.
 #[tokio::test]
 async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
     let confirm = async |gateway: Gateway, (order, identifier): Pair| {
@@ -497,7 +497,7 @@ async fn query_rules() {
     Bench::new().run(|| ("tx-1".into(), None), qr_status, &[text("transaction_id", first)]).await;
 }
 
-/// Everything is wrong at once, and everything is told at once, in the order of the table.
+/// Everything is wrong at once, and everything is reported at once, in the order of the table.
 #[tokio::test]
 async fn all_violations_come_in_one_error() {
     let bench = Bench::new();
@@ -605,7 +605,7 @@ async fn the_check_digit_counts_only_where_it_was_asked_for() {
         [
             ("4111111111111112", (Rule::Luhn, None)),
             ("1411111111111111", (Rule::Luhn, None)),
-            // One thing at a time: a number that cannot be one has no check digit.
+            // Of one field, only the first violation is reported: a malformed number has no check digit.
             ("411111111112", PAN_LENGTH),
             ("4111x11111111112", DIGITS),
         ],

@@ -1,5 +1,5 @@
-//! Plants a card number, a CVC, a one-time password and a password, runs everything there is against gateways that echo
-//! them, and looks for them in every log, error and answer.
+//! Redaction: plants a card number, a CVC, a one-time password and a password, runs every operation against gateways
+//! that echo them, and looks for them in every log, error and answer.
 
 mod support;
 
@@ -16,7 +16,7 @@ use tracing_subscriber::fmt::MakeWriter;
 /// What `shop:swordfish-77` looks like in the header.
 const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNzc=";
 
-/// Some writers begin their texts with it.
+/// The byte order mark, with which some programs begin their JSON.
 const BOM: char = '\u{feff}';
 
 /// Everything that was logged, at every level, by every crate.
@@ -85,7 +85,7 @@ fn nothing_that_was_planted_comes_out() {
         .with_max_level(tracing::Level::TRACE)
         .with_writer(log.clone())
         .with_ansi(false)
-        // Digits of a moment could be those of a secret.
+        // The digits of a timestamp could be those of a secret by chance.
         .without_time()
         .finish();
     // For the whole process: the network runs on threads of its own.

@@ -1,4 +1,4 @@
-//! How requests are sent: once or again, over which connection, within which time, and what giving up does.
+//! Sending of requests: retry and backoff, rate limits, connection pool, deadline and timeouts, cancellation, proxies.
 
 mod support;
 
@@ -68,7 +68,7 @@ async fn a_query_waits_as_long_as_it_was_asked_to() {
     let started = Instant::now();
     Op::QrStatus.run(&server.gateway()).await.unwrap();
     assert!(started.elapsed() >= Duration::from_secs(1));
-    // Longer than the deadline allows: the answer comes at once, and says how long.
+    // A `Retry-After` beyond the deadline: the error comes at once, and says how long to wait.
     let server = Server::start(|_| reply_with(429, "Retry-After: 3600\r\n", ""));
     let error = Op::QrStatus.run(&server.gateway()).await.unwrap_err();
     assert_eq!(server.received().len(), 1);
@@ -81,7 +81,8 @@ fn pay_form_callback() -> Callback {
     Callback::parse(text).unwrap()
 }
 
-/// A byte a second keeps every timeout between two bytes quiet, in the reply's head as in its body.
+/// A reply of one byte at a time, in head or body, never triggers a timeout between two bytes: only a total deadline
+/// ends it.
 #[tokio::test]
 async fn one_deadline_covers_everything() {
     let reply = support::reply_bytes(200, "", "x".repeat(500).as_bytes());
@@ -123,7 +124,8 @@ async fn one_deadline_covers_everything() {
     }
 }
 
-/// A listener that never accepts lets connections stand but not get answered; one whose queue is full lets none stand.
+/// A listener whose queue is full, so that no further connection is established. (While there is room in the queue,
+/// connections are established although nobody accepts them.)
 fn full_listener() -> (TcpListener, Vec<std::net::TcpStream>) {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     let any: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
@@ -174,7 +176,7 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
         // Dropped here, while it is connecting.
     }
     tokio::time::timeout(Duration::from_secs(30), gateway.close()).await.expect("nothing is left on its way");
-    // Let every connection in that still wants to come: none may carry the payment.
+    // Accept every connection that still comes: none may carry the payment.
     drop(waiting);
     listener.set_nonblocking(true).unwrap();
     let deadline = Instant::now() + Duration::from_secs(4); // longer than TCP's next attempt to connect
@@ -189,8 +191,8 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
     }
 }
 
-/// Wherever a call is on its way through the sockets when its caller goes: before the request, within it, or before the
-/// answer. When it is, is the machine's choice; what must hold, holds at any moment.
+/// Cancellation at any point of a call: before the request, within it, or before the answer. The exact point depends on
+/// the machine's timing; what is asserted must hold at each.
 #[tokio::test]
 async fn giving_up_after_any_number_of_polls_sends_a_payment_at_most_once() {
     let server = Server::start(|request| {
@@ -296,7 +298,7 @@ fn the_blocking_gateway_works_everywhere() {
         multi.block_on(call).unwrap().unwrap();
     }
 
-    // More calls than tokio gives one task before it must yield.
+    // More calls than tokio's cooperative budget lets one task make before it must yield.
     let many = {
         let gateway = gateway.clone();
         async move { (0..300).try_for_each(|_| gateway.qr_status("tx").map(drop)) }
@@ -368,7 +370,7 @@ async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
     }
 }
 
-/// The environment belongs to a whole process, so the test runs itself in another one.
+/// Environment variables belong to a whole process, so the test runs itself in a process of its own.
 #[test]
 fn proxies_of_the_environment_are_used_only_when_asked_for() {
     let proxy = Server::replying(200, &Op::QrStatus.success_body());

@@ -1,4 +1,4 @@
-//! What each request looks like on the wire: the exact bytes, written by hand from the gateway's interface.
+//! Wire format: the exact bytes of each request, written by hand from `docs/interface.md`.
 
 mod support;
 
@@ -8,8 +8,8 @@ use kassa::{
 };
 use support::{CVC, OTP, Op, Received, Server, card_payment, mbank_payment, pay_form, qr_payment};
 
-/// Values that break out of a path, a query, a header or a JSON string where nobody encodes them: as they are, as one
-/// value of a query, and as a JSON string.
+/// Injection: values that break out of a path, a query, a header or a JSON string unless they are encoded. Each as it
+/// is, as one value of a query, and as a JSON string.
 const HOSTILE: &[(&str, &str, &str)] = &[
     ("..", "..", r#""..""#),
     ("../../admin", "..%2F..%2Fadmin", r#""../../admin""#),
@@ -45,7 +45,7 @@ async fn sent_with<T>(configure: impl FnOnce(&mut GatewayConfig), call: impl Asy
     <[Received; 1]>::try_from(received).map(|[only]| only).expect("exactly one request")
 }
 
-/// The interface's table of endpoints, for the identifiers that [`Op::run`] sends.
+/// The table of endpoints (`docs/interface.md#endpoints`), with the identifiers that [`Op::run`] sends.
 fn method_and_path(op: Op) -> (&'static str, &'static str) {
     match op {
         Op::CardPayment => ("POST", "/api/v1.1.0/payment"),
@@ -213,8 +213,8 @@ async fn headers_are_these_and_no_others() {
     }
 }
 
-/// The picture comes as base64, not as JSON: a gateway that takes the header seriously would refuse with 406.
-/// The order of a status query is in its body, which a cache would not see.
+/// `Accept` must allow more than JSON, because the QR image is none: a gateway that obeys the header would refuse with
+/// 406. Cache-Control: a status query has its order in the body, where caches do not look.
 #[tokio::test]
 async fn nothing_may_be_answered_from_a_cache() {
     for op in Op::all() {

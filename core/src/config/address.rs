@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-/// The only addresses that money, credentials and payers are sent to.
+/// True for the only addresses that money, credentials and payers are sent to.
 pub(crate) fn is_https_or_loopback(url: &Url) -> bool {
     match url.scheme() {
         "https" => url.has_host(),
@@ -13,7 +13,7 @@ pub(crate) fn is_https_or_loopback(url: &Url) -> bool {
 
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
-        // Names under it are asked of a name server by some systems, and could lead anywhere.
+        // Not `x.localhost`: some systems resolve such names by DNS, which could lead anywhere.
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),

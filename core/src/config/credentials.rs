@@ -1,4 +1,4 @@
-//! What the merchant authenticates with.
+//! Authentication: the merchant's login and password, for HTTP Basic.
 
 use std::fmt;
 
@@ -9,15 +9,16 @@ use crate::values::secret::Secret;
 
 /// The merchant's login and password, as the service's administrator issued them.
 ///
-/// They are never printed, and the core's copy of the password is wiped when the last one is dropped. They also open the
-/// merchant's dashboard, so **they do not belong inside a mobile app**: let a back end create pay-forms for it.
+/// They are never printed, and the core's copy of the password is wiped (zeroized) when the last one is dropped. They
+/// also open the merchant's dashboard, so **they do not belong inside a mobile app**: let a back end create pay-forms
+/// for it.
 ///
 /// ```
 /// let credentials = kassa::Credentials::basic("shop", "correct horse");
 /// assert_eq!(format!("{credentials:?}"), "Credentials(***)");
 /// ```
 ///
-/// Source: the interface's section on authentication (HTTP Basic).
+/// Source: HTTP Basic authentication (`docs/interface.md#authentication`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Credentials {
@@ -31,12 +32,13 @@ impl Credentials {
         Self { login: login.into(), password: Secret::new(password) }
     }
 
-    /// What is wrong with them, for the error that names it.
+    /// Input validation: what is wrong with them, in words for the error.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         if self.login.is_empty() {
             Some("the login is empty")
         } else if self.login.contains(':') {
-            // Basic authentication joins the two by a colon, so one in the login would move the border.
+            // Login and password are joined by a colon, so a colon in the login would begin the password (RFC 7617,
+            // section 2).
             Some("the login has a colon in it, which HTTP Basic authentication cannot carry")
         } else if self.login.chars().chain(self.password.expose().chars()).any(char::is_control) {
             Some("the login or the password has a control character in it")

@@ -1,4 +1,5 @@
-//! Endpoints: where a request goes, and what is looked for in its reply. Each operation has one of its own, in its own file.
+//! Endpoints: where a request goes, and what is looked for in its reply. Each operation has one of its own, in its own
+//! file.
 
 use std::fmt;
 
@@ -15,7 +16,8 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     /// The fields that mean something in its reply.
     pub(crate) reply_fields: &'static [ReplyField],
-    /// The codes that the interface shows for a success; none where it shows none, and any will do.
+    /// The success codes that the interface shows (`docs/interface.md#status-values-and-codes`). Where it shows none,
+    /// any code will do that is not a refusal.
     pub(crate) success_codes: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! How to reach the gateway.
+//! Configuration of a gateway: address, credentials, timeouts, retries, proxy, trusted certificates.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -29,12 +29,14 @@ pub struct GatewayConfig {
     pub base_url: String,
     /// The merchant's login and password.
     pub credentials: Arc<Credentials>,
-    /// How long making a connection may take, TLS included. 10 s unless set.
+    /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
-    /// How long a whole call may take: connecting, sending, the whole reply, and every retry. 30 s unless set.
+    /// The deadline (total timeout): how long a whole call may take, with connecting, sending, the whole reply, and
+    /// every retry. 30 s unless set.
     pub deadline: Duration,
-    /// How often a failed query is repeated within the deadline. 2 unless set. A payment is repeated as often, but only
-    /// where no connection was ever made; a pay-form or a QR code is never repeated.
+    /// Retries: how often a failed query is repeated within the deadline, with exponential backoff. 2 unless set. A
+    /// payment is repeated as often, but only where no connection was ever made; a pay-form or a QR code is never
+    /// repeated.
     pub query_retries: u32,
     /// How the fields of a status query travel. In a JSON body unless set.
     pub status_query: StatusQueryForm,
@@ -46,7 +48,7 @@ pub struct GatewayConfig {
     pub proxy: Arc<Proxy>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
-    /// Refuse card numbers with a wrong check digit before they are sent. Off unless set.
+    /// Refuse card numbers with a wrong check digit (Luhn) before they are sent. Off unless set.
     pub check_luhn: bool,
 }
 
@@ -54,7 +56,7 @@ pub struct GatewayConfig {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StatusQueryForm {
-    /// As a JSON body, as the interface says.
+    /// As a JSON body, as the interface says (`docs/interface.md#status-request`).
     #[default]
     JsonBody,
     /// As a query string, for the way through a proxy that drops the body of a GET.
@@ -115,7 +117,7 @@ impl GatewayConfig {
 
 impl fmt::Debug for GatewayConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A base URL with credentials in it is refused later, but it can be printed before.
+        // Redaction: a base URL with credentials in it is refused, but only later, and could be printed before that.
         let base_url = self.checked_base_url().map_or_else(|_| "(not usable)".to_owned(), |url| url.to_string());
         f.debug_struct("GatewayConfig")
             .field("base_url", &base_url)

@@ -1,4 +1,4 @@
-//! The way to the gateway.
+//! HTTP proxy: the way to the gateway.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::values::secret::Secret;
 #[derive(Clone, Default)]
 pub struct Proxy(pub(crate) Way);
 
-/// Which way.
+/// The ways there are.
 #[derive(Clone, Default)]
 pub(crate) enum Way {
     #[default]

@@ -1,4 +1,4 @@
-//! The fields of replies: what is looked for, and where the envelope that the interface shows suggests to look.
+//! Fields of replies: what is looked for, and where, by JSON pointers into the envelope (`docs/interface.md#envelope`).
 
 use strum::IntoStaticStr;
 
@@ -44,7 +44,8 @@ impl ReplyField {
             Self::OrderNumber => &["/data/orderNumber"],
             Self::Amount => &["/data/amount"],
             Self::Currency => &["/data/currency"],
-            // Not shown at all: the token of the ConfirmationUrl is the gateway's number, unless a dialect knows better.
+            // The interface shows no field for it: the `token` in the ConfirmationUrl is taken, else what a dialect
+            // names.
             Self::GatewayNumber => &[],
             Self::ConfirmationUrl => &["/data/ConfirmationUrl"],
             Self::PayFormUrl => &["/payFormUrl", "/data/payFormUrl"],

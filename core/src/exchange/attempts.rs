@@ -1,4 +1,8 @@
-//! Carries one request through to a reply: on a task of its own, within one deadline, repeated only where that is safe.
+//! Retry with exponential backoff and full jitter: carries one request through to a reply, within one deadline.
+//!
+//! Only what is safe to repeat is repeated: the policy is `outcome::again`. The work is a detached task and not
+//! structured concurrency, because a payment has to outlive a caller that goes away
+//! (`docs/adr/0002-a-runtime-of-its-own.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
 
 use std::{
     pin::Pin,
@@ -22,21 +26,23 @@ use crate::{
     transport::{Connection, Failure, Request, Transport, after},
 };
 
-/// The first pause before a retry is random up to this; each further one up to twice as much.
+/// Backoff: the first pause before a retry is random up to this, each further one up to twice as much as the one
+/// before. Full jitter keeps clients that failed together from coming back together
+/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long and how often.
+/// The deadline of a call, and how many retries it may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) deadline: Duration,
     pub(crate) retries: u32,
 }
 
-/// A request on its way. The work goes on in a task; this waits for it.
+/// The handle of a request on its way: the work is done by a detached task, and this waits for it.
 ///
-/// Dropping it ends a query. A request that moves money is prevented where no connection was made yet; otherwise it goes on
-/// without a waiter, because half-sent money is worse than an answer that nobody reads.
+/// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
+/// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
 pub(crate) struct Waiter {
     answer: oneshot::Receiver<Result<Reply, Failure>>,
     connection: Arc<Connection>,
@@ -79,7 +85,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Starts it on a task of its own. A payment stays counted until it has its reply, waited for or not.
+    /// Spawns it as a detached task. A payment stays counted as in flight until it has its reply, waited for or not.
     pub(crate) fn start(self, transport: &Arc<dyn Transport>, counted: Counted) -> Waiter {
         let moves_money = matches!(self.effect, Effect::MovesMoney(_));
         let connection = Arc::new(Connection::default());
@@ -144,7 +150,8 @@ impl Attempts {
         }
     }
 
-    /// When to try again, if at all. A pause that reaches past the deadline would only delay the same answer.
+    /// When to retry, if at all: after the backoff or `Retry-After`, whichever is longer. A pause that reaches past the
+    /// deadline would only delay the same answer.
     fn resume_at(&self, attempt: u32, came_back: &Result<Reply, Failure>, pause_limit: Duration) -> Option<Instant> {
         let Again::After(asked_for) = (self.policy)(&self.effect, came_back) else { return None };
         let backoff = self.transport.jitter(pause_limit);
@@ -165,7 +172,7 @@ impl Attempts {
     }
 
     fn out_of_time(&self) -> Failure {
-        // Only a connection of its own tells when it stands.
+        // A connection out of the pool does not tell whether it was established: assume that the request was sent.
         if self.request.own_connection && self.connection.give_up() {
             Failure::NotConnected { detail: "the deadline passed before a connection was made".to_owned() }
         } else {
@@ -173,7 +180,8 @@ impl Attempts {
         }
     }
 
-    /// What is logged of an exchange: no secret, no body. Each event names its call, for listeners that know no spans.
+    /// Logs an exchange without secrets and bodies. Each event names its call itself, for subscribers that ignore
+    /// spans.
     fn log(&self, attempt: u32, came_back: &Result<Reply, Failure>, took: Duration) {
         let (endpoint, order) = (self.endpoint.name, self.log_name.as_deref());
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

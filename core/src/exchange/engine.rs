@@ -1,4 +1,7 @@
-//! The one way from a request to its answer.
+//! The pipeline from a request to its answer: validation, exchange with retries, redaction of what the gateway echoes,
+//! verdict.
+//!
+//! Every operation goes this one way.
 
 use std::sync::{
     Arc,
@@ -112,7 +115,7 @@ impl Engine {
 
     fn start(&self, call: Call<'_>) -> Result<Waiter, PaymentError> {
         self.transport.check()?;
-        // Counted before looking, so that a close either refuses this call or waits for it.
+        // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
         let counted = self.in_flight.enter();
         if self.closed.load(Ordering::SeqCst) {
             return Err(PaymentError::misconfigured("the gateway was closed"));
@@ -120,7 +123,7 @@ impl Engine {
         Ok(call.start(&self.transport, counted))
     }
 
-    /// Refuses further calls and waits for the payments on their way.
+    /// Graceful shutdown: refuses further calls and waits for the payments in flight.
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.in_flight.none_left().await;

@@ -1,4 +1,4 @@
-//! Counts the payments on their way, so that closing can wait for them.
+//! Graceful shutdown: counts the payments in flight, so that closing can wait for them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub(crate) struct InFlight(Arc<watch::Sender<usize>>);
 
-/// One payment on its way.
+/// One payment in flight, counted until this is dropped.
 pub(crate) struct Counted(InFlight);
 
 impl Default for InFlight {
@@ -23,7 +23,7 @@ impl InFlight {
     }
 
     pub(crate) async fn none_left(&self) {
-        // It fails only once the sender is gone, and this holds it.
+        // Waiting fails only once the sender is dropped, and `self` holds it.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 }

@@ -1,4 +1,5 @@
-//! Exchange: one call from its request to its outcome. Attempts, retries with backoff, one deadline, and the verdict about the money.
+//! Exchange: one call from its request to its outcome. Attempts, retries with backoff, one deadline, and the verdict
+//! about the money.
 
 pub(crate) mod attempts;
 pub(crate) mod engine;

@@ -1,7 +1,10 @@
-//! The table of outcomes: what came back, and what it means for the money.
+//! Outcomes, at-most-once delivery and idempotency: what came back, and what it means for the money
+//! (`docs/outcomes.md#the-table`).
 //!
-//! This is the one place where a verdict is made. Its rule: for a request that moves money, only a verdict of the gateway that
-//! can be trusted ends in anything but [`PaymentError::OutcomeUnknown`] once a connection was there.
+//! The interface shows no idempotency key, so a payment that the gateway may have seen is never sent again. Once a
+//! connection was there, a request that moves money ends in [`PaymentError::OutcomeUnknown`] unless the gateway gave a
+//! verdict that can be trusted. This is the one place where a verdict is made; why the errors are these:
+//! `docs/adr/0008-errors-by-what-the-caller-can-do.md`.
 
 use std::time::Duration;
 
@@ -15,17 +18,19 @@ use crate::{
     values::error::PaymentError,
 };
 
-/// Whether the same request may go out again on its own, and how long the gateway asked to wait.
+/// Whether to retry: whether the same request may be sent again, and how long the gateway asked to wait
+/// (`Retry-After`).
 pub(crate) enum Again {
     No,
     After(Option<Duration>),
 }
 
-/// Decides whether a request goes out again. There is one policy, [`again`]; tests show what becomes of another.
+/// A retry policy. There is one, [`again`]; tests inject wrong ones, to show that they would be noticed.
 pub(crate) type ResendPolicy = fn(&Effect, &Result<Reply, Failure>) -> Again;
 
-/// A query is repeated where that may help; a request that moves money only where no connection was ever made, so that the
-/// gateway cannot have seen it; one that makes something, never.
+/// The retry policy (`docs/outcomes.md#the-rules-of-sending`). A query is idempotent, so it is repeated where that may
+/// help: after a lost reply, a rate limit (429) or a server error. A request that moves money is repeated only where no
+/// connection was ever made, so that the gateway cannot have seen it; one that creates something, never.
 pub(crate) fn again(effect: &Effect, came_back: &Result<Reply, Failure>) -> Again {
     match (effect, came_back) {
         (Effect::Asks, Err(Failure::NotConnected { .. } | Failure::Lost { .. })) => Again::After(None),
@@ -78,7 +83,7 @@ pub(crate) fn with_reply<O: Operation>(
     Err(verdict.unsettled(operation, effect, detail))
 }
 
-/// True where what answered has no such endpoint: HTTP 404 or 405, in words that are not the gateway's.
+/// True where there is no such endpoint: HTTP 404 or 405 without the gateway's envelope.
 pub(crate) fn is_no_such_endpoint(error: &PaymentError) -> bool {
     let PaymentError::Misconfigured { detail } = error else { return false };
     detail.starts_with("HTTP 404") || detail.starts_with("HTTP 405")
@@ -91,7 +96,7 @@ struct Verdict<'a> {
 }
 
 impl Verdict<'_> {
-    /// A success status, but not a success.
+    /// An HTTP status of success, but a body that is none.
     fn not_an_answer<O: Operation>(&self, operation: &O, effect: Effect, problem: NotAnAnswer) -> PaymentError {
         if self.reader.is_refusal() && !matches!(effect, Effect::Asks) {
             return self.refused();

@@ -1,5 +1,5 @@
-//! Calls that can be given up from outside: for Swift, where a cancelled task goes on awaiting, and the future of the core is
-//! never dropped.
+//! Cancellation from outside: for Swift, where a cancelled task goes on awaiting, and the future of the core is never
+//! dropped (`docs/adr/0006-cancellation-in-swift.md`).
 
 use std::{pin::pin, sync::Arc};
 
@@ -12,8 +12,8 @@ use crate::{
     StatusWatch, WatchOutcome, WatchReport,
 };
 
-/// One call that can be given up. After `cancel` it answers nothing, at once, as if its future had been dropped: a query ends, a
-/// payment is prevented where no connection was made yet, and goes on without a waiter where one was.
+/// One call that can be given up. After `cancel` it answers nothing, at once, as if its future had been dropped: a
+/// query ends, a payment is prevented where no connection was made yet, and goes on without a waiter where one was.
 #[derive(uniffi::Object)]
 pub struct CancellableCall {
     cancelled: watch::Sender<bool>,
@@ -21,7 +21,7 @@ pub struct CancellableCall {
 
 #[uniffi::export]
 impl CancellableCall {
-    /// A call that was not made yet.
+    /// A call that has not been made yet.
     #[uniffi::constructor]
     fn new() -> Self {
         Self { cancelled: watch::Sender::new(false) }
@@ -45,7 +45,7 @@ impl CancellableCall {
 
 impl CancellableCall {
     async fn given_up(&self) {
-        // It fails only once the sender is gone, and this holds it.
+        // Waiting fails only once the sender is dropped, and `self` holds it.
         let _ = self.cancelled.subscribe().wait_for(|is_cancelled| *is_cancelled).await;
     }
 

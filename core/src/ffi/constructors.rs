@@ -1,4 +1,4 @@
-//! Constructors, with owned arguments.
+//! Constructors for other languages, with owned arguments.
 
 use crate::{
     BlockingGateway, Card, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode, QrLevel,
@@ -6,7 +6,7 @@ use crate::{
 
 #[uniffi::export]
 impl Gateway {
-    /// A gateway by its configuration. Nothing is sent.
+    /// Makes a gateway from its configuration. Nothing is sent.
     #[uniffi::constructor(name = "new")]
     fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {
         Self::new(config)
@@ -15,7 +15,7 @@ impl Gateway {
 
 #[uniffi::export]
 impl BlockingGateway {
-    /// A gateway by its configuration. Nothing is sent.
+    /// Makes a gateway from its configuration. Nothing is sent.
     #[uniffi::constructor(name = "new")]
     fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {
         Self::new(config)
@@ -24,8 +24,8 @@ impl BlockingGateway {
 
 #[uniffi::export]
 impl Card {
-    /// A card as the payer types it: the number with or without spaces and hyphens, the expiry as two and four digits, the
-    /// CVC, and the holder's first and last name. Nothing is checked here.
+    /// A card as the payer types it: the number with or without spaces and hyphens, the expiry as two and four digits,
+    /// the CVC, and the holder's first and last name. Nothing is checked here.
     #[uniffi::constructor(name = "new")]
     fn by_texts(pan: String, expiry_month: String, expiry_year: i32, cvc: String, holder_name: String) -> Self {
         Self::new(pan, expiry_month, expiry_year, cvc, holder_name)
@@ -64,7 +64,7 @@ impl Proxy {
 
 #[uniffi::export]
 impl Dialect {
-    /// The dialect that assumes the envelope which the interface shows.
+    /// The default dialect: it assumes the envelope that the interface shows (`docs/interface.md#envelope`).
     #[uniffi::constructor(name = "new")]
     fn shown() -> Self {
         Self::default()

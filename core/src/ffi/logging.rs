@@ -1,4 +1,5 @@
-//! Hands the core's events to the logging of another language: at once, to a sink, or later, when they are asked for.
+//! Logging: hands the core's events to the logging of another language, at once to a sink, or later when they are asked
+//! for.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -72,12 +73,13 @@ fn forward() {
     // Where the host has a subscriber of its own, it has the events already.
     FORWARDER.call_once(|| {
         drop(tracing::subscriber::set_global_default(Forwarder));
-        // An event that another thread met for the first time while that was under way was noted as one that nobody wants.
+        // An event that another thread meets for the first time meanwhile is cached by tracing as one that nobody wants
+        // (<https://github.com/tokio-rs/tracing/issues/2874>).
         tracing::callsite::rebuild_interest_cache();
     });
 }
 
-/// Events that nobody takes must not fill the memory; the oldest go first.
+/// Limit of the buffer: events that nobody takes must not fill the memory. The oldest are dropped first.
 const MOST_KEPT: usize = 1000;
 
 static KEPT: PerProcess<Mutex<Kept>> = PerProcess::new();
@@ -90,8 +92,8 @@ struct Kept {
     dropped: usize,
 }
 
-/// Keeps events of this level and of those that matter more from now on, until they are taken; none where there is no level. For
-/// languages whose code had better not run on Kassa's threads.
+/// Keeps events of this level and of those that matter more from now on, until they are taken; none where there is no
+/// level. For languages whose code should not run on Kassa's threads.
 #[uniffi::export]
 fn keep_log_events(least: Option<LogLevel>) {
     KEPT_LEVELS.store(least.map_or(0, |level| level as u8 + 1), Ordering::Relaxed);
@@ -137,7 +139,7 @@ fn sink() -> Option<Arc<dyn LogSink>> {
     SINK.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Every event names its call itself, so spans need not be remembered.
+/// The tracing subscriber. Every event names its call itself, so spans need not be remembered.
 struct Forwarder;
 
 impl Subscriber for Forwarder {
@@ -203,7 +205,7 @@ impl Line {
 impl Visit for Line {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &value);
-        // Without the quotes that set it off in the line.
+        // The text itself, without the quotes that it has in the line.
         if let Some(noted) = self.fields.get_mut(field.name()) {
             value.clone_into(noted);
         }

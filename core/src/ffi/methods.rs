@@ -1,5 +1,7 @@
-//! Methods of values that hold an amount, as those that can fail: another language can put a number into an amount that is none
-//! here (not a number, too many digits), and a method that cannot fail would end the host's process for it.
+//! Methods of values that hold an amount, exported as fallible ones. Other languages can put a number into an amount
+//! that is none here (NaN, too many digits). The conversion then fails, and in a method without an error the generated
+//! code has no way to say so: in Swift it would end the host's process
+//! (<https://github.com/mozilla/uniffi-rs/issues/2416>).
 
 use crate::{Advice, Callback, CallbackVerdict, CardPayment, PayForm, PaymentError, PaymentRef};
 
@@ -33,9 +35,10 @@ export_fallible!(PayForm {
 });
 
 export_fallible!(Callback {
-    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+    /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
+    /// to recognize repeated and replayed ones.
     "dedup_key" exported_dedup_key: String = |callback| callback.dedup_key();
-    /// What to ask about the payment with; a QR payment has nothing of that kind in its callback.
+    /// What to ask about the payment with; nothing for a QR payment, whose callback has no number to ask by.
     "payment_ref" exported_payment_ref: Option<PaymentRef> = |callback| callback.payment_ref();
 });
 

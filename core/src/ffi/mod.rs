@@ -1,5 +1,6 @@
-//! What only Rust can say, said again for Kotlin, Swift and Python: constructors, conversions and texts of values, logging, and how
-//! to give up on a call. It adds no behaviour. All other methods cross as they are, where they are.
+//! Foreign function interface (UniFFI) for Kotlin, Swift and Python: replacements for what the generator cannot export
+//! as it is in Rust, which is constructors, conversions and texts of values, logging, and cancellation. It adds no
+//! behaviour. All other methods are exported where they are defined.
 
 mod cancellable;
 mod constructors;
@@ -12,7 +13,7 @@ use rust_decimal::Decimal;
 
 use crate::values::{error::PaymentError, violation::Rule};
 
-// A decimal crosses as its digits, so that it is as exact there as here.
+// A decimal is passed as the text of its digits, so that it stays exact.
 uniffi::custom_type!(Decimal, String, {
     remote,
     lower: |decimal| decimal.to_string(),

@@ -1,4 +1,4 @@
-//! References to payments, made anew.
+//! Constructors of payment references, as functions: records have none in the generated code.
 
 use crate::{PaymentKind, PaymentRef, Provider};
 
@@ -26,7 +26,8 @@ fn qr_payment_ref(transaction_id: String) -> PaymentRef {
     PaymentRef::qr(transaction_id)
 }
 
-/// A payment of which nothing is known yet but its kind. It can be asked about once a callback or a return has told its number.
+/// A payment of which nothing is known yet but its kind. It can be asked about once a callback or a return has told its
+/// number.
 #[uniffi::export]
 fn unnumbered_payment_ref(kind: PaymentKind) -> PaymentRef {
     PaymentRef::unnumbered(kind)

@@ -1,4 +1,5 @@
-//! Values from texts and to texts: conversions that records and enums cannot have as constructors in every language.
+//! Parsing and printing of values, as functions: in the generated code, records and enums cannot have constructors in
+//! every language.
 
 use rust_decimal::Decimal;
 

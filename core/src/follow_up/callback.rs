@@ -1,4 +1,4 @@
-//! What the gateway tells the merchant on its own.
+//! Callback (webhook): the gateway's notification of a new status. It is not signed, so it may be forged or replayed.
 
 use rust_decimal::Decimal;
 
@@ -10,10 +10,11 @@ use crate::{
     },
 };
 
-/// A notification that the gateway sends to the merchant when the status of a payment changes.
+/// A notification (webhook) that the gateway sends to the merchant when the status of a payment changes.
 ///
-/// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
-/// gateway with [`Gateway::verify_callback`](crate::Gateway::verify_callback) before anything is shipped.
+/// **It is a hint**: the interface shows no signature (`docs/interface.md#what-is-not-shown`), so anybody can send one,
+/// and it can come late, twice or never. Ask the gateway with
+/// [`Gateway::verify_callback`](crate::Gateway::verify_callback) before anything is shipped.
 ///
 /// ```
 /// use kassa::{Callback, PaymentStatus, Provider};
@@ -26,7 +27,7 @@ use crate::{
 /// assert_eq!((callback.status, callback.provider), (PaymentStatus::Charged, Provider::Cards));
 /// ```
 ///
-/// Source: the callback body of the interface.
+/// Source: the callback body (`docs/interface.md#callback-body`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
@@ -83,7 +84,8 @@ impl Callback {
 }
 
 impl Callback {
-    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+    /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
+    /// to recognize repeated and replayed ones.
     pub fn dedup_key(&self) -> String {
         let status = self.status_word().to_lowercase();
         let date = self.date_created.map_or_else(|| self.date_created_text.clone(), |date| date.to_string());
@@ -98,7 +100,7 @@ impl Callback {
             .finish()
     }
 
-    /// What to ask about the payment with; a QR payment has nothing of that kind in its callback.
+    /// What to ask about the payment with; nothing for a QR payment, whose callback has no number to ask by.
     pub fn payment_ref(&self) -> Option<PaymentRef> {
         let order_number = self.order_number.clone();
         match &self.provider {
@@ -110,12 +112,12 @@ impl Callback {
         }
     }
 
-    /// The interface gives a requisite in callbacks of QR payments only.
+    /// Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
     pub(crate) fn is_qr(&self) -> bool {
         self.requisite.is_some()
     }
 
-    /// The status as it came: a dialect may read it in another way than this callback did.
+    /// The status word as it came, because a dialect may read it differently than `parse`, which knows no dialect.
     pub(crate) fn status_word(&self) -> String {
         self.find(&["/status".to_owned()]).unwrap_or_default()
     }

@@ -1,4 +1,5 @@
-//! Follow-up: what happens to a payment after it was sent. Polling its status, callbacks (webhooks), the payer's return.
+//! Follow-up: what happens to a payment after it was sent. Polling its status, callbacks (webhooks), the payer's
+//! return.
 
 pub(crate) mod callback;
 pub(crate) mod redirect;

@@ -1,4 +1,4 @@
-//! What the payer's browser brings back.
+//! Return redirect: the payer comes back from the gateway's pages, by browser or by deep link.
 
 use url::Url;
 
@@ -6,8 +6,8 @@ use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 
 /// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
 ///
-/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The status decides: ask for it at once
-/// ([`StatusWatch::check_now`](crate::StatusWatch::check_now)).
+/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The status decides: ask for it at
+/// once ([`StatusWatch::check_now`](crate::StatusWatch::check_now)).
 ///
 /// ```
 /// let redirect = kassa::ReturnRedirect::parse("myshop://paid?cart=17&OrderNumber=order-1&statusCode=200").unwrap();
@@ -15,7 +15,7 @@ use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 /// assert_eq!(redirect.status_code.as_deref(), Some("200"));
 /// ```
 ///
-/// Source: the return redirect of the interface.
+/// Source: the return redirect (`docs/interface.md#return-redirect`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReturnRedirect {
@@ -26,8 +26,8 @@ pub struct ReturnRedirect {
 }
 
 impl ReturnRedirect {
-    /// Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
-    /// after the merchant's.
+    /// Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its
+    /// own after the merchant's.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where the text is not an absolute URI, or names no order.

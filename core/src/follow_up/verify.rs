@@ -1,7 +1,8 @@
-//! Asks the gateway whether a callback is true.
+//! Verification of callbacks (webhooks) against forgery and replay: asks the gateway whether a callback is true.
 //!
-//! Everything in a callback is the sender's word, also that it is about a QR payment and which transaction it names. So what the
-//! merchant knows goes first: it decides what is asked, and it is compared both with the callback and with the gateway's report.
+//! Everything in a callback is untrusted input, even that it is about a QR payment and which transaction it names. So
+//! what the merchant knows goes first: it decides what is asked, and it is compared both with the callback and with the
+//! gateway's report.
 
 use rust_decimal::Decimal;
 
@@ -23,8 +24,9 @@ use crate::{
 
 /// What a merchant knows of a payment, to be compared with a callback.
 ///
-/// **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid once can
-/// name that payment in a callback for another cart of the same amount: remember which numbers were taken, and take none twice.
+/// **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid
+/// once can name that payment in a callback for another cart of the same amount: remember which numbers were accepted,
+/// and accept none twice (replay).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedPayment {
@@ -43,8 +45,8 @@ pub struct ExpectedPayment {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallbackVerdict {
-    /// The payment is final, and nothing contradicts anything. **Act on the report's status.** A callback that tells of an
-    /// earlier, open status is confirmed too: it was overtaken.
+    /// The payment is final, and nothing contradicts anything. **Act on the report's status.** A callback that tells of
+    /// an earlier, open status is confirmed too: it merely came late.
     Confirmed {
         /// The gateway's own report.
         report: StatusReport,
@@ -61,9 +63,9 @@ pub enum CallbackVerdict {
         /// The gateway's own report, where it was asked.
         report: Option<StatusReport>,
     },
-    /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that
-    /// is not known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no pay-form
-    /// has one), and the gateway tells no amount to compare, or one of an unknown unit.
+    /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a
+    /// provider that is not known), or nothing ties the payment to what is expected: it has no number of the merchant's
+    /// own choice (no pay-form has one), and the gateway tells no amount to compare, or one of an unknown unit.
     Unverifiable,
 }
 
@@ -109,9 +111,11 @@ pub(crate) async fn verify(
     })
 }
 
-/// A gateway may know its QR payments by their number as well, and report them in tyiyn: 390 of those are no 390 som.
+/// True where the number of a pay-form payment is really that of a charged QR payment. A gateway may know QR payments
+/// by such numbers, too, and report them in tyiyn: 390 tyiyn must not pass as 390 som.
 ///
-/// Only a verdict tells that it is none. What is no answer, and a word that nobody knows, could be said of a paid code.
+/// False only where the gateway rejects it or does not know it. A failed query or an unknown status word is an error,
+/// because a paid QR code could be behind it.
 fn is_charged_qr_payment(
     answer: Result<StatusReport, PaymentError>,
     endpoint: EndpointDialect<'_>,
@@ -130,7 +134,7 @@ fn is_charged_qr_payment(
 /// True where the gateway has no such transaction, or no QR payments at all.
 fn is_not_known(error: &PaymentError, endpoint: EndpointDialect<'_>) -> bool {
     match error {
-        // The gateway gave up waiting for the question.
+        // 408, request timeout: the gateway did not get the whole query, so this is not its answer.
         PaymentError::Refused { http_status: 408, .. } => false,
         PaymentError::Refused { .. } => true,
         PaymentError::Unexpected { body, .. } => has_listed_refusal(body, endpoint),
@@ -178,7 +182,7 @@ impl<'a> Comparison<'a> {
         fields.0
     }
 
-    /// What the merchant knows decides, and the callback's word only where the merchant knows nothing.
+    /// What to ask the gateway. What the merchant knows takes precedence over what the callback claims.
     fn question(&self) -> Option<Question> {
         if !self.is_qr {
             let (order_number, provider) = (self.callback.order_number.clone(), self.callback.provider.clone());
@@ -186,14 +190,15 @@ impl<'a> Comparison<'a> {
             return known.then_some(Question::OrderNumber(order_number, provider));
         }
         let known = self.expected.and_then(|expected| expected.payment.transaction_id.clone());
-        // Somebody's own paid code would do otherwise.
+        // With no transaction id of the merchant's own and no unit to compare amounts in, an attacker could name a QR
+        // code that he paid for something else.
         let is_tied = self.expected.is_none() || known.is_some() || self.dialect.qr_amount_unit().is_some();
         let id = known.or_else(|| self.claimed_transaction.clone());
         id.filter(|_| is_tied).map(Question::Transaction)
     }
 
-    /// True where the merchant expects a payment whose number it did not choose itself: that of a pay-form comes with a callback or
-    /// with the payer, also where it was stored since.
+    /// True where the merchant did not choose the number of the expected payment itself. The number of a pay-form comes
+    /// with a callback or with the payer, and is only claimed even if the merchant has stored it since.
     fn number_is_only_claimed(&self) -> bool {
         let is_claimed = |payment: &PaymentRef| payment.kind == PaymentKind::PayForm || payment.order_number.is_none();
         !self.is_qr && self.expected.is_some_and(|expected| is_claimed(&expected.payment))
@@ -202,8 +207,8 @@ impl<'a> Comparison<'a> {
     fn with_report(&self, report: &StatusReport) -> Vec<String> {
         let callback = self.callback;
         let mut fields = Fields::default();
-        // A gateway that answers with a number of its own needs a dialect without this pointer; an answer about another order
-        // must never confirm this one.
+        // A report about another order must never confirm this one. A gateway that reports its own number in this field
+        // needs a dialect without the pointer.
         fields.note("orderNumber", differ(report.order_number.as_ref(), Some(&callback.order_number)));
         fields.note("amount", self.amount_differs(report));
         let expected_currency = self.expected.map(|expected| expected.currency.as_str());
@@ -211,14 +216,15 @@ impl<'a> Comparison<'a> {
             .into_iter()
             .any(|currency| currencies_differ(currency, report.currency.as_deref()));
         fields.note("currency", currency_differs);
-        // The words are the dialect's here; a callback is parsed before there is one.
+        // Read again by the dialect, as `Callback::parse` knows none.
         let claimed = self.dialect.status(&callback.status_word());
         fields.note("status", claimed.is_final() && report.status.is_final() && claimed != report.status);
         fields.0
     }
 
-    /// Whether it is about what is expected. Without a number of the merchant's own, the sender chose the payment, and the only
-    /// thing that speaks for it is the amount that the gateway itself tells: the callback's is the sender's word, too.
+    /// Whether the report is tied to what is expected. Where the merchant has no number of its own, the sender of the
+    /// callback chose the payment. Then only an amount in the gateway's report can tie them: the callback's amount is
+    /// the sender's claim, too.
     fn is_tied(&self, report: &StatusReport) -> bool {
         let Some(ExpectedPayment { payment, .. }) = self.expected else { return true };
         let has_own_number = if self.is_qr { payment.transaction_id.is_some() } else { !self.number_is_only_claimed() };

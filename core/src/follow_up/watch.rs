@@ -1,4 +1,4 @@
-//! Follows a payment to its end.
+//! Polling: asks for the status of a payment until it is final.
 
 use std::{
     sync::{
@@ -30,9 +30,9 @@ use crate::{
     },
 };
 
-/// How a watch asks.
+/// How a watch polls.
 ///
-/// Source: the polling rule of the interface (every 10 seconds until Reject or Charge).
+/// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollPolicy {
@@ -82,15 +82,17 @@ pub enum WatchOutcome {
     Cancelled,
 }
 
-/// Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+/// Polls the status of one payment: a query at once, then one every interval, one at a time, until the payment is
+/// charged or rejected.
 ///
-/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a wrong
-/// configuration do. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway delays the next
-/// query.
+/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a
+/// wrong configuration do. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway
+/// delays the next query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
-/// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them. A
-/// future of these methods may be dropped: a query under way goes on, and its report is the next one.
+/// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them.
+/// The methods are cancellation safe: where a future is dropped, a query under way goes on, and its report is the next
+/// one.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct StatusWatch {
@@ -175,7 +177,7 @@ impl StatusWatch {
     /// [`PaymentError::Misconfigured`] where asking on is useless. None of them says that the payment failed.
     pub async fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
         loop {
-            // Let go of between reports, so that others who wait get theirs.
+            // The lock is released between reports, so that other waiters get theirs.
             let mut progress = self.shared.progress.lock().await;
             if let Some(end) = &progress.end {
                 return end.clone();
@@ -191,8 +193,8 @@ impl StatusWatch {
         self.shared.wake.notify_one();
     }
 
-    /// Stops asking. [`next`](Self::next) is then empty and [`outcome`](Self::outcome) says cancelled, unless the watch had
-    /// ended before.
+    /// Stops asking. [`next`](Self::next) is then empty and [`outcome`](Self::outcome) says cancelled, unless the watch
+    /// had ended before.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
         self.shared.wake.notify_one();
@@ -261,7 +263,7 @@ impl Shared {
         Box::pin(async move { engine.ask(&question, limits).await })
     }
 
-    /// Takes in an answer: the end, or the moment of the next query.
+    /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
     fn settle(
         &self,
         progress: &mut Progress,
@@ -290,7 +292,7 @@ impl Shared {
         Ok(report)
     }
 
-    /// A cache, or a mistake, may report on somebody else's payment.
+    /// A report about another payment is an error: a cache or a mistake could deliver one.
     fn about_this_payment(&self, report: StatusReport) -> Result<StatusReport, PaymentError> {
         match &report.order_number {
             Some(number) if !self.payment.may_be_called(number) => {

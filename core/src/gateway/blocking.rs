@@ -1,4 +1,4 @@
-//! The gateway, for callers that wait.
+//! The blocking (synchronous) client, for callers that wait.
 
 use crate::{
     config::gateway_config::GatewayConfig,
@@ -20,17 +20,18 @@ use crate::{
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
 
-/// Blocks the thread until the answer is there. Without a budget: a tokio task that has used its own up would otherwise wait for
-/// a wake-up that only its blocked thread could give.
+/// Blocks the thread until the answer is there. It polls without tokio's cooperative budget: in a tokio task that has
+/// used its budget up, nothing would get ready any more, as only the task's own thread, which is blocked here, could
+/// renew it. Tokio had the like in its own blocking calls: <https://github.com/tokio-rs/tokio/pull/2711>.
 fn wait<F: Future>(future: F) -> F::Output {
     pollster::block_on(tokio::task::unconstrained(future))
 }
 
-/// The payment gateway for scripts and other callers that wait: the methods of [`Gateway`], each blocking its thread until the
-/// answer is there.
+/// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each
+/// blocking its thread until the answer is there.
 ///
-/// It can be used from any thread, also from one that drives an asynchronous runtime: the network runs on Kassa's own threads,
-/// so nothing is starved but the caller.
+/// It can be used from any thread, also from one that drives an asynchronous runtime: the network runs on Kassa's own
+/// threads, so nothing is starved but the caller.
 ///
 /// ```
 /// use kassa::{BlockingGateway, Credentials, GatewayConfig, PaymentError};

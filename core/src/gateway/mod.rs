@@ -1,4 +1,4 @@
-//! The gateway: for asynchronous callers here, for blocking ones in [`blocking`].
+//! Client of the payment gateway: the asynchronous one here, the blocking (synchronous) one in [`blocking`].
 
 pub(crate) mod blocking;
 
@@ -28,11 +28,14 @@ use crate::{
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
 
-/// The payment gateway.
+/// The client of the payment gateway.
 ///
-/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor; the network runs on
-/// Kassa's own threads. **Dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is prevented where no connection was made yet;
-/// afterwards it goes on without its caller, who asks with the [`PaymentRef`] that was stored before.
+/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor; the network
+/// runs on Kassa's own threads.
+///
+/// **Cancellation: dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is
+/// prevented where no connection was made yet; afterwards it goes on as a detached task, and its caller asks about it
+/// with the [`PaymentRef`] that was stored before.
 ///
 /// ```
 /// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, WatchOutcome};
@@ -77,7 +80,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway by its configuration. Nothing is sent.
+    /// Makes a gateway from its configuration. Nothing is sent.
     ///
     /// # Errors
     /// [`PaymentError::Misconfigured`] where a setting cannot work, naming it.
@@ -87,12 +90,12 @@ impl Gateway {
         Self::over(transport, config)
     }
 
-    /// A gateway over any transport.
+    /// A gateway over any transport: the network, or a stub of it in tests (dependency injection).
     pub(crate) fn over(transport: Arc<dyn Transport>, config: GatewayConfig) -> Result<Self, PaymentError> {
         Ok(Self { engine: Arc::new(Engine::new(transport, config, outcome::again)?) })
     }
 
-    /// A gateway that sends again by another policy than it should.
+    /// Fault injection: a gateway with a wrong retry policy, so that tests can show that they would notice it.
     #[cfg(test)]
     pub(crate) fn with_policy(
         transport: Arc<dyn Transport>,
@@ -105,15 +108,16 @@ impl Gateway {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Gateway {
-    /// Creates a card payment. **Moves money**; sent once.
+    /// Creates a card payment. **Moves money**; sent at most once.
     ///
-    /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then ask for the status.
+    /// The answer means that the gateway accepted it, not that it is paid: follow its `next_step`, then ask for the
+    /// status.
     ///
     /// # Errors
-    /// [`PaymentError::OutcomeUnknown`] where the payment may exist all the same: watch it, never send it again. Every other
-    /// error says that no money moved.
+    /// [`PaymentError::OutcomeUnknown`] where the payment may exist all the same: watch it, never send it again. Every
+    /// other error says that no money moved.
     ///
-    /// Source: `POST /api/v1.1.0/payment`.
+    /// Source: `POST /api/v1.1.0/payment` (`docs/interface.md#card-payment`).
     pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
         self.engine.perform(payment).await
     }
@@ -126,7 +130,7 @@ impl Gateway {
     /// None of them says anything about the payment itself. A number that the gateway does not know is
     /// [`PaymentError::Refused`].
     ///
-    /// Source: `GET /api/v1.1.0/status`.
+    /// Source: `GET /api/v1.1.0/status` (`docs/interface.md#status-request`).
     pub async fn payment_status(
         &self,
         gateway_number: &str,
@@ -135,25 +139,25 @@ impl Gateway {
         self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await
     }
 
-    /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
+    /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
     ///
     /// # Errors
     /// As for [`create_card_payment`](Self::create_card_payment).
     ///
-    /// Source: `POST /api/v1.1.0/mbank/pay`.
+    /// Source: `POST /api/v1.1.0/mbank/pay` (`docs/interface.md#mobile-bank-payment-request`).
     pub async fn create_mbank_payment(&self, payment: MbankPayment) -> Result<MbankPaymentCreated, PaymentError> {
         self.engine.perform(payment).await
     }
 
-    /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
+    /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
     ///
-    /// `order_number` is the merchant's. `identifier` is the one that the create answer holds where the dialect names it;
-    /// `None` otherwise.
+    /// `order_number` is the merchant's. `identifier` is the one that the create answer holds where the dialect names
+    /// it; `None` otherwise.
     ///
     /// # Errors
     /// As for [`create_card_payment`](Self::create_card_payment). A wrong password is [`PaymentError::Refused`].
     ///
-    /// Source: `POST /api/v1.1.0/mbank/confirm`.
+    /// Source: `POST /api/v1.1.0/mbank/confirm` (`docs/interface.md#mobile-bank-confirm-request`).
     pub async fn confirm_mbank_payment(
         &self,
         order_number: &str,
@@ -168,7 +172,7 @@ impl Gateway {
     /// # Errors
     /// None of them moved money.
     ///
-    /// Source: `POST /api/v1.1.0/pay-form`.
+    /// Source: `POST /api/v1.1.0/pay-form` (`docs/interface.md#pay-form`).
     pub async fn create_pay_form(&self, form: PayForm) -> Result<PayFormCreated, PaymentError> {
         self.engine.perform(form).await
     }
@@ -178,7 +182,7 @@ impl Gateway {
     /// # Errors
     /// As for [`payment_status`](Self::payment_status).
     ///
-    /// Source: `POST /api/v1.1.0/get-status`.
+    /// Source: `POST /api/v1.1.0/get-status` (`docs/interface.md#get-status-request`).
     pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
         self.engine.perform(ProviderStatusQuery::new(order_number, provider)).await
     }
@@ -188,7 +192,7 @@ impl Gateway {
     /// # Errors
     /// None of them moved money.
     ///
-    /// Source: `POST /gen/qr/dynamic`.
+    /// Source: `POST /gen/qr/dynamic` (`docs/interface.md#dynamic-qr-request`).
     pub async fn create_qr_image(&self, payment: QrPayment) -> Result<QrImage, PaymentError> {
         self.engine.perform(QrImageRequest(payment)).await
     }
@@ -198,7 +202,7 @@ impl Gateway {
     /// # Errors
     /// None of them moved money.
     ///
-    /// Source: `POST /gen/qr/dynamic/data`.
+    /// Source: `POST /gen/qr/dynamic/data` (`docs/interface.md#dynamic-qr-request`).
     pub async fn create_qr_data(&self, payment: QrPayment) -> Result<QrData, PaymentError> {
         self.engine.perform(QrDataRequest(payment)).await
     }
@@ -208,13 +212,13 @@ impl Gateway {
     /// # Errors
     /// As for [`payment_status`](Self::payment_status).
     ///
-    /// Source: `GET /gen/qr/transaction/status`.
+    /// Source: `GET /gen/qr/transaction/status` (`docs/interface.md#qr-status-request`).
     pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
         self.engine.perform(QrStatusQuery::new(transaction_id)).await
     }
 
-    /// Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
-    /// awaited.
+    /// Polls the status of a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent
+    /// until the watch is awaited.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where the reference has nothing to ask with.
@@ -222,16 +226,19 @@ impl Gateway {
         StatusWatch::new(self.engine.clone(), payment, policy)
     }
 
-    /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+    /// Verifies a callback (webhook): asks the gateway whether it is true. **A callback is only a hint**: nothing
+    /// proves who sent it.
     ///
-    /// `expected` is what the merchant knows of the order; give it, and a callback with another amount is found out. The number of
-    /// a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that number is one
-    /// of a QR payment, which could be one of as many tyiyn. Both questions share the gateway's one deadline.
+    /// `expected` is what the merchant knows of the order; with it, a callback with another amount is found out. The
+    /// number of a pay-form payment comes from the payer's side, so once it is charged, the gateway is also asked
+    /// whether that number is one of a QR payment, whose amount may be in tyiyn: 390 tyiyn must not pass as 390 som.
+    /// Both queries share one deadline.
     ///
     /// # Errors
-    /// Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR payment.
-    /// Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP 200 and a code of its own
-    /// needs a [`Dialect`](crate::Dialect) that lists this code among the refusals of `qr_status`.
+    /// Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a
+    /// QR payment. Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP
+    /// 200 and a code of its own needs a [`Dialect`](crate::Dialect) that lists this code among the refusals of
+    /// `qr_status`.
     pub async fn verify_callback(
         &self,
         callback: &Callback,
@@ -240,7 +247,7 @@ impl Gateway {
         verify::verify(&self.engine, callback, expected.as_ref()).await
     }
 
-    /// Refuses further calls and waits until every payment on its way has its reply.
+    /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.
     pub async fn close(&self) {
         self.engine.close().await;
     }

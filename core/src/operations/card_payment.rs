@@ -1,4 +1,4 @@
-//! Card payments.
+//! Card payment, with the payer's 3-D Secure confirmation (3DS) where the card takes part.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use crate::{
 ///
 /// Sending card data puts the merchant under PCI DSS; see [`Card`].
 ///
-/// Source: the card payment request of the interface.
+/// Source: the card payment request (`docs/interface.md#card-payment-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug)]
 pub struct CardPayment {
@@ -49,7 +49,7 @@ pub struct CardPayment {
     pub language: String,
     /// Where the payer's browser goes after success: a page, or a deep link of an app.
     pub return_url: Option<String>,
-    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: String,
     /// The payer's IPv4 or IPv6 address.
     pub ip: String,
@@ -92,7 +92,7 @@ fn has_expired(card: &Card, today: Date) -> bool {
 
 /// The gateway accepted a card payment. It is not paid yet: follow `next_step`, then watch `payment`.
 ///
-/// Source: the card payment response of the interface.
+/// Source: the card payment response (`docs/interface.md#card-payment-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardPaymentCreated {
@@ -241,7 +241,7 @@ impl Operation for CardPayment {
         })
     }
 
-    /// The gateway's own number is the token of the confirmation page, or where the dialect says.
+    /// The gateway's own number: the `token` of the confirmation page, else what the dialect finds.
     fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
         let token = reply.find(ReplyField::ConfirmationUrl).and_then(|text| {
             let page = payer_page("ConfirmationUrl", &text, reply).ok()?;

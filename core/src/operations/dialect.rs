@@ -1,4 +1,4 @@
-//! The JSON form of a dialect, which names every endpoint that there is.
+//! The JSON form of a dialect (serialization), for every endpoint there is.
 
 use super::ENDPOINTS;
 use crate::{
@@ -10,8 +10,8 @@ impl Dialect {
     /// Reads the JSON form. What it does not name stays as in the default.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] naming every part that is not understood: a field that does not exist or that its endpoint
-    /// does not use, a pointer that is not one, a code or a word in two lists that exclude each other.
+    /// [`PaymentError::Invalid`] naming every part that is not understood: a field that does not exist or that its
+    /// endpoint does not use, a pointer that is not one, a code or a word in two lists that exclude each other.
     pub fn from_json(text: &str) -> Result<Self, PaymentError> {
         form::read(text, &ENDPOINTS)
     }

@@ -1,4 +1,4 @@
-//! The confirmation of a mobile-bank payment.
+//! Confirmation of a mobile-bank payment by the payer's one-time password (OTP).
 
 use http::Method;
 use serde::Serialize;
@@ -16,7 +16,8 @@ use crate::{
 
 /// The gateway's reply to a confirmation. **Accepted, not settled**: watch `payment` for its final status.
 ///
-/// The interface does not show this reply; a [`Dialect`](crate::Dialect) names what it holds.
+/// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
+/// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayReply {
@@ -54,7 +55,7 @@ struct Body<'a> {
     identifier: Option<(&'a str, &'a str)>,
 }
 
-/// By hand, because the name of the identifier's field comes from the dialect.
+/// Serialized by hand, because the name of the identifier's field comes from the dialect.
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut body = serializer.serialize_map(None)?;
@@ -83,7 +84,7 @@ impl Operation for MbankConfirm {
     fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
         checks.required("otp", self.otp.expose());
-        // To drop it silently would promise something that is not done.
+        // Refused and not dropped: the caller would believe that it was sent.
         if self.identifier.is_some() && !settings.mbank_identifier {
             checks.fail("identifier", Rule::OneOf, None, "cannot be sent: the dialect names no mbank_identifier");
         }

@@ -1,4 +1,4 @@
-//! Mobile-bank payments, confirmed by a one-time password.
+//! Mobile-bank payment, which the payer confirms with a one-time password (OTP).
 
 use http::Method;
 use rust_decimal::Decimal;
@@ -16,7 +16,7 @@ use crate::{
 
 /// A request for a mobile-bank payment.
 ///
-/// Source: the mobile-bank payment request of the interface.
+/// Source: the mobile-bank payment request (`docs/interface.md#mobile-bank-payment-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbankPayment {
@@ -28,7 +28,7 @@ pub struct MbankPayment {
     pub amount_som: i64,
     /// What is paid for.
     pub comment: String,
-    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: Option<String>,
 }
 
@@ -47,7 +47,8 @@ impl MbankPayment {
 
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
 ///
-/// The interface does not show this reply; a [`Dialect`](crate::Dialect) names what it holds.
+/// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
+/// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbankPaymentCreated {

@@ -16,7 +16,7 @@ pub(crate) mod qr_status;
 
 use crate::config::endpoint::Endpoint;
 
-/// Every endpoint, in the order of the interface's table.
+/// Every endpoint, in the order of `docs/interface.md#endpoints`.
 pub(crate) static ENDPOINTS: [&Endpoint; 9] = [
     &card_payment::ENDPOINT,
     &payment_status::ENDPOINT,

@@ -1,4 +1,5 @@
-//! What every flow is: an endpoint, whether it moves money, its rules, its body, and how its reply is read.
+//! Operation, what every request to the gateway is: an endpoint, whether it moves money, its rules, its body, and how
+//! its reply is read.
 
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ pub(crate) trait Operation {
     /// Its name, method, path, and what is looked for in its reply.
     const ENDPOINT: &'static Endpoint;
 
-    /// The rules of the interface's table for this request.
+    /// Input validation: the rules of this request's table in `docs/interface.md`.
     fn check(&self, checks: &mut Checks, settings: &CheckSettings);
 
     /// What sending it can do.
@@ -29,7 +30,7 @@ pub(crate) trait Operation {
 
     fn parts(&self, form: &WireSettings<'_>) -> Result<RequestParts, PaymentError>;
 
-    /// Names the secrets that the gateway may echo.
+    /// Redaction: names the secrets that the gateway may echo.
     fn hide_secrets(&self, _redactor: &mut Redactor) {}
 
     /// Reads a reply with a success status.
@@ -41,14 +42,14 @@ pub(crate) trait Operation {
     }
 }
 
-/// What sending a request can do. The table of outcomes has a column for each.
+/// What sending a request can do (`docs/outcomes.md#three-kinds-of-request`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// It can take money. Sent once; the reference says what to ask about afterwards.
+    /// It can take money. Sent at most once; the reference says what to ask about afterwards.
     MovesMoney(PaymentRef),
     /// It makes a pay-form or a QR code: no money moves by it. Sent once.
     Creates,
-    /// It only asks. Sent again where that may help.
+    /// It only asks, which is idempotent. Sent again where that may help.
     Asks,
 }
 
@@ -73,7 +74,7 @@ pub(crate) struct RequestParts {
 }
 
 impl RequestParts {
-    /// A JSON body. It is made in one piece that is wiped after use.
+    /// A JSON body. It is made in one piece that is wiped after use (zeroization).
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, PaymentError> {
         let mut body = SecretBytes::with_capacity(512);
         serde_json::to_writer(&mut body, value).map_err(|problem| PaymentError::Misconfigured {
@@ -82,7 +83,7 @@ impl RequestParts {
         Ok(Self { query: None, body: Some(body) })
     }
 
-    /// Fields in the query, each encoded as one value, whatever is in it.
+    /// Fields in the query, each percent-encoded as one value, whatever is in it (no injection).
     pub(crate) fn query<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(fields);

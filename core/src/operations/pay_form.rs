@@ -1,4 +1,4 @@
-//! The hosted pay-form.
+//! Pay-form: a payment page that the gateway hosts (hosted checkout).
 
 use http::Method;
 use rust_decimal::Decimal;
@@ -17,15 +17,16 @@ use crate::{
     },
 };
 
-/// MegaPay takes no less, in KGS.
+/// The least that MegaPay takes, in KGS (`docs/interface.md#limits`).
 const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 
 /// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
 ///
-/// The answer carries no identifier, so **put a reference of your own into the query of `callback_url` and `return_url`**
-/// (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
+/// The answer carries no identifier, so **put a reference of your own into the query of `callback_url` and
+/// `return_url`** (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under
+/// which order number.
 ///
-/// Source: the pay-form request of the interface.
+/// Source: the pay-form request (`docs/interface.md#pay-form-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayForm {
@@ -33,7 +34,7 @@ pub struct PayForm {
     pub amount: Decimal,
     /// What is paid for.
     pub service_name: String,
-    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: String,
     /// Where the payer's browser goes after success: a page, or a deep link of an app.
     pub return_url: String,
@@ -54,7 +55,7 @@ impl PayForm {
 
 /// A hosted page, ready for the payer.
 ///
-/// Source: the pay-form response of the interface.
+/// Source: the pay-form response (`docs/interface.md#pay-form-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayFormCreated {

@@ -1,4 +1,4 @@
-//! Pages for the payer: an address out of a reply is checked before anybody opens it.
+//! Validation of pages for the payer: an address out of a reply is checked before anybody opens it.
 
 use url::Url;
 
@@ -7,8 +7,8 @@ use crate::{
     reply::reader::{NotAnAnswer, ReplyReader},
 };
 
-/// A page that the gateway wants the payer to open. Anywhere but https (or loopback) a payer could be robbed; and an address
-/// with a card number in it would be logged by every server on its way.
+/// A page that the gateway wants the payer to open. Only https (or loopback) is allowed, because what the payer enters
+/// on another page could be read on its way; and no secret in the address, because servers log addresses.
 pub(super) fn payer_page(name: &str, text: &str, reply: &ReplyReader<'_>) -> Result<Url, NotAnAnswer> {
     let page = Url::parse(text).ok().filter(is_https_or_loopback);
     let page = page.ok_or_else(|| NotAnAnswer::because(format!("the reply's {name} is not an https URL")))?;

@@ -1,4 +1,4 @@
-//! The status of a payment by the gateway's own order number.
+//! Status query by the gateway's own order number.
 
 use http::Method;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) struct PaymentStatusQuery {
-    /// The gateway's own; on the wire it is called the order number.
+    /// The gateway's own number, although the field on the wire is called `orderNumber`.
     gateway_number: String,
     language: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The status of a payment by the merchant's order number.
+//! Status query by the merchant's order number and the provider.
 
 use http::Method;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The data of a dynamic QR code.
+//! Dynamic QR code as data: the text of the code (the payload of an EMV QR, for example), to be drawn by the merchant.
 
 use http::Method;
 
@@ -12,7 +12,8 @@ use crate::{
 
 /// The data of a dynamic QR code.
 ///
-/// The interface does not show this reply. What the dialect finds in it is here; the whole reply is in `raw`.
+/// The interface does not show this reply (`docs/interface.md#qr-replies`). What the dialect finds in it is here; the
+/// whole reply is in `raw`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QrData {
@@ -64,7 +65,7 @@ impl Operation for QrDataRequest {
             reply.accepted()?;
         }
         let payload = reply.find(ReplyField::QrPayload);
-        // Whoever scans the code reads it, and masked it would be another code.
+        // A secret in it would be read by whoever scans the code, and a masked payload would be another code.
         if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
             return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
         }

@@ -1,4 +1,4 @@
-//! The picture of a dynamic QR code.
+//! Dynamic QR code as the gateway's own image: a PNG in base64.
 
 use std::{fmt, io::Cursor};
 
@@ -17,10 +17,11 @@ use crate::{
     values::{error::PaymentError, rules::Checks},
 };
 
-/// The side of the picture that the interface promises, in pixels.
+/// The side of the picture in pixels, as `docs/interface.md#qr-replies` promises.
 const SIDE: u32 = 400;
 
-/// A picture of this size needs 640,000 bytes at four channels; one that claims far more is not it.
+/// The decoder's memory limit, against decompression bombs. A picture of the right size needs 640,000 bytes at four
+/// channels.
 const MOST_MEMORY: usize = 8 * 1024 * 1024;
 
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -115,7 +116,7 @@ fn checked(png: Vec<u8>) -> Result<Vec<u8>, NotAnAnswer> {
     }
 }
 
-/// Width and height of a picture that was decoded to its end; of one that has not the right size, as its header says.
+/// Width and height. A picture of the right size is decoded to its end; of any other, only the header is read.
 fn decoded_size(png: &[u8]) -> Result<(u32, u32), DecodingError> {
     let mut reader = Decoder::new_with_limits(Cursor::new(png), Limits { bytes: MOST_MEMORY }).read_info()?;
     let size = reader.info().size();

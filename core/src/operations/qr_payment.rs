@@ -1,4 +1,4 @@
-//! What both QR endpoints are asked with.
+//! Request for a dynamic QR code, the same for image and data.
 
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -10,20 +10,20 @@ use crate::{
 
 /// A request for a dynamic QR code.
 ///
-/// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own into
-/// the query of `callback_url`**, or ask for the data instead
+/// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your
+/// own into the query of `callback_url`**, or ask for the data instead
 /// ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with [`QrCode`](crate::QrCode).
 ///
-/// Source: the dynamic QR request of the interface.
+/// Source: the dynamic QR request (`docs/interface.md#dynamic-qr-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QrPayment {
-    /// The amount in **whole tyiyn**, above zero; [`som_to_tyiyn`](crate::som_to_tyiyn) converts. The picture needs it, the
-    /// data does not.
+    /// The amount in **whole tyiyn**, above zero; [`som_to_tyiyn`](crate::som_to_tyiyn) converts. The picture needs it,
+    /// the data does not.
     pub sum_tyiyn: Option<i64>,
     /// The payee: a phone number, or the name of the enterprise or branch.
     pub requisite: Option<String>,
-    /// Where the gateway sends its callbacks: an absolute http or https URL.
+    /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: Option<String>,
 }
 

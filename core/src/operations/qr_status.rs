@@ -1,4 +1,4 @@
-//! The status of a QR payment.
+//! Status query of a QR payment, by its transaction id.
 
 use http::Method;
 

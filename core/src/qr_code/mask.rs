@@ -1,5 +1,5 @@
-//! Chooses the mask of a QR code. The standard has all eight tried, and the one with the fewest features that confuse readers taken;
-//! here whole rows are weighed at once, as bits.
+//! Mask pattern of a QR code. The standard (ISO/IEC 18004) has all eight tried, and the one with the lowest penalty
+//! taken, as it confuses scanners least; here the penalties of whole rows are counted at once, as bits.
 
 use qrcode::{
     canvas::{Canvas, MaskPattern, Module},
@@ -20,7 +20,7 @@ const PATTERNS: [(MaskPattern, Inverts); 8] = [
     (MaskPattern::Meadow, |x, y| ((x + y) % 2 + x * y % 3).is_multiple_of(2)),
 ];
 
-/// Every pattern repeats itself after so many rows and columns.
+/// Every mask pattern repeats after this many rows and columns.
 const PERIOD: usize = 12;
 
 /// The modules of a code whose data has been drawn, under the best mask.
@@ -116,16 +116,16 @@ fn pattern_row(width: usize, inverts: impl Fn(usize) -> bool) -> Line {
     row
 }
 
-/// The four penalties of the standard, added up. Along a row a module is compared with the same row moved; along the columns all
-/// modules of a row at once are compared with those of the rows below.
+/// The four penalties of the standard, added up. Along a row a module is compared with the same row moved; along the
+/// columns all modules of a row at once are compared with those of the rows below.
 fn penalty(rows: &[Line]) -> u32 {
     let width = rows.len();
     let along_rows: u32 = rows.iter().map(|row| runs_in(*row, width) + finder_likes_in(*row, width)).sum();
     along_rows + runs_across(rows) + finder_likes_across(rows) + blocks(rows) + imbalance(rows)
 }
 
-/// Five or more modules of one colour in a row: 3, and 1 for each beyond the fifth. `fives` are the places where five of them
-/// begin; a run of n modules has n - 4, of which only the last has none after it.
+/// Penalty for runs: 3 for five modules of one colour in a row, and 1 for each beyond the fifth. `fives` are the places
+/// where five of them begin. A run of n modules has n - 4 such places, and only the last has no other one after it.
 fn of_runs(fives: Line, after: Line) -> u32 {
     fives.count() + 2 * fives.and(after.not()).count()
 }
@@ -153,7 +153,7 @@ fn same_as_next(row: Line, width: usize) -> Line {
     row.xor(row.from(1)).not().and(Line::first(width - 1))
 }
 
-/// What looks like the middle of a finder pattern, with four light modules before or after it: 40 for each.
+/// Penalty for what looks like a finder pattern, with four light modules before or after it: 40 for each.
 fn finder_likes_in(row: Line, width: usize) -> u32 {
     let light = row.not().and(Line::first(width));
     let finder = row.and(light.from(1)).and(row.from(2)).and(row.from(3)).and(row.from(4)).and(light.from(5));
@@ -177,7 +177,7 @@ fn finder_likes_across(rows: &[Line]) -> u32 {
     40 * rows.windows(11).map(of_eleven).sum::<u32>()
 }
 
-/// Squares of two by two modules of one colour: 3 for each.
+/// Penalty for squares of two by two modules of one colour: 3 for each.
 fn blocks(rows: &[Line]) -> u32 {
     let width = rows.len();
     let of_pair = |pair: &[Line]| {
@@ -187,7 +187,7 @@ fn blocks(rows: &[Line]) -> u32 {
     3 * rows.windows(2).map(of_pair).sum::<u32>()
 }
 
-/// How far the share of dark modules is from a half: 10 for each five in a hundred.
+/// Penalty for imbalance: 10 for each 5 % that the share of dark modules is away from a half.
 fn imbalance(rows: &[Line]) -> u32 {
     let modules = (rows.len() * rows.len()) as u32;
     let dark: u32 = rows.iter().map(|row| row.count()).sum();
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// The penalties as the standard tells them, module by module.
+    /// Reference implementation (test oracle): the penalties as the standard defines them, module by module.
     fn by_the_book(rows: &[Vec<bool>]) -> u32 {
         let width = rows.len();
         let columns: Vec<Vec<bool>> = (0..width).map(|x| rows.iter().map(|row| row[x]).collect()).collect();

@@ -1,4 +1,4 @@
-//! Draws QR codes.
+//! QR codes, drawn as PNG, SVG or text: for the payload of an EMV QR, or any other text.
 
 mod mask;
 
@@ -15,16 +15,16 @@ use qrcode::{
 
 use crate::values::{error::PaymentError, violation::Rule};
 
-/// The light border that the standard asks for, in modules.
+/// The quiet zone: the light border that the standard asks for, in modules.
 const QUIET_ZONE: usize = 4;
 
 /// The side of a picture unless another is asked for, in pixels: that of the gateway's own.
 pub const QR_PNG_SIDE: u32 = 400;
 
-/// A picture larger than this serves nobody, and costs memory.
+/// Limit on a picture's size: a larger one is of no use, and costs memory.
 const LARGEST_SIDE: u32 = 10_000;
 
-/// How much of a code may be unreadable. More costs modules.
+/// Error correction level: how much of a code may be unreadable. A higher level needs more modules.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QrLevel {
@@ -94,8 +94,8 @@ impl QrCode {
         self.modules.chunks(self.width).map(|row| row.iter().map(|color| *color == Color::Dark).collect()).collect()
     }
 
-    /// A black and white PNG of `px` by `px` pixels. Every module is the same whole number of pixels wide, and the code stands
-    /// in the middle of white that is at least four modules wide, so that scanners read it.
+    /// A black and white PNG of `px` by `px` pixels. Every module is the same whole number of pixels wide, and the code
+    /// stands in the middle of white that is at least four modules wide, so that scanners read it.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where `px` is too small for the code, or larger than 10,000.
@@ -198,8 +198,9 @@ fn drawn(bits: Bits, level: EcLevel) -> Result<QrCode, QrError> {
     Ok(QrCode { modules: mask::masked(canvas, width), width })
 }
 
-/// Some UTF-8, such as № or a row of capital Cyrillic letters, has bytes that are also Shift JIS. A reader of Kanji mode would
-/// show other letters than the text has.
+/// Bytes instead of Kanji mode. Some UTF-8, such as № or a row of capital Cyrillic letters, has bytes that are also
+/// valid Shift JIS; a scanner would then show other letters (<https://github.com/zxing/zxing/issues/708> is such a
+/// code).
 fn without_kanji(segment: Segment) -> Segment {
     let mode = if segment.mode == Mode::Kanji { Mode::Byte } else { segment.mode };
     Segment { mode, ..segment }

@@ -1,4 +1,5 @@
-//! A reply of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked (redaction).
+//! A reply of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked
+//! (redaction).
 
 pub(crate) mod reader;
 pub(crate) mod redact;

@@ -1,4 +1,4 @@
-//! A reply of the gateway, and the way to read it through a dialect.
+//! Parsing of replies: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
 
 use rust_decimal::Decimal;
 
@@ -73,7 +73,8 @@ impl<'a> ReplyReader<'a> {
         self.redactor.body(self.text)
     }
 
-    /// The code, to be handed on: no card number gets out this way, but three digits that are also a CVC stay a code.
+    /// The code, to be handed on: a card number in it is masked, but three digits that happen to equal the CVC stay a
+    /// code.
     pub(crate) fn code(&self) -> Option<String> {
         self.find(ReplyField::Code).map(|code| self.redactor.everywhere(&code).into_owned())
     }
@@ -88,7 +89,8 @@ impl<'a> ReplyReader<'a> {
         self.find(field).map(|text| self.redactor.text(&text).into_owned())
     }
 
-    /// A text to be sent again or stored. A mask would make it another identifier, so one that needs it is none.
+    /// An identifier, to be sent again or stored. Masked it would be another one, so one with a secret in it counts as
+    /// absent.
     pub(crate) fn identifier(&self, field: ReplyField) -> Option<String> {
         self.identifier_at(self.endpoint.pointers(field))
     }
@@ -105,8 +107,8 @@ impl<'a> ReplyReader<'a> {
         self.find(ReplyField::Code).is_some_and(|code| self.endpoint.is_refusal(&code))
     }
 
-    /// True where the body is an object with a code: the gateway spoke, not something before it. A message alone is what many
-    /// a web server answers with.
+    /// True where the body is the gateway's envelope, an object with a code, and not the error page of a proxy or web
+    /// server before it. A message alone is no proof: many web servers answer with one.
     pub(crate) fn has_envelope(&self) -> bool {
         self.object().is_ok() && self.find(ReplyField::Code).is_some()
     }
@@ -159,7 +161,7 @@ impl<'a> ReplyReader<'a> {
         values.any(|value| value.text().is_none())
     }
 
-    /// The answer of every query: a status word is what makes it one.
+    /// The answer of every query. Without a status word, a reply is none.
     pub(crate) fn status_report(&self) -> Result<StatusReport, NotAnAnswer> {
         self.accepted()?;
         let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
@@ -178,7 +180,7 @@ impl<'a> ReplyReader<'a> {
     }
 }
 
-/// True where a status reply has an amount that could not be read exactly: it must not pass for an absent one.
+/// True where a status reply has an amount that could not be read exactly: it must not pass as an absent one.
 pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: EndpointDialect<'_>) -> bool {
     let Ok(document) = Json::parse(&report.raw) else { return false };
     let given = |pointer: &str| document.at(pointer).is_some_and(|value| !value.is_null() && !value.is_blank());

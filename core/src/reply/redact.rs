@@ -1,4 +1,4 @@
-//! Masks what was secret in a request wherever the gateway echoes it.
+//! Redaction (masking): hides what was secret in a request wherever the gateway echoes it.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,11 @@ const MASK: &str = "***";
 /// A password shorter than this could be an ordinary word of a reply, so it is only masked as a whole value.
 const LONG_PASSWORD: usize = 8;
 
-/// What must not come back out of a reply.
+/// The secrets that must not come back out of a reply.
 ///
-/// The card number is masked wherever it occurs, also with spaces or hyphens between its digits. The CVC, the one-time
-/// password and the password are masked where they stand as a whole JSON value: three digits occur in many an amount.
+/// The card number (PAN) is masked wherever it occurs, also with spaces or hyphens between its digits, and so are a
+/// long password and the token of HTTP Basic. The CVC, the one-time password and a short password are masked only where
+/// they are a whole JSON value, because three digits occur in many amounts.
 #[derive(Default)]
 pub(crate) struct Redactor {
     pan: Option<Secret>,
@@ -42,7 +43,7 @@ impl Redactor {
         if self.is_whole_value(body.trim()) {
             return MASK.to_owned();
         }
-        // Outside of JSON a number is part of a sentence, which a quoted mask would damage.
+        // Numbers get a quoted mask, which belongs into JSON; in other text a number is part of a sentence.
         let is_json = is_json(body);
         let mut masked = String::with_capacity(body.len());
         let mut rest = body;
@@ -65,10 +66,10 @@ impl Redactor {
         if self.is_whole_value(text.trim()) { MASK.into() } else { self.everywhere(text) }
     }
 
-    /// An escape such as \u0031 may hide a secret from a search of the text, so a string is looked at unescaped.
+    /// Strings are unescaped before they are searched, because an escape such as \u0031 could hide a secret.
     fn string<'a>(&self, token: &'a str) -> Cow<'a, str> {
         let Some(inside) = unescaped(token) else { return token.into() };
-        // A gateway may quote the whole request that it got, as JSON inside a string.
+        // A gateway may echo the whole request, as JSON inside a JSON string.
         let masked = if is_json(&inside) { Cow::from(self.body(&inside)) } else { self.text(&inside) };
         if masked == inside { token.into() } else { quoted(&masked).into() }
     }
@@ -98,7 +99,8 @@ impl Redactor {
         self.whole_values.iter().any(|value| !text.is_empty() && value.expose() == text)
     }
 
-    /// Masks what is secret inside any text, but no whole value: three digits may well be a code.
+    /// Masks the secrets that are masked anywhere, but not those that count only as a whole value: three digits may be
+    /// a code.
     pub(crate) fn everywhere<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = match &self.pan {
             Some(pan) => without_pan(text, pan.expose()).into(),
@@ -112,7 +114,7 @@ impl Redactor {
     }
 }
 
-/// What a string of JSON says; nothing where it is none. Most have no escapes, and are what they say.
+/// The text of a JSON string literal; `None` where it is not one. Most have no escapes, and need no copy.
 fn unescaped(token: &str) -> Option<Cow<'_, str>> {
     let is_plain = |byte: u8| byte != b'\\' && byte != b'"' && byte >= b' ';
     match token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {

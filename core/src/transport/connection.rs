@@ -1,4 +1,5 @@
-//! The moment from which a request may have been seen.
+//! Commit point of a request: from the moment its connection is established, the gateway may have seen it, and
+//! cancellation cannot prevent it any more.
 
 use std::{
     error::Error,
@@ -15,19 +16,19 @@ const NONE_YET: u8 = 0;
 const ESTABLISHED: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
-/// Whether a request has had a connection. Both sides move it in one atomic step, so a caller that gives up either prevents
-/// the sending for certain, or learns that it can no longer be prevented.
+/// Whether a request has had a connection. Sender and caller change it in one atomic step (compare-and-swap), so a
+/// caller that cancels either prevents the sending for certain, or learns that it can no longer be prevented.
 #[derive(Default)]
 pub(crate) struct Connection(AtomicU8);
 
 impl Connection {
-    /// Called when a connection stands, before anything goes out on it. True once at the most: false says that the caller gave
-    /// up, or that the request had its connection already; send nothing then.
+    /// Called when a connection is established, before anything is written to it. True at most once: false means that
+    /// the caller gave up, or that the request had its connection already. Nothing may be sent then.
     pub(crate) fn establish(&self) -> bool {
         self.leave(ESTABLISHED)
     }
 
-    /// Called by who stops waiting. True: nothing was sent and nothing will be.
+    /// Called by the side that stops waiting (cancellation, deadline). True: nothing was sent and nothing will be.
     pub(crate) fn give_up(&self) -> bool {
         self.leave(GIVEN_UP) || self.0.load(Ordering::Acquire) == GIVEN_UP
     }
@@ -43,7 +44,8 @@ impl Connection {
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Wraps the connector of an HTTP client, so that a connection asks for leave before the client can write on it.
+/// Middleware around the connector of an HTTP client: a new connection asks for permission before the client can write
+/// to it.
 #[derive(Clone)]
 pub(crate) struct Observer(pub(crate) std::sync::Arc<Connection>);
 

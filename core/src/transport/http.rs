@@ -1,4 +1,7 @@
-//! The real network: HTTP/1.1 over TLS, on Kassa's own runtime.
+//! HTTP client: HTTP/1.1 over TLS on Kassa's own runtime, with timeouts, proxies, and a connection pool (keep-alive)
+//! for queries.
+//!
+//! Why HTTP is done here and not by each language's client: `docs/adr/0001-http-in-rust.md`.
 
 use std::{
     error::Error,
@@ -26,16 +29,20 @@ use crate::{
     },
 };
 
-/// No reply of the interface comes near it, and a longer one must not fill a phone's memory.
+/// The size limit of a reply. No reply in `docs/interface.md` comes near it, and a longer one must not fill a phone's
+/// memory.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// JSON at best, but the QR picture is none.
+/// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";
 
-/// Queries may share kept-alive connections; a dead one costs them a retry, never an answer.
+/// Connection pool: how long a kept-alive connection may be idle. Only queries use the pool. A dead connection costs
+/// them a retry, but could lose the answer of a payment, and no client can know in advance that it is dead
+/// (`docs/adr/0001-http-in-rust.md`).
 const IDLE_CONNECTIONS: Duration = Duration::from_secs(60);
 
-/// No gateway means it when it asks for more, and a caller's clock might not hold it.
+/// The longest `Retry-After` that is taken seriously. More can only be a mistake, and might not fit into a caller's
+/// clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) struct HttpTransport {
@@ -83,7 +90,8 @@ impl Transport for HttpTransport {
     }
 
     fn check(&self) -> Result<(), PaymentError> {
-        // A call would wait forever for threads that stayed behind, and connections must not be shared.
+        // Fork safety: the threads stayed in the parent, so a call would wait forever, and connections must not be
+        // shared.
         if self.process == std::process::id() {
             Ok(())
         } else {
@@ -115,7 +123,7 @@ impl Transport for HttpTransport {
 impl Exchanger {
     async fn exchange(&self, request: &Request, connection: &Arc<Connection>) -> Result<Reply, Failure> {
         let client = if request.own_connection {
-            // A client of its own makes a connection of its own, and tells when that one stands.
+            // No pool: a fresh client makes a fresh connection, and the observer hears when it is established.
             let observed =
                 self.clients.builder().pool_max_idle_per_host(0).connector_layer(Observer(connection.clone()));
             observed.build().map_err(|problem| Failure::Misconfigured { detail: causes(&problem) })?
@@ -126,7 +134,8 @@ impl Exchanger {
             .request(request.method.clone(), self.url(request))
             .header(AUTHORIZATION, self.authorization.clone())
             .header(ACCEPT, HeaderValue::from_static(ACCEPTED))
-            // The order of a status query is in its body: a cache on the way would answer one order with another.
+            // A status query has its order in the body, where caches do not look: one could answer with another order's
+            // reply.
             .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if let Some(body) = &request.body {
             sending = sending.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
@@ -152,9 +161,9 @@ impl Clients {
         let proxy = match &config.proxy.0 {
             Way::Url(url) => {
                 let url = url.expose();
-                // Neither the URL nor the problem is quoted: they may hold the proxy's password.
+                // Redaction: neither the URL nor the problem is quoted, as they may hold the proxy's password.
                 let unusable = || PaymentError::misconfigured("proxy must be the http or https URL of a proxy");
-                // The HTTP client ignores a proxy of another kind, and would go to the gateway directly.
+                // reqwest ignores a proxy of another scheme, and would connect to the gateway directly.
                 let usable =
                     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
                 if !usable {
@@ -196,7 +205,8 @@ impl Clients {
     }
 }
 
-/// The header is made around bytes that are wiped with it, and marked so that nothing prints it.
+/// The `Authorization` header: its bytes are wiped when it is dropped, and it is marked as sensitive so that nothing
+/// prints it.
 fn authorization(token: &Secret) -> Result<HeaderValue, PaymentError> {
     let mut header = SecretBytes::with_capacity("Basic ".len() + token.expose().len());
     header.append(b"Basic ");
@@ -225,7 +235,7 @@ async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
     Ok(reply)
 }
 
-/// Seconds, or a date.
+/// `Retry-After`, with which a gateway limits the rate (429) or excuses itself (503): a number of seconds, or a date.
 fn retry_after(value: &HeaderValue, now: SystemTime) -> Option<Duration> {
     let text = value.to_str().ok()?.trim();
     let wait = match text.parse() {
@@ -249,7 +259,7 @@ fn failure(problem: &reqwest::Error, sent: bool) -> Failure {
     }
 }
 
-/// A certificate that fails, or a proxy that wants a password, will fail again.
+/// Permanent errors: a certificate that fails, or a proxy that wants a password, will fail again.
 fn cannot_work(problem: &reqwest::Error) -> bool {
     chain(problem).any(|cause| {
         matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_)))
@@ -258,7 +268,7 @@ fn cannot_work(problem: &reqwest::Error) -> bool {
     })
 }
 
-/// An I/O error does not give what it wraps as its source, and may wrap another one.
+/// The TLS error inside I/O errors: one does not report what it wraps as its source, and may wrap another I/O error.
 fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     match cause.downcast_ref::<std::io::Error>() {
         Some(io) => tls_error(io.get_ref()?),
@@ -302,7 +312,7 @@ mod tests {
         assert_eq!(read("soon"), None);
     }
 
-    /// The caller gives up at the last moment: the connection comes to stand, and nothing may go out on it.
+    /// Cancelled at the last moment: the connection is established, and nothing may be written to it.
     #[tokio::test]
     async fn a_connection_that_comes_too_late_carries_nothing() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,5 @@
-//! The seam between payments and the network: exchange, clock, spawn. Flows know nothing of HTTP; this knows nothing of payments.
+//! Transport, the seam between payments and the network: exchange, clock, spawn, jitter. Operations know nothing of
+//! HTTP; this knows nothing of payments.
 
 mod connection;
 pub(crate) mod http;
@@ -24,11 +25,11 @@ pub(crate) struct Request {
     pub(crate) path: &'static str,
     pub(crate) query: Option<String>,
     pub(crate) body: Option<Bytes>,
-    /// Go over a connection of its own: a kept-alive one may have died in a way that loses the answer.
+    /// Use a fresh connection, not the pool: a kept-alive one may have died in a way that loses the answer.
     pub(crate) own_connection: bool,
 }
 
-/// Why no reply came. The difference between the last two decides over the money.
+/// Why no reply came. The difference between the last two is whether money may have moved.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It will not work until the configuration changes; nothing was sent.
@@ -39,26 +40,27 @@ pub(crate) enum Failure {
     Lost { detail: String },
 }
 
-/// Everything the core needs from outside. In tests an in-memory gateway on a virtual clock stands behind it.
+/// Everything the core needs from outside. Tests replace it by a stub, an in-memory gateway on a virtual clock, which
+/// makes them deterministic.
 pub(crate) trait Transport: Send + Sync + 'static {
-    /// Sends a request once. Implementations ask `connection` for leave before the first byte goes out.
+    /// Sends a request once. Implementations ask `connection` for permission before the first byte goes out.
     fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>>;
 
-    /// Whether requests can still be sent from here.
+    /// Whether requests can be sent from this process (fork safety).
     fn check(&self) -> Result<(), PaymentError>;
 
     fn now(&self) -> Instant;
 
     fn sleep_until(&self, moment: Instant) -> Boxed<()>;
 
-    /// Runs a task that outlives its caller.
+    /// Runs a detached task, which outlives its caller.
     fn spawn(&self, task: Boxed<()>) -> AbortHandle;
 
-    /// A random time from nothing to `most`.
+    /// Jitter: a random time from zero to `most`.
     fn jitter(&self, most: Duration) -> Duration;
 }
 
-/// A moment after another. A wait that no clock can hold is as good as forever.
+/// The moment after a wait. A wait too long for any clock is cut to 30 years, as good as forever.
 pub(crate) fn after(moment: Instant, wait: Duration) -> Instant {
     const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
     moment + wait.min(FOREVER)

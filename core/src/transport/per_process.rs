@@ -1,9 +1,11 @@
-//! A value for each process.
+//! Fork safety: a static value that each process has for itself.
 
 use once_cell::race::OnceBox;
 
-/// Threads do not survive a fork, so what threads use must not be shared with a forked child: its locks may be held by threads that
-/// exist no more there. A child has a value of its own, found by way of those of its forebears, which are left behind as they are.
+/// A linked list with a value for each process, from the first one to its forked descendants.
+///
+/// Threads do not survive a fork, so what they use must not be shared with a forked child: a lock may be held by a
+/// thread that does not exist there. A child appends a value of its own, and leaves those of its ancestors as they are.
 pub(crate) struct PerProcess<T> {
     first: OnceBox<OfProcess<T>>,
 }

@@ -1,7 +1,7 @@
-//! The runtime that drives the network: one for the process, started at first use.
+//! Async runtime (tokio) that drives the network: one for the process, started at first use.
 //!
-//! It is Kassa's own because callers come from other executors, plain threads and phones, and because a payment on its way must
-//! outlive the caller that started it.
+//! It is Kassa's own because callers come from other executors, plain threads and phones, and because a payment on its
+//! way must outlive the caller that started it (`docs/adr/0002-a-runtime-of-its-own.md`).
 
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -29,13 +29,14 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
     Ok(runtime.handle().clone())
 }
 
-/// Writing to a connection that the gateway has broken off is an error of that request. On Linux it is a signal, too, which ends a
-/// program that did not ask to ignore it, as Swift's and C's do not; Kassa's own threads hold it back, and the program's keep theirs.
+/// Blocks SIGPIPE. Writing to a connection that the gateway has closed is an error of that request; on Linux it also
+/// raises this signal, which ends a process that does not ignore it. Rust programs ignore it, programs in Swift and C
+/// do not (<https://github.com/tokio-rs/mio/issues/577>). Only Kassa's own threads are changed.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn survive_broken_connections() {
     use nix::sys::signal::{SigSet, Signal};
 
-    // It fails where a signal is unknown: this one is known.
+    // It fails only for an unknown signal, and this one is known.
     let _ = SigSet::from(Signal::SIGPIPE).thread_block();
 }
 

@@ -1,4 +1,5 @@
-//! Whom to trust.
+//! TLS and certificate validation: whom to trust. Why rustls with ring and these roots:
+//! `docs/adr/0003-ring-and-webpki-roots.md`.
 
 use std::sync::Arc;
 

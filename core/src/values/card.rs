@@ -1,4 +1,4 @@
-//! A payment card.
+//! Payment card: PAN, expiry, CVC and holder. Masked when printed (redaction), wiped when dropped (zeroization).
 
 use std::fmt;
 
@@ -13,12 +13,13 @@ pub(crate) const PAN_MAX: usize = 20;
 
 /// A payment card: number (PAN), expiry, CVC and the holder's name.
 ///
-/// It is never printed: `Debug` and `Display` show at most the last four digits, and the number and the CVC are wiped from
-/// memory when the last copy is dropped. Nothing is checked here; the request that carries the card reports every violation
-/// at once.
+/// It is never printed: `Debug` and `Display` show at most the last four digits, and the number and the CVC are wiped
+/// from memory when the last copy is dropped. Nothing is checked here; the request that carries the card reports every
+/// violation at once.
 ///
 /// **Handling card numbers puts the merchant under PCI DSS.** A merchant who does not want that uses
-/// [`Gateway::create_pay_form`](crate::Gateway::create_pay_form): the payer then enters the card on the gateway's own page.
+/// [`Gateway::create_pay_form`](crate::Gateway::create_pay_form): the payer then enters the card on the gateway's own
+/// page.
 ///
 /// ```
 /// let card = kassa::Card::new("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov");
@@ -26,7 +27,7 @@ pub(crate) const PAN_MAX: usize = 20;
 /// assert_eq!(card.masked_number(), "**** 1111");
 /// ```
 ///
-/// Source: the fields `pan`, `expiryMonth`, `expiryYear`, `cvc` and `name` of the card payment request.
+/// Source: `pan`, `expiryMonth`, `expiryYear`, `cvc` and `name` of `docs/interface.md#card-payment-request`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Card {
@@ -133,7 +134,7 @@ fn has_valid_digits(pan: &str) -> bool {
     (PAN_MIN..=PAN_MAX).contains(&pan.len()) && pan.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Room is reserved first, so that growing leaves no copy of the number behind.
+/// Zeroization: capacity is reserved first, because a string that grows leaves a copy of the number behind.
 fn without_separators(typed: &str) -> String {
     let mut digits = String::with_capacity(typed.len());
     let is_separator = |c: &char| c.is_whitespace() || matches!(c, '-' | '\u{2010}' | '\u{2011}');

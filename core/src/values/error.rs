@@ -1,4 +1,4 @@
-//! Errors, told apart by what the caller can do next.
+//! Errors, told apart by what the caller can do next (`docs/adr/0008-errors-by-what-the-caller-can-do.md`).
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::values::{
 
 /// Why a call gave no answer, told by **what it did to the money** and what to do next.
 ///
-/// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says that it
-/// did not. No variant ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
-/// reply, it is masked in `body`, `reason` and `detail`.
+/// Only [`OutcomeUnknown`](Self::OutcomeUnknown) means that this call may have moved money; every other variant says
+/// that it did not. No variant ever holds a card number, a CVC, a one-time password or a password: where the gateway
+/// echoes one in its reply, it is masked in `body`, `reason` and `detail`.
 ///
 /// ```
 /// use kassa::PaymentError;
@@ -38,11 +38,11 @@ pub enum PaymentError {
     /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
     #[error("Invalid input, nothing was sent: {}.", sentences(violations))]
     Invalid {
-        /// Every rule that is broken, in the order of the interface's table.
+        /// Every rule that is broken, in the order of the request's fields in `docs/interface.md`.
         violations: Vec<Violation>,
     },
-    /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not
-    /// the gateway (404, 405 or 407 without the gateway's envelope).
+    /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is
+    /// not the gateway (404, 405 or 407 without the gateway's envelope).
     #[error("Wrong configuration, nothing happened: {detail}.")]
     Misconfigured {
         /// What is wrong.
@@ -54,8 +54,8 @@ pub enum PaymentError {
         /// What the gateway said.
         detail: String,
     },
-    /// **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no
-    /// money failed on the way.
+    /// **Nothing happened, try again**: no connection was made, the gateway's rate limit was met (429), or a request
+    /// that moves no money failed on the way.
     #[error("Not available, nothing happened: {detail}. Try again{}.", in_seconds(*retry_after))]
     Unavailable {
         /// What went wrong.

@@ -1,5 +1,5 @@
-//! Reads a JSON reply leniently in its shape, and strictly in its text: numbers keep their digits, and a document that says
-//! two things under one name is not read at all.
+//! JSON parsing, lenient about the shape of a reply and strict about its text: numbers keep their digits, and a
+//! document with duplicate names is not read at all.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -73,7 +73,8 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Finds the member of an object by its name. Every field of every reply is looked for in this way, so nothing is kept of others.
+/// Finds one member of an object by its name, without keeping the others: every field of every reply is looked for in
+/// this way.
 struct Member<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for Member<'_> {
@@ -104,7 +105,7 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 }
 
-/// The name of a member: a part of the text, unless it has an escape in it.
+/// The name of a member: borrowed from the text, unless it has an escape in it.
 #[derive(PartialEq, Eq, Hash)]
 struct Name<'a>(Cow<'a, str>);
 
@@ -130,7 +131,8 @@ impl<'de> Deserialize<'de> for Name<'de> {
     }
 }
 
-/// Accepts any JSON in which no object has the same name twice: which of the two to believe could be a charge or none.
+/// Accepts any JSON in which no object has the same name twice: which of two values counts could decide whether a
+/// payment is charged.
 struct Unambiguous;
 
 impl<'de> Deserialize<'de> for Unambiguous {

@@ -10,8 +10,8 @@ use crate::values::json::Json;
 const ISO: &[BorrowedFormatItem<'static>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute][optional [:[second][optional [.[subsecond]]]]]");
 
-/// A date and a time of day **without a zone**: the interface does not say which zone its dates are in, so neither does
-/// Kassa.
+/// A date and a time of day **without a zone**: the interface does not say which zone its dates are in
+/// (`docs/interface.md#callback-body`), so neither does Kassa.
 ///
 /// ```
 /// let moment = kassa::LocalDateTime::parse("2026-11-20T09:05:07.25").unwrap();

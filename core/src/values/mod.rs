@@ -1,4 +1,5 @@
-//! Values: amounts, cards, identifiers, errors, and the rules that an input must keep. Plain data, which knows no gateway.
+//! Values: amounts, cards, identifiers, errors, and the rules that an input must keep. Plain data, which knows no
+//! gateway.
 
 pub(crate) mod card;
 pub(crate) mod error;

@@ -1,4 +1,4 @@
-//! Exact amounts. No float, on either side.
+//! Money as exact decimals. Never a float, which would round.
 
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};

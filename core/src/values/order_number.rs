@@ -1,11 +1,12 @@
-//! Order numbers.
+//! Order numbers: the merchant's unique identifier of a payment. They are no idempotency keys, because the interface
+//! does not show what happens to one that is used twice (`docs/interface.md#what-is-not-shown`).
 
 use uuid::Uuid;
 
 use crate::values::violation::{Advice, AdviceTopic};
 
-/// A new order number that no other call will ever return: 32 of the characters 0-9 and a-f, beginning with the time, so
-/// that order numbers sort by when they were made.
+/// A new order number that no other call will ever return (UUID version 7): 32 of the characters 0-9 and a-f, beginning
+/// with the time, so that order numbers sort by when they were made.
 ///
 /// ```
 /// let order = kassa::new_order_number();
@@ -16,7 +17,7 @@ pub fn new_order_number() -> String {
     Uuid::now_v7().simple().to_string()
 }
 
-/// Source: the interface's recommendation on order numbers.
+/// Source: the recommendation on order numbers (`docs/interface.md#order-numbers`).
 pub(crate) fn advice_on_characters(order_number: &str) -> Option<Advice> {
     let recommended = order_number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     (!recommended).then(|| Advice {

@@ -1,8 +1,9 @@
-//! Who carries a payment out.
+//! Payment providers: who carries a payment out.
 
 use std::fmt;
 
-/// The providers that the interface names, and whatever else a callback may name one day.
+/// The providers that the interface names (`docs/interface.md#the-service`), and whatever else a callback may name one
+/// day.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {

@@ -1,4 +1,5 @@
-//! The rules of the interface's tables, checked before anything is sent. All violations are collected.
+//! Input validation: the rules of the request tables in `docs/interface.md`, checked before anything is sent. All
+//! violations are collected, not only the first one.
 
 use std::net::IpAddr;
 
@@ -10,7 +11,8 @@ use crate::values::{
     violation::{Rule, Violation},
 };
 
-/// Schemes that a return address may not have: a browser would run them or read the device with them.
+/// Denylist of schemes for a return address: a browser would run code (XSS) or read files of the device with them. An
+/// allowlist is not possible, because the deep link of an app may have any scheme.
 const REFUSED_RETURN_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
 
 /// Collects the violations of one input. A field that breaks `Required` is not checked further.
@@ -127,13 +129,14 @@ fn is_http(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// A URL parser also reads `https:shop` and `https:///shop`, but they would be sent as they are.
+/// A URL parser repairs `https:shop` and `https:///shop`, but they would be sent as they are, to a gateway that need
+/// not.
 fn names_host(value: &str, url: &Url) -> bool {
     let host = value.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
     host.is_some_and(|host| !host.starts_with('/'))
 }
 
-/// A URL parser forgives or turns these silently, but they would be sent as they are.
+/// A URL parser silently drops or replaces these characters, but they would be sent as they are.
 fn has_forgiven_character(value: &str) -> bool {
     value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\')
 }

@@ -1,10 +1,11 @@
-//! Text that must not be seen: masked when printed, wiped when dropped.
+//! Secrets: masked when printed (redaction), wiped from memory when dropped (zeroization).
 
 use std::{fmt, io, sync::Arc};
 
 use zeroize::{Zeroize, Zeroizing};
 
-/// A card number, a CVC, a one-time password or a password. Clones are the same copy, which is wiped with the last of them.
+/// A card number, a CVC, a one-time password or a password. Clones are the same copy, which is wiped with the last of
+/// them.
 #[derive(Clone)]
 pub(crate) struct Secret(Arc<Zeroizing<String>>);
 
@@ -24,7 +25,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Bytes with secrets in them, such as a request body: wiped when dropped, and when they outgrow their place.
+/// Bytes with secrets in them, such as a request body: wiped when dropped, and when they have to move to grow.
 #[derive(Default)]
 pub(crate) struct SecretBytes(Zeroizing<Vec<u8>>);
 

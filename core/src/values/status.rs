@@ -1,4 +1,4 @@
-//! What the gateway says about a payment.
+//! Payment status: what the gateway says about a payment.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use rust_decimal::Decimal;
 
 /// Where a payment stands. Only [`Charged`](Self::Charged) and [`Rejected`](Self::Rejected) are final.
 ///
-/// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
+/// Words are compared without regard to letter case. A word that is not known is carried as it came, and is never
+/// final.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PaymentStatus {
@@ -26,7 +27,8 @@ impl PaymentStatus {
     }
 }
 
-/// A word that is not known stands in quotes, so that nobody takes a "charged" of the gateway's for a charge.
+/// An unknown word is printed in quotes, so that a gateway's own word "charged" is not taken for the status of that
+/// name.
 impl fmt::Display for PaymentStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,8 +43,8 @@ impl fmt::Display for PaymentStatus {
 ///
 /// What the gateway did not say is absent, never zero or empty.
 ///
-/// Source: the status response of the interface. The replies of `get-status` and of the QR status are not shown there; they
-/// are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
+/// Source: the status response (`docs/interface.md#status-response`). The replies of `get-status` and of the QR status
+/// are not shown there; they are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport {
@@ -54,8 +56,8 @@ pub struct StatusReport {
     pub reason: Option<String>,
     /// The order number as the gateway reports it.
     pub order_number: Option<String>,
-    /// The amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the dialect
-    /// states it.
+    /// The amount as the gateway reports it. **For QR payments the unit is not known** (som or tyiyn) unless the
+    /// dialect states it.
     pub amount: Option<Decimal>,
     /// The currency as the gateway reports it.
     pub currency: Option<String>,

@@ -1,4 +1,4 @@
-//! What is wrong with an input, and what is merely worth a second look.
+//! Results of input validation: violations, which are errors, and advice on what is merely worth a second look.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ pub enum Rule {
     Month,
     /// An absolute `http` or `https` URL is needed.
     HttpUrl,
-    /// An absolute URI is needed (a deep link will do), but not one of a scheme that a browser would run or read from.
+    /// An absolute URI is needed (a deep link will do), but not one that a browser would run as code or read a file by.
     ReturnUri,
     /// An IPv4 or IPv6 address is needed.
     IpAddress,
@@ -89,7 +89,8 @@ impl fmt::Display for Advice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
 #[strum(serialize_all = "snake_case")]
 pub enum AdviceTopic {
-    /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption.
+    /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or
+    /// encryption.
     OrderNumberCharacters,
     /// A pay-form under 5 KGS will not offer MegaPay.
     MegaPayMinimum,

@@ -1,4 +1,4 @@
-//! The sandbox's books beside a journal: what must hold, whatever was said.
+//! Invariants (test oracle): what the sandbox's records and a merchant's journal must agree on, in every schedule.
 
 use std::collections::HashSet;
 
@@ -53,7 +53,7 @@ impl Books<'_> {
         Ok(())
     }
 
-    /// All but queries, which may be repeated.
+    /// At-most-once delivery: all but queries, which may be retried.
     fn every_request_was_sent_once(&self, sandbox: &Sandbox) -> Result<(), Broken> {
         let requests = sandbox.requests();
         for endpoint in EndpointName::ALL {

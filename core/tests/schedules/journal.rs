@@ -1,4 +1,5 @@
-//! What a merchant's program did and was told, line by line: its disk. A killed process leaves what it wrote before.
+//! Journal (write-ahead log) of a merchant's program: what it did and was told, line by line. It stands for the disk,
+//! so a killed process leaves what it wrote before.
 
 use std::{fmt, str::FromStr, sync::mpsc::Sender};
 
@@ -8,9 +9,9 @@ use kassa_sandbox::EndpointName;
 /// One line. Numbers hold no tabs, as the schedules make them themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// What is kept to ask with.
+    /// The reference that is stored before sending.
     Stored { payment: PaymentRef },
-    /// A call is about to begin. Without one of the next two, nobody knows how it ended.
+    /// A call is about to begin. Without one of the next two, it is not known how it ended.
     Began { endpoint: EndpointName, key: String },
     /// It ended in an error that said that nothing had happened.
     Clean { endpoint: EndpointName, key: String, detail: String },
@@ -20,7 +21,7 @@ pub enum Event {
     Said { key: String, charged: bool },
     /// The gateway's page for a payment, by its token.
     Page { token: String },
-    /// Something that must never happen.
+    /// A broken invariant.
     Broken { sentence: String },
 }
 
@@ -86,7 +87,7 @@ impl Journal {
             Self::Printed => {
                 use std::io::Write;
                 let mut out = std::io::stdout().lock();
-                // A parent that is gone reads nothing; its child is about to be gone, too.
+                // Writing fails where the parent has ended; then this child is about to end, too.
                 let _ = writeln!(out, "{MARK}{event}").and_then(|()| out.flush());
             }
         }

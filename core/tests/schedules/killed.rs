@@ -1,4 +1,4 @@
-//! A merchant's program in a process of its own, which is killed at some moment.
+//! Crash testing: a merchant's program in a process of its own, which is killed at some moment.
 
 use std::{
     env,
@@ -14,7 +14,7 @@ use crate::{
     scene::play_merchants,
 };
 
-/// What a child is told by: a seed and an address.
+/// The environment variable that tells a child its seed and address.
 const TOLD_BY: &str = "KASSA_SCHEDULES_CHILD";
 /// The test in which a child plays.
 const TEST: &str = "a_process_that_is_killed";

@@ -1,9 +1,10 @@
-//! Random schedules over real sockets: merchants who pay, ask, lose patience and are killed, against the sandbox with
-//! its faults, which charges twice whoever sends twice. Whatever happens, nobody is charged twice, and everybody is
-//! told the truth.
+//! Fault injection in random schedules over real sockets: merchants who pay, ask, lose patience and are killed, against
+//! the sandbox with its faults, which has no idempotency: it charges twice whoever sends twice. Whatever happens,
+//! nobody is charged twice, and everybody is told the truth.
 //!
-//! A seed decides operations, faults, patience and kills; how they meet is left to the machine.
-//! `KASSA_SEED=17 cargo test -p kassa --test schedules` plays one again, `KASSA_SCHEDULES=5000` plays as many.
+//! A seed decides operations, faults, patience and kills. Their timing is left to the machine, so unlike the simulation
+//! in memory this is not deterministic. One seed again: `KASSA_SEED=17 cargo test -p kassa --test schedules`; another
+//! number of them: `KASSA_SCHEDULES=5000`.
 
 mod books;
 mod journal;

@@ -1,5 +1,5 @@
-//! One schedule, from its seed to the end: a sandbox with faults, merchants, payers, perhaps a kill; then everything
-//! answers again, and the truth has to come out.
+//! One schedule, from its seed to the end: a sandbox with injected faults, merchants, payers, perhaps a kill. Then the
+//! faults end, and every payment has to be reported as it is.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -63,14 +63,14 @@ pub fn play(seed: u64) -> Result<Coverage, Broken> {
     Ok(coverage)
 }
 
-/// What is needed to understand what broke.
+/// Adds the journal and the sandbox's records, which are needed to understand what broke.
 fn with_the_story(sandbox: &Sandbox, journal: &[Event], broken: Broken) -> Broken {
     let lines: Vec<String> = journal.iter().map(Event::to_string).collect();
     let requests: Vec<String> = sandbox.requests().iter().map(|request| format!("{request:?}")).collect();
     format!("{broken}\nthe journal:\n{}\nthe requests:\n{}", lines.join("\n"), requests.join("\n"))
 }
 
-/// Adds up.
+/// Adds up how often each fault struck.
 pub fn counted(mut coverage: Coverage, (fault, struck): (FaultName, u64)) -> Coverage {
     *coverage.entry(fault).or_default() += struck;
     coverage
@@ -157,8 +157,8 @@ async fn settle(
     let mut open: Vec<PaymentRef> = stored
         .map(|text| text.parse().map_err(|error| format!("{text} is not read back: {error}")))
         .collect::<Result<_, _>>()?;
-    // What was on its way when its sender died may arrive while its watch says that there is nothing: then it is asked
-    // about again.
+    // A request that was on its way when its sender was killed may arrive only after its watch found no payment: ask
+    // again then.
     while !open.is_empty() {
         by_payer.extend(decide_all(sandbox, rng));
         let ends = try_join_all(open.iter().map(|payment| follow(sandbox, &gateway, payment))).await?;
@@ -173,9 +173,9 @@ async fn settle(
 /// The payment comes to its true end; or it is given back, where it was made only now.
 async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> Result<Option<PaymentRef>, Broken> {
     let key = key_of(payment);
-    // One that was made after all were decided has no end yet: it is decided in the next round.
+    // A payment that arrived after all others were decided is still open, and is decided in the next round.
     let has_end = sandbox.payment(&key).is_some_and(|payment| payment.status.is_final());
-    // Long for what has an end; what was never made takes all of it.
+    // Long enough for a payment that is final; one that was never made takes the whole deadline.
     let deadline = if has_end { Duration::from_secs(60) } else { Duration::from_millis(300) };
     let policy = PollPolicy { interval: Duration::from_millis(20), deadline };
     let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
@@ -199,7 +199,7 @@ fn is_of(report: &StatusReport, key: &str, payment: &PaymentRef) -> bool {
     report.amount == Some(price.into()) && named.contains(&report.order_number.as_deref())
 }
 
-/// A callback is confirmed as charged where the books say so, and where it tells the truth.
+/// A callback is confirmed as charged only where the sandbox's records say so and the callback is true.
 async fn believe_no_lie(sandbox: &Sandbox, gateway: &Gateway, body: &str) -> Result<(), Broken> {
     let callback = Callback::parse(body).map_err(|error| format!("the callback is not read: {error}: {body}"))?;
     let number = &callback.order_number;

@@ -1,4 +1,4 @@
-//! A gateway made of nothing but sockets: it records each request byte for byte and answers what the test says.
+//! Stub gateway over plain sockets: it records each request byte for byte and answers what the test says.
 
 #![allow(dead_code, missing_docs)] // each test file uses its own part
 
@@ -165,7 +165,8 @@ fn act(mut stream: &TcpStream, answer: Answer) -> Option<()> {
 fn reset(stream: &TcpStream) {
     let socket = socket2::SockRef::from(stream);
     socket.set_linger(Some(Duration::ZERO)).unwrap();
-    // The clone that reads must go too; shutting down is not enough for a reset, closing is.
+    // The clone that reads must be closed, too: a reset is sent only when the socket is closed, not when it is shut
+    // down.
     let _ = stream.shutdown(Shutdown::Read);
 }
 

@@ -1,10 +1,11 @@
-//! How one endpoint's replies are read: as the interface shows them, but for what a dialect says otherwise.
+//! Overrides for one endpoint: where a dialect names other JSON pointers or codes than the endpoint's own defaults.
 
 use std::collections::BTreeMap;
 
 use crate::config::{endpoint::Endpoint, reply_field::ReplyField};
 
-/// What a dialect says of one endpoint. It holds only what differs from the endpoint's own, so equal dialects are equal.
+/// What a dialect overrides for one endpoint. Only what differs from the defaults is kept, so that two dialects with
+/// the same meaning compare as equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides {
     pointers: BTreeMap<ReplyField, Vec<String>>,
@@ -34,7 +35,7 @@ impl Overrides {
     }
 }
 
-/// One endpoint as a dialect reads it.
+/// One endpoint's defaults, with a dialect's overrides on top.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointDialect<'a> {
     pub(super) endpoint: &'static Endpoint,
@@ -42,7 +43,7 @@ pub(crate) struct EndpointDialect<'a> {
 }
 
 impl<'a> EndpointDialect<'a> {
-    /// Where to look for a field; nowhere for one that means nothing in this endpoint's reply.
+    /// The JSON pointers to try for a field; none where this endpoint's reply has no such field.
     pub(crate) fn pointers(self, field: ReplyField) -> impl Iterator<Item = &'a str> {
         let named = self.overrides.and_then(|overrides| overrides.pointers.get(&field));
         let is_shown = named.is_none() && self.endpoint.reply_fields.contains(&field);
@@ -64,7 +65,7 @@ impl<'a> EndpointDialect<'a> {
         self.refusal_codes().any(|refusal| refusal == code)
     }
 
-    /// An empty list of success codes means that any code will do that is not a refusal.
+    /// With an empty list of success codes, every code is a success that is not listed as a refusal.
     pub(crate) fn is_success(self, code: Option<&str>) -> bool {
         let any_will_do = self.success_codes().next().is_none();
         match code {

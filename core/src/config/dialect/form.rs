@@ -1,4 +1,5 @@
-//! The JSON form of a dialect.
+//! Serialization of a dialect: its JSON form. It is validated strictly, so that a misspelled name is an error and not
+//! ignored.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::{
 const SUCCESS_CODES: &str = "success_codes";
 const REFUSAL_CODES: &str = "refusal_codes";
 
-/// What a confirm request already holds, so that an identifier cannot overwrite it.
+/// Reserved names: the fields that a confirm request has already. An identifier must not overwrite them.
 const CONFIRM_FIELDS: [&str; 2] = ["orderNumber", "otp"];
 
 #[derive(Serialize, Deserialize, Default)]
@@ -47,12 +48,12 @@ struct CallbackForm {
     transaction_id: Vec<String>,
 }
 
-/// Reads a dialect. It names endpoints, of which these are all that there are.
+/// Reads a dialect, which may name these endpoints and no others.
 pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialect, PaymentError> {
     let malformed = |problem: String| {
         PaymentError::invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}"))
     };
-    // A derived reader would take an array for an object, and the last of two equal names.
+    // serde's derived reader would also accept an array in place of an object, and a name that is given twice.
     if !Json::parse(text).map_err(malformed)?.is_object() {
         return Err(malformed("it must be a JSON object".to_owned()));
     }
@@ -156,13 +157,13 @@ fn check_pointers(place: &str, pointers: &[String], checks: &mut Checks) {
     }
 }
 
-/// RFC 6901: empty, or begins with a slash; a tilde is followed by 0 or 1.
+/// The syntax of a JSON pointer (RFC 6901): empty, or begins with a slash; a tilde is followed by 0 or 1.
 fn is_json_pointer(text: &str) -> bool {
     let tildes_are_escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     (text.is_empty() || text.starts_with('/')) && tildes_are_escapes
 }
 
-/// Writes all that a dialect says of these endpoints, what it has from them included.
+/// Writes the whole dialect, the defaults of these endpoints included.
 pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> String {
     let owned = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
     let endpoints = endpoints.iter().map(|endpoint| {

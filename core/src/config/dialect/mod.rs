@@ -1,4 +1,7 @@
-//! What the gateway's replies are called: the part of the interface that is not shown, and so is configuration.
+//! Dialect, the configurable mapping of replies: where to look for what (JSON pointers), and what codes and words mean.
+//!
+//! Much of it the interface does not show (`docs/interface.md#what-is-not-shown`), so it is configuration
+//! (`docs/dialect.md`).
 
 mod endpoint_dialect;
 pub(crate) mod form;
@@ -12,13 +15,15 @@ use endpoint_dialect::Overrides;
 
 /// How to read the gateway's replies.
 ///
-/// Much of the interface is not shown: the replies of the mobile bank, of `get-status` and of the QR endpoints, the codes, the
-/// full set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the
-/// gateway really sends. For each endpoint it holds JSON pointers (RFC 6901), tried in order, for each thing that is looked
-/// for, and the lists of codes that mean success and refusal.
+/// Much of the interface is not shown (`docs/interface.md#what-is-not-shown`): the replies of the mobile bank, of
+/// `get-status` and of the QR endpoints, the codes, the full set of status words. A dialect names them, so that a
+/// merchant need not wait for a release to teach Kassa what the gateway really sends. For each endpoint it holds JSON
+/// pointers (RFC 6901), tried in order, for each thing that is looked for, and the lists of codes that mean success and
+/// refusal.
 ///
-/// The [`Default`] assumes the envelope that the interface shows: `code`, `message` and `data`. It knows one success code,
-/// "110" of a card payment, and no refusal. A dialect in JSON replaces only what it names:
+/// The [`Default`] assumes the envelope that the interface shows (`docs/interface.md#envelope`): `code`, `message` and
+/// `data`. It knows one success code, "110" of a card payment, and no refusal. A dialect in JSON replaces only what it
+/// names:
 ///
 /// ```
 /// use kassa::Dialect;
@@ -36,7 +41,7 @@ use endpoint_dialect::Overrides;
 /// assert!(typo.is_err());
 /// ```
 ///
-/// All that it can hold is told on a page of the project, `docs/dialect.md`.
+/// All that it can hold: `docs/dialect.md`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
@@ -49,7 +54,8 @@ pub struct Dialect {
     callback_transaction_id: Vec<String>,
 }
 
-/// The unit of the amounts in QR callbacks and QR statuses, which the interface does not show.
+/// The unit of the amounts in QR callbacks and QR statuses, which the interface does not show
+/// (`docs/interface.md#what-is-not-shown`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QrAmountUnit {
     /// Som, as everywhere else.
@@ -82,7 +88,7 @@ impl Dialect {
         &self.callback_transaction_id
     }
 
-    /// A status word, compared without regard to letter case and in no other way: a near miss is not a verdict.
+    /// Reads a status word. Only letter case is ignored: a word that is merely similar must not settle a payment.
     pub(crate) fn status(&self, word: &str) -> PaymentStatus {
         let listed = |words: &[String]| words.iter().any(|known| same_word(known, word));
         if listed(&self.charged_words) {

@@ -1,4 +1,4 @@
-//! Dropping a call at any of its awaits, on a virtual clock.
+//! Cancellation safety: calls are dropped at each of their awaits, on a virtual clock.
 
 use std::{
     pin::pin,
@@ -31,7 +31,7 @@ const ENDLESS: usize = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Dropped {
     Call(&'static str),
-    /// It asks twice.
+    /// Verifying a callback, which sends two queries.
     Verifying,
     /// A whole watch, which asks again and again.
     Watching,
@@ -77,7 +77,7 @@ fn replies(after: Duration) -> Act {
     Act::Reply(after, 200, None, body.to_owned())
 }
 
-/// Long enough for many steps, at each place where a call can wait.
+/// Each behaviour is slow enough for many steps, at each place where a call can wait.
 const SCRIPTS: [(&str, Script); 6] = [
     ("replies at once", |_| replies(Duration::ZERO)),
     ("replies late", |_| replies(Duration::from_secs(2))),
@@ -87,7 +87,7 @@ const SCRIPTS: [(&str, Script); 6] = [
     ("is busy at first", |n| if n == 0 { Act::error(503, Some(1)) } else { replies(Duration::from_secs(1)) }),
 ];
 
-/// At every await of whatever asks the gateway, in whatever way it answers.
+/// Every kind of call, at every await, with every behaviour of the gateway.
 #[tokio::test(start_paused = true)]
 async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_usable() {
     for dropped in Dropped::all() {
@@ -101,7 +101,7 @@ async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_
     }
 }
 
-/// Whoever gives up waiting for a close has closed the gateway all the same, and stopped no payment.
+/// Giving up on a close leaves the gateway closed all the same, and stops no payment.
 #[tokio::test(start_paused = true)]
 async fn a_close_dropped_at_any_await_prevents_no_payment_and_can_be_waited_for_again() {
     for (behaviour, script) in SCRIPTS {
@@ -133,7 +133,7 @@ async fn closes_before(behaviour: &str, script: Script, steps: usize) -> bool {
     ended
 }
 
-/// The result, where so many steps are enough for it; the call is dropped otherwise.
+/// The result where the call ends within so many steps; otherwise the call is dropped.
 async fn take_steps<T>(call: impl Future<Output = T>, steps: usize) -> Option<T> {
     let mut call = pin!(call);
     for step in 0..steps {
@@ -141,7 +141,7 @@ async fn take_steps<T>(call: impl Future<Output = T>, steps: usize) -> Option<T>
         if let Some(result) = poll_immediate(&mut call).await {
             return Some(result);
         }
-        // Between two awaits at the same moment, and between two moments.
+        // In turn: let other tasks run at the same moment, then move the clock on.
         if step % 2 == 0 { tokio::task::yield_now().await } else { tokio::time::sleep(STEP).await }
     }
     None

@@ -1,4 +1,4 @@
-//! Sending on a virtual clock: repeated only where that is safe, prevented only where that is certain.
+//! Retry and cancellation on a virtual clock: repeated only where that is safe, prevented only where that is certain.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn pauses_grow_and_the_deadline_includes_them() {
     let started = tokio::time::Instant::now();
     assert_eq!(ask(&gateway).await.kind(), "Unavailable");
     assert!(started.elapsed() <= Duration::from_secs(30));
-    // 0.2, 0.4, 0.8, 1.6, 3.2 and then 5 seconds of pause
+    // the longest backoff: 0.2, 0.4, 0.8, 1.6, 3.2 and then 5 seconds of pause
     assert_eq!(memory.attempted_at(), [0, 0, 0, 1, 3, 6, 11, 16, 21, 26]);
 }
 

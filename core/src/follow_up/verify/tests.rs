@@ -1,4 +1,4 @@
-//! How long it takes to verify a callback, on a virtual clock.
+//! Deadline of verifying a callback, on a virtual clock.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn charged_after(seconds: u64) -> Act {
     Act::Reply(Duration::from_secs(seconds), 200, None, body.to_owned())
 }
 
-/// Whether a pay-form was paid by a QR code is a second question, and no second deadline.
+/// Whether a pay-form was paid by a QR code is a second query within the same deadline.
 #[tokio::test(start_paused = true)]
 async fn both_questions_share_one_deadline() {
     let settings = |config: &mut crate::GatewayConfig| config.deadline = Duration::from_secs(30);

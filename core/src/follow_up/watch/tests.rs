@@ -1,4 +1,4 @@
-//! Watches on a virtual clock.
+//! Polling on a virtual clock.
 
 use std::time::Duration;
 
@@ -77,7 +77,8 @@ async fn wrong_credentials_and_a_wrong_configuration_end_it() {
     }
 }
 
-/// The number is compared where it can only be that of another payment: a report may name the gateway's number or the merchant's.
+/// A report may name the gateway's number or the merchant's, so it is about another payment only where it names
+/// neither.
 #[tokio::test(start_paused = true)]
 async fn a_report_about_another_payment_ends_nothing() {
     let named = |number: &str, status: &str| {
@@ -95,7 +96,7 @@ async fn a_report_about_another_payment_ends_nothing() {
         assert_eq!(words(&watch, 4).await, ["Unexpected", "Unexpected", "rejected", "end"]);
         assert_eq!(memory.attempted_at(), [0, 10, 20]);
     }
-    // Only one of two numbers is known, so that the other may be meant.
+    // Only one of the two numbers is known here, so the report may mean the other one.
     let pay_form = PaymentRef::pay_form("order-1", Provider::MBank);
     for payment in [PaymentRef::card("order-1"), PaymentRef::mbank("order-1"), pay_form, PaymentRef::qr("tx-1")] {
         let (gateway, _) = Scripted::gateway(move |_| named("gw-1", "CHARGE"));

@@ -1,4 +1,4 @@
-//! What an app keeps so that it can ask about a payment again.
+//! Payment reference: what an app stores before it sends, so that it can ask about a payment again after a crash.
 
 pub(crate) mod question;
 mod text;
@@ -7,8 +7,8 @@ use strum::{Display, EnumString};
 
 use crate::values::provider::Provider;
 
-/// Everything needed to ask about a payment again, and no secret: an app stores it **before** it sends the payment, and can
-/// then find out what happened even after it was killed.
+/// Everything needed to ask about a payment again, and no secret: an app stores it **before** it sends the payment, and
+/// can then find out what happened even after it was killed.
 ///
 /// It has a short text form, which is meant to be stored as it is:
 ///
@@ -21,8 +21,8 @@ use crate::values::provider::Provider;
 /// assert_eq!(stored.parse::<PaymentRef>().unwrap(), payment);
 /// ```
 ///
-/// [`Gateway::watch`](crate::Gateway::watch) asks by the gateway's number where it is known, by the merchant's number and the
-/// provider otherwise, and by the transaction id for QR payments.
+/// [`Gateway::watch`](crate::Gateway::watch) asks by the gateway's number where it is known, by the merchant's number
+/// and the provider otherwise, and by the transaction id for QR payments.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PaymentRef {
@@ -74,8 +74,8 @@ impl PaymentRef {
         Self { transaction_id: Some(transaction_id.into()), ..Self::unnumbered(PaymentKind::Qr) }
     }
 
-    /// A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture. It can be asked
-    /// about once a callback or a return has told its number.
+    /// A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture. It can
+    /// be asked about once a callback or a return has told its number.
     pub fn unnumbered(kind: PaymentKind) -> Self {
         Self { kind, order_number: None, gateway_number: None, provider: None, transaction_id: None }
     }
@@ -86,8 +86,9 @@ impl PaymentRef {
         Self { gateway_number: Some(gateway_number.into()), ..self }
     }
 
-    /// False where the gateway can only mean another payment by this number. Nobody shows whose number a report names, the gateway's
-    /// own or the merchant's, so both have to be known for that.
+    /// False where a report with this number can only be about another payment. The interface does not show whether a
+    /// report names the gateway's number or the merchant's (`docs/interface.md#what-is-not-shown`), so that is certain
+    /// only where both are known.
     pub(crate) fn may_be_called(&self, number: &str) -> bool {
         match (&self.order_number, &self.gateway_number) {
             (Some(order), Some(gateway)) => [Some(order), Some(gateway), self.transaction_id.as_ref()]

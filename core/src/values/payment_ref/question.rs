@@ -1,4 +1,4 @@
-//! What a payment is asked about by.
+//! Status queries of a payment: by which of its numbers it is asked about (`docs/outcomes.md#asking-again`).
 
 use crate::values::{payment_ref::PaymentRef, provider::Provider};
 
@@ -28,8 +28,8 @@ impl Question {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl PaymentRef {
-    /// True where there is something to ask the gateway with: a transaction id, the gateway's number, or the merchant's number
-    /// with a provider that can be asked. Only such a payment can be watched.
+    /// True where there is something to ask the gateway with: a transaction id, the gateway's number, or the merchant's
+    /// number with a provider that can be asked. Only such a payment can be watched.
     pub fn can_be_asked_about(&self) -> bool {
         Question::about(self).is_some()
     }

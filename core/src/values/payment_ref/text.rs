@@ -1,4 +1,5 @@
-//! The text form of a reference, as apps store it (serialization): a version, then the fields that are there, encoded as a query.
+//! The text form of a reference, as apps store it (serialization): a version, then the fields that are there, encoded
+//! as a query.
 
 use std::{fmt, str::FromStr};
 
