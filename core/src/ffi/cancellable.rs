@@ -1,5 +1,6 @@
 //! Cancellation from outside: for Swift, where a cancelled task goes on awaiting, and the future of the core is never
-//! dropped (`docs/adr/0006-cancellation-in-swift.md`).
+//! dropped (`docs/adr/0006-cancellation-in-swift.md`). It goes when the generator drops the future there, too:
+//! <https://github.com/mozilla/uniffi-rs/issues/2771>.
 
 use std::{pin::pin, sync::Arc};
 
@@ -80,7 +81,9 @@ export_cancellable! {
         gateway.payment_status(&gateway_number, language);
     create_mbank_payment(gateway: Arc<Gateway>, payment: MbankPayment) -> MbankPaymentCreated =
         gateway.create_mbank_payment(payment);
-    confirm_mbank_payment(gateway: Arc<Gateway>, order_number: String, otp: String, identifier: Option<String>) -> GatewayReply =
+    confirm_mbank_payment(
+        gateway: Arc<Gateway>, order_number: String, otp: String, identifier: Option<String>
+    ) -> GatewayReply =
         gateway.confirm_mbank_payment(&order_number, &otp, identifier);
     create_pay_form(gateway: Arc<Gateway>, form: PayForm) -> PayFormCreated = gateway.create_pay_form(form);
     provider_status(gateway: Arc<Gateway>, order_number: String, provider: Provider) -> StatusReport =

@@ -16,8 +16,8 @@ use crate::{
 /// The password, which no output may show.
 pub const PASSWORD: &str = "swordfish-5532";
 
-/// A gateway that answers everything with this status and body, read by this dialect, for the fuzz targets. It must be awaited
-/// inside a tokio runtime with a timer.
+/// A gateway that answers everything with this status and body, read by this dialect, for the fuzz targets. It must be
+/// awaited inside a tokio runtime with a timer.
 pub fn gateway_replying(http_status: u16, body: &[u8], dialect: Arc<Dialect>) -> Result<Gateway, PaymentError> {
     let mut config = config(PASSWORD);
     config.dialect = dialect;
@@ -26,8 +26,8 @@ pub fn gateway_replying(http_status: u16, body: &[u8], dialect: Arc<Dialect>) ->
     Gateway::over(Arc::new(Memory { stub: Arc::new(stub), runtime: None }), config)
 }
 
-/// A gateway that answers everything at once with this body, on the real clock and Kassa's own threads, for the benchmarks. It
-/// tells `seen` the body of each request.
+/// A gateway that answers everything at once with this body, on the real clock and Kassa's own threads, for the
+/// benchmarks. It tells `seen` the body of each request.
 pub fn gateway_in_memory(
     body: &'static str,
     seen: impl Fn(&[u8]) + Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The in-memory transport: the one test double behind the transport's seam, in tests, fuzz targets and benchmarks. What answers is
-//! a [`Stub`]; the clock is tokio's, which is a virtual one where a test paused it.
+//! The in-memory transport: the one test double behind the transport's seam, in tests, fuzz targets and benchmarks.
+//! What answers is a [`Stub`]; the clock is tokio's, which is a virtual one where a test paused it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,8 @@ use crate::{
 
 /// Plays the gateway's side.
 pub(super) trait Stub: Send + Sync + 'static {
-    /// What comes back. It asks `connection` for leave as the network does, where the request has a connection of its own.
+    /// What comes back. It asks `connection` for leave as the network does, where the request has a connection of its
+    /// own.
     fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>>;
 
     /// The longest unless a simulation draws it, so that tests know when a retry comes.

@@ -1,4 +1,5 @@
-//! The scene over sockets: requests go to the sandbox, and every word is written into a journal, to be compared with its books.
+//! The scene over sockets: requests go to the sandbox, and every word is written into a journal, to be compared with
+//! its books.
 
 use std::{cell::RefCell, time::Duration};
 

@@ -34,7 +34,8 @@ private func shown(_ field: Any) -> String? {
     return mirror.children.first.map { String(reflecting: $0.value) }
 }
 
-/// The generated code cannot hand on a longer text than this, and would end the process for it.
+/// The generated code cannot hand on a longer text than this, and would end the process for it. It goes when a value that
+/// cannot be handed over is an error there: https://github.com/mozilla/uniffi-rs/issues/2416
 let longestText = Int(Int32.max)
 
 /// A text from outside, refused where it is too long to be handed on.

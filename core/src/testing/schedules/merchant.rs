@@ -1,5 +1,5 @@
-//! A random walk through one order: what a merchant's program does, in memory and over sockets alike. A [`Scene`] says what is there
-//! to buy, writes down what happens, and judges it.
+//! A random walk through one order: what a merchant's program does, in memory and over sockets alike. A [`Scene`] says
+//! what is there to buy, writes down what happens, and judges it.
 
 use std::time::Duration;
 
@@ -161,7 +161,8 @@ impl<S: Scene> Merchant<S> {
                 break;
             }
         }
-        // A payer types in the password that came, also where the merchant heard nothing; one in four types it wrong at first.
+        // A payer types in the password that came, also where the merchant heard nothing; one in four types it wrong at
+        // first.
         for attempt in 0..3 {
             let typed = if attempt == 0 && self.below(4) == 0 { WRONG_OTP } else { &otp };
             let confirming = self.gateway.confirm_mbank_payment(&self.order, typed, None);

@@ -1,6 +1,6 @@
-//! Random schedules (deterministic simulation with fault injection): merchants who pay, ask, lose patience and are killed, against a
-//! gateway at which everything goes wrong, on a virtual clock. Whatever happens, nobody is charged twice, and everybody is told the
-//! truth.
+//! Random schedules (deterministic simulation with fault injection): merchants who pay, ask, lose patience and are
+//! killed, against a gateway at which everything goes wrong, on a virtual clock. Whatever happens, nobody is charged
+//! twice, and everybody is told the truth.
 //!
 //! A schedule is made from its seed alone. `KASSA_SEED=17 cargo test -p kassa --lib schedules` plays one again;
 //! `KASSA_SCHEDULES=1000000` plays as many. The same merchants play over real sockets against the sandbox in

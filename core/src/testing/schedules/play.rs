@@ -1,5 +1,5 @@
-//! One schedule, from its seed to the end: some merchants at once, perhaps a crash, then the gateway answers again, and the truth
-//! has to come out.
+//! One schedule, from its seed to the end: some merchants at once, perhaps a crash, then the gateway answers again, and
+//! the truth has to come out.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,5 @@
-//! The scene in memory: requests go to the simulated gateway on a virtual clock, and every word is compared with its books at once.
+//! The scene in memory: requests go to the simulated gateway on a virtual clock, and every word is compared with its
+//! books at once.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard},

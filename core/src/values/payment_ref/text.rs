@@ -93,7 +93,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_reference_survives_its_text(order in any::<String>(), gateway in any::<Option<String>>(), other in "[^cCmM].*") {
+        fn any_reference_survives_its_text(
+            order in any::<String>(), gateway in any::<Option<String>>(), other in "[^cCmM].*"
+        ) {
             let mut payment = PaymentRef::pay_form(order, Provider::Other(other));
             payment.gateway_number = gateway;
             let text = payment.to_string();

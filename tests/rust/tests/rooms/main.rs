@@ -1,5 +1,5 @@
-//! Architecture checks: the rooms of a crate use one another in one direction only, as `docs/architecture.md` lists them, and no files
-//! of a crate use one another in a circle.
+//! Architecture checks: the rooms of a crate use one another in one direction only, as `docs/architecture.md` lists
+//! them, and no files of a crate use one another in a circle.
 
 mod graph;
 mod references;
@@ -36,7 +36,8 @@ fn rooms(page: &str, heading: &str) -> Vec<String> {
     rows.filter_map(|row| row.split('`').next()).map(|name| name.trim_end_matches('/').to_owned()).collect()
 }
 
-/// A room may use those that are listed below it, and itself. The crate's root re-exports all of them, so it stands above them.
+/// A room may use those that are listed below it, and itself. The crate's root re-exports all of them, so it stands
+/// above them.
 fn upward(edges: &BTreeMap<Module, Vec<Module>>, order: &[String]) -> Vec<String> {
     let place = |module: &Module| match module.first() {
         None => Some(0),
@@ -75,7 +76,8 @@ fn shown(module: &Module) -> String {
 
 #[test]
 fn an_arrow_upwards_an_unlisted_room_and_a_circle_are_found() {
-    let page = "## Rooms\n\n| Room | Holds |\n|---|---|\n| `top` | x |\n| `bottom/` | y |\n| `gone` | z |\n\n## Else\n| `no` |";
+    let table = "| Room | Holds |\n|---|---|\n| `top` | x |\n| `bottom/` | y |\n| `gone` | z |";
+    let page = &format!("## Rooms\n\n{table}\n\n## Else\n| `no` |");
     let order = rooms(page, "## Rooms");
     assert_eq!(order, ["top", "bottom", "gone"]);
     let source = Source::of(&[

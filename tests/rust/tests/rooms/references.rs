@@ -1,5 +1,5 @@
-//! What a file refers to by a path: `use` trees, and paths in types and expressions. Tests are left out, and declarations of modules,
-//! which are no use of them.
+//! What a file refers to by a path: `use` trees, and paths in types and expressions. Tests are left out, and
+//! declarations of modules, which are no use of them.
 
 use syn::{
     Attribute, File, Item, ItemUse, Path, UseTree,
