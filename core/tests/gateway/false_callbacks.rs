@@ -1,8 +1,6 @@
 //! Forged and replayed callbacks (webhooks), and those that come too early or contradict each other: what a merchant is
 //! told of each, with the real sandbox wherever it can send them.
 
-mod support;
-
 use std::{
     sync::{Mutex, mpsc},
     time::Duration,
@@ -14,7 +12,8 @@ use kassa::{
     PaymentStatus,
 };
 use kassa_sandbox::{Fault, Sandbox, SandboxOptions};
-use support::{Server, reply};
+
+use crate::support::{self, Server, reply};
 
 const CHARGED_AT_ONCE: &str = "4000000000002016";
 const DECLINED_AT_ONCE: &str = "4000000000002024";

@@ -1,15 +1,14 @@
 //! Input validation: the rules of the request tables in `docs/interface.md`. Each passes at its limit and fails past
 //! it, and nothing invalid is sent.
 
-mod support;
-
 use std::{collections::HashSet, thread};
 
 use kassa::{
     AdviceTopic, Card, CardPayment, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, Provider,
     QrPayment, Rule, Violation, new_order_number,
 };
-use support::{CVC, PAN, Server, card_payment, mbank_payment, pay_form, qr_payment};
+
+use crate::support::{CVC, PAN, Server, card_payment, mbank_payment, pay_form, qr_payment};
 
 const REQUIRED: Broken = (Rule::Required, None);
 const MINIMUM: Broken = (Rule::Minimum, Some("1"));

@@ -1,13 +1,12 @@
 //! Callbacks (webhooks): read leniently, never believed, verified by asking.
 
-mod support;
-
 use kassa::{
     Callback, CallbackVerdict, Dialect, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentKind, PaymentRef,
     PaymentStatus, Provider, Rule,
 };
 use proptest::prelude::*;
-use support::{Server, reply};
+
+use crate::support::{Server, reply};
 
 fn body(order: &str, amount: &str, status: &str, provider: &str) -> String {
     format!(r#"{{"orderNumber":"{order}","amount":{amount},"currency":"KGS","status":"{status}","#)

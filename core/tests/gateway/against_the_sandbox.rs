@@ -1,8 +1,6 @@
 //! End-to-end tests: whole payments against the sandbox, which shares no code with this crate
 //! (`docs/adr/0007-nothing-shared-with-the-sandbox.md`).
 
-mod support;
-
 use std::{
     io::{Read, Write},
     net::TcpStream,
@@ -16,6 +14,8 @@ use kassa::{
 };
 use kassa_sandbox::{Sandbox, SandboxOptions};
 use url::Url;
+
+use crate::support;
 
 const CARD_OTP: &str = "123456";
 
@@ -256,7 +256,7 @@ async fn wrong_credentials_and_what_the_gateway_refuses() {
 /// Every operation, against a sandbox that answers in its other dialect.
 #[tokio::test]
 async fn a_dialect_file_teaches_the_other_dialect() {
-    let dialect = Dialect::from_json(include_str!("../../examples/sandbox-other-dialect.json")).unwrap();
+    let dialect = Dialect::from_json(include_str!("../../../examples/sandbox-other-dialect.json")).unwrap();
     let options = SandboxOptions { dialect: kassa_sandbox::Dialect::Other, ..SandboxOptions::default() };
     let shop = Shop::open_at(options, |config| config.dialect = dialect.into());
 

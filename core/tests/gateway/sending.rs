@@ -1,7 +1,5 @@
 //! Sending of requests: retry and backoff, rate limits, connection pool, deadline and timeouts, cancellation, proxies.
 
-mod support;
-
 use std::{
     future::Future,
     net::TcpListener,
@@ -19,7 +17,8 @@ use futures_util::future::{join, join_all, poll_immediate};
 use kassa::{
     BlockingGateway, Callback, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentKind, PaymentRef, Proxy,
 };
-use support::{Answer, Op, Server, reply, reply_with};
+
+use crate::support::{self, Answer, Op, Server, reply, reply_with};
 
 #[tokio::test]
 async fn payments_go_over_fresh_connections_and_queries_share_them() {

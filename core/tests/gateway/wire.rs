@@ -1,12 +1,11 @@
 //! Wire format: the exact bytes of each request, written by hand from `docs/interface.md`.
 
-mod support;
-
 use kassa::{
     Card, Credentials, Decimal, Dialect, Gateway, GatewayConfig, MbankPayment, PaymentError, Provider, QrPayment,
     StatusQueryForm,
 };
-use support::{CVC, OTP, Op, Received, Server, card_payment, mbank_payment, pay_form, qr_payment};
+
+use crate::support::{self, CVC, OTP, Op, Received, Server, card_payment, mbank_payment, pay_form, qr_payment};
 
 /// Injection: values that break out of a path, a query, a header or a JSON string unless they are encoded. Each as it
 /// is, as one value of a query, and as a JSON string.

@@ -1,12 +1,11 @@
 //! The table of outcomes (`docs/outcomes.md#the-table`), cell by cell, for each operation, with injected faults: what
 //! came back, and what it means for the money.
 
-mod support;
-
 use std::time::Duration;
 
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef};
-use support::{Answer, Op, Server, reply, reply_bytes, reply_with};
+
+use crate::support::{Answer, Op, Server, reply, reply_bytes, reply_with};
 
 const ENVELOPE: &str = r#"{"code":"05","message":"No","data":null}"#;
 

@@ -1,7 +1,5 @@
 //! TLS: whom the SDK trusts, and what a certificate that fails means.
 
-mod support;
-
 use std::{
     io::{Read, Write},
     net::TcpListener,
@@ -14,7 +12,8 @@ use std::{
 
 use kassa::{Credentials, Gateway, GatewayConfig};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
-use support::{Op, reply_bytes};
+
+use crate::support::{self, Op, reply_bytes};
 
 /// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it
 /// saw.

@@ -1,0 +1,13 @@
+//! The core over real sockets: what it sends, what it makes of replies, and what it says of the money. One program, so that
+//! it is linked once and the tests that wait do so side by side.
+
+mod against_the_sandbox;
+mod callbacks;
+mod false_callbacks;
+mod outcomes;
+mod rules;
+mod sending;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;
+mod wire;
