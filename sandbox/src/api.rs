@@ -24,9 +24,9 @@ use crate::{
     gateway::Gateway,
     language::Language,
     line::Line,
-    options::Dialect,
     refusal::Refusal,
     reply::Reply,
+    settings::Dialect,
     store::{
         exchanges::NewExchange,
         payments::{self, Record},

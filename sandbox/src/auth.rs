@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, header};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use subtle::ConstantTimeEq;
 
-use crate::options::SandboxOptions;
+use crate::settings::SandboxOptions;
 
 /// True where the request carries the merchant's login and password.
 /// Compared in constant time, so that the time taken tells nothing about how much was right.

@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    actions::settle_pending::SettlePending,
     clock::{self, MAX_AHEAD_MS},
     gateway::Gateway,
+    settings::SettlePending,
 };
 
 /// The gateway's clock, and what it makes of pending payments.

@@ -79,9 +79,9 @@ mod tests {
     use crate::{
         faults::FaultSet,
         gateway::Gateway,
-        options::{Database, SandboxOptions},
+        settings::{Database, SandboxOptions, TlsFiles},
         store::Store,
-        tls::{self, TlsFiles},
+        tls,
     };
 
     const SOON: Duration = Duration::from_millis(50);

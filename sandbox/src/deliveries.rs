@@ -18,9 +18,9 @@ use tokio::{
 };
 
 use crate::{
-    error::SandboxError,
     gateway::Gateway,
     secrets::without_secrets,
+    settings::SandboxError,
     store::{
         StoreError,
         callbacks::{self, AttemptResult, DueCallback},

@@ -8,8 +8,13 @@ use axum::{
 };
 
 use crate::{
-    api::answer, error::SandboxError, faults::FaultSet, flows::ENDPOINTS, gateway::Gateway, options::SandboxOptions,
-    store::Store, transcript,
+    api::answer,
+    faults::FaultSet,
+    flows::ENDPOINTS,
+    gateway::Gateway,
+    settings::{SandboxError, SandboxOptions},
+    store::Store,
+    transcript,
 };
 
 /// A sandbox in memory that never listens.

@@ -10,18 +10,16 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    actions::settle_pending::SettlePending,
     clock::{Clock, MAX_AHEAD_MS},
     endpoint_name::EndpointName,
     faults::{FaultName, FaultSet, Moment},
     language::Language,
-    options::SandboxOptions,
+    settings::{SandboxOptions, SettlePending, Switches},
     store::{
         self, Store, StoreError,
         exchanges::{self, NewExchange},
         reset,
     },
-    switches::Switches,
 };
 
 /// The gateway's inside, shared by all that runs.
@@ -148,7 +146,7 @@ impl Gateway {
     /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
     pub(crate) fn reset(&self) -> Result<(), StoreError> {
         let mut age = self.age.write().unwrap_or_else(PoisonError::into_inner);
-        let ahead_ms = start_ahead_ms(&self.options);
+        let ahead_ms = self.options.clock_ahead_ms();
         self.store.write(|transaction| {
             reset::forget_all(transaction)?;
             store::clock::keep(transaction, ahead_ms)
@@ -195,11 +193,6 @@ impl Gateway {
             "request"
         );
     }
-}
-
-/// How far the options put the clock ahead.
-pub(crate) fn start_ahead_ms(options: &SandboxOptions) -> i64 {
-    i64::try_from(options.clock_ahead.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A number nobody can guess: the key to a payment's pages.

@@ -20,7 +20,6 @@ mod admin;
 mod amount;
 mod api;
 mod auth;
-mod check;
 mod clock;
 mod clock_control;
 mod connections;
@@ -30,7 +29,6 @@ mod deliveries;
 mod demo;
 mod dialect;
 mod endpoint_name;
-mod error;
 mod faults;
 mod fields;
 mod flows;
@@ -44,7 +42,6 @@ mod mask;
 mod members;
 mod messages;
 mod openapi;
-mod options;
 mod pages;
 mod payment;
 mod problem;
@@ -56,33 +53,32 @@ mod rules;
 mod sandbox;
 mod secrets;
 mod server;
+mod settings;
 mod settling;
 mod shape;
 mod state;
 mod store;
-mod switches;
 mod test_data;
 mod tls;
 mod transcript;
 mod transport;
 mod web;
 
-pub use actions::{decide::DecisionError, settle_pending::SettlePending};
+pub use actions::decide::DecisionError;
 pub use clock_control::{ClockControl, ClockError};
-pub use demo::Demo;
 pub use endpoint_name::EndpointName;
-pub use error::SandboxError;
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
 pub use language::Language;
 pub use members::FieldError;
-pub use options::{Database, Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers};
 pub use payment::{Payment, PaymentKind, Provider};
 pub use sandbox::Sandbox;
+pub use settings::{
+    Database, Demo, Dialect, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers, Switches,
+    TlsFiles,
+};
 pub use state::{PaymentStatus, RejectReason};
 pub use store::{callbacks::CallbackAttempt, exchanges::ReceivedRequest};
-pub use switches::Switches;
 pub use test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs};
-pub use tls::TlsFiles;
 
 /// The README's example compiles.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{dialect, options::Dialect};
+use crate::{dialect, settings::Dialect};
 
 /// The codes of the envelope that are not a reject reason's.
 pub(crate) mod codes {

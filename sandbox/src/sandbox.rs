@@ -16,23 +16,20 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     actions::decide::{Decision, DecisionError, decide},
-    check::check,
     clock_control::ClockControl,
     deliveries, demo,
-    error::SandboxError,
     faults::{FaultError, FaultSet, Faults},
-    gateway::{self, Gateway},
+    gateway::Gateway,
     line::{HANDSHAKE_LIMIT, Lines},
-    options::{Database, SandboxOptions},
     payment::Payment,
     server,
+    settings::{Database, SandboxError, SandboxOptions, Switches, check},
     store::{
         Store, StoreError,
         callbacks::{self, CallbackAttempt},
         exchanges::{self, ReceivedRequest},
         payments,
     },
-    switches::Switches,
     tls,
 };
 
@@ -56,7 +53,7 @@ impl Sandbox {
         check(&options)?;
         let faults = faults(&options)?;
         let store = Store::open(&options.database)?;
-        store.put_clock_ahead(gateway::start_ahead_ms(&options))?;
+        store.put_clock_ahead(options.clock_ahead_ms())?;
         fill(&store, &options)?;
         let client = deliveries::client(options.callback_timeout, tls::callback_roots(&options)?)?;
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;

@@ -1,9 +1,6 @@
 //! Certificates: those that connections to the sandbox are encrypted with, and those that its own calls trust.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use rustls::{
     RootCertStore, ServerConfig,
@@ -12,16 +9,7 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{error::SandboxError, options::SandboxOptions};
-
-/// The files that encrypted connections need, in PEM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TlsFiles {
-    /// The certificate, and those that lead from it to a root that clients know.
-    pub certificate: PathBuf,
-    /// The certificate's private key.
-    pub key: PathBuf,
-}
+use crate::settings::{SandboxError, SandboxOptions, TlsFiles};
 
 const CERTIFICATE: &str = "tls.certificate";
 const KEY: &str = "tls.key";

@@ -3,8 +3,8 @@
 use crate::{
     actions::settle::settle,
     gateway::Gateway,
-    options::ReusedOrderNumber,
     refusal::Refusal,
+    settings::ReusedOrderNumber,
     state::Event,
     store::{
         notices,

@@ -1,7 +1,5 @@
 //! Pending payments that become final in the end: after so many questions, or after a time.
 
-use std::time::Duration;
-
 use rusqlite::Transaction;
 
 use crate::{
@@ -13,16 +11,6 @@ use crate::{
         transitions,
     },
 };
-
-/// When a pending payment becomes final by itself: charged, or rejected where a fault had kept it from that.
-/// Where neither is set it stays pending until it is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SettlePending {
-    /// Once its status was asked for so often; at least 1. Each of these questions is still answered with `PENDING`.
-    pub after_queries: Option<u32>,
-    /// Once it has been pending for so long, by the gateway's clock.
-    pub after: Option<Duration>,
-}
 
 /// Notes that a payment's status was asked for. The answer is of before.
 pub(crate) fn asked(gateway: &Gateway, record: &Record) -> Result<(), StoreError> {

@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    actions::settle_pending::SettlePending,
     admin::{
         Call,
         answer::{Answer, Failure},
@@ -16,6 +15,7 @@ use crate::{
     },
     clock::{self, MAX_AHEAD_MS},
     gateway::Gateway,
+    settings::SettlePending,
 };
 
 #[derive(Serialize, JsonSchema)]

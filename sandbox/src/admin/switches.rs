@@ -13,8 +13,7 @@ use crate::{
     },
     gateway::Gateway,
     language::Language,
-    options::{Dialect, ReusedOrderNumber, StatusNumbers},
-    switches::Switches,
+    settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
 };
 
 #[derive(Serialize, JsonSchema)]

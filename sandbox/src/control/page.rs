@@ -10,8 +10,7 @@ use crate::{
     faults::{ActiveFault, FaultName},
     gateway::Gateway,
     language::Language,
-    options::{Dialect, ReusedOrderNumber, StatusNumbers},
-    switches::Switches,
+    settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
     test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
     web::{self, Document, Pairs, Policy, Section, Staff, Visitor},
 };

@@ -15,11 +15,11 @@ use crate::{
     faults::strike::Outgoing,
     flows::{card_payment, mbank_confirm, mbank_pay, pay_form, qr_data, status_reply::status_reply},
     language::Language,
-    options::Dialect,
     pages,
     payment::{Payment, PaymentKind},
     refusal::Refusal,
     reply::Reply,
+    settings::Dialect,
     state::{PaymentStatus, RejectReason},
     store::{
         StoreError,

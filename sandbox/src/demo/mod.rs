@@ -4,23 +4,10 @@ mod exchanges;
 mod invent;
 mod write;
 
-use crate::store::{Store, StoreError, payments};
-
-/// An invented history to begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Demo {
-    /// How many payments. With a hundred thousand the start takes some seconds.
-    pub payments: u32,
-    /// The same seed invents the same history, up to the present moment.
-    pub seed: u64,
-}
-
-impl Demo {
-    /// So many payments, by the first seed.
-    pub fn of(payments: u32) -> Self {
-        Self { payments, seed: 1 }
-    }
-}
+use crate::{
+    settings::Demo,
+    store::{Store, StoreError, payments},
+};
 
 /// Fills an empty store: all of it or nothing. Where there are payments already, nothing is added, and it says false.
 pub(crate) fn fill(store: &Store, demo: Demo) -> Result<bool, StoreError> {
@@ -45,7 +32,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        fields::Fields, flows::ENDPOINTS, options::Database, payment::PaymentKind, state::PaymentStatus,
+        fields::Fields, flows::ENDPOINTS, payment::PaymentKind, settings::Database, state::PaymentStatus,
         transcript::without_card_numbers,
     };
 

@@ -13,8 +13,8 @@ use tokio::time::sleep;
 use crate::{
     faults::{Fault, FaultName},
     line::{Cut, Line, Until},
-    options::Dialect,
     reply::Reply,
+    settings::Dialect,
     transcript,
 };
 

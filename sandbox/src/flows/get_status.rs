@@ -11,11 +11,11 @@ use crate::{
         status_reply::{self, STATUS_CODES, status_reply},
     },
     gateway::Gateway,
-    options::StatusNumbers,
     payment::Provider,
     refusal::Refusal,
     reply::Reply,
     rules,
+    settings::StatusNumbers,
     store::payments,
 };
 

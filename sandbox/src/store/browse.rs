@@ -245,7 +245,7 @@ pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Option<Record>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{options::Database, store::Store};
+    use crate::{settings::Database, store::Store};
 
     fn plan(store: &Store, sql: &str, conditions: &Conditions) -> String {
         let steps: Vec<String> = store

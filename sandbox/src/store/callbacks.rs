@@ -231,7 +231,7 @@ pub(crate) fn attempts(connection: &Connection, order: Option<&str>) -> Result<V
 mod tests {
     use super::*;
     use crate::{
-        options::Database,
+        settings::Database,
         store::{Store, deliveries},
     };
 

@@ -95,7 +95,7 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{options::Database, store::Store};
+    use crate::{settings::Database, store::Store};
 
     #[test]
     fn of_requests_that_belong_to_no_payment_only_the_newest_stay() {

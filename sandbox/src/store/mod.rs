@@ -23,7 +23,10 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::{clock::Clock, error::SandboxError, options::Database};
+use crate::{
+    clock::Clock,
+    settings::{Database, SandboxError},
+};
 
 /// How long to wait for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -6,9 +6,7 @@ use url::{Host, Url};
 
 use crate::{
     clock::MAX_AHEAD_MS,
-    error::SandboxError,
-    gateway,
-    options::{SandboxOptions, WELL_KNOWN_PASSWORD},
+    settings::{SandboxError, SandboxOptions, WELL_KNOWN_PASSWORD},
 };
 
 /// Longer, and the links to the pages would no longer fit into a QR code that scans well.
@@ -44,7 +42,7 @@ fn settings(options: &SandboxOptions) -> Result<(), SandboxError> {
     if options.settle_pending.after_queries == Some(0) {
         return refuse("settle_pending", "after_queries must be at least 1");
     }
-    if gateway::start_ahead_ms(options) > MAX_AHEAD_MS {
+    if options.clock_ahead_ms() > MAX_AHEAD_MS {
         return refuse("clock_ahead", "must be at most a hundred years");
     }
     Ok(())

@@ -7,7 +7,11 @@ use std::{
     time::Duration,
 };
 
-use crate::{actions::settle_pending::SettlePending, demo::Demo, faults::Fault, language::Language, tls::TlsFiles};
+use crate::{
+    faults::Fault,
+    language::Language,
+    settings::{Demo, SettlePending, TlsFiles},
+};
 
 /// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
 #[derive(Clone)]
@@ -165,6 +169,13 @@ impl Default for SandboxOptions {
             settle_pending: SettlePending::default(),
             clock_ahead: Duration::ZERO,
         }
+    }
+}
+
+impl SandboxOptions {
+    /// How far the clock is put ahead, in milliseconds.
+    pub(crate) fn clock_ahead_ms(&self) -> i64 {
+        i64::try_from(self.clock_ahead.as_millis()).unwrap_or(i64::MAX)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     language::Language,
-    options::{Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers},
+    settings::{Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers},
 };
 
 /// The part of the options that may change at run time. They mean what they mean in [`SandboxOptions`].
