@@ -76,13 +76,7 @@ mod tests {
     use tokio_rustls::TlsAcceptor;
 
     use super::*;
-    use crate::{
-        faults::FaultSet,
-        gateway::Gateway,
-        settings::{Database, SandboxOptions, TlsFiles},
-        store::Store,
-        tls,
-    };
+    use crate::{settings::TlsFiles, tls};
 
     const SOON: Duration = Duration::from_millis(50);
     const NEVER: Duration = Duration::from_secs(24 * 3600);
@@ -93,9 +87,7 @@ mod tests {
     async fn start(tls: Option<TlsAcceptor>, handshake_limit: Duration, head_limit: Duration) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let store = Store::open(&Database::Memory).expect("a store");
-        let gateway = Arc::new(Gateway::new(SandboxOptions::default(), FaultSet::default(), store, "http://x"));
-        let lines = Lines { listener, tls, handshake_limit, gateway };
+        let lines = Lines { listener, tls, handshake_limit, resets: Arc::new(|_| false) };
         let router = Router::new().route("/", any(|| async { "hello" }));
         tokio::spawn(serve(lines, router, head_limit, pending()));
         address

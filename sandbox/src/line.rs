@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{endpoint_name::EndpointName, gateway::Gateway, transport::Transport};
+use crate::{endpoint_name::EndpointName, transport::Transport};
 
 /// The longest first line of a request that is waited for before a connection is let through.
 const MAX_FIRST_LINE: usize = 8 * 1024;
@@ -58,13 +58,16 @@ impl Line {
     }
 }
 
+/// Fault injection at the connection: whether one whose first request goes to an endpoint is to be reset for it.
+pub(crate) type Resets = Arc<dyn Fn(EndpointName) -> bool + Send + Sync>;
+
 /// The listener.
 pub(crate) struct Lines {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<TlsAcceptor>,
     /// Of encrypted connections.
     pub(crate) handshake_limit: Duration,
-    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) resets: Resets,
 }
 
 impl Lines {
@@ -79,10 +82,10 @@ impl Lines {
             Some(tls) => Transport::encrypted(stream, tls, self.handshake_limit),
             None => Transport::Plain(stream),
         };
-        let gateway = Arc::clone(&self.gateway);
+        let resets = Arc::clone(&self.resets);
         let line = Line { cut: Arc::default(), peer: address.ip() };
         let written = Written::default();
-        LineStream { stream, line, gateway, first_line: Some(Vec::new()), written, is_reset: false }
+        LineStream { stream, line, resets, first_line: Some(Vec::new()), written, is_reset: false }
     }
 }
 
@@ -90,7 +93,7 @@ impl Lines {
 pub(crate) struct LineStream {
     stream: Transport,
     line: Line,
-    gateway: Arc<Gateway>,
+    resets: Resets,
     /// The beginning of the first request, until it is known where it goes to.
     first_line: Option<Vec<u8>>,
     /// What was written since the cut was ordered.
@@ -118,12 +121,9 @@ impl LineStream {
         let Some(mut seen) = self.first_line.take() else {
             return false;
         };
-        if !self.gateway.faults.is_armed() {
-            return false;
-        }
         seen.extend_from_slice(read);
         match seen.iter().position(|byte| *byte == b'\n') {
-            Some(end) => endpoint_of(&seen[..end]).is_some_and(|endpoint| self.gateway.strikes_connection(endpoint)),
+            Some(end) => endpoint_of(&seen[..end]).is_some_and(|endpoint| (self.resets)(endpoint)),
             None => {
                 self.first_line = (seen.len() < MAX_FIRST_LINE).then_some(seen);
                 false

@@ -20,7 +20,7 @@ use crate::{
     deliveries, demo,
     faults::{FaultError, FaultSet, Faults},
     gateway::Gateway,
-    line::{HANDSHAKE_LIMIT, Lines},
+    line::{HANDSHAKE_LIMIT, Lines, Resets},
     payment::Payment,
     server,
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
@@ -270,7 +270,9 @@ fn spawn(
     let body = move || match runtime(listener) {
         Ok((runtime, listener)) => {
             let _told = ready.send(Ok(()));
-            let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, gateway: Arc::clone(&gateway) };
+            let striking = Arc::clone(&gateway);
+            let resets: Resets = Arc::new(move |endpoint| striking.strikes_connection(endpoint));
+            let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
             runtime.block_on(server::run(gateway, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
