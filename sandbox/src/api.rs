@@ -1,19 +1,14 @@
 //! One exchange with an endpoint, from the request's bytes to the answer.
 
-use std::{
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, thread, time::Instant};
 
 use axum::{
-    body::{Body, Bytes},
+    body::Bytes,
     extract::Request,
     http::{HeaderMap, Method, Uri},
     response::Response,
 };
-use http_body_util::BodyExt;
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::task::spawn_blocking;
 
 use crate::{
     auth,
@@ -32,14 +27,8 @@ use crate::{
         payments::{self, Record},
     },
     transcript,
+    web::read_body,
 };
-
-/// The largest request body.
-const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// How much of a larger one is read before the connection is given up.
-const MAX_DRAINED_BYTES: usize = 16 * MAX_BODY_BYTES;
-/// How long a body may take to arrive.
-pub(crate) const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Answers a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
 pub(crate) async fn exchange(
@@ -53,7 +42,7 @@ pub(crate) async fn exchange(
     let seen = transcript::Request::head(&parts.method, &parts.uri, &parts.headers);
     let input = match refuse_early(&gateway, endpoint, &parts.method, &parts.headers) {
         Some(refusal) => Err(refusal),
-        None => read_body(body).await.map(|body| (parts.uri, body)),
+        None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
     };
     let work = move || answer(&gateway, endpoint, input, seen, started);
     let outgoing = match spawn_blocking(work).await {
@@ -69,35 +58,6 @@ fn refuse_early(gateway: &Gateway, endpoint: &Endpoint, method: &Method, headers
         return Some(Refusal::Unauthorized);
     }
     (method != endpoint.method).then_some(Refusal::WrongMethod { allowed: endpoint.allowed })
-}
-
-/// Reads a request's body within the limits of size and time.
-pub(crate) async fn read_body(body: Body) -> Result<Bytes, Refusal> {
-    match timeout(BODY_DEADLINE, collect(body)).await {
-        Ok(result) => result,
-        Err(_) => Err(Refusal::BodyTooSlow),
-    }
-}
-
-/// Past the limit it still reads for a while, and forgets: a caller who is busy sending hears no answer.
-async fn collect(mut body: Body) -> Result<Bytes, Refusal> {
-    let mut bytes = Vec::new();
-    let mut length = 0;
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Refusal::NotJson)?.into_data() else {
-            continue;
-        };
-        length += data.len();
-        if length <= MAX_BODY_BYTES {
-            bytes.extend_from_slice(&data);
-        } else if length > MAX_DRAINED_BYTES {
-            break;
-        }
-    }
-    if length > MAX_BODY_BYTES {
-        return Err(Refusal::BodyTooLarge);
-    }
-    Ok(bytes.into())
 }
 
 /// Answers and records the exchange.

@@ -14,12 +14,11 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
-    api::BODY_DEADLINE,
     gateway::Gateway,
     secrets::without_secrets,
     store::received::{self, Received},
     transcript,
-    web::Pairs,
+    web::{BODY_DEADLINE, Pairs},
 };
 
 /// Where it is; what follows tells one shop's requests from another's.

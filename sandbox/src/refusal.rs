@@ -12,6 +12,7 @@ use crate::{
     reply::{Reply, codes},
     state::PaymentStatus,
     store::StoreError,
+    web::BodyError,
 };
 
 /// What a stranger is told about how to get in.
@@ -56,6 +57,16 @@ pub(crate) enum Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         Self::Internal(error.to_string())
+    }
+}
+
+impl From<BodyError> for Refusal {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::BodyTooLarge,
+            BodyError::TooSlow => Self::BodyTooSlow,
+            BodyError::Broken => Self::NotJson,
+        }
     }
 }
 

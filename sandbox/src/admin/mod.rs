@@ -27,10 +27,10 @@ use url::form_urlencoded;
 
 use crate::{
     admin::answer::{Answer, Failure},
-    api::read_body,
     auth,
     gateway::Gateway,
     members::{FieldError, Members},
+    web::read_body,
 };
 
 pub(crate) use answer::errors_schema;

@@ -27,7 +27,6 @@ use axum::{
 use tokio::task::spawn_blocking;
 
 use crate::{
-    api::read_body,
     gateway::Gateway,
     language::Language,
     messages::Message,
@@ -38,6 +37,7 @@ use crate::{
         StoreError,
         payments::{self, Record},
     },
+    web::read_body,
 };
 
 /// A page: which payments it is for, what it shows, and what a posted form does.

@@ -6,7 +6,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{api::read_body, line::Line, web::Pairs};
+use crate::{
+    line::Line,
+    web::{Pairs, read_body},
+};
 
 /// What a page needs to know of a request, read whole.
 pub(crate) struct Call {

@@ -14,6 +14,7 @@
 //!   no `<style>`, no `style=`, no `<script>` without `src`, no `on...=`.
 
 pub(crate) mod assets;
+mod body;
 mod call;
 mod caller;
 mod cookie;
@@ -25,6 +26,7 @@ mod response;
 pub(crate) mod sessions;
 mod staff;
 
+pub(crate) use body::{BODY_DEADLINE, BodyError, read_body};
 pub(crate) use call::Call;
 pub(crate) use document::Document;
 pub(crate) use door::{Door, Refusal};
