@@ -22,6 +22,7 @@ mod api;
 mod auth;
 mod clock;
 mod clock_control;
+mod codes;
 mod connections;
 mod control;
 mod dashboard;

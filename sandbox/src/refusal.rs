@@ -6,13 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    language::Language,
-    messages::Message,
-    problem::Violation,
-    reply::{Reply, codes},
-    state::PaymentStatus,
-    store::StoreError,
-    web::BodyError,
+    actions::register::RegisterError, codes, language::Language, messages::Message, problem::Violation, reply::Reply,
+    state::PaymentStatus, store::StoreError, web::BodyError,
 };
 
 /// What a stranger is told about how to get in.
@@ -57,6 +52,15 @@ pub(crate) enum Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         Self::Internal(error.to_string())
+    }
+}
+
+impl From<RegisterError> for Refusal {
+    fn from(error: RegisterError) -> Self {
+        match error {
+            RegisterError::ReusedOrderNumber => Self::ReusedOrderNumber,
+            RegisterError::Store(error) => error.into(),
+        }
     }
 }
 

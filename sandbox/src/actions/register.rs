@@ -3,25 +3,39 @@
 use crate::{
     actions::settle::settle,
     gateway::Gateway,
-    refusal::Refusal,
     settings::ReusedOrderNumber,
     state::Event,
     store::{
-        notices,
+        StoreError, notices,
         payments::{self, NewPayment, Record},
     },
     transcript::without_card_numbers,
 };
 
+/// Why a payment is not registered.
+#[derive(Debug)]
+pub(crate) enum RegisterError {
+    /// Its order number was used before.
+    ReusedOrderNumber,
+    /// The database failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for RegisterError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
 /// Registers a payment under the merchant's order number. `at_once` happens to it right away.
-pub(crate) fn register(gateway: &Gateway, new: &NewPayment, at_once: Option<Event>) -> Result<Record, Refusal> {
+pub(crate) fn register(gateway: &Gateway, new: &NewPayment, at_once: Option<Event>) -> Result<Record, RegisterError> {
     let policy = gateway.switches().reused_order_number;
-    let registered: Result<Record, Refusal> = gateway.write(|transaction| {
+    let registered: Result<Record, RegisterError> = gateway.write(|transaction| {
         if policy != ReusedOrderNumber::ChargeTwice
             && let Some(earlier) = payments::first_with_order_number(transaction, &new.order_number)?
         {
             let replays = policy == ReusedOrderNumber::Replay && is_same(&earlier, new);
-            return Ok(replays.then_some(earlier).ok_or(Refusal::ReusedOrderNumber));
+            return Ok(replays.then_some(earlier).ok_or(RegisterError::ReusedOrderNumber));
         }
         let record = payments::insert(transaction, new)?;
         notices::of_registration(transaction, &gateway.faults, &record)?;

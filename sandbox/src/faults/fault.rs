@@ -5,10 +5,10 @@ use std::{fmt, time::Duration};
 use serde::Serialize;
 
 use crate::{
+    codes,
     endpoint_name::EndpointName,
     faults::{FaultName, name::Moment},
     members::FieldError,
-    reply::codes,
     state::{PaymentStatus, RejectReason},
 };
 

@@ -6,9 +6,9 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    codes,
     endpoint_name::EndpointName,
     faults::{Fault, FaultName, fault::MAX_DELAY_MS},
-    reply::codes,
     shape::non_blank,
     state::{PaymentStatus, RejectReason},
 };

@@ -9,7 +9,7 @@ use time::{Date, Month};
 use crate::{
     actions::{register::register, submit_pay_form::has_confirmation_page},
     amount::Amount,
-    clock,
+    clock, codes,
     endpoint_name::EndpointName,
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
@@ -19,7 +19,7 @@ use crate::{
     payment::{PaymentKind, Provider},
     problem::Problem,
     refusal::Refusal,
-    reply::{Reply, codes},
+    reply::Reply,
     rules,
     shape::Spanning,
     state::{PaymentStatus, RejectReason},

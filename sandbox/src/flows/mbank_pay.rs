@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     actions::register::register,
     amount::Amount,
+    codes,
     endpoint_name::EndpointName,
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
@@ -15,7 +16,7 @@ use crate::{
     mask,
     payment::{Payment, PaymentKind, Provider},
     refusal::Refusal,
-    reply::{Reply, codes},
+    reply::Reply,
     rules,
     state::PaymentStatus,
     store::payments::NewPayment,

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     actions::register::register,
+    codes,
     endpoint_name::EndpointName,
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
@@ -15,7 +16,7 @@ use crate::{
     pages,
     payment::PaymentKind,
     refusal::Refusal,
-    reply::{Reply, codes},
+    reply::Reply,
     rules,
     store::payments::NewPayment,
 };

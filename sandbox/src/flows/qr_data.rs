@@ -7,8 +7,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    actions::register::register,
+    actions::register::{RegisterError, register},
     amount::Amount,
+    codes,
     endpoint_name::EndpointName,
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
@@ -16,7 +17,7 @@ use crate::{
     pages,
     payment::{Payment, PaymentKind, Provider},
     refusal::Refusal,
-    reply::{Reply, codes},
+    reply::Reply,
     rules,
     store::payments::{NewPayment, Record},
 };
@@ -85,7 +86,7 @@ pub(crate) fn reply(payment: &Payment, payload: &str) -> Reply {
 }
 
 /// Registers the transaction.
-pub(super) fn register_qr(gateway: &Gateway, request: Request) -> Result<Record, Refusal> {
+pub(super) fn register_qr(gateway: &Gateway, request: Request) -> Result<Record, RegisterError> {
     let Request { sum, requisite, callback_url } = request;
     let new = NewPayment {
         kind: PaymentKind::Qr,

@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use crate::{
     amount::Amount,
+    codes,
     language::Language,
     messages::Message,
     payment::Payment,
-    reply::{Reply, codes},
+    reply::Reply,
     state::{PaymentStatus, RejectReason},
 };
 

@@ -5,9 +5,9 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    codes,
     flows::{Answers, Description, Refused},
     refusal,
-    reply::codes,
     state::RejectReason,
 };
 

@@ -5,9 +5,9 @@ use axum::{http::StatusCode, response::Response};
 use url::Url;
 
 use crate::{
+    codes,
     messages::Message,
     pages::{View, frame::Frame, summary::Summary},
-    reply::codes,
     state::{PaymentStatus, RejectReason},
     web::{Document, Policy, page, see_other},
 };
