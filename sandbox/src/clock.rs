@@ -12,7 +12,8 @@ use time::{
     macros::{format_description, offset},
 };
 
-const ZONE: UtcOffset = offset!(+6);
+/// Bishkek time.
+pub(crate) const ZONE: UtcOffset = offset!(+6);
 const LOCAL_DATE_TIME: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
 
 /// How far it can be ahead of the machine's: a hundred years of 365 days.
@@ -66,6 +67,16 @@ pub(crate) fn local_date_time(ms: i64) -> String {
         .unwrap_or_default()
 }
 
+/// Midnight of a day in Bishkek, as times are stored.
+pub(crate) fn midnight(date: Date) -> i64 {
+    date.midnight().assume_offset(ZONE).unix_timestamp() * 1000
+}
+
+/// The day of a stored time in Bishkek.
+pub(crate) fn day(ms: i64) -> Date {
+    OffsetDateTime::from_unix_timestamp(ms.div_euclid(1000)).map_or(Date::MIN, |time| time.to_offset(ZONE).date())
+}
+
 /// True where the last day of the month is later than today.
 pub(crate) fn ends_after(year: i32, month: Month, today: Date) -> bool {
     Date::from_calendar_date(year, month, month.length(year)).is_ok_and(|last| last > today)
@@ -87,5 +98,12 @@ mod tests {
         assert!(april(date!(2026 - 04 - 29)));
         assert!(!april(date!(2026 - 04 - 30)));
         assert!(!april(date!(2026 - 05 - 01)));
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_in_bishkek() {
+        let ms = 1_767_203_999_000; // 23:59:59 on the last of December there
+        assert_eq!(day(ms).to_string(), "2025-12-31");
+        assert_eq!(midnight(day(ms)), ms + 1000 - 86_400_000);
     }
 }

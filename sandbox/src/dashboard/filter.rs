@@ -4,9 +4,7 @@ use time::{Date, format_description::BorrowedFormatItem, macros::format_descript
 use url::form_urlencoded;
 
 use crate::{
-    amount,
-    dashboard::text,
-    mask,
+    amount, clock, mask,
     payment::{PaymentKind, Provider},
     state::PaymentStatus,
     store::browse::{Filter, Place, Sort, Start},
@@ -48,8 +46,8 @@ impl Wish {
             kind: reader.word("kind", "Kind", PaymentKind::parse),
             provider: reader.word("provider", "Provider", Provider::parse),
             status: reader.word("status", "Status", PaymentStatus::parse),
-            from: reader.date("from", "From").map(text::midnight),
-            until: reader.date("to", "To").map(|date| text::midnight(date) + DAY),
+            from: reader.date("from", "From").map(clock::midnight),
+            until: reader.date("to", "To").map(|date| clock::midnight(date) + DAY),
             least: reader.amount("least", "Amount from"),
             most: reader.amount("most", "Amount to"),
         };

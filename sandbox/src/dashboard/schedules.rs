@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use time::{Date, Duration, Month, OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 use crate::{
+    clock,
     dashboard::{
         Answer, Visit,
         charts::{self, About, Values},
@@ -64,7 +65,7 @@ impl Unit {
             Self::Day => local.div_euclid(DAY),
             Self::Week => (local.div_euclid(DAY) + 3).div_euclid(7),
             Self::Month => {
-                let date = text::day(ms);
+                let date = clock::day(ms);
                 i64::from(date.year()) * 12 + i64::from(u8::from(date.month())) - 1
             }
         }
@@ -80,7 +81,7 @@ impl Unit {
                 let year = i32::try_from(period.div_euclid(12)).unwrap_or(1970);
                 let month = u8::try_from(period.rem_euclid(12) + 1).ok().and_then(|month| Month::try_from(month).ok());
                 let date = Date::from_calendar_date(year, month.unwrap_or(Month::January), 1);
-                text::midnight(date.unwrap_or(Date::MIN))
+                clock::midnight(date.unwrap_or(Date::MIN))
             }
         }
     }
@@ -90,7 +91,7 @@ impl Unit {
         let Ok(start) = OffsetDateTime::from_unix_timestamp(self.start(period) / 1000) else {
             return (text::NOTHING.to_owned(), text::NOTHING.to_owned());
         };
-        let start = start.to_offset(text::ZONE);
+        let start = start.to_offset(clock::ZONE);
         let say = |format| start.format(format).unwrap_or_default();
         let day = say(DAY_AND_MONTH);
         match self {

@@ -1,7 +1,7 @@
 //! Payments in words and figures for people.
 
 use rust_decimal::Decimal;
-use time::{Date, Duration, OffsetDateTime, UtcOffset, macros::offset};
+use time::Duration;
 
 use crate::{
     clock,
@@ -12,24 +12,12 @@ use crate::{
     store::payments::Record,
 };
 
-/// Bishkek time.
-pub(super) const ZONE: UtcOffset = offset!(+6);
 /// What stands where there is nothing.
 pub(super) const NOTHING: &str = "–";
 
 /// A stored time in Bishkek: `2026-11-20 14:05:09`.
 pub(super) fn time(ms: i64) -> String {
     clock::local_date_time(ms).replace('T', " ")
-}
-
-/// Midnight of a day in Bishkek, as times are stored.
-pub(crate) fn midnight(date: Date) -> i64 {
-    date.midnight().assume_offset(ZONE).unix_timestamp() * 1000
-}
-
-/// The day of a stored time in Bishkek.
-pub(crate) fn day(ms: i64) -> Date {
-    OffsetDateTime::from_unix_timestamp(ms.div_euclid(1000)).map_or(Date::MIN, |time| time.to_offset(ZONE).date())
 }
 
 /// How long something took.
@@ -202,12 +190,5 @@ mod tests {
     #[test]
     fn shares_are_rounded_and_nothing_has_none() {
         assert_eq!((share(2, 3), share(1, 1), share(0, 0)), ("66.7 %".into(), "100.0 %".into(), "–".into()));
-    }
-
-    #[test]
-    fn a_day_begins_at_midnight_in_bishkek() {
-        let ms = 1_767_203_999_000; // 23:59:59 on the last of December there
-        assert_eq!(day(ms).to_string(), "2025-12-31");
-        assert_eq!(midnight(day(ms)), ms + 1000 - 86_400_000);
     }
 }

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use time::Duration;
 
 use crate::{
-    dashboard::text,
+    clock,
     language::Language,
     mask,
     payment::{PaymentKind, Provider},
@@ -97,8 +97,8 @@ impl Inventor {
 
     /// When the payments were registered, in order.
     pub(super) fn times(&mut self, count: u32) -> Vec<i64> {
-        let today = text::midnight(text::day(self.now));
-        let first_weekday = i64::from(text::day(self.now).weekday().number_days_from_monday()) - DAYS;
+        let today = clock::midnight(clock::day(self.now));
+        let first_weekday = i64::from(clock::day(self.now).weekday().number_days_from_monday()) - DAYS;
         let weights: Vec<u32> = (0..DAYS)
             .map(|day| {
                 let weekday = usize::try_from((first_weekday + day + 1).rem_euclid(7)).unwrap_or_default();
