@@ -13,9 +13,9 @@ use tokio::task::spawn_blocking;
 use crate::{
     auth,
     endpoint_name::EndpointName,
-    faults::{Fault, FaultName, Moment, strike::Outgoing},
+    faults::{Fault, FaultName, Moment},
     fields::Fields,
-    flows::{Endpoint, Input},
+    flows::{Endpoint, Input, outgoing::Outgoing},
     gateway::Gateway,
     language::Language,
     line::Line,

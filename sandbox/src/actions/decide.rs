@@ -4,7 +4,7 @@ use rusqlite::Transaction;
 use rust_decimal::Decimal;
 
 use crate::{
-    actions::submit_otp::awaited,
+    actions::{submit_otp::awaited, transition},
     gateway::Gateway,
     mask,
     payment::{Payment, PaymentKind, Provider},
@@ -12,7 +12,6 @@ use crate::{
     store::{
         StoreError,
         payments::{self, Record},
-        transitions,
     },
     test_data::TEST_CARDS,
 };
@@ -76,7 +75,7 @@ pub(crate) fn decide(
             },
             Decision::Approve => (record, Event::Charge),
         };
-        transitions::apply(transaction, &gateway.faults, record, event).map(|record| Ok(record.payment))
+        transition::apply(transaction, &gateway.faults, record, event).map(|record| Ok(record.payment))
     })?
 }
 

@@ -1,12 +1,12 @@
 //! Registering a payment, and what a reused order number does.
 
 use crate::{
-    actions::settle::settle,
+    actions::{notices, settle::settle},
     gateway::Gateway,
     settings::ReusedOrderNumber,
     state::Event,
     store::{
-        StoreError, notices,
+        StoreError,
         payments::{self, NewPayment, Record},
     },
     transcript::without_card_numbers,

@@ -3,6 +3,7 @@
 use rusqlite::Transaction;
 
 use crate::{
+    actions::transition,
     endpoint_name::EndpointName,
     faults::Moment,
     gateway::Gateway,
@@ -11,7 +12,6 @@ use crate::{
     store::{
         StoreError,
         payments::{self, Record},
-        transitions,
     },
 };
 
@@ -30,7 +30,7 @@ pub(super) fn settle(
         payments::set_pending_reason(transaction, record.id, reason)?;
     }
     let event = if stuck { Event::Hold } else { event };
-    let record = transitions::apply(transaction, &gateway.faults, record, event)?;
+    let record = transition::apply(transaction, &gateway.faults, record, event)?;
     Ok(Record { stuck, ..record })
 }
 

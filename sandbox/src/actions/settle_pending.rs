@@ -3,12 +3,12 @@
 use rusqlite::Transaction;
 
 use crate::{
+    actions::transition,
     gateway::Gateway,
     state::{Event, PaymentStatus},
     store::{
         StoreError,
         payments::{self, Record},
-        transitions,
     },
 };
 
@@ -50,5 +50,5 @@ fn settle(gateway: &Gateway, transaction: &Transaction<'_>, id: i64) -> Result<(
         return Ok(());
     }
     let event = payments::pending_reason(transaction, id)?.map_or(Event::Charge, Event::Reject);
-    transitions::apply(transaction, &gateway.faults, record, event).map(drop)
+    transition::apply(transaction, &gateway.faults, record, event).map(drop)
 }

@@ -12,8 +12,9 @@ use crate::{
         write::{CALLBACK_URL, RETURN_URL, scattered},
     },
     endpoint_name::EndpointName,
-    faults::strike::Outgoing,
-    flows::{card_payment, mbank_confirm, mbank_pay, pay_form, qr_data, status_reply::status_reply},
+    flows::{
+        card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data, status_reply::status_reply,
+    },
     language::Language,
     pages,
     payment::{Payment, PaymentKind},

@@ -3,6 +3,7 @@
 use rusqlite::{Transaction, named_params};
 
 use crate::{
+    actions::notices,
     demo::{
         exchanges,
         invent::{CallbackStory, Invented},
@@ -11,7 +12,7 @@ use crate::{
     payment::{PaymentKind, Provider},
     state::{PaymentStatus, RejectReason},
     store::{
-        StoreError, notices,
+        StoreError,
         payments::{self, Record},
     },
 };

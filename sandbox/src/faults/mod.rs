@@ -4,7 +4,6 @@ mod fault;
 mod input;
 mod name;
 mod settings;
-pub(crate) mod strike;
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,

@@ -4,6 +4,7 @@ pub(crate) mod card_payment;
 mod get_status;
 pub(crate) mod mbank_confirm;
 pub(crate) mod mbank_pay;
+pub(crate) mod outgoing;
 pub(crate) mod pay_form;
 pub(crate) mod qr_data;
 mod qr_image;

@@ -19,7 +19,7 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
-use crate::{gateway::Gateway, store::notices};
+use crate::{actions::notices, gateway::Gateway};
 
 /// Where it is.
 pub(crate) const PATH: &str = "/openapi.json";

@@ -6,13 +6,11 @@ pub(crate) mod clock;
 pub(crate) mod deliveries;
 pub(crate) mod exchanges;
 pub(crate) mod history;
-pub(crate) mod notices;
 pub(crate) mod payments;
 pub(crate) mod received;
 pub(crate) mod reset;
 mod schema;
 pub(crate) mod statistics;
-pub(crate) mod transitions;
 mod word;
 
 use std::{

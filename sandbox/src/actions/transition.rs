@@ -3,10 +3,11 @@
 use rusqlite::Transaction;
 
 use crate::{
+    actions::notices,
     faults::FaultSet,
-    state::{Event, PaymentStatus},
+    state::Event,
     store::{
-        StoreError, clock, notices,
+        StoreError,
         payments::{self, Record},
     },
 };
@@ -23,21 +24,10 @@ pub(crate) fn apply(
         return Ok(record);
     };
     let reason = match event {
-        Event::Reject(reason) => Some(reason.code()),
+        Event::Reject(reason) => Some(reason),
         Event::Charge | Event::Hold => None,
     };
-    let now = clock::now(transaction)?;
-    let since = |is_so: bool| is_so.then_some(now);
-    transaction
-        .prepare_cached(
-            "UPDATE payments SET status = ?2, reject_reason = ?3, finished_at = ?4, pending_since = ?5 WHERE id = ?1",
-        )?
-        .execute((record.id, next.as_str(), reason, since(next.is_final()), since(next == PaymentStatus::Pending)))?;
-    transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?.execute((
-        record.id,
-        next.as_str(),
-        now,
-    ))?;
+    payments::set_status(transaction, record.id, next, reason)?;
     let changed = payments::by_id(transaction, record.id)?;
     notices::of_change(transaction, faults, &changed)?;
     Ok(changed)
