@@ -12,13 +12,13 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     auth,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, Language},
     faults::{Fault, FaultName, Moment},
     fields::Fields,
     flows::{Endpoint, Input, outgoing::Outgoing},
     gateway::Gateway,
-    language::Language,
     line::Line,
+    redact::{transcript, without_card_numbers},
     refusal::Refusal,
     reply::Reply,
     settings::Dialect,
@@ -26,7 +26,6 @@ use crate::{
         exchanges::NewExchange,
         payments::{self, Record},
     },
-    transcript,
     web::read_body,
 };
 
@@ -99,7 +98,7 @@ pub(crate) fn answer(
 /// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks like; any other
 /// may be a card's.
 fn kept(gateway: &Gateway, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
-    let masked = subject.map(transcript::without_card_numbers);
+    let masked = subject.map(without_card_numbers);
     let looks_like_card = masked.as_deref() != subject;
     let is_known =
         |number| matches!(gateway.read(|connection| payments::by_any_number(connection, number)), Ok(Some(_)));

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::{
-    clock::{self, MAX_AHEAD_MS},
+    domain::clock::{self, MAX_AHEAD_MS},
     gateway::Gateway,
     settings::SettlePending,
 };

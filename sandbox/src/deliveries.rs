@@ -19,13 +19,12 @@ use tokio::{
 
 use crate::{
     gateway::Gateway,
-    secrets::without_secrets,
+    redact::{transcript, without_secrets},
     settings::SandboxError,
     store::{
         StoreError,
         callbacks::{self, AttemptResult, DueCallback},
     },
-    transcript,
 };
 
 /// Callbacks under way at a time.

@@ -1,16 +1,13 @@
 //! The fields of a request: read from the JSON text as it stands, checked, every violation kept.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::{RawValue, to_raw_value};
-use url::form_urlencoded;
 
 use crate::{
-    problem::{Problem, Violation},
+    encoding::{FormPairs, JsonObject},
     refusal::Refusal,
-    rules::Rule,
-    shape::{Shape, Spanning},
+    rules::{Problem, Rule, Shape, Spanning, Violation},
 };
 
 /// How much of an unknown field's name an answer repeats.
@@ -54,15 +51,20 @@ impl Fields {
         if !value.get().starts_with('{') {
             return Err(Refusal::NotObject);
         }
-        serde_json::from_str(value.get()).map_err(|_| Refusal::NotJson)
+        let object: JsonObject<Box<RawValue>> = serde_json::from_str(value.get()).map_err(|_| Refusal::NotJson)?;
+        let mut fields = Self::default();
+        for (name, value) in object.0 {
+            fields.add(name, value);
+        }
+        Ok(fields)
     }
 
     /// The pairs of a query string, every value a text.
     pub(crate) fn from_query(query: &str) -> Self {
         let mut fields = Self::default();
-        for (name, text) in form_urlencoded::parse(query.as_bytes()) {
-            if let Ok(value) = to_raw_value(text.as_ref()) {
-                fields.add(name.into_owned(), value);
+        for (name, text) in FormPairs::parse(query.as_bytes()) {
+            if let Ok(value) = to_raw_value(&text) {
+                fields.add(name, value);
             }
         }
         fields
@@ -137,29 +139,5 @@ impl Fields {
             self.violate(&shown, Problem::Unknown);
         }
         if self.violations.is_empty() { Ok(()) } else { Err(Refusal::Invalid(self.violations)) }
-    }
-}
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor)
-    }
-}
-
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Fields, A::Error> {
-        let mut fields = Fields::default();
-        while let Some((name, value)) = members.next_entry()? {
-            fields.add(name, value);
-        }
-        Ok(fields)
     }
 }

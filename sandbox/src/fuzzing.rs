@@ -12,9 +12,9 @@ use crate::{
     faults::FaultSet,
     flows::ENDPOINTS,
     gateway::Gateway,
+    redact::transcript,
     settings::{SandboxError, SandboxOptions},
     store::Store,
-    transcript,
 };
 
 /// A sandbox in memory that never listens.

@@ -10,10 +10,11 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::{
-    clock::{Clock, MAX_AHEAD_MS},
-    endpoint_name::EndpointName,
+    domain::{
+        EndpointName, Language,
+        clock::{Clock, MAX_AHEAD_MS},
+    },
     faults::{FaultName, FaultSet, Moment},
-    language::Language,
     settings::{SandboxOptions, SettlePending, Switches},
     store::{
         self, Store, StoreError,

@@ -17,19 +17,17 @@
 
 mod actions;
 mod admin;
-mod amount;
 mod api;
 mod auth;
-mod clock;
 mod clock_control;
-mod codes;
 mod connections;
 mod control;
 mod dashboard;
 mod deliveries;
 mod demo;
 mod dialect;
-mod endpoint_name;
+mod domain;
+mod encoding;
 mod faults;
 mod fields;
 mod flows;
@@ -37,49 +35,39 @@ mod flows;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
-mod language;
 mod line;
-mod mask;
-mod members;
 mod messages;
 mod openapi;
 mod pages;
-mod payment;
-mod problem;
 mod qr_png;
 mod receiver;
+mod redact;
 mod refusal;
 mod reply;
 mod rules;
 mod sandbox;
-mod secrets;
 mod server;
 mod settings;
 mod settling;
-mod shape;
-mod state;
 mod store;
-mod test_data;
 mod tls;
-mod transcript;
 mod transport;
 mod web;
 
 pub use actions::decide::DecisionError;
 pub use clock_control::{ClockControl, ClockError};
-pub use endpoint_name::EndpointName;
+pub use domain::{
+    EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason,
+    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
+};
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
-pub use language::Language;
-pub use members::FieldError;
-pub use payment::{Payment, PaymentKind, Provider};
+pub use rules::FieldError;
 pub use sandbox::Sandbox;
 pub use settings::{
     Database, Demo, Dialect, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers, Switches,
     TlsFiles,
 };
-pub use state::{PaymentStatus, RejectReason};
 pub use store::{callbacks::CallbackAttempt, exchanges::ReceivedRequest};
-pub use test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs};
 
 /// The README's example compiles.
 #[cfg(doctest)]

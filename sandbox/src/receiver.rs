@@ -14,11 +14,11 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
+    encoding::FormPairs,
     gateway::Gateway,
-    secrets::without_secrets,
+    redact::{transcript, without_secrets},
     store::received::{self, Received},
-    transcript,
-    web::{BODY_DEADLINE, Pairs},
+    web::BODY_DEADLINE,
 };
 
 /// Where it is; what follows tells one shop's requests from another's.
@@ -64,7 +64,7 @@ async fn receive(gateway: Arc<Gateway>, request: Request) -> Response {
 
 /// The status that the sender asked for by `?answer=`, to see what happens where a shop says no.
 fn answer(parts: &Parts) -> StatusCode {
-    let wanted = Pairs::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let wanted = FormPairs::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let wanted = wanted.get("answer").parse().ok().filter(|status| (200..600).contains(status));
     wanted.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK)
 }

@@ -6,8 +6,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    actions::register::RegisterError, codes, language::Language, messages::Message, problem::Violation, reply::Reply,
-    state::PaymentStatus, store::StoreError, web::BodyError,
+    actions::register::RegisterError,
+    domain::{Language, PaymentStatus, codes},
+    messages::Message,
+    reply::Reply,
+    rules::Violation,
+    store::StoreError,
+    web::BodyError,
 };
 
 /// What a stranger is told about how to get in.

@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{codes, dialect, settings::Dialect};
+use crate::{dialect, domain::codes, settings::Dialect};
 
 /// The field of `data` with the status word.
 const STATUS: &str = "status";

@@ -18,10 +18,10 @@ use crate::{
     actions::decide::{Decision, DecisionError, decide},
     clock_control::ClockControl,
     deliveries, demo,
+    domain::Payment,
     faults::{FaultError, FaultSet, Faults},
     gateway::Gateway,
     line::{HANDSHAKE_LIMIT, Lines, Resets},
-    payment::Payment,
     server,
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
     store::{

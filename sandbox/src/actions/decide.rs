@@ -5,15 +5,13 @@ use rust_decimal::Decimal;
 
 use crate::{
     actions::{submit_otp::awaited, transition},
+    domain::{Event, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, test_data::TEST_CARDS},
     gateway::Gateway,
-    mask,
-    payment::{Payment, PaymentKind, Provider},
-    state::{Event, PaymentStatus, RejectReason},
+    redact::mask,
     store::{
         StoreError,
         payments::{self, Record},
     },
-    test_data::TEST_CARDS,
 };
 
 /// What is decided.

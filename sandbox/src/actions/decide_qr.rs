@@ -4,8 +4,8 @@ use rust_decimal::Decimal;
 
 use crate::{
     actions::settle::settle,
+    domain::{Event, PaymentStatus, RejectReason},
     gateway::Gateway,
-    state::{Event, PaymentStatus, RejectReason},
     store::{
         StoreError,
         payments::{self, Record},

@@ -6,11 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::{
-    amount::Amount,
-    clock,
+    domain::{PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
     faults::{Fault, FaultName, FaultSet, Moment},
-    payment::{PaymentKind, Provider},
-    state::PaymentStatus,
     store::{
         self, StoreError,
         callbacks::{self, FirstAttempt, NewCallback},

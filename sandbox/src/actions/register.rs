@@ -2,14 +2,14 @@
 
 use crate::{
     actions::{notices, settle::settle},
+    domain::Event,
     gateway::Gateway,
+    redact::without_card_numbers,
     settings::ReusedOrderNumber,
-    state::Event,
     store::{
         StoreError,
         payments::{self, NewPayment, Record},
     },
-    transcript::without_card_numbers,
 };
 
 /// Why a payment is not registered.

@@ -4,11 +4,9 @@ use rusqlite::Transaction;
 
 use crate::{
     actions::transition,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, Event, PaymentKind},
     faults::Moment,
     gateway::Gateway,
-    payment::PaymentKind,
-    state::Event,
     store::{
         StoreError,
         payments::{self, Record},

@@ -4,8 +4,8 @@ use rusqlite::Transaction;
 
 use crate::{
     actions::transition,
+    domain::{Event, PaymentStatus},
     gateway::Gateway,
-    state::{Event, PaymentStatus},
     store::{
         StoreError,
         payments::{self, Record},

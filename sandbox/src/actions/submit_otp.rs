@@ -4,14 +4,15 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     actions::settle::settle,
+    domain::{
+        Event, Payment, PaymentStatus, RejectReason,
+        test_data::{self, TestOutcome},
+    },
     gateway::Gateway,
-    payment::Payment,
-    state::{Event, PaymentStatus, RejectReason},
     store::{
         StoreError,
         payments::{self, Record},
     },
-    test_data::{self, TestOutcome},
 };
 
 /// What came of a one-time password.

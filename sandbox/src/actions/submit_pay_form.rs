@@ -2,15 +2,16 @@
 
 use crate::{
     actions::settle::settle,
+    domain::{
+        PaymentStatus, Provider,
+        test_data::{TestCard, TestOutcome, TestPhone, ThreeDs},
+    },
     gateway::Gateway,
-    mask,
-    payment::Provider,
-    state::PaymentStatus,
+    redact::mask,
     store::{
         StoreError,
         payments::{self, Record},
     },
-    test_data::{TestCard, TestOutcome, TestPhone, ThreeDs},
 };
 
 /// Whom the payer pays by.

@@ -4,8 +4,8 @@ use rusqlite::Transaction;
 
 use crate::{
     actions::notices,
+    domain::Event,
     faults::FaultSet,
-    state::Event,
     store::{
         StoreError,
         payments::{self, Record},

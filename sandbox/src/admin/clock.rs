@@ -13,7 +13,7 @@ use crate::{
         answer::{Answer, Failure},
         members,
     },
-    clock::{self, MAX_AHEAD_MS},
+    domain::clock::{self, MAX_AHEAD_MS},
     gateway::Gateway,
     settings::SettlePending,
 };

@@ -23,13 +23,13 @@ use axum::{
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
-use url::form_urlencoded;
 
 use crate::{
     admin::answer::{Answer, Failure},
     auth,
+    encoding::FormPairs,
     gateway::Gateway,
-    members::{FieldError, Members},
+    rules::{FieldError, Members},
     web::read_body,
 };
 
@@ -103,8 +103,8 @@ fn segments(path: &str) -> Vec<String> {
 }
 
 fn query(uri: &Uri) -> impl Iterator<Item = (String, Value)> {
-    let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    pairs.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned())))
+    let pairs = FormPairs::parse(uri.query().unwrap_or_default().as_bytes());
+    pairs.into_iter().map(|(name, value)| (name, Value::from(value)))
 }
 
 /// The members of a body; an empty one has none.

@@ -11,8 +11,8 @@ use crate::{
         answer::{Answer, Failure},
         members,
     },
+    domain::Language,
     gateway::Gateway,
-    language::Language,
     settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
 };
 

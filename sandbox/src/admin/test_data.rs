@@ -9,9 +9,11 @@ use crate::{
         Call,
         answer::{Answer, Failure},
     },
+    domain::{
+        Provider,
+        test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
+    },
     gateway::Gateway,
-    payment::Provider,
-    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
 };
 
 #[derive(Serialize, JsonSchema)]

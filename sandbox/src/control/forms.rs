@@ -5,7 +5,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Map, Value, json};
 
-use crate::{amount, members::FieldError, web::Pairs};
+use crate::{domain::amount, encoding::FormPairs, rules::FieldError};
 
 /// What a form asks for.
 pub(super) struct Wish {
@@ -23,7 +23,7 @@ impl Wish {
 }
 
 /// The wish of the form that was posted there; `None` where there is no such form.
-pub(super) fn read(place: &str, form: &Pairs) -> Option<Wish> {
+pub(super) fn read(place: &str, form: &FormPairs) -> Option<Wish> {
     match place {
         "switches" => Wish::new(Method::PATCH, "switches", switches(form), "switches"),
         "clock" => Wish::new(Method::PATCH, "clock", settling(form), "clock"),
@@ -65,7 +65,7 @@ fn segment(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-fn switches(form: &Pairs) -> Value {
+fn switches(form: &FormPairs) -> Value {
     let mut body = Map::new();
     for name in ["reused_order_number", "status_numbers", "language", "dialect"] {
         body.insert(name.to_owned(), json!(form.get(name)));
@@ -77,7 +77,7 @@ fn switches(form: &Pairs) -> Value {
 }
 
 /// A field that is empty switches off.
-fn settling(form: &Pairs) -> Value {
+fn settling(form: &FormPairs) -> Value {
     let or_null = |text: &str, read: fn(&str) -> Value| if text.is_empty() { Value::Null } else { read(text) };
     json!({
         "settle_after_queries": or_null(form.get("settle_after_queries"), |text| times(text, 1)),
@@ -92,7 +92,7 @@ fn milliseconds(text: &str) -> Value {
     whole.map_or_else(|| json!(text), |ms| json!(ms))
 }
 
-fn step(form: &Pairs) -> Value {
+fn step(form: &FormPairs) -> Value {
     let factor = match form.get("unit") {
         "minutes" => 60_000,
         "hours" => 3_600_000,
@@ -108,7 +108,7 @@ fn times(text: &str, factor: u64) -> Value {
 }
 
 /// What was left empty was not set.
-fn fault(form: &Pairs) -> Value {
+fn fault(form: &FormPairs) -> Value {
     let mut body = Map::new();
     for name in ["name", "endpoint", "order_number", "status", "code"] {
         if !form.get(name).is_empty() {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn asked(place: &str, form: &str) -> Option<(String, Value)> {
-        read(place, &Pairs::parse(form.as_bytes())).map(|wish| (wish.path, wish.body))
+        read(place, &FormPairs::parse(form.as_bytes())).map(|wish| (wish.path, wish.body))
     }
 
     #[test]

@@ -20,10 +20,10 @@ use url::form_urlencoded;
 use crate::{
     admin,
     control::posted::Posted,
+    domain::Language,
     gateway::Gateway,
-    language::Language,
     line::Line,
-    members::FieldError,
+    rules::FieldError,
     web::{self, Call, Document, Door, Visitor, sessions::is_same_token},
 };
 

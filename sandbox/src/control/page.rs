@@ -4,15 +4,16 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 
 use crate::{
-    clock,
     control::posted::Posted,
-    endpoint_name::EndpointName,
+    domain::{
+        EndpointName, Language, clock,
+        test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
+    },
+    encoding::FormPairs,
     faults::{ActiveFault, FaultName},
     gateway::Gateway,
-    language::Language,
     settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
-    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
-    web::{self, Document, Pairs, Policy, Section, Staff, Visitor},
+    web::{self, Document, Policy, Section, Staff, Visitor},
 };
 
 #[derive(Template)]
@@ -67,7 +68,7 @@ pub(super) fn show(
     document: Document,
     visitor: Visitor,
     status: StatusCode,
-    query: &Pairs,
+    query: &FormPairs,
     posted: &Posted<'_>,
 ) -> Response {
     let switches = gateway.switches();

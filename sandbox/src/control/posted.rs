@@ -1,12 +1,12 @@
 //! A form that was refused: what stood in its fields, and what is wrong with which of them.
 
-use crate::{members::FieldError, web::Pairs};
+use crate::{encoding::FormPairs, rules::FieldError};
 
 /// What the page draws its fields from: of one form what was posted, of the others what is so.
 pub(super) struct Posted<'a> {
     /// The form's place under the page.
     pub(super) place: &'a str,
-    pub(super) form: Option<&'a Pairs>,
+    pub(super) form: Option<&'a FormPairs>,
     pub(super) errors: &'a [FieldError],
 }
 
@@ -14,7 +14,7 @@ impl Posted<'_> {
     /// Nothing was refused.
     pub(super) const NOTHING: Posted<'static> = Posted { place: "", form: None, errors: &[] };
 
-    fn of(&self, place: &str) -> Option<&Pairs> {
+    fn of(&self, place: &str) -> Option<&FormPairs> {
         self.form.filter(|_| !self.errors.is_empty() && self.place == place)
     }
 

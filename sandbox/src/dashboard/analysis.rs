@@ -12,8 +12,7 @@ use crate::{
         text,
         transactions::{Choice, choices},
     },
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{PaymentKind, PaymentStatus, Provider, RejectReason},
     store::statistics::{self, Alike},
     web::{self, Document, Policy, Section, Staff},
 };

@@ -9,9 +9,10 @@ use crate::{
         Answer, Visit, not_found, text,
         transactions::{Choice, choices},
     },
+    encoding::FormPairs,
     faults::FaultName,
     store::deliveries::{self, Attempt, Outcome},
-    web::{self, Document, Pairs, Policy, Section, Staff},
+    web::{self, Document, Policy, Section, Staff},
 };
 
 /// Attempts on a page.
@@ -160,7 +161,7 @@ pub(super) fn attempt(visit: &Visit<'_>, id: &str) -> Answer {
 }
 
 /// Sends a callback once more; until a 2xx again, with the same pauses as ever.
-pub(super) fn deliver_again(visit: &Visit<'_>, form: &Pairs) -> Answer {
+pub(super) fn deliver_again(visit: &Visit<'_>, form: &FormPairs) -> Answer {
     let id: Option<i64> = form.get("callback").parse().ok();
     let is_queued = match id {
         Some(id) => visit.gateway.write(|transaction| deliveries::deliver_again(transaction, id))?,

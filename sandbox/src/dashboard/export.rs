@@ -13,8 +13,8 @@ use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
     dashboard::{Answer, Visit, filter::Wish, text},
+    domain::Provider,
     gateway::Gateway,
-    payment::Provider,
     store::{
         StoreError,
         browse::{self, Entry, Filter, Sort, Start},

@@ -4,12 +4,10 @@ use time::{Date, format_description::BorrowedFormatItem, macros::format_descript
 use url::form_urlencoded;
 
 use crate::{
-    amount, clock, mask,
-    payment::{PaymentKind, Provider},
-    state::PaymentStatus,
+    domain::{PaymentKind, PaymentStatus, Provider, amount, clock},
+    encoding::FormPairs,
+    redact::{mask, without_card_numbers},
     store::browse::{Filter, Place, Sort, Start},
-    transcript,
-    web::Pairs,
 };
 
 const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
@@ -37,7 +35,7 @@ pub(super) struct Problem {
 }
 
 impl Wish {
-    pub(super) fn read(query: &Pairs) -> Self {
+    pub(super) fn read(query: &FormPairs) -> Self {
         let mut reader = Reader { query, problems: Vec::new() };
         let Searched { text, card, shown } = searched(query.get("q"));
         let filter = Filter {
@@ -107,7 +105,7 @@ fn searched(text: &str) -> Searched {
     let digits = text.replace([' ', '-'], "");
     let may_be_card = (13..=20).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     let card = may_be_card.then(|| mask::card(&digits));
-    let is_card = may_be_card && transcript::without_card_numbers(&digits) != digits;
+    let is_card = may_be_card && without_card_numbers(&digits) != digits;
     let shown = card.clone().filter(|_| is_card).unwrap_or_else(|| text.clone());
     Searched { text, card, shown }
 }
@@ -132,7 +130,7 @@ fn place(text: &str) -> Option<Place> {
 }
 
 struct Reader<'a> {
-    query: &'a Pairs,
+    query: &'a FormPairs,
     problems: Vec<Problem>,
 }
 
@@ -178,7 +176,7 @@ mod tests {
     use super::*;
 
     fn wish(query: &str) -> Wish {
-        Wish::read(&Pairs::parse(query.as_bytes()))
+        Wish::read(&FormPairs::parse(query.as_bytes()))
     }
 
     #[test]

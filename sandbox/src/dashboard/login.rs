@@ -7,7 +7,8 @@ use url::form_urlencoded;
 
 use crate::{
     dashboard::Dashboard,
-    web::{self, Call, Document, Pairs, Policy, Refusal, Staff},
+    encoding::FormPairs,
+    web::{self, Call, Document, Policy, Refusal, Staff},
 };
 
 /// Where a login leads to, unless something else was asked for before.
@@ -73,7 +74,7 @@ impl Dashboard {
     }
 
     /// Both are looked at in any case, in constant time.
-    fn is_merchant(&self, form: &Pairs) -> bool {
+    fn is_merchant(&self, form: &FormPairs) -> bool {
         let options = &self.gateway.options;
         let login = form.get("login").as_bytes().ct_eq(options.login.as_bytes());
         let password = form.raw("password").as_bytes().ct_eq(options.password.as_bytes());
@@ -91,7 +92,7 @@ fn wanted(call: &Call) -> String {
 }
 
 /// Where to go after the login: a page of the dashboard, and nothing that a browser could take for another site.
-fn next(pairs: &Pairs) -> &str {
+fn next(pairs: &FormPairs) -> &str {
     let wanted = pairs.get("next");
     let is_ours = wanted == HOME || wanted.starts_with("dashboard/") || wanted.starts_with("dashboard?");
     let path = wanted.split('?').next().unwrap_or_default();
@@ -115,7 +116,7 @@ mod tests {
             ("next=dashboard%2F%0Ax", HOME),
             ("", HOME),
         ] {
-            assert_eq!(next(&Pairs::parse(wanted.as_bytes())), to, "{wanted}");
+            assert_eq!(next(&FormPairs::parse(wanted.as_bytes())), to, "{wanted}");
         }
     }
 }

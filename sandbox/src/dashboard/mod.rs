@@ -25,11 +25,12 @@ use axum::{
 use tokio::task::spawn_blocking;
 
 use crate::{
+    domain::Language,
+    encoding::FormPairs,
     gateway::Gateway,
-    language::Language,
     line::Line,
     store::StoreError,
-    web::{self, Call, Document, Door, Pairs, Policy, Section, Staff, Visitor, sessions::is_same_token},
+    web::{self, Call, Document, Door, Policy, Section, Staff, Visitor, sessions::is_same_token},
 };
 
 const PREFIX: &str = "/dashboard";
@@ -54,7 +55,7 @@ struct Visit<'a> {
     gateway: &'a Arc<Gateway>,
     document: Document,
     visitor: Visitor,
-    query: &'a Pairs,
+    query: &'a FormPairs,
 }
 
 impl Visit<'_> {
@@ -127,7 +128,7 @@ fn show(visit: &Visit<'_>, segments: &[&str]) -> Answer {
 }
 
 /// What a form does.
-fn change(visit: &Visit<'_>, segments: &[&str], form: &Pairs) -> Answer {
+fn change(visit: &Visit<'_>, segments: &[&str], form: &FormPairs) -> Answer {
     match segments {
         ["deliveries", "again"] => deliveries::deliver_again(visit, form),
         ["receiver", "forget"] => receiver::forget(visit),

@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 
 use crate::{
     dashboard::{Answer, Visit, not_found, text},
+    domain::PaymentKind,
     faults::FaultName,
     pages,
-    payment::PaymentKind,
     store::{
         browse,
         deliveries::{self, Attempt},

@@ -7,14 +7,13 @@ use axum::http::StatusCode;
 use time::{Date, Duration, Month, OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 use crate::{
-    clock,
     dashboard::{
         Answer, Visit,
         charts::{self, About, Values},
         text,
         transactions::{Choice, choices},
     },
-    state::PaymentStatus,
+    domain::{PaymentStatus, clock},
     store::statistics::{self, Counted, Unit},
     web::{self, Document, Policy, Section, Staff},
 };

@@ -4,11 +4,8 @@ use rust_decimal::Decimal;
 use time::Duration;
 
 use crate::{
-    clock,
-    language::Language,
+    domain::{Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, clock},
     messages::Message,
-    payment::{Payment, PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
     store::payments::Record,
 };
 

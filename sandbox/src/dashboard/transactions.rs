@@ -9,8 +9,7 @@ use crate::{
         filter::{self, Wish},
         text,
     },
-    payment::{PaymentKind, Provider},
-    state::PaymentStatus,
+    domain::{PaymentKind, PaymentStatus, Provider},
     store::browse::{self, Entry, MAX_COUNTED, Page, Sort, Start},
     web::{self, Document, Policy, Section, Staff},
 };

@@ -11,23 +11,20 @@ use crate::{
         invent::{ASKED_AFTER, Invented},
         write::{CALLBACK_URL, RETURN_URL, scattered},
     },
-    endpoint_name::EndpointName,
+    domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, RejectReason},
     flows::{
         card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data, status_reply::status_reply,
     },
-    language::Language,
     pages,
-    payment::{Payment, PaymentKind},
+    redact::transcript,
     refusal::Refusal,
     reply::Reply,
     settings::Dialect,
-    state::{PaymentStatus, RejectReason},
     store::{
         StoreError,
         exchanges::{self, NewExchange},
         payments::{OTP_ATTEMPTS, Record},
     },
-    transcript,
 };
 
 /// Where the invented payments were made: a name that leads nowhere.

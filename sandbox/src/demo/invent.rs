@@ -5,12 +5,8 @@ use rust_decimal::Decimal;
 use time::Duration;
 
 use crate::{
-    clock,
-    language::Language,
-    mask,
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
-    test_data::TEST_CARDS,
+    domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason, clock, test_data::TEST_CARDS},
+    redact::mask,
 };
 
 /// How long after the last change a shop asks for the status.

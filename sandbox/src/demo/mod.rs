@@ -32,8 +32,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        fields::Fields, flows::ENDPOINTS, payment::PaymentKind, settings::Database, state::PaymentStatus,
-        transcript::without_card_numbers,
+        domain::{PaymentKind, PaymentStatus},
+        fields::Fields,
+        flows::ENDPOINTS,
+        redact::without_card_numbers,
+        settings::Database,
     };
 
     fn filled(demo: Demo) -> Store {

@@ -8,9 +8,7 @@ use crate::{
         exchanges,
         invent::{CallbackStory, Invented},
     },
-    language::Language,
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason},
     store::{
         StoreError,
         payments::{self, Record},

@@ -12,7 +12,7 @@ use std::sync::{
 
 use fastrand::Rng;
 
-use crate::endpoint_name::EndpointName;
+use crate::domain::EndpointName;
 
 pub use fault::{Fault, FaultError};
 pub use name::FaultName;

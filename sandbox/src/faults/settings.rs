@@ -6,11 +6,9 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    codes,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentStatus, RejectReason, codes},
     faults::{Fault, FaultName, fault::MAX_DELAY_MS},
-    shape::non_blank,
-    state::{PaymentStatus, RejectReason},
+    rules::non_blank,
 };
 
 /// Any order number would do.

@@ -8,23 +8,19 @@ use time::{Date, Month};
 
 use crate::{
     actions::{register::register, submit_pay_form::has_confirmation_page},
-    amount::Amount,
-    clock, codes,
-    endpoint_name::EndpointName,
+    domain::{
+        EndpointName, Language, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, clock, codes,
+        test_data::TestCard,
+    },
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
     gateway::{Gateway, new_gateway_number},
-    language::Language,
-    mask, pages,
-    payment::{PaymentKind, Provider},
-    problem::Problem,
+    pages,
+    redact::mask,
     refusal::Refusal,
     reply::Reply,
-    rules,
-    shape::Spanning,
-    state::{PaymentStatus, RejectReason},
+    rules::{self, Problem, Spanning},
     store::payments::{NewPayment, Record},
-    test_data::TestCard,
 };
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {

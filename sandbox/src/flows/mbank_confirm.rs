@@ -6,20 +6,16 @@ use serde::Serialize;
 
 use crate::{
     actions::submit_otp::{OtpResult, submit_otp},
-    endpoint_name::EndpointName,
+    domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus},
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{STATUS_CODES, code_and_message},
     },
     gateway::Gateway,
-    language::Language,
-    payment::{Payment, PaymentKind},
-    problem::{Problem, Violation},
     refusal::Refusal,
     reply::Reply,
-    rules,
-    state::PaymentStatus,
+    rules::{self, Problem, Violation},
     store::payments,
 };
 

@@ -7,20 +7,17 @@ use serde::Serialize;
 
 use crate::{
     actions::register::register,
-    amount::Amount,
-    codes,
-    endpoint_name::EndpointName,
+    domain::{
+        EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, codes, test_data::TestPhone,
+    },
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
     gateway::{Gateway, new_gateway_number},
-    mask,
-    payment::{Payment, PaymentKind, Provider},
+    redact::mask,
     refusal::Refusal,
     reply::Reply,
     rules,
-    state::PaymentStatus,
     store::payments::NewPayment,
-    test_data::TestPhone,
 };
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {

@@ -15,7 +15,7 @@ pub(crate) mod status_reply;
 use axum::http::Method;
 use schemars::{Schema, SchemaGenerator};
 
-use crate::{endpoint_name::EndpointName, fields::Fields, gateway::Gateway, refusal::Refusal, reply::Reply};
+use crate::{domain::EndpointName, fields::Fields, gateway::Gateway, refusal::Refusal, reply::Reply};
 
 /// Where an endpoint's fields are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use tokio::time::sleep;
 use crate::{
     faults::{Fault, FaultName},
     line::{Cut, Line, Until},
+    redact::transcript,
     reply::Reply,
     settings::Dialect,
-    transcript,
 };
 
 /// How much of the head a reset in it lets through: the status line and the beginning of a header.

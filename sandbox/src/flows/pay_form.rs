@@ -8,13 +8,11 @@ use uuid::Uuid;
 
 use crate::{
     actions::register::register,
-    codes,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentKind, codes},
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
     gateway::{Gateway, new_gateway_number},
     pages,
-    payment::PaymentKind,
     refusal::Refusal,
     reply::Reply,
     rules,

@@ -8,14 +8,11 @@ use uuid::Uuid;
 
 use crate::{
     actions::register::{RegisterError, register},
-    amount::Amount,
-    codes,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
     gateway::{Gateway, new_gateway_number},
     pages,
-    payment::{Payment, PaymentKind, Provider},
     refusal::Refusal,
     reply::Reply,
     rules,

@@ -4,7 +4,7 @@ use axum::http::Method;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
-    endpoint_name::EndpointName,
+    domain::EndpointName,
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input,

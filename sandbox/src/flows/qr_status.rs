@@ -4,14 +4,13 @@ use axum::http::Method;
 
 use crate::{
     actions::settle_pending,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentKind},
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
     gateway::Gateway,
-    payment::PaymentKind,
     refusal::Refusal,
     reply::Reply,
     rules,

@@ -4,13 +4,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::{
-    amount::Amount,
-    codes,
-    language::Language,
+    domain::{Language, Payment, PaymentStatus, RejectReason, amount::Amount, codes},
     messages::Message,
-    payment::Payment,
     reply::Reply,
-    state::{PaymentStatus, RejectReason},
 };
 
 /// The codes of where a payment can stand.

@@ -4,7 +4,10 @@ mod en;
 mod ky;
 mod ru;
 
-use crate::{language::Language, problem::Problem, state::RejectReason};
+use crate::{
+    domain::{Language, RejectReason},
+    rules::Problem,
+};
 
 /// A sentence or a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Russian.
 
 use super::Message;
-use crate::problem::Problem;
+use crate::rules::Problem;
 
 pub(super) fn say(message: Message) -> String {
     let text = match message {

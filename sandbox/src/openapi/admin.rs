@@ -11,7 +11,7 @@ use crate::{
         envelope::{header, json_response, with_headers},
         with_text,
     },
-    shape::non_blank,
+    rules::non_blank,
 };
 
 pub(super) const TAG: &str = "admin";

@@ -5,10 +5,9 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    codes,
+    domain::{RejectReason, codes},
     flows::{Answers, Description, Refused},
     refusal,
-    state::RejectReason,
 };
 
 /// Every answer that an endpoint has, by HTTP status.

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::{
     admin::ROUTES,
+    domain::Language,
     flows::{ENDPOINTS, Input},
     gateway::Gateway,
-    language::Language,
     openapi::{
         CALLBACK, document,
         field::{self, Field, Said},

@@ -5,10 +5,9 @@ use axum::{http::StatusCode, response::Response};
 use url::Url;
 
 use crate::{
-    codes,
+    domain::{PaymentStatus, RejectReason, codes},
     messages::Message,
     pages::{View, frame::Frame, summary::Summary},
-    state::{PaymentStatus, RejectReason},
     web::{Document, Policy, page, see_other},
 };
 

@@ -3,7 +3,6 @@
 
 mod field;
 mod finish;
-mod form;
 mod frame;
 mod money;
 mod offers;
@@ -27,12 +26,11 @@ use axum::{
 use tokio::task::spawn_blocking;
 
 use crate::{
+    domain::{Language, PaymentKind, PaymentStatus},
+    encoding::FormPairs,
     gateway::Gateway,
-    language::Language,
     messages::Message,
-    pages::{form::Form, frame::Frame, query::Query},
-    payment::PaymentKind,
-    state::PaymentStatus,
+    pages::{frame::Frame, query::Query},
     store::{
         StoreError,
         payments::{self, Record},
@@ -45,7 +43,7 @@ pub(crate) struct Page {
     pub(crate) path: &'static str,
     pub(crate) is_for: fn(&Record) -> bool,
     pub(crate) show: fn(&View<'_>) -> Response,
-    pub(crate) submit: fn(&View<'_>, &Form) -> Result<Response, StoreError>,
+    pub(crate) submit: fn(&View<'_>, &FormPairs) -> Result<Response, StoreError>,
 }
 
 /// All of them.
@@ -98,7 +96,7 @@ struct Visit {
     query: Query,
     /// The language the browser wishes for.
     wish: Option<Language>,
-    form: Option<Form>,
+    form: Option<FormPairs>,
 }
 
 /// Answers a request to a page.
@@ -111,7 +109,7 @@ pub(crate) async fn visit(gateway: Arc<Gateway>, page: &'static Page, request: R
     let form = match parts.method {
         Method::GET | Method::HEAD => None,
         Method::POST => match read_body(body).await {
-            Ok(body) => Some(Form::parse(&body)),
+            Ok(body) => Some(FormPairs::parse(&body)),
             Err(_) => return trouble::unreadable(&frame(&gateway, page, &query, None, wish)),
         },
         _ => return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response(),

@@ -5,9 +5,10 @@ use axum::{http::StatusCode, response::Response};
 
 use crate::{
     actions::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
+    domain::PaymentStatus,
+    encoding::FormPairs,
     messages::Message,
-    pages::{View, field::Field, finish, form::Form, frame::Frame, offers::Offers, summary::Summary},
-    state::PaymentStatus,
+    pages::{View, field::Field, finish, frame::Frame, offers::Offers, summary::Summary},
     store::{StoreError, payments::Record},
     web::{Document, Policy, page},
 };
@@ -27,7 +28,7 @@ pub(super) fn show(view: &View<'_>) -> Response {
     otp_page(view, StatusCode::OK, None)
 }
 
-pub(super) fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
+pub(super) fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     let id = view.record.id;
     if form.get("action") == "cancel" {
         let record = cancel(view.gateway, id)?;

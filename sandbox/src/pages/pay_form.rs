@@ -9,12 +9,13 @@ use crate::{
         submit_otp::cancel,
         submit_pay_form::{Payer, submit_pay_form},
     },
+    domain::{Payment, PaymentKind, PaymentStatus, Provider},
+    encoding::FormPairs,
     messages::Message,
     pages::{
         Page, View,
         field::Field,
         finish,
-        form::Form,
         frame::Frame,
         money,
         offers::Offers,
@@ -22,8 +23,6 @@ use crate::{
         summary::Summary,
         three_ds, wallet,
     },
-    payment::{Payment, PaymentKind, Provider},
-    state::PaymentStatus,
     store::StoreError,
     web::{Document, Policy, page, see_other},
 };
@@ -77,7 +76,7 @@ fn show(view: &View<'_>) -> Response {
     pay_form_page(view, StatusCode::OK, &values, &[], offers)
 }
 
-fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
+fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     if form.get("action") == "cancel" {
         let record = cancel(view.gateway, view.record.id)?;
         return Ok(finish::settled(&View { record: &record, ..*view }));
@@ -105,7 +104,7 @@ fn offers(view: &View<'_>) -> Offers {
 
 /// What stands in the fields. Card data that somebody typed is never shown again: after a mistake it is entered anew.
 struct Values<'a> {
-    form: &'a Form,
+    form: &'a FormPairs,
     shows_card: bool,
 }
 

@@ -6,10 +6,10 @@ use rust_decimal::Decimal;
 
 use crate::{
     actions::decide_qr::{Decision, decide_qr},
-    amount,
+    domain::{PaymentKind, amount},
+    encoding::FormPairs,
     messages::Message,
-    pages::{Page, View, field::Field, finish, form::Form, frame::Frame, summary::Summary},
-    payment::PaymentKind,
+    pages::{Page, View, field::Field, finish, frame::Frame, summary::Summary},
     store::StoreError,
     web::{Document, Policy, page},
 };
@@ -35,7 +35,7 @@ struct QrPage<'a> {
     mistake: Option<String>,
 }
 
-fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
+fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     let decision = match form.get("action") {
         "decline" => Decision::Decline,
         "approve" if view.record.payment.amount.is_some() => Decision::Approve(None),
@@ -59,7 +59,7 @@ fn tyiyn(som: &str) -> Option<Decimal> {
     (tyiyn >= Decimal::ONE && tyiyn.fract().is_zero()).then(|| tyiyn.normalize())
 }
 
-fn ask_again(view: &View<'_>, form: &Form, message: Message) -> Response {
+fn ask_again(view: &View<'_>, form: &FormPairs, message: Message) -> Response {
     qr_page(view, StatusCode::BAD_REQUEST, form.get("amount").to_owned(), Some(message))
 }
 

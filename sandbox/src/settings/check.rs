@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use url::{Host, Url};
 
 use crate::{
-    clock::MAX_AHEAD_MS,
+    domain::clock::MAX_AHEAD_MS,
     settings::{SandboxError, SandboxOptions, WELL_KNOWN_PASSWORD},
 };
 

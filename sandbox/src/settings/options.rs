@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
+    domain::Language,
     faults::Fault,
-    language::Language,
     settings::{Demo, SettlePending, TlsFiles},
 };
 

@@ -1,7 +1,7 @@
 //! What can be changed while the sandbox runs.
 
 use crate::{
-    language::Language,
+    domain::Language,
     settings::{Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers},
 };
 

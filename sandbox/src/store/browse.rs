@@ -3,8 +3,7 @@
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::{
-    payment::{PaymentKind, Provider},
-    state::PaymentStatus,
+    domain::{PaymentKind, PaymentStatus, Provider},
     store::{
         StoreError,
         payments::{self, Record},

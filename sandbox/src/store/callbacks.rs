@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use crate::{
-    clock,
+    domain::clock,
     faults::FaultName,
     store::{self, StoreError, word::optional_word},
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, functions::FunctionFlags};
 
-use crate::{clock::Clock, store::StoreError};
+use crate::{domain::clock::Clock, store::StoreError};
 
 /// Reads the clock of a database, and lets the connection ask it.
 pub(super) fn read(connection: &Connection) -> rusqlite::Result<Arc<Clock>> {

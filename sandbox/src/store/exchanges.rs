@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 
 use crate::{
-    clock,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, clock},
     faults::FaultName,
     store::{self, StoreError, word::optional_word},
 };

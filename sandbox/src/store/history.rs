@@ -3,9 +3,8 @@
 use rusqlite::Connection;
 
 use crate::{
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentStatus},
     faults::FaultName,
-    state::PaymentStatus,
     store::{
         StoreError,
         payments::Record,

@@ -22,7 +22,7 @@ use std::{
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
-    clock::Clock,
+    domain::clock::Clock,
     settings::{Database, SandboxError},
 };
 

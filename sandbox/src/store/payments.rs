@@ -4,15 +4,12 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, named_pa
 use rust_decimal::Decimal;
 
 use crate::{
-    clock,
-    language::Language,
-    payment::{Payment, PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, clock},
+    redact::without_card_numbers,
     store::{
         self, StoreError,
         word::{optional_word, word},
     },
-    transcript::without_card_numbers,
 };
 
 /// One-time passwords a payer may get wrong before the payment is rejected.

@@ -3,8 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use crate::{
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{PaymentKind, PaymentStatus, Provider, RejectReason},
     store::{
         StoreError,
         word::{optional_word, word},

@@ -1,6 +1,6 @@
 //! The document around a page: its language, and where the sandbox's root is.
 
-use crate::{language::Language, web::assets};
+use crate::{domain::Language, web::assets};
 
 /// What `templates/document.html` needs.
 #[derive(Clone)]

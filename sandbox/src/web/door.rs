@@ -12,9 +12,10 @@ use axum::{
 use url::Url;
 
 use crate::{
+    encoding::FormPairs,
     gateway::Gateway,
     web::{
-        Call, Pairs, caller, cookie,
+        Call, caller, cookie,
         lockout::Lockout,
         sessions::{Sessions, is_same_token, random_token},
     },
@@ -61,7 +62,7 @@ impl Door {
     }
 
     /// Lets in who sent the login's form with the right secret.
-    pub(crate) fn knock(&self, call: &Call, form: &Pairs, is_right: impl FnOnce() -> bool) -> Result<(), Refusal> {
+    pub(crate) fn knock(&self, call: &Call, form: &FormPairs, is_right: impl FnOnce() -> bool) -> Result<(), Refusal> {
         let sent = cookie::read(&call.headers, &self.login_cookie).unwrap_or_default();
         if !is_same_token(form.get("csrf"), sent) {
             return Err(Refusal::OutOfDate);

@@ -85,7 +85,7 @@ mod tests {
     use askama::Template;
 
     use super::*;
-    use crate::{language::Language, web::Document};
+    use crate::{domain::Language, web::Document};
 
     #[derive(Template)]
     #[template(

@@ -4,7 +4,7 @@ use std::{fmt, time::SystemTime};
 
 use rust_decimal::Decimal;
 
-use crate::state::{PaymentStatus, RejectReason};
+use crate::domain::{PaymentStatus, RejectReason};
 
 /// The endpoint family a payment was created by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

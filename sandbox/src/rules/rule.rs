@@ -8,15 +8,15 @@ use time::Month;
 use url::Url;
 
 use crate::{
-    amount,
-    payment::Provider,
-    problem::Problem,
-    shape::Shape,
-    test_data::{self, TestCard, TestPhone},
+    domain::{
+        Provider, amount,
+        test_data::{self, TestCard, TestPhone},
+    },
+    rules::{
+        Problem, Shape,
+        url::{REFUSED_RETURN_SCHEMES, absolute},
+    },
 };
-
-/// Schemes that would run or read something on the payer's machine instead of leading back.
-pub(crate) const REFUSED_RETURN_SCHEMES: [&str; 6] = ["javascript", "vbscript", "data", "file", "blob", "about"];
 
 /// A rule of one field: what it takes, and how that is read.
 pub(crate) struct Rule<T> {
@@ -177,16 +177,6 @@ pub(crate) fn return_url() -> Rule<String> {
         let is_refused = |url: &Url| REFUSED_RETURN_SCHEMES.contains(&url.scheme());
         if absolute(&text).is_some_and(|url| !is_refused(&url)) { Ok(text) } else { Err(Problem::ReturnUrl) }
     })
-}
-
-/// What is read is what is written: a browser would skip blanks and line breaks.
-fn absolute(text: &str) -> Option<Url> {
-    Url::parse(text).ok().filter(|_| !text.contains(is_no_part_of_a_url))
-}
-
-/// White space and control characters.
-pub(crate) fn is_no_part_of_a_url(character: char) -> bool {
-    character.is_whitespace() || character.is_control()
 }
 
 /// An IP address, version 4 or 6.

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{
-    Deserialize, Serialize,
-    de::{Deserializer, MapAccess, Visitor},
-};
+use serde::Serialize;
 use serde_json::Value;
+
+use crate::encoding::JsonObject;
 
 /// A field and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -53,7 +52,9 @@ impl Members {
 
     /// Of a JSON text.
     pub(crate) fn from_json(body: &[u8]) -> Result<Self, FieldError> {
-        serde_json::from_slice(body).map_err(|_| FieldError::new("body", "must be a JSON object"))
+        let object: JsonObject<Value> =
+            serde_json::from_slice(body).map_err(|_| FieldError::new("body", "must be a JSON object"))?;
+        Ok(Self::new(object.0))
     }
 
     /// Takes a string that says something.
@@ -123,29 +124,5 @@ impl Members {
             self.refuse(&name, "is not a field that is known here");
         }
         if self.errors.is_empty() { Ok(()) } else { Err(self.errors) }
-    }
-}
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
-
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Members;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Members::new(pairs))
-            }
-        }
-
-        deserializer.deserialize_map(Pairs)
     }
 }

@@ -3,7 +3,7 @@
 
 use url::form_urlencoded;
 
-use crate::transcript::without_card_numbers;
+use crate::redact::without_card_numbers;
 
 /// What stands for a value that is not kept.
 const HIDDEN: &str = "***";

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use time::{Date, Month};
 
 use crate::{
-    clock,
-    payment::Provider,
-    rules::{REFUSED_RETURN_SCHEMES, is_no_part_of_a_url},
-    test_data::{TEST_CARDS, TEST_PHONES},
+    domain::{
+        Provider, clock,
+        test_data::{TEST_CARDS, TEST_PHONES},
+    },
+    rules::url::{REFUSED_RETURN_SCHEMES, is_no_part_of_a_url},
 };
 
 const EXPIRY: &str = "The last day of the card's month is later than today.";

@@ -1,0 +1,17 @@
+//! The domain: payments and where they can stand, amounts, languages, the endpoints' names, the clock, the test payers.
+
+pub(crate) mod amount;
+pub(crate) mod clock;
+pub(crate) mod codes;
+mod endpoint_name;
+mod language;
+mod payment;
+mod status;
+pub(crate) mod test_data;
+
+pub use endpoint_name::EndpointName;
+pub use language::Language;
+pub use payment::{Payment, PaymentKind, Provider};
+pub use status::{PaymentStatus, RejectReason};
+
+pub(crate) use status::Event;

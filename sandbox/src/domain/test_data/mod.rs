@@ -1,0 +1,12 @@
+//! The test cards and test phones: the only payers the sandbox knows, and how each of them ends.
+
+mod cards;
+mod lookup;
+mod payer;
+mod phones;
+
+pub use cards::TEST_CARDS;
+pub use payer::{TestCard, TestOutcome, TestPhone, ThreeDs};
+pub use phones::TEST_PHONES;
+
+pub(crate) use lookup::{card_of, card_of_mask, phone_of, phone_of_mask};
