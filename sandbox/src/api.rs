@@ -11,39 +11,33 @@ use axum::{
 use tokio::task::spawn_blocking;
 
 use crate::{
-    auth,
     domain::{EndpointName, Language},
     faults::{Fault, FaultName, Moment},
     fields::Fields,
     flows::{Endpoint, Input, outgoing::Outgoing},
-    gateway::Gateway,
-    line::Line,
+    net::Line,
     redact::{transcript, without_card_numbers},
     refusal::Refusal,
     reply::Reply,
     settings::Dialect,
+    state::State,
     store::{
         exchanges::NewExchange,
         payments::{self, Record},
     },
-    web::read_body,
+    web::{auth, read_body},
 };
 
 /// Answers a request to an endpoint. Once its body was read, it takes effect even if the caller hangs up.
-pub(crate) async fn exchange(
-    gateway: Arc<Gateway>,
-    endpoint: &'static Endpoint,
-    line: Line,
-    request: Request,
-) -> Response {
+pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, line: Line, request: Request) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let seen = transcript::Request::head(&parts.method, &parts.uri, &parts.headers);
-    let input = match refuse_early(&gateway, endpoint, &parts.method, &parts.headers) {
+    let input = match refuse_early(&state, endpoint, &parts.method, &parts.headers) {
         Some(refusal) => Err(refusal),
         None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
     };
-    let work = move || answer(&gateway, endpoint, input, seen, started);
+    let work = move || answer(&state, endpoint, input, seen, started);
     let outgoing = match spawn_blocking(work).await {
         Ok(outgoing) => outgoing,
         Err(error) => Outgoing::whole(Refusal::Internal(error.to_string()).reply(Language::English), Dialect::Shown),
@@ -52,8 +46,8 @@ pub(crate) async fn exchange(
 }
 
 /// What needs no body: a stranger learns nothing but that they are one.
-fn refuse_early(gateway: &Gateway, endpoint: &Endpoint, method: &Method, headers: &HeaderMap) -> Option<Refusal> {
-    if !auth::is_authorized(headers, &gateway.options) {
+fn refuse_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &HeaderMap) -> Option<Refusal> {
+    if !auth::is_authorized(headers, &state.options.login, &state.options.password) {
         return Some(Refusal::Unauthorized);
     }
     (method != endpoint.method).then_some(Refusal::WrongMethod { allowed: endpoint.allowed })
@@ -61,13 +55,13 @@ fn refuse_early(gateway: &Gateway, endpoint: &Endpoint, method: &Method, headers
 
 /// Answers and records the exchange.
 pub(crate) fn answer(
-    gateway: &Gateway,
+    state: &State,
     endpoint: &Endpoint,
     input: Result<(Uri, Bytes), Refusal>,
     seen: transcript::Request,
     started: Instant,
 ) -> Outgoing {
-    let _age = gateway.age();
+    let _age = state.age();
     let seen = match &input {
         Ok((_, body)) => seen.with_body(body),
         Err(_) => seen,
@@ -75,12 +69,12 @@ pub(crate) fn answer(
     let fields = input.and_then(|(uri, body)| read_fields(endpoint.input, &uri, &body));
     let peek = |name| fields.as_ref().ok().and_then(|fields| fields.peek(name));
     let subject = endpoint.subject.and_then(peek);
-    let language = gateway.language(peek("language").as_deref());
-    let call = Call { gateway, endpoint, language, numbers: numbers(gateway, subject.as_deref()) };
+    let language = state.language(peek("language").as_deref());
+    let call = Call { state, endpoint, language, numbers: numbers(state, subject.as_deref()) };
     let (outgoing, fault) = call.perform(fields);
     let (reply_head, reply_body) = outgoing.seen();
-    let (seen, kept_subject) = kept(gateway, seen, subject.as_deref());
-    gateway.record(&NewExchange {
+    let (seen, kept_subject) = kept(state, seen, subject.as_deref());
+    state.record(&NewExchange {
         endpoint: endpoint.name,
         order_number: kept_subject.as_deref(),
         http_status: outgoing.seen_status(),
@@ -97,11 +91,10 @@ pub(crate) fn answer(
 
 /// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks like; any other
 /// may be a card's.
-fn kept(gateway: &Gateway, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
+fn kept(state: &State, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
     let masked = subject.map(without_card_numbers);
     let looks_like_card = masked.as_deref() != subject;
-    let is_known =
-        |number| matches!(gateway.read(|connection| payments::by_any_number(connection, number)), Ok(Some(_)));
+    let is_known = |number| matches!(state.read(|connection| payments::by_any_number(connection, number)), Ok(Some(_)));
     if looks_like_card && subject.is_some_and(is_known) {
         return (seen, subject.map(str::to_owned));
     }
@@ -109,11 +102,11 @@ fn kept(gateway: &Gateway, seen: transcript::Request, subject: Option<&str>) -> 
 }
 
 /// The numbers that an order is known by, for faults that are set for one; nobody asks where there is no fault.
-fn numbers(gateway: &Gateway, subject: Option<&str>) -> Vec<String> {
-    let Some(subject) = subject.filter(|_| gateway.faults.is_armed()) else {
+fn numbers(state: &State, subject: Option<&str>) -> Vec<String> {
+    let Some(subject) = subject.filter(|_| state.faults.is_armed()) else {
         return Vec::new();
     };
-    let found = gateway.read(|connection| payments::by_any_number(connection, subject));
+    let found = state.read(|connection| payments::by_any_number(connection, subject));
     let mut numbers = vec![subject.to_owned()];
     if let Ok(Some(Record { payment, .. })) = found {
         numbers.extend(payment.numbers());
@@ -123,7 +116,7 @@ fn numbers(gateway: &Gateway, subject: Option<&str>) -> Vec<String> {
 
 /// A request on its way through the endpoint and the faults.
 struct Call<'a> {
-    gateway: &'a Gateway,
+    state: &'a State,
     endpoint: &'a Endpoint,
     language: Language,
     numbers: Vec<String>,
@@ -132,7 +125,7 @@ struct Call<'a> {
 impl Call<'_> {
     /// What goes out, and the fault that struck.
     fn perform(&self, fields: Result<Fields, Refusal>) -> (Outgoing, Option<FaultName>) {
-        let dialect = self.gateway.switches().dialect;
+        let dialect = self.state.switches().dialect;
         let is_confirmation = fields.is_ok() && self.endpoint.name == EndpointName::MbankConfirm;
         let early = self.strike(Moment::Request, |name| is_confirmation || name != FaultName::OtpTwice);
         let reply = match &early {
@@ -152,7 +145,7 @@ impl Call<'_> {
         });
         match late {
             Some(fault) => {
-                let location = format!("{}{}", self.gateway.public_url, self.endpoint.name.path());
+                let location = format!("{}{}", self.state.public_url, self.endpoint.name.path());
                 (Outgoing::struck(&fault, reply, dialect, &location), Some(fault.name()))
             }
             None => {
@@ -163,12 +156,12 @@ impl Call<'_> {
     }
 
     fn strike(&self, moment: Moment, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
-        self.gateway.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
+        self.state.faults.strike(moment, &[self.endpoint.name], &self.numbers, can)
     }
 
     fn answer(&self, fields: Result<Fields, Refusal>) -> Reply {
         fields
-            .and_then(|fields| (self.endpoint.answer)(self.gateway, fields))
+            .and_then(|fields| (self.endpoint.answer)(self.state, fields))
             .unwrap_or_else(|refusal| refusal.reply(self.language))
     }
 

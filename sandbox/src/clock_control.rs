@@ -4,14 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use crate::{
     domain::clock::{self, MAX_AHEAD_MS},
-    gateway::Gateway,
     settings::SettlePending,
+    state::State,
 };
 
 /// The gateway's clock, and what it makes of pending payments.
 #[derive(Clone, Copy)]
 pub struct ClockControl<'a> {
-    gateway: &'a Gateway,
+    state: &'a State,
 }
 
 /// Why the clock does not do as it is told.
@@ -30,18 +30,18 @@ pub enum ClockError {
 }
 
 impl<'a> ClockControl<'a> {
-    pub(crate) fn new(gateway: &'a Gateway) -> Self {
-        Self { gateway }
+    pub(crate) fn new(state: &'a State) -> Self {
+        Self { state }
     }
 
     /// What time it is there.
     pub fn now(&self) -> SystemTime {
-        clock::system_time(self.gateway.clock().now_ms())
+        clock::system_time(self.state.clock().now_ms())
     }
 
     /// How far it is ahead of the machine's.
     pub fn ahead(&self) -> Duration {
-        Duration::from_millis(u64::try_from(self.gateway.clock().ahead_ms()).unwrap_or_default())
+        Duration::from_millis(u64::try_from(self.state.clock().ahead_ms()).unwrap_or_default())
     }
 
     /// Steps it forward. What is due by then happens at once: callbacks are sent again, pending payments become final.
@@ -50,7 +50,7 @@ impl<'a> ClockControl<'a> {
     /// # Errors
     /// Where it would be more than a hundred years ahead.
     pub fn forward(&self, by: Duration) -> Result<(), ClockError> {
-        match self.gateway.step_clock(by) {
+        match self.state.step_clock(by) {
             Ok(true) => Ok(()),
             Ok(false) => Err(ClockError::TooFar),
             Err(error) => Err(ClockError::Failed(error.to_string())),
@@ -59,7 +59,7 @@ impl<'a> ClockControl<'a> {
 
     /// When pending payments become final by themselves.
     pub fn settle_pending(&self) -> SettlePending {
-        self.gateway.settle_pending()
+        self.state.settle_pending()
     }
 
     /// Sets when pending payments become final by themselves; those that are pending already count, too.
@@ -70,7 +70,7 @@ impl<'a> ClockControl<'a> {
         if settle_pending.after_queries == Some(0) {
             return Err(ClockError::NoQueries);
         }
-        self.gateway.change_settle_pending(|_| settle_pending);
+        self.state.change_settle_pending(|_| settle_pending);
         Ok(())
     }
 }

@@ -18,9 +18,9 @@ use tokio::{
 };
 
 use crate::{
-    gateway::Gateway,
     redact::{transcript, without_secrets},
     settings::SandboxError,
+    state::State,
     store::{
         StoreError,
         callbacks::{self, AttemptResult, DueCallback},
@@ -62,12 +62,12 @@ type InFlight = Arc<Mutex<HashSet<CallbackKey>>>;
 type CallbackKey = (u64, i64);
 
 /// Delivers for as long as the sandbox runs.
-pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
+pub(crate) async fn run(state: Arc<State>, client: Client) {
     let in_flight = InFlight::default();
     let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut deliveries = JoinSet::new();
     loop {
-        let (due, pause) = look(&gateway).await;
+        let (due, pause) = look(&state).await;
         for key in due {
             if !locked(&in_flight).insert(key) {
                 continue;
@@ -75,29 +75,29 @@ pub(crate) async fn run(gateway: Arc<Gateway>, client: Client) {
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
                 return;
             };
-            let delivery = Delivery { gateway: Arc::clone(&gateway), client: client.clone() };
+            let delivery = Delivery { state: Arc::clone(&state), client: client.clone() };
             let in_flight = Arc::clone(&in_flight);
             deliveries.spawn(async move {
                 delivery.attempt(key).await;
                 locked(&in_flight).remove(&key);
                 drop(slot);
-                delivery.gateway.deliveries.notify_one();
+                delivery.state.deliveries.notify_one();
             });
         }
         while deliveries.try_join_next().is_some() {}
         tokio::select! {
-            () = gateway.deliveries.notified() => {}
+            () = state.deliveries.notified() => {}
             () = sleep(pause) => {}
         }
     }
 }
 
 /// What is due now, and how long until something else is.
-async fn look(gateway: &Arc<Gateway>) -> (Vec<CallbackKey>, Duration) {
-    let now = gateway.clock().now_ms();
-    let looked = in_store(gateway, move |gateway| {
-        let age = gateway.age();
-        gateway.read(|connection| {
+async fn look(state: &Arc<State>) -> (Vec<CallbackKey>, Duration) {
+    let now = state.clock().now_ms();
+    let looked = in_store(state, move |state| {
+        let age = state.age();
+        state.read(|connection| {
             let due = callbacks::due(connection, now)?.into_iter().map(|id| (*age, id)).collect();
             let next = callbacks::next_due(connection, now)?;
             Ok((due, next.map(|next| next - now)))
@@ -110,11 +110,11 @@ async fn look(gateway: &Arc<Gateway>) -> (Vec<CallbackKey>, Duration) {
 
 /// Works on the store away from the network's threads; what fails there is logged.
 async fn in_store<T: Send + 'static>(
-    gateway: &Arc<Gateway>,
-    work: impl FnOnce(&Gateway) -> Result<T, StoreError> + Send + 'static,
+    state: &Arc<State>,
+    work: impl FnOnce(&State) -> Result<T, StoreError> + Send + 'static,
 ) -> Option<T> {
-    let gateway = Arc::clone(gateway);
-    match spawn_blocking(move || work(&gateway)).await {
+    let state = Arc::clone(state);
+    match spawn_blocking(move || work(&state)).await {
         Ok(Ok(value)) => Some(value),
         Ok(Err(error)) => {
             tracing::error!(%error, "the callback queue cannot be used");
@@ -129,7 +129,7 @@ fn locked(in_flight: &InFlight) -> MutexGuard<'_, HashSet<CallbackKey>> {
 }
 
 struct Delivery {
-    gateway: Arc<Gateway>,
+    state: Arc<State>,
     client: Client,
 }
 
@@ -137,15 +137,15 @@ impl Delivery {
     /// Sends a callback once and records how it went.
     async fn attempt(&self, (age, id): CallbackKey) {
         // Asked again now that nobody else has it: the list may be older than the end of an earlier attempt.
-        let now = self.gateway.clock().now_ms();
-        let still_due = move |gateway: &Gateway| {
-            let now_aged = gateway.age();
+        let now = self.state.clock().now_ms();
+        let still_due = move |state: &State| {
+            let now_aged = state.age();
             if *now_aged != age {
                 return Ok(None);
             }
-            gateway.read(|connection| callbacks::if_due(connection, id, now))
+            state.read(|connection| callbacks::if_due(connection, id, now))
         };
-        let Some(Some(callback)) = in_store(&self.gateway, still_due).await else {
+        let Some(Some(callback)) = in_store(&self.state, still_due).await else {
             return;
         };
         let result = self.send(&callback).await;
@@ -159,25 +159,25 @@ impl Delivery {
             "callback"
         );
         let pause = if delivered { None } else { self.pause_after(callback.attempts + 1) };
-        let next = pause.map(|pause| self.gateway.clock().now_ms().saturating_add(pause));
-        let record = move |gateway: &Gateway| {
-            let now_aged = gateway.age();
+        let next = pause.map(|pause| self.state.clock().now_ms().saturating_add(pause));
+        let record = move |state: &State| {
+            let now_aged = state.age();
             if *now_aged != age {
                 // Forgotten while it was under way.
                 return Ok(());
             }
             let record =
                 |transaction: &Transaction<'_>| callbacks::record_attempt(transaction, &callback, &result, next);
-            gateway.store.write(record)
+            state.store.write(record)
         };
-        if in_store(&self.gateway, record).await.is_none() {
+        if in_store(&self.state, record).await.is_none() {
             // It stays due. Held back for a while, or the receiver would get it over and over.
             sleep(IDLE).await;
         }
     }
 
     async fn send(&self, callback: &DueCallback) -> AttemptResult {
-        let (at, started) = (self.gateway.clock().now_ms(), Instant::now());
+        let (at, started) = (self.state.clock().now_ms(), Instant::now());
         let sent = self
             .client
             .post(&callback.target)
@@ -202,7 +202,7 @@ impl Delivery {
 
     /// The pause after the n-th attempt, in milliseconds: the last one repeats.
     fn pause_after(&self, attempts: u32) -> Option<i64> {
-        let pauses = &self.gateway.options.callback_pauses;
+        let pauses = &self.state.options.callback_pauses;
         let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
         let pause = pauses.get(index).or(pauses.last())?;
         Some(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))

@@ -11,21 +11,21 @@ use crate::{
     api::answer,
     faults::FaultSet,
     flows::ENDPOINTS,
-    gateway::Gateway,
     redact::transcript,
     settings::{SandboxError, SandboxOptions},
+    state::State,
     store::Store,
 };
 
 /// A sandbox in memory that never listens.
-pub struct Endpoints(Gateway);
+pub struct Endpoints(State);
 
 impl Endpoints {
     /// One that has seen nothing.
     pub fn new() -> Result<Self, SandboxError> {
         let options = SandboxOptions::default();
         let store = Store::open(&options.database)?;
-        Ok(Self(Gateway::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
+        Ok(Self(State::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
     }
 
     /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP status.

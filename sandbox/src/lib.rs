@@ -18,9 +18,7 @@
 mod actions;
 mod admin;
 mod api;
-mod auth;
 mod clock_control;
-mod connections;
 mod control;
 mod dashboard;
 mod deliveries;
@@ -34,9 +32,8 @@ mod flows;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod gateway;
-mod line;
 mod messages;
+mod net;
 mod openapi;
 mod pages;
 mod qr_png;
@@ -49,9 +46,8 @@ mod sandbox;
 mod server;
 mod settings;
 mod settling;
+mod state;
 mod store;
-mod tls;
-mod transport;
 mod web;
 
 pub use actions::decide::DecisionError;

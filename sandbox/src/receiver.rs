@@ -15,8 +15,8 @@ use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
     encoding::FormPairs,
-    gateway::Gateway,
     redact::{transcript, without_secrets},
+    state::State,
     store::received::{self, Received},
     web::BODY_DEADLINE,
 };
@@ -31,12 +31,12 @@ const MAX_NAME: usize = 100;
 const MAX_TARGET: usize = 2000;
 
 /// Adds it to the routes.
-pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
-    let gateway = Arc::clone(gateway);
-    router.route("/receiver/{*name}", any(move |request: Request| receive(Arc::clone(&gateway), request)))
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let state = Arc::clone(state);
+    router.route("/receiver/{*name}", any(move |request: Request| receive(Arc::clone(&state), request)))
 }
 
-async fn receive(gateway: Arc<Gateway>, request: Request) -> Response {
+async fn receive(state: Arc<State>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = match timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
@@ -47,10 +47,10 @@ async fn receive(gateway: Arc<Gateway>, request: Request) -> Response {
         Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n"),
     };
     let status = answer(&parts);
-    let received = received(&parts, &body, status, gateway.clock().now_ms());
+    let received = received(&parts, &body, status, state.clock().now_ms());
     let kept = spawn_blocking(move || {
-        let _age = gateway.age();
-        gateway.store.write(|transaction| received::record(transaction, &received))
+        let _age = state.age();
+        state.store.write(|transaction| received::record(transaction, &received))
     });
     match kept.await {
         Ok(Ok(())) => plain(status, "received\n"),

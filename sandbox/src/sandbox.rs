@@ -20,17 +20,16 @@ use crate::{
     deliveries, demo,
     domain::Payment,
     faults::{FaultError, FaultSet, Faults},
-    gateway::Gateway,
-    line::{HANDSHAKE_LIMIT, Lines, Resets},
+    net::{HANDSHAKE_LIMIT, Lines, Resets, tls},
     server,
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
+    state::State,
     store::{
         Store, StoreError,
         callbacks::{self, CallbackAttempt},
         exchanges::{self, ReceivedRequest},
         payments,
     },
-    tls,
 };
 
 /// The database has one connection; more threads would only wait for it.
@@ -40,7 +39,7 @@ const RUNTIME_SHUTDOWN: Duration = Duration::from_secs(3);
 
 /// A sandbox that listens, on a thread of its own. Dropping it stops it.
 pub struct Sandbox {
-    gateway: Arc<Gateway>,
+    state: Arc<State>,
     address: SocketAddr,
     url: String,
     stop: watch::Sender<bool>,
@@ -61,10 +60,10 @@ impl Sandbox {
         warn_of_dead_links(&options, address);
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{}", reachable(address));
-        let gateway = Arc::new(Gateway::new(options, faults, store, &url));
+        let state = Arc::new(State::new(options, faults, store, &url));
         let (stop, stopped) = watch::channel(false);
-        let thread = spawn(Arc::clone(&gateway), listener, tls, client, stopped)?;
-        Ok(Self { gateway, address, url, stop, thread: Some(thread) })
+        let thread = spawn(Arc::clone(&state), listener, tls, client, stopped)?;
+        Ok(Self { state, address, url, stop, thread: Some(thread) })
     }
 
     /// The base URL, without a trailing slash.
@@ -79,17 +78,17 @@ impl Sandbox {
 
     /// The merchant's login.
     pub fn login(&self) -> &str {
-        &self.gateway.options.login
+        &self.state.options.login
     }
 
     /// The merchant's password.
     pub fn password(&self) -> &str {
-        &self.gateway.options.password
+        &self.state.options.password
     }
 
     /// The token of the admin interface: the one given, or the random one of this start.
     pub fn admin_token(&self) -> &str {
-        &self.gateway.admin_token
+        &self.state.admin_token
     }
 
     /// The ledger: every payment, in the order of registration.
@@ -97,7 +96,7 @@ impl Sandbox {
     /// # Panics
     /// Where the database can no longer be read: an empty answer would be a false one.
     pub fn payments(&self) -> Vec<Payment> {
-        read(self.gateway.read(|connection| payments::all(connection, None)))
+        read(self.state.read(|connection| payments::all(connection, None)))
     }
 
     /// The payment with an order number (the merchant's, a pay-form's or a QR's transaction id);
@@ -106,7 +105,7 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn payment(&self, order_number: &str) -> Option<Payment> {
-        let found = self.gateway.read(|connection| payments::by_order_number(connection, order_number));
+        let found = self.state.read(|connection| payments::by_order_number(connection, order_number));
         read(found).map(|record| record.payment)
     }
 
@@ -115,7 +114,7 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        read(self.gateway.read(|connection| exchanges::all(connection, None)))
+        read(self.state.read(|connection| exchanges::all(connection, None)))
     }
 
     /// Every attempt to deliver a callback so far.
@@ -123,27 +122,27 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn callbacks(&self) -> Vec<CallbackAttempt> {
-        read(self.gateway.read(|connection| callbacks::attempts(connection, None)))
+        read(self.state.read(|connection| callbacks::attempts(connection, None)))
     }
 
     /// The faults: what goes wrong on purpose.
     pub fn faults(&self) -> Faults<'_> {
-        Faults::new(&self.gateway.faults)
+        Faults::new(&self.state.faults)
     }
 
     /// The gateway's clock, which can be stepped forward, and what it makes of pending payments.
     pub fn clock(&self) -> ClockControl<'_> {
-        ClockControl::new(&self.gateway)
+        ClockControl::new(&self.state)
     }
 
     /// The switches as they stand.
     pub fn switches(&self) -> Switches {
-        self.gateway.switches()
+        self.state.switches()
     }
 
     /// Sets all switches; what is answered from now on follows them.
     pub fn set_switches(&self, switches: Switches) {
-        self.gateway.change_switches(|_| switches);
+        self.state.change_switches(|_| switches);
     }
 
     /// Does what the payer of a payment would do to pay; where the payer did their part, the provider takes the money.
@@ -164,8 +163,8 @@ impl Sandbox {
     }
 
     fn decide(&self, number: &str, decision: Decision) -> Result<Payment, DecisionError> {
-        let _age = self.gateway.age();
-        decide(&self.gateway, number, decision, None)
+        let _age = self.state.age();
+        decide(&self.state, number, decision, None)
     }
 
     /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
@@ -173,7 +172,7 @@ impl Sandbox {
     /// # Panics
     /// Where the database can no longer be written.
     pub fn reset(&self) {
-        read(self.gateway.reset());
+        read(self.state.reset());
     }
 
     /// Stops it: requests under way are answered, and the thread has ended when this returns.
@@ -259,7 +258,7 @@ fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
 
 /// Runs the server on a thread of its own, so that it works inside and outside of other runtimes.
 fn spawn(
-    gateway: Arc<Gateway>,
+    state: Arc<State>,
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     client: Client,
@@ -270,10 +269,10 @@ fn spawn(
     let body = move || match runtime(listener) {
         Ok((runtime, listener)) => {
             let _told = ready.send(Ok(()));
-            let striking = Arc::clone(&gateway);
+            let striking = Arc::clone(&state);
             let resets: Resets = Arc::new(move |endpoint| striking.strikes_connection(endpoint));
             let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
-            runtime.block_on(server::run(gateway, lines, client, stop));
+            runtime.block_on(server::run(state, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
         Err(error) => {

@@ -13,23 +13,22 @@ use reqwest::Client;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    admin, api,
-    connections::{self, HEAD_LIMIT},
-    control, dashboard, deliveries,
+    admin, api, control, dashboard, deliveries,
     flows::ENDPOINTS,
-    gateway::Gateway,
-    line::{Line, Lines},
-    openapi, pages, receiver, settling, web,
+    net::{HEAD_LIMIT, Line, Lines, connections},
+    openapi, pages, receiver, settling,
+    state::State,
+    web,
 };
 
 /// How long requests under way may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until told to stop.
-pub(crate) async fn run(gateway: Arc<Gateway>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
-    let deliveries = tokio::spawn(deliveries::run(Arc::clone(&gateway), client));
-    let settling = tokio::spawn(settling::run(Arc::clone(&gateway)));
-    let server = connections::serve(lines, routes(&gateway), HEAD_LIMIT, stopped(stop.clone()));
+pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
+    let deliveries = tokio::spawn(deliveries::run(Arc::clone(&state), client));
+    let settling = tokio::spawn(settling::run(Arc::clone(&state)));
+    let server = connections::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;
         tokio::time::sleep(GRACE).await;
@@ -48,23 +47,23 @@ async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ordered = stop.wait_for(|stop| *stop).await;
 }
 
-fn routes(gateway: &Arc<Gateway>) -> Router {
+fn routes(state: &Arc<State>) -> Router {
     let mut router = Router::new();
     for endpoint in &ENDPOINTS {
-        let gateway = Arc::clone(gateway);
+        let state = Arc::clone(state);
         let handler = move |ConnectInfo(line): ConnectInfo<Line>, request: Request| {
-            api::exchange(Arc::clone(&gateway), endpoint, line, request)
+            api::exchange(Arc::clone(&state), endpoint, line, request)
         };
         router = router.route(endpoint.name.path(), any(handler));
     }
     for page in &pages::PAGES {
-        let gateway = Arc::clone(gateway);
-        let handler = move |request: Request| pages::visit(Arc::clone(&gateway), page, request);
+        let state = Arc::clone(state);
+        let handler = move |request: Request| pages::visit(Arc::clone(&state), page, request);
         router = router.route(page.path, any(handler));
     }
-    let router = web::assets::routes(admin::routes(router, gateway));
-    let router = dashboard::routes(receiver::routes(router, gateway), gateway);
-    let router = control::routes(openapi::routes(router, gateway), gateway);
+    let router = web::assets::routes(admin::routes(router, state));
+    let router = dashboard::routes(receiver::routes(router, state), state);
+    let router = control::routes(openapi::routes(router, state), state);
     router.route("/", any(front_door)).fallback(unknown_path)
 }
 

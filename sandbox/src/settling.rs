@@ -4,26 +4,26 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{task::spawn_blocking, time::sleep};
 
-use crate::{actions::settle_pending::settle_due, gateway::Gateway};
+use crate::{actions::settle_pending::settle_due, state::State};
 
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Settles for as long as the sandbox runs.
-pub(crate) async fn run(gateway: Arc<Gateway>) {
+pub(crate) async fn run(state: Arc<State>) {
     loop {
-        let pause = look(&gateway).await;
+        let pause = look(&state).await;
         tokio::select! {
-            () = gateway.pending.notified() => {}
+            () = state.pending.notified() => {}
             () = sleep(pause) => {}
         }
     }
 }
 
 /// Settles what is due, and returns how long until something else is.
-async fn look(gateway: &Arc<Gateway>) -> Duration {
-    let gateway = Arc::clone(gateway);
-    let wait = match spawn_blocking(move || settle_due(&gateway)).await {
+async fn look(state: &Arc<State>) -> Duration {
+    let state = Arc::clone(state);
+    let wait = match spawn_blocking(move || settle_due(&state)).await {
         Ok(Ok(wait)) => wait,
         Ok(Err(error)) => {
             tracing::error!(%error, "pending payments cannot be settled");

@@ -6,8 +6,8 @@ use rust_decimal::Decimal;
 use crate::{
     actions::{submit_otp::awaited, transition},
     domain::{Event, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, test_data::TEST_CARDS},
-    gateway::Gateway,
     redact::mask,
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -48,12 +48,12 @@ impl From<StoreError> for DecisionError {
 /// Decides the payment of a number, whichever of its own; no fault keeps it from becoming final.
 /// While the payer has something to do, this does it; after that it is the provider who decides.
 pub(crate) fn decide(
-    gateway: &Gateway,
+    state: &State,
     number: &str,
     decision: Decision,
     tyiyn: Option<u64>,
 ) -> Result<Payment, DecisionError> {
-    gateway.write(|transaction| {
+    state.write(|transaction| {
         let Some(record) = payments::by_any_number(transaction, number)? else {
             return Ok(Err(DecisionError::NotFound));
         };
@@ -73,7 +73,7 @@ pub(crate) fn decide(
             },
             Decision::Approve => (record, Event::Charge),
         };
-        transition::apply(transaction, &gateway.faults, record, event).map(|record| Ok(record.payment))
+        transition::apply(transaction, &state.faults, record, event).map(|record| Ok(record.payment))
     })?
 }
 

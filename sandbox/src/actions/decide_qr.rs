@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use crate::{
     actions::settle::settle,
     domain::{Event, PaymentStatus, RejectReason},
-    gateway::Gateway,
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -21,8 +21,8 @@ pub(crate) enum Decision {
 }
 
 /// Carries the decision out; of a payment already decided nothing changes.
-pub(crate) fn decide_qr(gateway: &Gateway, id: i64, decision: Decision) -> Result<Record, StoreError> {
-    gateway.write(|transaction| {
+pub(crate) fn decide_qr(state: &State, id: i64, decision: Decision) -> Result<Record, StoreError> {
+    state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
         if record.payment.status != PaymentStatus::Created {
             return Ok(record);
@@ -35,11 +35,11 @@ pub(crate) fn decide_qr(gateway: &Gateway, id: i64, decision: Decision) -> Resul
                     // Nobody said how much: there is nothing to take.
                     (None, None) => return Ok(record),
                 }
-                settle(gateway, transaction, record, Event::Charge)
+                settle(state, transaction, record, Event::Charge)
             }
             Decision::Decline => {
                 let declined = Event::Reject(RejectReason::CancelledByPayer);
-                settle(gateway, transaction, record, declined)
+                settle(state, transaction, record, declined)
             }
         }
     })

@@ -3,9 +3,9 @@
 use crate::{
     actions::{notices, settle::settle},
     domain::Event,
-    gateway::Gateway,
     redact::without_card_numbers,
     settings::ReusedOrderNumber,
+    state::State,
     store::{
         StoreError,
         payments::{self, NewPayment, Record},
@@ -28,9 +28,9 @@ impl From<StoreError> for RegisterError {
 }
 
 /// Registers a payment under the merchant's order number. `at_once` happens to it right away.
-pub(crate) fn register(gateway: &Gateway, new: &NewPayment, at_once: Option<Event>) -> Result<Record, RegisterError> {
-    let policy = gateway.switches().reused_order_number;
-    let registered: Result<Record, RegisterError> = gateway.write(|transaction| {
+pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) -> Result<Record, RegisterError> {
+    let policy = state.switches().reused_order_number;
+    let registered: Result<Record, RegisterError> = state.write(|transaction| {
         if policy != ReusedOrderNumber::ChargeTwice
             && let Some(earlier) = payments::first_with_order_number(transaction, &new.order_number)?
         {
@@ -38,9 +38,9 @@ pub(crate) fn register(gateway: &Gateway, new: &NewPayment, at_once: Option<Even
             return Ok(replays.then_some(earlier).ok_or(RegisterError::ReusedOrderNumber));
         }
         let record = payments::insert(transaction, new)?;
-        notices::of_registration(transaction, &gateway.faults, &record)?;
+        notices::of_registration(transaction, &state.faults, &record)?;
         match at_once {
-            Some(event) => settle(gateway, transaction, record, event).map(Ok),
+            Some(event) => settle(state, transaction, record, event).map(Ok),
             None => Ok(Ok(record)),
         }
     })?;

@@ -6,7 +6,7 @@ use crate::{
     actions::transition,
     domain::{EndpointName, Event, PaymentKind},
     faults::Moment,
-    gateway::Gateway,
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -15,20 +15,20 @@ use crate::{
 
 /// Lets an event happen to a payment. Where `stuck-pending` strikes, the provider thinks about it instead.
 pub(super) fn settle(
-    gateway: &Gateway,
+    state: &State,
     transaction: &Transaction<'_>,
     record: Record,
     event: Event,
 ) -> Result<Record, StoreError> {
     let payment = &record.payment;
     let becomes_final = payment.status.after(event).is_some_and(|status| status.is_final());
-    let strike = || gateway.faults.strike(Moment::Payment, endpoints(payment.kind), &payment.numbers(), |_| true);
+    let strike = || state.faults.strike(Moment::Payment, endpoints(payment.kind), &payment.numbers(), |_| true);
     let stuck = becomes_final && strike().is_some();
     if let (true, Event::Reject(reason)) = (stuck, event) {
         payments::set_pending_reason(transaction, record.id, reason)?;
     }
     let event = if stuck { Event::Hold } else { event };
-    let record = transition::apply(transaction, &gateway.faults, record, event)?;
+    let record = transition::apply(transaction, &state.faults, record, event)?;
     Ok(Record { stuck, ..record })
 }
 

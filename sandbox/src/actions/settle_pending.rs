@@ -5,7 +5,7 @@ use rusqlite::Transaction;
 use crate::{
     actions::transition,
     domain::{Event, PaymentStatus},
-    gateway::Gateway,
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -13,42 +13,42 @@ use crate::{
 };
 
 /// Notes that a payment's status was asked for. The answer is of before.
-pub(crate) fn asked(gateway: &Gateway, record: &Record) -> Result<(), StoreError> {
-    let Some(limit) = gateway.settle_pending().after_queries else {
+pub(crate) fn asked(state: &State, record: &Record) -> Result<(), StoreError> {
+    let Some(limit) = state.settle_pending().after_queries else {
         return Ok(());
     };
     if record.payment.status != PaymentStatus::Pending {
         return Ok(());
     }
-    gateway.write(|transaction| {
+    state.write(|transaction| {
         if payments::count_pending_query(transaction, record.id)? >= limit {
-            settle(gateway, transaction, record.id)?;
+            settle(state, transaction, record.id)?;
         }
         Ok(())
     })
 }
 
 /// Settles what has been pending for long enough, and returns how many milliseconds later the next is due.
-pub(crate) fn settle_due(gateway: &Gateway) -> Result<Option<i64>, StoreError> {
-    let Some(after) = gateway.settle_pending().after else {
+pub(crate) fn settle_due(state: &State) -> Result<Option<i64>, StoreError> {
+    let Some(after) = state.settle_pending().after else {
         return Ok(None);
     };
     let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
-    let _age = gateway.age();
-    let now = gateway.clock().now_ms();
-    let due = gateway.read(|connection| payments::pending_since(connection, now.saturating_sub(after)))?;
+    let _age = state.age();
+    let now = state.clock().now_ms();
+    let due = state.read(|connection| payments::pending_since(connection, now.saturating_sub(after)))?;
     for id in due {
-        gateway.write(|transaction| settle(gateway, transaction, id))?;
+        state.write(|transaction| settle(state, transaction, id))?;
     }
-    let longest = gateway.read(payments::longest_pending)?;
-    Ok(longest.map(|since| since.saturating_add(after).saturating_sub(gateway.clock().now_ms()).max(0)))
+    let longest = state.read(payments::longest_pending)?;
+    Ok(longest.map(|since| since.saturating_add(after).saturating_sub(state.clock().now_ms()).max(0)))
 }
 
-fn settle(gateway: &Gateway, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+fn settle(state: &State, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
     let record = payments::by_id(transaction, id)?;
     if record.payment.status != PaymentStatus::Pending {
         return Ok(());
     }
     let event = payments::pending_reason(transaction, id)?.map_or(Event::Charge, Event::Reject);
-    transition::apply(transaction, &gateway.faults, record, event).map(drop)
+    transition::apply(transaction, &state.faults, record, event).map(drop)
 }

@@ -8,7 +8,7 @@ use crate::{
         Event, Payment, PaymentStatus, RejectReason,
         test_data::{self, TestOutcome},
     },
-    gateway::Gateway,
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -26,14 +26,14 @@ pub(crate) enum OtpResult {
 }
 
 /// Submits a one-time password for a payment.
-pub(crate) fn submit_otp(gateway: &Gateway, id: i64, otp: &str) -> Result<OtpResult, StoreError> {
-    gateway.write(|transaction| {
+pub(crate) fn submit_otp(state: &State, id: i64, otp: &str) -> Result<OtpResult, StoreError> {
+    state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
         let Some((right, outcome)) = awaited(&record.payment) else {
             return Ok(OtpResult::NotAwaited(record));
         };
         if bool::from(otp.trim().as_bytes().ct_eq(right.as_bytes())) {
-            return settle(gateway, transaction, record, outcome.event()).map(OtpResult::Right);
+            return settle(state, transaction, record, outcome.event()).map(OtpResult::Right);
         }
         payments::spend_otp_attempt(transaction, id)?;
         let record = payments::by_id(transaction, id)?;
@@ -41,19 +41,19 @@ pub(crate) fn submit_otp(gateway: &Gateway, id: i64, otp: &str) -> Result<OtpRes
             return Ok(OtpResult::Wrong(record));
         }
         let exhausted = Event::Reject(RejectReason::OtpAttemptsExhausted);
-        settle(gateway, transaction, record, exhausted).map(OtpResult::Wrong)
+        settle(state, transaction, record, exhausted).map(OtpResult::Wrong)
     })
 }
 
 /// The payer gives up. Of a payment that no longer waits for its payer, nothing changes.
-pub(crate) fn cancel(gateway: &Gateway, id: i64) -> Result<Record, StoreError> {
-    gateway.write(|transaction| {
+pub(crate) fn cancel(state: &State, id: i64) -> Result<Record, StoreError> {
+    state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
         if record.payment.status != PaymentStatus::Created {
             return Ok(record);
         }
         let cancelled = Event::Reject(RejectReason::CancelledByPayer);
-        settle(gateway, transaction, record, cancelled)
+        settle(state, transaction, record, cancelled)
     })
 }
 

@@ -6,8 +6,8 @@ use crate::{
         PaymentStatus, Provider,
         test_data::{TestCard, TestOutcome, TestPhone, ThreeDs},
     },
-    gateway::Gateway,
     redact::mask,
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -23,9 +23,9 @@ pub(crate) enum Payer {
 
 /// Notes the choice; a card without a confirmation page is settled at once.
 /// A payer may choose again while nothing is decided, with the attempts that are left.
-pub(crate) fn submit_pay_form(gateway: &Gateway, id: i64, payer: Payer) -> Result<Record, StoreError> {
-    let three_ds_1_page = gateway.switches().three_ds_1_page;
-    gateway.write(|transaction| {
+pub(crate) fn submit_pay_form(state: &State, id: i64, payer: Payer) -> Result<Record, StoreError> {
+    let three_ds_1_page = state.switches().three_ds_1_page;
+    state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
         if record.payment.status != PaymentStatus::Created {
             return Ok(record);
@@ -42,7 +42,7 @@ pub(crate) fn submit_pay_form(gateway: &Gateway, id: i64, payer: Payer) -> Resul
         }
         let record = payments::by_id(transaction, id)?;
         match settles_at_once(payer, three_ds_1_page) {
-            Some(outcome) => settle(gateway, transaction, record, outcome.event()),
+            Some(outcome) => settle(state, transaction, record, outcome.event()),
             None => Ok(record),
         }
     })

@@ -26,11 +26,10 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     admin::answer::{Answer, Failure},
-    auth,
     encoding::FormPairs,
-    gateway::Gateway,
     rules::{FieldError, Members},
-    web::read_body,
+    state::State,
+    web::{auth, read_body},
 };
 
 pub(crate) use answer::errors_schema;
@@ -46,21 +45,21 @@ struct Call<'a> {
 }
 
 /// Adds the interface to the routes.
-pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
-    let gateway = Arc::clone(gateway);
-    router.route("/admin/{*path}", any(move |request: Request| exchange(Arc::clone(&gateway), request)))
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let state = Arc::clone(state);
+    router.route("/admin/{*path}", any(move |request: Request| exchange(Arc::clone(&state), request)))
 }
 
-async fn exchange(gateway: Arc<Gateway>, request: Request) -> Response {
+async fn exchange(state: Arc<State>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    if !auth::is_admin(&parts.headers, &gateway.admin_token) {
+    if !auth::is_admin(&parts.headers, &state.admin_token) {
         return Failure::unauthorized().into_response();
     }
     let body = match read_body(body).await {
         Ok(body) => body,
         Err(_) => return Failure::invalid(vec![FieldError::new("body", "could not be read")]).into_response(),
     };
-    match spawn_blocking(move || answer(&gateway, &parts.method, &parts.uri, &body)).await {
+    match spawn_blocking(move || answer(&state, &parts.method, &parts.uri, &body)).await {
         Ok(Ok(answer)) => answer.into_response(),
         Ok(Err(failure)) => failure.into_response(),
         Err(error) => Failure::internal(&error).into_response(),
@@ -68,14 +67,14 @@ async fn exchange(gateway: Arc<Gateway>, request: Request) -> Response {
 }
 
 /// Does what a request of the interface does, for a page: nothing, or what is wrong with which field.
-pub(crate) fn ask(gateway: &Gateway, method: &Method, path: &str, body: &Value) -> Result<(), Vec<FieldError>> {
+pub(crate) fn ask(state: &State, method: &Method, path: &str, body: &Value) -> Result<(), Vec<FieldError>> {
     let refused = |error: &dyn std::fmt::Display| vec![FieldError::new("path", error.to_string())];
     let uri: Uri = path.parse().map_err(|error: axum::http::uri::InvalidUri| refused(&error))?;
     let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
-    answer(gateway, method, &uri, &body).map(drop).map_err(Failure::into_errors)
+    answer(state, method, &uri, &body).map(drop).map_err(Failure::into_errors)
 }
 
-fn answer(gateway: &Gateway, method: &Method, uri: &Uri, body: &Bytes) -> Result<Answer, Failure> {
+fn answer(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Result<Answer, Failure> {
     let segments = segments(uri.path());
     let under_path: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, route.parameters(&segments)?))).collect();
     if under_path.is_empty() {
@@ -86,7 +85,7 @@ fn answer(gateway: &Gateway, method: &Method, uri: &Uri, body: &Bytes) -> Result
         return Err(Failure::wrong_method(&allowed.join(", ")));
     };
     let order = order(route, uri)?;
-    (route.answer)(gateway, &Call { parameters, order, body })
+    (route.answer)(state, &Call { parameters, order, body })
 }
 
 /// The order that the query names; a parameter that the route does not know is refused.

@@ -15,7 +15,7 @@ use crate::{
     domain::{EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
     faults::FaultName,
     flows::status_reply,
-    gateway::Gateway,
+    state::State,
     store::{
         callbacks::{self, CallbackAttempt},
         exchanges::{self, ReceivedRequest},
@@ -196,18 +196,18 @@ struct Callbacks<'a> {
     callbacks: Vec<CallbackView<'a>>,
 }
 
-pub(super) fn ledger(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let payments = gateway.read(|connection| payments::all(connection, call.order.as_deref()))?;
+pub(super) fn ledger(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let payments = state.read(|connection| payments::all(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Ledger { payments: payments.iter().map(PaymentView::from).collect() })
 }
 
-pub(super) fn requests(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let requests = gateway.read(|connection| exchanges::all(connection, call.order.as_deref()))?;
+pub(super) fn requests(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let requests = state.read(|connection| exchanges::all(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Requests { requests: requests.iter().map(RequestView::from).collect() })
 }
 
-pub(super) fn callbacks(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let callbacks = gateway.read(|connection| callbacks::attempts(connection, call.order.as_deref()))?;
+pub(super) fn callbacks(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let callbacks = state.read(|connection| callbacks::attempts(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Callbacks { callbacks: callbacks.iter().map(CallbackView::from).collect() })
 }
 

@@ -10,7 +10,7 @@ use crate::{
         answer::{Answer, Failure},
         clock, faults, payments, records, switches, test_data,
     },
-    gateway::Gateway,
+    state::State,
 };
 
 /// The query parameter for one order.
@@ -34,7 +34,7 @@ pub(crate) struct Route {
     /// What a success says, if anything.
     pub(crate) says: Option<fn(&mut SchemaGenerator) -> Schema>,
     pub(crate) refusals: &'static [Refused],
-    pub(super) answer: fn(&Gateway, &Call<'_>) -> Result<Answer, Failure>,
+    pub(super) answer: fn(&State, &Call<'_>) -> Result<Answer, Failure>,
 }
 
 /// A refusal that not every route has.
@@ -67,7 +67,7 @@ impl Route {
         method: Method,
         path: &'static str,
         summary: &'static str,
-        answer: fn(&Gateway, &Call<'_>) -> Result<Answer, Failure>,
+        answer: fn(&State, &Call<'_>) -> Result<Answer, Failure>,
     ) -> Self {
         Self {
             method,

@@ -12,8 +12,8 @@ use crate::{
         members,
     },
     domain::Language,
-    gateway::Gateway,
     settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
+    state::State,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -65,12 +65,12 @@ pub(super) fn changes() -> Value {
     schema
 }
 
-pub(super) fn show(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
-    Answer::json(StatusCode::OK, &SwitchesView::from(gateway.switches()))
+pub(super) fn show(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
+    Answer::json(StatusCode::OK, &SwitchesView::from(state.switches()))
 }
 
 /// Sets what is named and leaves the rest; nothing where anything in it is wrong.
-pub(super) fn change(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn change(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
     let mut members = members(call.body)?;
     let reused = members.word("reused_order_number", &ReusedOrderNumber::ALL, ReusedOrderNumber::as_str);
     let numbers = members.word("status_numbers", &StatusNumbers::ALL, StatusNumbers::as_str);
@@ -79,7 +79,7 @@ pub(super) fn change(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failu
     let language = members.word("language", &Language::ALL, Language::code);
     let dialect = members.word("dialect", &Dialect::ALL, Dialect::as_str);
     members.finish().map_err(Failure::invalid)?;
-    let changed = gateway.change_switches(|now| Switches {
+    let changed = state.change_switches(|now| Switches {
         reused_order_number: reused.unwrap_or(now.reused_order_number),
         status_numbers: numbers.unwrap_or(now.status_numbers),
         three_ds_1_page: page.unwrap_or(now.three_ds_1_page),

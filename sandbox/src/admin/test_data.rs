@@ -13,7 +13,7 @@ use crate::{
         Provider,
         test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
     },
-    gateway::Gateway,
+    state::State,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -79,7 +79,7 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<TestData>()
 }
 
-pub(super) fn show(_: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn show(_: &State, _: &Call<'_>) -> Result<Answer, Failure> {
     let cards = TEST_CARDS.iter().map(CardView::from).collect();
     let phones = TEST_PHONES.iter().map(PhoneView::from).collect();
     Answer::json(StatusCode::OK, &TestData { cards, phones })

@@ -27,7 +27,7 @@ impl Control {
             return self.ask_for_token(call, document, call.query.get("number"), None);
         };
         let number = form.get("number");
-        let is_admin = || form.get("token").as_bytes().ct_eq(self.gateway.admin_token.as_bytes()).into();
+        let is_admin = || form.get("token").as_bytes().ct_eq(self.state.admin_token.as_bytes()).into();
         if let Err(refusal) = self.door.knock(call, form, is_admin) {
             return self.ask_for_token(call, document, number, Some(&refusal));
         }

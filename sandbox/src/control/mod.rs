@@ -21,9 +21,9 @@ use crate::{
     admin,
     control::posted::Posted,
     domain::Language,
-    gateway::Gateway,
-    line::Line,
+    net::Line,
     rules::FieldError,
+    state::State,
     web::{self, Call, Document, Door, Visitor, sessions::is_same_token},
 };
 
@@ -31,13 +31,16 @@ const PATH: &str = "/control";
 
 /// What the page works with.
 struct Control {
-    gateway: Arc<Gateway>,
+    state: Arc<State>,
     door: Door,
 }
 
 /// Adds the page to the routes.
-pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
-    let control = Arc::new(Control { gateway: Arc::clone(gateway), door: Door::new(gateway, "control") });
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let control = Arc::new(Control {
+        state: Arc::clone(state),
+        door: Door::new(&state.public_url, state.options.tls.is_some(), "control"),
+    });
     let handler =
         move |ConnectInfo(line): ConnectInfo<Line>, request: Request| exchange(Arc::clone(&control), line, request);
     let router = router.route(PATH, any(handler.clone())).route("/control/", any(handler.clone()));
@@ -64,7 +67,7 @@ impl Control {
         };
         let visitor = Visitor { name: "admin".to_owned(), csrf };
         let show = |status, posted: &Posted<'_>| {
-            page::show(&self.gateway, document.clone(), visitor.clone(), status, &call.query, posted)
+            page::show(&self.state, document.clone(), visitor.clone(), status, &call.query, posted)
         };
         let Some(form) = &call.form else {
             return if rest.is_empty() { show(StatusCode::OK, &Posted::NOTHING) } else { to_the_page(&document, "") };
@@ -82,7 +85,7 @@ impl Control {
         let Some(wish) = forms::read(rest, form) else {
             return refuse(StatusCode::NOT_FOUND, &[FieldError::new("page", "there is no such form")]);
         };
-        match admin::ask(&self.gateway, &wish.method, &wish.path, &wish.body) {
+        match admin::ask(&self.state, &wish.method, &wish.path, &wish.body) {
             Ok(()) => to_the_page(&document, wish.done),
             Err(errors) => {
                 let errors: Vec<_> = errors.into_iter().map(|error| forms::in_its_words(rest, error)).collect();

@@ -11,8 +11,8 @@ use crate::{
     },
     encoding::FormPairs,
     faults::{ActiveFault, FaultName},
-    gateway::Gateway,
     settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
+    state::State,
     web::{self, Document, Policy, Section, Staff, Visitor},
 };
 
@@ -64,16 +64,16 @@ struct Fault {
 
 /// Shows it.
 pub(super) fn show(
-    gateway: &Gateway,
+    state: &State,
     document: Document,
     visitor: Visitor,
     status: StatusCode,
     query: &FormPairs,
     posted: &Posted<'_>,
 ) -> Response {
-    let switches = gateway.switches();
-    let now = gateway.clock().now_ms();
-    let settle_pending = gateway.settle_pending();
+    let switches = state.switches();
+    let now = state.clock().now_ms();
+    let settle_pending = state.settle_pending();
     let page = Page {
         document,
         csrf: visitor.csrf.clone(),
@@ -85,10 +85,10 @@ pub(super) fn show(
         redirect_declines: switches.redirect_declines,
         switches: choices(switches),
         now: clock::local_date_time(now).replace('T', " "),
-        ahead: ahead(gateway.clock().ahead_ms()),
+        ahead: ahead(state.clock().ahead_ms()),
         settle_after_queries: settle_pending.after_queries.map(|count| count.to_string()).unwrap_or_default(),
         settle_after_s: settle_pending.after.map(|after| after.as_secs_f64().to_string()).unwrap_or_default(),
-        faults: gateway.faults.list().iter().map(Fault::from).collect(),
+        faults: state.faults.list().iter().map(Fault::from).collect(),
         fault_names: FaultName::ALL,
         endpoints: EndpointName::ALL,
         cards: &TEST_CARDS,

@@ -194,8 +194,8 @@ impl Sums {
 
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let span = Span::ALL.into_iter().find(|span| span.as_str() == visit.query.get("span")).unwrap_or(Span::Month);
-    let from = span.from(visit.gateway.clock().now_ms());
-    let alike = visit.gateway.store.browse(|connection| statistics::alike(connection, from))?;
+    let from = span.from(visit.state.clock().now_ms());
+    let alike = visit.state.store.browse(|connection| statistics::alike(connection, from))?;
     let mut total = Sums::default();
     let mut by_means: BTreeMap<Means, Sums> =
         [Means::Cards, Means::Wallets, Means::Qr].map(|means| (means, Sums::default())).into();

@@ -14,7 +14,7 @@ use tokio::{runtime::Handle, task::spawn_blocking};
 use crate::{
     dashboard::{Answer, Visit, filter::Wish, text},
     domain::Provider,
-    gateway::Gateway,
+    state::State,
     store::{
         StoreError,
         browse::{self, Entry, Filter, Sort, Start},
@@ -52,7 +52,7 @@ pub(super) fn file(visit: &Visit<'_>) -> Answer {
         return Ok((StatusCode::BAD_REQUEST, text).into_response());
     }
     let (sender, channel) = Channel::<Bytes, io::Error>::new(1);
-    Handle::current().spawn(write(Arc::clone(visit.gateway), wish, sender));
+    Handle::current().spawn(write(Arc::clone(visit.state), wish, sender));
     let mut response = Response::new(Body::new(channel));
     for (name, value) in [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
@@ -67,7 +67,7 @@ pub(super) fn file(visit: &Visit<'_>) -> Answer {
 
 /// Chunk after chunk, until the end or until nobody reads on; whoever reads slowly keeps no thread waiting. A failure in the middle
 /// breaks the transfer off, so that nobody takes a part for the whole.
-async fn write(gateway: Arc<Gateway>, wish: Wish, mut sender: Sender<Bytes, io::Error>) {
+async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Error>) {
     let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();
     head.extend(lines([COLUMNS.map(str::to_owned).to_vec()]));
     if sender.send_data(head.into()).await.is_err() {
@@ -76,8 +76,8 @@ async fn write(gateway: Arc<Gateway>, wish: Wish, mut sender: Sender<Bytes, io::
     let (filter, sort) = (Arc::new(wish.filter), wish.sort);
     let mut start = Some(Start::First);
     while let Some(from) = start {
-        let (gateway, filter) = (Arc::clone(&gateway), Arc::clone(&filter));
-        let read = spawn_blocking(move || chunk(&gateway, &filter, sort, from)).await;
+        let (state, filter) = (Arc::clone(&state), Arc::clone(&filter));
+        let read = spawn_blocking(move || chunk(&state, &filter, sort, from)).await;
         let (chunk, next) = match read {
             Ok(Ok(read)) => read,
             Ok(Err(error)) => {
@@ -94,8 +94,8 @@ async fn write(gateway: Arc<Gateway>, wish: Wish, mut sender: Sender<Bytes, io::
 }
 
 /// The lines of the payments from a place on, and where the next ones start, if there are any.
-fn chunk(gateway: &Gateway, filter: &Filter, sort: Sort, start: Start) -> Result<(Vec<u8>, Option<Start>), StoreError> {
-    let page = gateway.store.browse(|connection| browse::page(connection, filter, sort, start, CHUNK))?;
+fn chunk(state: &State, filter: &Filter, sort: Sort, start: Start) -> Result<(Vec<u8>, Option<Start>), StoreError> {
+    let page = state.store.browse(|connection| browse::page(connection, filter, sort, start, CHUNK))?;
     let next = page.rows.last().filter(|_| page.has_later).map(|last| Start::After(last.place));
     Ok((lines(page.rows.iter().map(cells)), next))
 }

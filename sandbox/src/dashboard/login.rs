@@ -75,7 +75,7 @@ impl Dashboard {
 
     /// Both are looked at in any case, in constant time.
     fn is_merchant(&self, form: &FormPairs) -> bool {
-        let options = &self.gateway.options;
+        let options = &self.state.options;
         let login = form.get("login").as_bytes().ct_eq(options.login.as_bytes());
         let password = form.raw("password").as_bytes().ct_eq(options.password.as_bytes());
         (login & password).into()

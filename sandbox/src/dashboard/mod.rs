@@ -27,8 +27,8 @@ use tokio::task::spawn_blocking;
 use crate::{
     domain::Language,
     encoding::FormPairs,
-    gateway::Gateway,
-    line::Line,
+    net::Line,
+    state::State,
     store::StoreError,
     web::{self, Call, Document, Door, Policy, Section, Staff, Visitor, sessions::is_same_token},
 };
@@ -37,13 +37,16 @@ const PREFIX: &str = "/dashboard";
 
 /// What the dashboard's pages work with.
 struct Dashboard {
-    gateway: Arc<Gateway>,
+    state: Arc<State>,
     door: Door,
 }
 
 /// Adds the dashboard to the routes.
-pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
-    let dashboard = Arc::new(Dashboard { gateway: Arc::clone(gateway), door: Door::new(gateway, "dashboard") });
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let dashboard = Arc::new(Dashboard {
+        state: Arc::clone(state),
+        door: Door::new(&state.public_url, state.options.tls.is_some(), "dashboard"),
+    });
     let handler =
         move |ConnectInfo(line): ConnectInfo<Line>, request: Request| exchange(Arc::clone(&dashboard), line, request);
     let router = router.route(PREFIX, any(handler.clone())).route("/dashboard/", any(handler.clone()));
@@ -52,7 +55,7 @@ pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
 
 /// What somebody who is logged in asks for.
 struct Visit<'a> {
-    gateway: &'a Arc<Gateway>,
+    state: &'a Arc<State>,
     document: Document,
     visitor: Visitor,
     query: &'a FormPairs,
@@ -100,8 +103,8 @@ impl Dashboard {
         let Some(csrf) = self.door.csrf(call) else {
             return self.to_login(call, &document);
         };
-        let visitor = Visitor { name: self.gateway.options.login.clone(), csrf };
-        let visit = Visit { gateway: &self.gateway, document, visitor, query: &call.query };
+        let visitor = Visitor { name: self.state.options.login.clone(), csrf };
+        let visit = Visit { state: &self.state, document, visitor, query: &call.query };
         let answer = match &call.form {
             None => show(&visit, &segments),
             Some(form) if !is_same_token(form.get("csrf"), &visit.visitor.csrf) => Ok(forbidden(&visit)),

@@ -60,7 +60,7 @@ pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
     let Ok(id) = id.parse() else {
         return Ok(not_found(visit));
     };
-    let found = visit.gateway.store.browse(|connection| {
+    let found = visit.state.store.browse(|connection| {
         let Some(record) = browse::by_id(connection, id)? else {
             return Ok(None);
         };

@@ -33,7 +33,7 @@ struct Row {
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let name = visit.query.get("name");
     let rows = visit
-        .gateway
+        .state
         .store
         .browse(|connection| received::latest(connection, (!name.is_empty()).then_some(name), SHOWN))?;
     let rows = rows.into_iter().map(|request| Row {
@@ -45,7 +45,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
         document: visit.document.clone(),
         staff: visit.staff(Section::Receiver),
         csrf: visit.visitor.csrf.clone(),
-        address: format!("{}{}", visit.gateway.public_url, receiver::PREFIX),
+        address: format!("{}{}", visit.state.public_url, receiver::PREFIX),
         name: name.to_owned(),
         rows: rows.collect(),
     };
@@ -54,6 +54,6 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
 
 /// Forgets what came so far.
 pub(super) fn forget(visit: &Visit<'_>) -> Answer {
-    visit.gateway.store.write(received::forget)?;
+    visit.state.store.write(received::forget)?;
     Ok(web::see_other(&format!("{}dashboard/receiver", visit.document.root)))
 }

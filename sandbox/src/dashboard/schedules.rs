@@ -144,13 +144,13 @@ struct Sums {
 
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let unit = UNITS.into_iter().find(|unit| unit.as_str() == visit.query.get("by")).unwrap_or(Unit::Day);
-    let now = unit.period(visit.gateway.clock().now_ms());
+    let now = unit.period(visit.state.clock().now_ms());
     let asked: Option<i64> = visit.query.get("end").parse().ok();
     // A page before the first payments is empty; one before the calendar begins would have no name.
     let end = asked.unwrap_or(now).clamp(unit.period(0) + unit.shown(), now);
     let first = end - unit.shown() + 1;
     let counted = visit
-        .gateway
+        .state
         .store
         .browse(|connection| statistics::by_time(connection, unit, unit.start(first), unit.start(end + 1)))?;
     let currency = main_currency(&counted);

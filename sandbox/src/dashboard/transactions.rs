@@ -68,7 +68,7 @@ struct Row {
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let wish = Wish::read(visit.query);
     let (page, count) = if wish.problems.is_empty() {
-        visit.gateway.store.browse(|connection| {
+        visit.state.store.browse(|connection| {
             let page = browse::page(connection, &wish.filter, wish.sort, wish.start, PAGE_SIZE)?;
             // All there is stands on one page: it need not be looked for once more.
             let is_all = wish.start == Start::First && !page.has_later;

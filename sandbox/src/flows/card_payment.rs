@@ -14,12 +14,12 @@ use crate::{
     },
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
-    gateway::{Gateway, new_gateway_number},
     pages,
     redact::mask,
     refusal::Refusal,
     reply::Reply,
     rules::{self, Problem, Spanning},
+    state::{State, new_gateway_number},
     store::payments::{NewPayment, Record},
 };
 
@@ -119,13 +119,13 @@ fn check_expiry(fields: &mut Fields, expiry: Option<(i32, Month)>, today: Date) 
     }
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
-    check_expiry(&mut fields, request.expiry, gateway.clock().today());
+    check_expiry(&mut fields, request.expiry, state.clock().today());
     fields.finish()?;
     let card = request.card.ok_or_else(|| Refusal::Internal("a card without a test card".to_owned()))?;
 
-    let confirmation_page = has_confirmation_page(card, gateway.switches().three_ds_1_page);
+    let confirmation_page = has_confirmation_page(card, state.switches().three_ds_1_page);
     let new = NewPayment {
         kind: PaymentKind::Card,
         order_number: request.order_number,
@@ -144,15 +144,15 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         confirmation_page,
     };
     let at_once = (!confirmation_page).then(|| card.outcome.event());
-    created(gateway, &register(gateway, &new, at_once)?)
+    created(state, &register(state, &new, at_once)?)
 }
 
-fn created(gateway: &Gateway, record: &Record) -> Result<Reply, Refusal> {
+fn created(state: &State, record: &Record) -> Result<Reply, Refusal> {
     let payment = &record.payment;
     if payment.reject_reason == Some(RejectReason::ProcessingError) {
         return Err(Refusal::CardError);
     }
-    Ok(reply(record, &gateway.page_url(pages::three_ds::PATH, &payment.gateway_number)).about_stuck(record.stuck))
+    Ok(reply(record, &state.page_url(pages::three_ds::PATH, &payment.gateway_number)).about_stuck(record.stuck))
 }
 
 /// The answer about a payment that was made; where a page confirms it, it is this one.

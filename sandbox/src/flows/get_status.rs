@@ -10,11 +10,11 @@ use crate::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
-    gateway::Gateway,
     refusal::Refusal,
     reply::Reply,
     rules,
     settings::StatusNumbers,
+    state::State,
     store::payments,
 };
 
@@ -39,12 +39,12 @@ fn take(fields: &mut Fields) -> (String, Option<Provider>) {
     (fields.required("orderNumber", rules::text()), fields.required("provider", rules::provider()))
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let (number, provider) = take(&mut fields);
     fields.finish()?;
-    let any = gateway.switches().status_numbers == StatusNumbers::Any;
+    let any = state.switches().status_numbers == StatusNumbers::Any;
     let provider = provider.ok_or(Refusal::NotFound)?;
-    let found = gateway.read(|connection| {
+    let found = state.read(|connection| {
         let by_order = payments::by_order_number_and_provider(connection, &number, provider)?;
         if by_order.is_some() || !any {
             return Ok(by_order);
@@ -53,6 +53,6 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         Ok(by_gateway.filter(|record| record.payment.provider == Some(provider)))
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
-    settle_pending::asked(gateway, &record)?;
-    Ok(status_reply(&number, &record.payment, gateway.switches().language))
+    settle_pending::asked(state, &record)?;
+    Ok(status_reply(&number, &record.payment, state.switches().language))
 }

@@ -12,10 +12,10 @@ use crate::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{STATUS_CODES, code_and_message},
     },
-    gateway::Gateway,
     refusal::Refusal,
     reply::Reply,
     rules::{self, Problem, Violation},
+    state::State,
     store::payments,
 };
 
@@ -58,19 +58,19 @@ fn take(fields: &mut Fields) -> (String, String, Option<String>) {
     )
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let (number, otp, payment_id) = take(&mut fields);
     fields.finish()?;
 
-    let record = gateway
+    let record = state
         .read(|connection| payments::by_order_number_and_kind(connection, &number, PaymentKind::Mbank))?
         .ok_or(Refusal::NotFound)?;
     if payment_id.is_some_and(|id| id != record.payment.gateway_number) {
         let violation = Violation::new("paymentId", Problem::MismatchedPaymentId);
         return Err(Refusal::Invalid(vec![violation]));
     }
-    match submit_otp(gateway, record.id, &otp)? {
-        OtpResult::Right(record) => Ok(reply(&record.payment, gateway.switches().language).about_stuck(record.stuck)),
+    match submit_otp(state, record.id, &otp)? {
+        OtpResult::Right(record) => Ok(reply(&record.payment, state.switches().language).about_stuck(record.stuck)),
         OtpResult::Wrong(record) => Err(Refusal::WrongOtp {
             order_number: record.payment.order_number,
             status: record.payment.status,

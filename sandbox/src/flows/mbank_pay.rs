@@ -12,11 +12,11 @@ use crate::{
     },
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
-    gateway::{Gateway, new_gateway_number},
     redact::mask,
     refusal::Refusal,
     reply::Reply,
     rules,
+    state::{State, new_gateway_number},
     store::payments::NewPayment,
 };
 
@@ -73,7 +73,7 @@ fn take(fields: &mut Fields) -> Request {
     }
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
 
@@ -94,7 +94,7 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         callback_url: request.callback_url,
         confirmation_page: false,
     };
-    Ok(reply(&register(gateway, &new, None)?.payment))
+    Ok(reply(&register(state, &new, None)?.payment))
 }
 
 /// The answer about a payment that was made.

@@ -15,7 +15,7 @@ pub(crate) mod status_reply;
 use axum::http::Method;
 use schemars::{Schema, SchemaGenerator};
 
-use crate::{domain::EndpointName, fields::Fields, gateway::Gateway, refusal::Refusal, reply::Reply};
+use crate::{domain::EndpointName, fields::Fields, refusal::Refusal, reply::Reply, state::State};
 
 /// Where an endpoint's fields are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) struct Endpoint {
     pub(crate) input: Input,
     /// The field that names the payment, for the log of requests.
     pub(crate) subject: Option<&'static str>,
-    pub(crate) answer: fn(&Gateway, Fields) -> Result<Reply, Refusal>,
+    pub(crate) answer: fn(&State, Fields) -> Result<Reply, Refusal>,
     pub(crate) description: Description,
 }
 

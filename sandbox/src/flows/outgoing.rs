@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use crate::{
     faults::{Fault, FaultName},
-    line::{Cut, Line, Until},
+    net::{Cut, Line, Until},
     redact::transcript,
     reply::Reply,
     settings::Dialect,

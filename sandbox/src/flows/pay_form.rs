@@ -11,11 +11,11 @@ use crate::{
     domain::{EndpointName, PaymentKind, codes},
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
-    gateway::{Gateway, new_gateway_number},
     pages,
     refusal::Refusal,
     reply::Reply,
     rules,
+    state::{State, new_gateway_number},
     store::payments::NewPayment,
 };
 
@@ -65,7 +65,7 @@ fn take(fields: &mut Fields) -> Request {
     }
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
 
@@ -86,8 +86,8 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         callback_url: Some(request.callback_url),
         confirmation_page: false,
     };
-    let record = register(gateway, &new, None)?;
-    let url = gateway.page_url(pages::pay_form::PATH, &record.payment.gateway_number);
+    let record = register(state, &new, None)?;
+    let url = state.page_url(pages::pay_form::PATH, &record.payment.gateway_number);
     Ok(reply(&url).about(record.id))
 }
 

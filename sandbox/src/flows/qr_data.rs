@@ -11,11 +11,11 @@ use crate::{
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
-    gateway::{Gateway, new_gateway_number},
     pages,
     refusal::Refusal,
     reply::Reply,
     rules,
+    state::{State, new_gateway_number},
     store::payments::{NewPayment, Record},
 };
 
@@ -69,11 +69,11 @@ pub(super) fn with_sum(fields: &mut Fields, sum: Option<i64>) -> Request {
     }
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
-    let record = register_qr(gateway, request)?;
-    Ok(reply(&record.payment, &payload(gateway, &record)).about(record.id))
+    let record = register_qr(state, request)?;
+    Ok(reply(&record.payment, &payload(state, &record)).about(record.id))
 }
 
 /// The answer about a transaction that was made.
@@ -83,7 +83,7 @@ pub(crate) fn reply(payment: &Payment, payload: &str) -> Reply {
 }
 
 /// Registers the transaction.
-pub(super) fn register_qr(gateway: &Gateway, request: Request) -> Result<Record, RegisterError> {
+pub(super) fn register_qr(state: &State, request: Request) -> Result<Record, RegisterError> {
     let Request { sum, requisite, callback_url } = request;
     let new = NewPayment {
         kind: PaymentKind::Qr,
@@ -103,10 +103,10 @@ pub(super) fn register_qr(gateway: &Gateway, request: Request) -> Result<Record,
         callback_url,
         confirmation_page: false,
     };
-    register(gateway, &new, None)
+    register(state, &new, None)
 }
 
 /// The text in the QR code: a link to the payer's page.
-pub(super) fn payload(gateway: &Gateway, record: &Record) -> String {
-    gateway.page_url(pages::qr::PATH, &record.payment.gateway_number)
+pub(super) fn payload(state: &State, record: &Record) -> String {
+    state.page_url(pages::qr::PATH, &record.payment.gateway_number)
 }

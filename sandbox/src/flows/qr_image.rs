@@ -10,11 +10,11 @@ use crate::{
         Answers, Description, Endpoint, Input,
         qr_data::{Request, payload, register_qr, with_sum},
     },
-    gateway::Gateway,
     qr_png,
     refusal::Refusal,
     reply::Reply,
     rules,
+    state::State,
 };
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
@@ -39,10 +39,10 @@ fn take(fields: &mut Fields) -> Request {
     with_sum(fields, Some(sum))
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let request = take(&mut fields);
     fields.finish()?;
-    let record = register_qr(gateway, request)?;
-    let png = qr_png::draw(&payload(gateway, &record)).map_err(Refusal::Internal)?;
+    let record = register_qr(state, request)?;
+    let png = qr_png::draw(&payload(state, &record)).map_err(Refusal::Internal)?;
     Ok(Reply::image(STANDARD.encode(png)).about(record.id))
 }

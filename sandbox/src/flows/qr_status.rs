@@ -10,10 +10,10 @@ use crate::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
-    gateway::Gateway,
     refusal::Refusal,
     reply::Reply,
     rules,
+    state::State,
     store::payments,
 };
 
@@ -38,12 +38,12 @@ fn take(fields: &mut Fields) -> String {
     fields.required("transaction_id", rules::text())
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let id = take(&mut fields);
     fields.finish()?;
-    let record = gateway
+    let record = state
         .read(|connection| payments::by_order_number_and_kind(connection, &id, PaymentKind::Qr))?
         .ok_or(Refusal::NotFound)?;
-    settle_pending::asked(gateway, &record)?;
-    Ok(status_reply(&id, &record.payment, gateway.switches().language))
+    settle_pending::asked(state, &record)?;
+    Ok(status_reply(&id, &record.payment, state.switches().language))
 }

@@ -10,11 +10,11 @@ use crate::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
-    gateway::Gateway,
     refusal::Refusal,
     reply::Reply,
     rules,
     settings::StatusNumbers,
+    state::State,
     store::payments,
 };
 
@@ -41,11 +41,11 @@ fn take(fields: &mut Fields) -> (String, Option<String>) {
     (fields.required("orderNumber", rules::text()), fields.optional("language", rules::language()))
 }
 
-fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let (number, language) = take(&mut fields);
     fields.finish()?;
-    let any = gateway.switches().status_numbers == StatusNumbers::Any;
-    let found = gateway.read(|connection| {
+    let any = state.switches().status_numbers == StatusNumbers::Any;
+    let found = state.read(|connection| {
         if let Some(record) = payments::by_gateway_number(connection, &number)? {
             return Ok(Some(record));
         }
@@ -54,7 +54,7 @@ fn answer(gateway: &Gateway, mut fields: Fields) -> Result<Reply, Refusal> {
         Ok(by_order.filter(|record| any || record.payment.kind == PaymentKind::PayForm))
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
-    settle_pending::asked(gateway, &record)?;
-    let language = gateway.language(language.as_deref());
+    settle_pending::asked(state, &record)?;
+    let language = state.language(language.as_deref());
     Ok(status_reply(&number, &record.payment, language))
 }

@@ -19,7 +19,7 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
-use crate::{actions::notices, gateway::Gateway};
+use crate::{actions::notices, state::State};
 
 /// Where it is.
 pub(crate) const PATH: &str = "/openapi.json";
@@ -33,31 +33,31 @@ const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoi
     A path takes the methods that stand here; every other one is answered with HTTP 405, whose `Allow` names them.";
 
 /// Adds the document to the routes.
-pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
-    let gateway = Arc::clone(gateway);
-    let shown = Arc::clone(&gateway);
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let state = Arc::clone(state);
+    let shown = Arc::clone(&state);
     let router = router.route(page::PATH, get(move || made(Arc::clone(&shown), page::show)));
-    router.route(PATH, get(move || made(Arc::clone(&gateway), serve)))
+    router.route(PATH, get(move || made(Arc::clone(&state), serve)))
 }
 
 /// Made anew each time, which takes a while: away from the network's threads.
-async fn made(gateway: Arc<Gateway>, make: fn(&Gateway) -> Response) -> Response {
-    match spawn_blocking(move || make(&gateway)).await {
+async fn made(state: Arc<State>, make: fn(&State) -> Response) -> Response {
+    match spawn_blocking(move || make(&state)).await {
         Ok(response) => response,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
-fn serve(gateway: &Gateway) -> Response {
+fn serve(state: &State) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")];
-    (headers, document(gateway).to_string()).into_response()
+    (headers, document(state).to_string()).into_response()
 }
 
 /// The document.
-pub(crate) fn document(gateway: &Gateway) -> Value {
+pub(crate) fn document(state: &State) -> Value {
     let mut generator = generator();
     let mut paths = Map::new();
-    endpoints::describe(&mut generator, &mut paths, gateway.clock().today());
+    endpoints::describe(&mut generator, &mut paths, state.clock().today());
     admin::describe(&mut generator, &mut paths);
     let callback = notices::schema(&mut generator);
     json!({
@@ -68,7 +68,7 @@ pub(crate) fn document(gateway: &Gateway) -> Value {
             "description": ABOUT,
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
-        "servers": [{ "url": gateway.public_url }],
+        "servers": [{ "url": state.public_url }],
         "tags": [
             { "name": endpoints::TAG, "description": "The nine endpoints of the gateway's interface." },
             { "name": admin::TAG, "description": "What happened, and what is to happen. Faults touch nothing here." },

@@ -8,11 +8,11 @@ use crate::{
     admin::ROUTES,
     domain::Language,
     flows::{ENDPOINTS, Input},
-    gateway::Gateway,
     openapi::{
         CALLBACK, document,
         field::{self, Field, Said},
     },
+    state::State,
     web::{self, Document, Policy, Section, Staff},
 };
 
@@ -66,9 +66,9 @@ struct Answer {
 }
 
 /// Shows it.
-pub(super) fn show(gateway: &Gateway) -> Response {
-    let described = document(gateway);
-    let base_url = gateway.public_url.clone();
+pub(super) fn show(state: &State) -> Response {
+    let described = document(state);
+    let base_url = state.public_url.clone();
     let endpoints = ENDPOINTS.iter().map(|endpoint| {
         let curl = endpoint_curl(&base_url, endpoint.name.path(), endpoint.input, endpoint.description.example);
         operation(&described, endpoint.method.as_str(), endpoint.name.path(), curl)

@@ -31,7 +31,7 @@ pub(super) fn settled(view: &View<'_>) -> Response {
     let payment = &view.record.payment;
     let code = match (payment.status, payment.reject_reason) {
         (PaymentStatus::Charged, _) => Some(codes::SUCCESS),
-        (PaymentStatus::Rejected, Some(reason)) if view.gateway.switches().redirect_declines => Some(reason.code()),
+        (PaymentStatus::Rejected, Some(reason)) if view.state.switches().redirect_declines => Some(reason.code()),
         _ => None,
     };
     match code.and_then(|code| return_url(view, code)) {

@@ -28,9 +28,9 @@ use tokio::task::spawn_blocking;
 use crate::{
     domain::{Language, PaymentKind, PaymentStatus},
     encoding::FormPairs,
-    gateway::Gateway,
     messages::Message,
     pages::{frame::Frame, query::Query},
+    state::State,
     store::{
         StoreError,
         payments::{self, Record},
@@ -68,7 +68,7 @@ pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {
 
 /// What a page works with.
 pub(crate) struct View<'a> {
-    gateway: &'a Gateway,
+    state: &'a State,
     record: &'a Record,
     frame: &'a Frame,
     /// The test payer the form is to be filled with.
@@ -83,7 +83,7 @@ impl View<'_> {
 
     /// The address of the next page of this payment.
     fn next_page(&self, path: &str) -> String {
-        let url = self.gateway.page_url(path, &self.record.payment.gateway_number);
+        let url = self.state.page_url(path, &self.record.payment.gateway_number);
         match self.frame.chosen {
             Some(language) => format!("{url}&language={}", language.code()),
             None => url,
@@ -100,7 +100,7 @@ struct Visit {
 }
 
 /// Answers a request to a page.
-pub(crate) async fn visit(gateway: Arc<Gateway>, page: &'static Page, request: Request) -> Response {
+pub(crate) async fn visit(state: Arc<State>, page: &'static Page, request: Request) -> Response {
     let started = Instant::now();
     let (parts, body) = request.into_parts();
     let query = Query::parse(parts.uri.query().unwrap_or_default());
@@ -110,12 +110,12 @@ pub(crate) async fn visit(gateway: Arc<Gateway>, page: &'static Page, request: R
         Method::GET | Method::HEAD => None,
         Method::POST => match read_body(body).await {
             Ok(body) => Some(FormPairs::parse(&body)),
-            Err(_) => return trouble::unreadable(&frame(&gateway, page, &query, None, wish)),
+            Err(_) => return trouble::unreadable(&frame(&state, page, &query, None, wish)),
         },
         _ => return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response(),
     };
     let visit = Visit { query, wish, form };
-    let response = match spawn_blocking(move || answer(&gateway, page, &visit)).await {
+    let response = match spawn_blocking(move || answer(&state, page, &visit)).await {
         Ok(response) => response,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     };
@@ -134,23 +134,23 @@ fn accepted_language(headers: &HeaderMap) -> Option<Language> {
 }
 
 /// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the merchant's.
-fn frame(gateway: &Gateway, page: &Page, query: &Query, record: Option<&Record>, wish: Option<Language>) -> Frame {
+fn frame(state: &State, page: &Page, query: &Query, record: Option<&Record>, wish: Option<Language>) -> Frame {
     let registered = record.and_then(|record| record.language);
-    let language = query.language.or(registered).or(wish).unwrap_or_else(|| gateway.switches().language);
+    let language = query.language.or(registered).or(wish).unwrap_or_else(|| state.switches().language);
     Frame::new(page.path, query, language)
 }
 
-fn answer(gateway: &Gateway, page: &Page, visit: &Visit) -> Response {
-    let _age = gateway.age();
-    let frame = |record| frame(gateway, page, &visit.query, record, visit.wish);
-    let found = gateway.read(|connection| payments::by_gateway_number(connection, &visit.query.token));
+fn answer(state: &State, page: &Page, visit: &Visit) -> Response {
+    let _age = state.age();
+    let frame = |record| frame(state, page, &visit.query, record, visit.wish);
+    let found = state.read(|connection| payments::by_gateway_number(connection, &visit.query.token));
     let record = match found {
         Ok(Some(record)) if (page.is_for)(&record) => record,
         Ok(_) => return trouble::not_found(&frame(None)),
         Err(error) => return failed(&error, &frame(None)),
     };
     let frame = frame(Some(&record));
-    let view = View { gateway, record: &record, frame: &frame, fill: visit.query.fill.as_deref() };
+    let view = View { state, record: &record, frame: &frame, fill: visit.query.fill.as_deref() };
     if record.payment.status != PaymentStatus::Created {
         return finish::already(&view);
     }

@@ -104,7 +104,7 @@ fn cards(view: &View<'_>, check: ThreeDs) -> OfferGroup {
 }
 
 fn card_offer(view: &View<'_>, index: usize, card: &TestCard) -> Offer {
-    let fields = card_fields(card, view.gateway.clock().today());
+    let fields = card_fields(card, view.state.clock().today());
     Offer {
         key: format!("card-{index}"),
         label: in_fours(card.pan),

@@ -31,10 +31,10 @@ pub(super) fn show(view: &View<'_>) -> Response {
 pub(super) fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     let id = view.record.id;
     if form.get("action") == "cancel" {
-        let record = cancel(view.gateway, id)?;
+        let record = cancel(view.state, id)?;
         return Ok(with(view, &record, finish::settled));
     }
-    Ok(match submit_otp(view.gateway, id, form.get("otp"))? {
+    Ok(match submit_otp(view.state, id, form.get("otp"))? {
         OtpResult::Right(record) => with(view, &record, finish::settled),
         OtpResult::NotAwaited(record) => with(view, &record, finish::already),
         OtpResult::Wrong(record) if record.payment.status == PaymentStatus::Created => with(view, &record, wrong),

@@ -78,17 +78,17 @@ fn show(view: &View<'_>) -> Response {
 
 fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     if form.get("action") == "cancel" {
-        let record = cancel(view.gateway, view.record.id)?;
+        let record = cancel(view.state, view.record.id)?;
         return Ok(finish::settled(&View { record: &record, ..*view }));
     }
-    let payer = match pay_form_input::read(form, &view.record.payment, view.gateway.clock().today()) {
+    let payer = match pay_form_input::read(form, &view.record.payment, view.state.clock().today()) {
         Ok(payer) => payer,
         Err(mistakes) => {
             let values = Values { form, shows_card: false };
             return Ok(pay_form_page(view, StatusCode::BAD_REQUEST, &values, &mistakes, offers(view)));
         }
     };
-    let record = submit_pay_form(view.gateway, view.record.id, payer)?;
+    let record = submit_pay_form(view.state, view.record.id, payer)?;
     if record.payment.status != PaymentStatus::Created {
         return Ok(finish::settled(&View { record: &record, ..*view }));
     }
@@ -151,7 +151,7 @@ fn pay_form_page(
             .known_as("filled", "text", "cc-name"),
         phone: Field { input_type: "tel", ..field("phone", Message::Phone, Message::WrongPhone, Message::WrongPhone) }
             .known_as("phone", "tel", "tel"),
-        this_month: view.gateway.clock().today().to_string().chars().take(7).collect(),
+        this_month: view.state.clock().today().to_string().chars().take(7).collect(),
         pay: pay(view),
         summary,
         offers,

@@ -45,7 +45,7 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
         },
         _ => return Ok(ask_again(view, form, Message::NoDecision)),
     };
-    let record = decide_qr(view.gateway, view.record.id, decision)?;
+    let record = decide_qr(view.state, view.record.id, decision)?;
     Ok(finish::settled(&View { record: &record, ..*view }))
 }
 

@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{encoding::FormPairs, line::Line, web::read_body};
+use crate::{encoding::FormPairs, net::Line, web::read_body};
 
 /// What a page needs to know of a request, read whole.
 pub(crate) struct Call {

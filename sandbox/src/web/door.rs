@@ -1,9 +1,6 @@
 //! The door of a part of the merchant's side: who knows its secret gets a session, and guessers are kept out.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -13,7 +10,6 @@ use url::Url;
 
 use crate::{
     encoding::FormPairs,
-    gateway::Gateway,
     web::{
         Call, caller, cookie,
         lockout::Lockout,
@@ -23,7 +19,9 @@ use crate::{
 
 /// One door. Each has sessions and guessers of its own: who may go through one may not yet go through another.
 pub(crate) struct Door {
-    gateway: Arc<Gateway>,
+    public_url: String,
+    /// Whether the sandbox itself speaks TLS.
+    has_tls: bool,
     name: &'static str,
     sessions: Sessions,
     lockout: Lockout,
@@ -44,10 +42,11 @@ pub(crate) enum Refusal {
 impl Door {
     /// A closed door. The cookies' names carry the port: browsers send a cookie to every port of a host, and several sandboxes
     /// may run on one.
-    pub(crate) fn new(gateway: &Arc<Gateway>, name: &'static str) -> Self {
-        let port = Url::parse(&gateway.public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
+    pub(crate) fn new(public_url: &str, has_tls: bool, name: &'static str) -> Self {
+        let port = Url::parse(public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
         Self {
-            gateway: Arc::clone(gateway),
+            public_url: public_url.to_owned(),
+            has_tls,
             name,
             sessions: Sessions::default(),
             lockout: Lockout::default(),
@@ -112,8 +111,7 @@ impl Door {
     }
 
     fn set_cookie(&self, call: &Call, response: &mut Response, name: &str, value: &str) {
-        let gateway = &self.gateway;
-        let secure = gateway.options.tls.is_some() || cookie::came_by_tls(&call.headers, &gateway.public_url);
+        let secure = self.has_tls || cookie::came_by_tls(&call.headers, &self.public_url);
         response.headers_mut().append(header::SET_COOKIE, cookie::set(name, value, secure));
     }
 }

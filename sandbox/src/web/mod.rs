@@ -14,6 +14,7 @@
 //!   no `<style>`, no `style=`, no `<script>` without `src`, no `on...=`.
 
 pub(crate) mod assets;
+pub(crate) mod auth;
 mod body;
 mod call;
 mod caller;

@@ -4,12 +4,10 @@ use axum::http::{HeaderMap, header};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use subtle::ConstantTimeEq;
 
-use crate::settings::SandboxOptions;
-
 /// True where the request carries the merchant's login and password.
 /// Compared in constant time, so that the time taken tells nothing about how much was right.
-pub(crate) fn is_authorized(headers: &HeaderMap, options: &SandboxOptions) -> bool {
-    let expected = format!("{}:{}", options.login, options.password);
+pub(crate) fn is_authorized(headers: &HeaderMap, login: &str, password: &str) -> bool {
+    let expected = format!("{login}:{password}");
     given(headers).is_some_and(|given| given.ct_eq(expected.as_bytes()).into())
 }
 

@@ -1,4 +1,4 @@
-//! What every flow and page works with: the options and switches, the store, the faults, and the way to wake the deliveries.
+//! Shared state: what every endpoint and page works with. The options and switches, the store, the faults, and the way to wake those who wait.
 
 use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard},
@@ -23,8 +23,8 @@ use crate::{
     },
 };
 
-/// The gateway's inside, shared by all that runs.
-pub(crate) struct Gateway {
+/// Shared state: one for all that runs.
+pub(crate) struct State {
     pub(crate) options: SandboxOptions,
     pub(crate) store: Store,
     pub(crate) faults: FaultSet,
@@ -42,7 +42,7 @@ pub(crate) struct Gateway {
     pub(crate) age: RwLock<u64>,
 }
 
-impl Gateway {
+impl State {
     /// By its options. `url` is where it listens, and what links start with unless the options say otherwise.
     pub(crate) fn new(options: SandboxOptions, faults: FaultSet, store: Store, url: &str) -> Self {
         let public_url = options.public_url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();

@@ -16,7 +16,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 
-use crate::line::{Line, LineStream, Lines};
+use crate::net::{Line, LineStream, Lines};
 
 /// How long a connection may take until it brings the whole head of a request: the first one, its handshake included, or the next.
 /// Longer than clients keep a connection that is idle: none is to close under a request that is on its way.
@@ -76,7 +76,7 @@ mod tests {
     use tokio_rustls::TlsAcceptor;
 
     use super::*;
-    use crate::{settings::TlsFiles, tls};
+    use crate::{net::tls, settings::TlsFiles};
 
     const SOON: Duration = Duration::from_millis(50);
     const NEVER: Duration = Duration::from_secs(24 * 3600);
