@@ -15,13 +15,12 @@
 
 #![forbid(unsafe_code)]
 
-mod actions;
 mod admin;
 mod api;
+mod callbacks;
 mod clock_control;
 mod control;
 mod dashboard;
-mod deliveries;
 mod demo;
 mod dialect;
 mod domain;
@@ -36,6 +35,7 @@ mod messages;
 mod net;
 mod openapi;
 mod pages;
+mod payments;
 mod qr_png;
 mod receiver;
 mod redact;
@@ -45,25 +45,24 @@ mod rules;
 mod sandbox;
 mod server;
 mod settings;
-mod settling;
 mod state;
 mod store;
 mod web;
 
-pub use actions::decide::DecisionError;
 pub use clock_control::{ClockControl, ClockError};
 pub use domain::{
     EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason,
     test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
 };
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
+pub use payments::decide::DecisionError;
 pub use rules::FieldError;
 pub use sandbox::Sandbox;
 pub use settings::{
     Database, Demo, Dialect, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers, Switches,
     TlsFiles,
 };
-pub use store::{callbacks::CallbackAttempt, exchanges::ReceivedRequest};
+pub use store::{callback_queue::CallbackAttempt, exchanges::ReceivedRequest};
 
 /// The README's example compiles.
 #[cfg(doctest)]

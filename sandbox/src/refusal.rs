@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    actions::register::RegisterError,
     domain::{Language, PaymentStatus, codes},
     messages::Message,
+    payments::register::RegisterError,
     reply::Reply,
     rules::Violation,
     store::StoreError,

@@ -15,18 +15,19 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    actions::decide::{Decision, DecisionError, decide},
+    callbacks,
     clock_control::ClockControl,
-    deliveries, demo,
+    demo,
     domain::Payment,
     faults::{FaultError, FaultSet, Faults},
     net::{HANDSHAKE_LIMIT, Lines, Resets, tls},
+    payments::decide::{Decision, DecisionError, decide},
     server,
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
     state::State,
     store::{
         Store, StoreError,
-        callbacks::{self, CallbackAttempt},
+        callback_queue::{self, CallbackAttempt},
         exchanges::{self, ReceivedRequest},
         payments,
     },
@@ -54,7 +55,7 @@ impl Sandbox {
         let store = Store::open(&options.database)?;
         store.put_clock_ahead(options.clock_ahead_ms())?;
         fill(&store, &options)?;
-        let client = deliveries::client(options.callback_timeout, tls::callback_roots(&options)?)?;
+        let client = callbacks::client(options.callback_timeout, tls::callback_roots(&options)?)?;
         let tls = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let (listener, address) = listen(options.listen)?;
         warn_of_dead_links(&options, address);
@@ -122,7 +123,7 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn callbacks(&self) -> Vec<CallbackAttempt> {
-        read(self.state.read(|connection| callbacks::attempts(connection, None)))
+        read(self.state.read(|connection| callback_queue::attempts(connection, None)))
     }
 
     /// The faults: what goes wrong on purpose.

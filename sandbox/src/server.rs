@@ -13,10 +13,14 @@ use reqwest::Client;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    admin, api, control, dashboard, deliveries,
+    admin, api,
+    callbacks::delivery,
+    control, dashboard,
     flows::ENDPOINTS,
     net::{HEAD_LIMIT, Line, Lines, connections},
-    openapi, pages, receiver, settling,
+    openapi, pages,
+    payments::pending_timer,
+    receiver,
     state::State,
     web,
 };
@@ -26,8 +30,8 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until told to stop.
 pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
-    let deliveries = tokio::spawn(deliveries::run(Arc::clone(&state), client));
-    let settling = tokio::spawn(settling::run(Arc::clone(&state)));
+    let deliveries = tokio::spawn(delivery::run(Arc::clone(&state), client));
+    let settling = tokio::spawn(pending_timer::run(Arc::clone(&state)));
     let server = connections::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;

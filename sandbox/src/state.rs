@@ -94,7 +94,7 @@ impl State {
             if ahead_ms > MAX_AHEAD_MS {
                 return Ok(false);
             }
-            store::clock::keep(transaction, ahead_ms)?;
+            store::stored_clock::keep(transaction, ahead_ms)?;
             self.clock().set_ahead_ms(ahead_ms);
             Ok(true)
         })?;
@@ -150,7 +150,7 @@ impl State {
         let ahead_ms = self.options.clock_ahead_ms();
         self.store.write(|transaction| {
             reset::forget_all(transaction)?;
-            store::clock::keep(transaction, ahead_ms)
+            store::stored_clock::keep(transaction, ahead_ms)
         })?;
         self.clock().set_ahead_ms(ahead_ms);
         *age += 1;

@@ -10,7 +10,7 @@ use axum::{
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::{actions::decide::DecisionError, faults::FaultError, rules::FieldError, store::StoreError};
+use crate::{faults::FaultError, payments::decide::DecisionError, rules::FieldError, store::StoreError};
 
 /// JSON, or nothing at all.
 pub(super) struct Answer {

@@ -4,12 +4,12 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    actions::decide::{Decision, decide},
     admin::{
         Call,
         answer::{Answer, Failure},
         members, records,
     },
+    payments::decide::{Decision, decide},
     state::State,
 };
 

@@ -17,7 +17,7 @@ use crate::{
     flows::status_reply,
     state::State,
     store::{
-        callbacks::{self, CallbackAttempt},
+        callback_queue::{self, CallbackAttempt},
         exchanges::{self, ReceivedRequest},
         payments,
     },
@@ -207,7 +207,7 @@ pub(super) fn requests(state: &State, call: &Call<'_>) -> Result<Answer, Failure
 }
 
 pub(super) fn callbacks(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
-    let callbacks = state.read(|connection| callbacks::attempts(connection, call.order.as_deref()))?;
+    let callbacks = state.read(|connection| callback_queue::attempts(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Callbacks { callbacks: callbacks.iter().map(CallbackView::from).collect() })
 }
 

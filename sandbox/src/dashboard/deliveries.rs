@@ -11,7 +11,7 @@ use crate::{
     },
     encoding::FormPairs,
     faults::FaultName,
-    store::deliveries::{self, Attempt, Outcome},
+    store::attempts::{self, Attempt, Outcome},
     web::{self, Document, Policy, Section, Staff},
 };
 
@@ -55,7 +55,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let before: Option<i64> = query.get("before").parse().ok();
     let (mut attempts, waiting) = visit.state.store.browse(|connection| {
         let order = (!order.is_empty()).then_some(order);
-        Ok((deliveries::page(connection, order, outcome, before, PAGE_SIZE + 1)?, deliveries::waiting(connection)?))
+        Ok((attempts::page(connection, order, outcome, before, PAGE_SIZE + 1)?, attempts::waiting(connection)?))
     })?;
     let has_more = attempts.len() > PAGE_SIZE;
     attempts.truncate(PAGE_SIZE);
@@ -136,7 +136,7 @@ pub(super) fn attempt(visit: &Visit<'_>, id: &str) -> Answer {
     let Ok(id) = id.parse() else {
         return Ok(not_found(visit));
     };
-    let Some(attempt) = visit.state.store.browse(|connection| deliveries::by_id(connection, id))? else {
+    let Some(attempt) = visit.state.store.browse(|connection| attempts::by_id(connection, id))? else {
         return Ok(not_found(visit));
     };
     let facts = [
@@ -164,7 +164,7 @@ pub(super) fn attempt(visit: &Visit<'_>, id: &str) -> Answer {
 pub(super) fn deliver_again(visit: &Visit<'_>, form: &FormPairs) -> Answer {
     let id: Option<i64> = form.get("callback").parse().ok();
     let is_queued = match id {
-        Some(id) => visit.state.write(|transaction| deliveries::deliver_again(transaction, id))?,
+        Some(id) => visit.state.write(|transaction| attempts::deliver_again(transaction, id))?,
         None => false,
     };
     if !is_queued {

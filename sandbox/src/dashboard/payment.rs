@@ -9,8 +9,8 @@ use crate::{
     faults::FaultName,
     pages,
     store::{
+        attempts::{self, Attempt},
         browse,
-        deliveries::{self, Attempt},
         history::{self, Exchange, StateChange},
         payments::Record,
     },
@@ -66,7 +66,7 @@ pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
         };
         let mut events: Vec<Event> = history::exchanges(connection, &record)?.into_iter().map(of_exchange).collect();
         events.extend(history::state_changes(connection, id)?.into_iter().map(of_change));
-        events.extend(deliveries::of_payment(connection, id)?.into_iter().map(of_attempt));
+        events.extend(attempts::of_payment(connection, id)?.into_iter().map(of_attempt));
         events.sort_by_key(|event| (event.at, event.rank));
         Ok(Some((record, events)))
     })?;

@@ -3,7 +3,7 @@
 use rusqlite::{Transaction, named_params};
 
 use crate::{
-    actions::notices,
+    callbacks::notice,
     demo::{
         exchanges,
         invent::{CallbackStory, Invented},
@@ -100,7 +100,7 @@ fn callbacks(transaction: &Transaction<'_>, record: &Record, invented: &Invented
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for (status, at) in &invented.changes {
-        let body = notices::body(record, invented.amount, *status, invented.provider);
+        let body = notice::body(record, invented.amount, *status, invented.provider);
         insert.execute((record.id, CALLBACK_URL, body, attempts))?;
         let callback = transaction.last_insert_rowid();
         let mut at = *at;

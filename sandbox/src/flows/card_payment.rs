@@ -7,7 +7,6 @@ use serde::Serialize;
 use time::{Date, Month};
 
 use crate::{
-    actions::{register::register, submit_pay_form::has_confirmation_page},
     domain::{
         EndpointName, Language, PaymentKind, PaymentStatus, Provider, RejectReason, amount::Amount, clock, codes,
         test_data::TestCard,
@@ -15,6 +14,7 @@ use crate::{
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
     pages,
+    payments::{register::register, submit_pay_form::has_confirmation_page},
     redact::mask,
     refusal::Refusal,
     reply::Reply,

@@ -3,13 +3,13 @@
 use axum::http::Method;
 
 use crate::{
-    actions::settle_pending,
     domain::{EndpointName, Provider},
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
+    payments::pending,
     refusal::Refusal,
     reply::Reply,
     rules,
@@ -53,6 +53,6 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
         Ok(by_gateway.filter(|record| record.payment.provider == Some(provider)))
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
-    settle_pending::asked(state, &record)?;
+    pending::count_query(state, &record)?;
     Ok(status_reply(&number, &record.payment, state.switches().language))
 }

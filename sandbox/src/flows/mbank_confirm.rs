@@ -5,13 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    actions::submit_otp::{OtpResult, submit_otp},
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus},
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{STATUS_CODES, code_and_message},
     },
+    payments::submit_otp::{OtpResult, submit_otp},
     refusal::Refusal,
     reply::Reply,
     rules::{self, Problem, Violation},

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    actions::register::register,
     domain::{
         EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, codes, test_data::TestPhone,
     },
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input, Refused},
+    payments::register::register,
     redact::mask,
     refusal::Refusal,
     reply::Reply,

@@ -7,11 +7,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    actions::register::register,
     domain::{EndpointName, PaymentKind, codes},
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
     pages,
+    payments::register::register,
     refusal::Refusal,
     reply::Reply,
     rules,

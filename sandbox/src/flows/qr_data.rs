@@ -7,11 +7,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    actions::register::{RegisterError, register},
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
     fields::Fields,
     flows::{Answers, Description, Endpoint, Input},
     pages,
+    payments::register::{RegisterError, register},
     refusal::Refusal,
     reply::Reply,
     rules,

@@ -3,13 +3,13 @@
 use axum::http::Method;
 
 use crate::{
-    actions::settle_pending,
     domain::{EndpointName, PaymentKind},
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
+    payments::pending,
     refusal::Refusal,
     reply::Reply,
     rules,
@@ -44,6 +44,6 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
     let record = state
         .read(|connection| payments::by_order_number_and_kind(connection, &id, PaymentKind::Qr))?
         .ok_or(Refusal::NotFound)?;
-    settle_pending::asked(state, &record)?;
+    pending::count_query(state, &record)?;
     Ok(status_reply(&id, &record.payment, state.switches().language))
 }

@@ -3,13 +3,13 @@
 use axum::http::Method;
 
 use crate::{
-    actions::settle_pending,
     domain::{EndpointName, PaymentKind},
     fields::Fields,
     flows::{
         Answers, Description, Endpoint, Input, Refused,
         status_reply::{self, STATUS_CODES, status_reply},
     },
+    payments::pending,
     refusal::Refusal,
     reply::Reply,
     rules,
@@ -54,7 +54,7 @@ fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
         Ok(by_order.filter(|record| any || record.payment.kind == PaymentKind::PayForm))
     })?;
     let record = found.ok_or(Refusal::NotFound)?;
-    settle_pending::asked(state, &record)?;
+    pending::count_query(state, &record)?;
     let language = state.language(language.as_deref());
     Ok(status_reply(&number, &record.payment, language))
 }

@@ -19,7 +19,7 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
 
-use crate::{actions::notices, state::State};
+use crate::{callbacks::notice, state::State};
 
 /// Where it is.
 pub(crate) const PATH: &str = "/openapi.json";
@@ -59,7 +59,7 @@ pub(crate) fn document(state: &State) -> Value {
     let mut paths = Map::new();
     endpoints::describe(&mut generator, &mut paths, state.clock().today());
     admin::describe(&mut generator, &mut paths);
-    let callback = notices::schema(&mut generator);
+    let callback = notice::schema(&mut generator);
     json!({
         "openapi": "3.1.0",
         "info": {

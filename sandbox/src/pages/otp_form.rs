@@ -4,11 +4,11 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 
 use crate::{
-    actions::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
     domain::PaymentStatus,
     encoding::FormPairs,
     messages::Message,
     pages::{View, field::Field, finish, frame::Frame, offers::Offers, summary::Summary},
+    payments::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
     store::{StoreError, payments::Record},
     web::{Document, Policy, page},
 };

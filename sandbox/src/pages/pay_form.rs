@@ -5,10 +5,6 @@ use axum::{http::StatusCode, response::Response};
 use rust_decimal::Decimal;
 
 use crate::{
-    actions::{
-        submit_otp::cancel,
-        submit_pay_form::{Payer, submit_pay_form},
-    },
     domain::{Payment, PaymentKind, PaymentStatus, Provider},
     encoding::FormPairs,
     messages::Message,
@@ -22,6 +18,10 @@ use crate::{
         pay_form_input::{self, Mistake},
         summary::Summary,
         three_ds, wallet,
+    },
+    payments::{
+        submit_otp::cancel,
+        submit_pay_form::{Payer, submit_pay_form},
     },
     store::StoreError,
     web::{Document, Policy, page, see_other},

@@ -3,7 +3,6 @@
 use time::Date;
 
 use crate::{
-    actions::submit_pay_form::Payer,
     domain::{
         Payment, Provider, clock,
         test_data::{self, TestCard},
@@ -11,6 +10,7 @@ use crate::{
     encoding::FormPairs,
     messages::Message,
     pages::pay_form::megapay_takes,
+    payments::submit_pay_form::Payer,
     rules,
 };
 

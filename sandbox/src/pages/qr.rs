@@ -5,11 +5,11 @@ use axum::{http::StatusCode, response::Response};
 use rust_decimal::Decimal;
 
 use crate::{
-    actions::decide_qr::{Decision, decide_qr},
     domain::{PaymentKind, amount},
     encoding::FormPairs,
     messages::Message,
     pages::{Page, View, field::Field, finish, frame::Frame, summary::Summary},
+    payments::submit_qr::{QrDecision, submit_qr},
     store::StoreError,
     web::{Document, Policy, page},
 };
@@ -37,15 +37,15 @@ struct QrPage<'a> {
 
 fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     let decision = match form.get("action") {
-        "decline" => Decision::Decline,
-        "approve" if view.record.payment.amount.is_some() => Decision::Approve(None),
+        "decline" => QrDecision::Decline,
+        "approve" if view.record.payment.amount.is_some() => QrDecision::Approve(None),
         "approve" => match tyiyn(form.get("amount")) {
-            Some(tyiyn) => Decision::Approve(Some(tyiyn)),
+            Some(tyiyn) => QrDecision::Approve(Some(tyiyn)),
             None => return Ok(ask_again(view, form, Message::WrongAmount)),
         },
         _ => return Ok(ask_again(view, form, Message::NoDecision)),
     };
-    let record = decide_qr(view.state, view.record.id, decision)?;
+    let record = submit_qr(view.state, view.record.id, decision)?;
     Ok(finish::settled(&View { record: &record, ..*view }))
 }
 

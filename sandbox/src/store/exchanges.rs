@@ -42,7 +42,7 @@ pub(crate) struct NewExchange<'a> {
 
 /// Records a request that was answered now.
 pub(crate) fn record(connection: &Connection, new: &NewExchange<'_>) -> Result<(), StoreError> {
-    record_at(connection, store::clock::now(connection)?, new)
+    record_at(connection, store::stored_clock::now(connection)?, new)
 }
 
 /// Records a request and when it was answered.

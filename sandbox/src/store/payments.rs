@@ -65,7 +65,7 @@ const OPEN_FIRST: &str = "ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC";
 /// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
 pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
-    let now = store::clock::now(transaction)?;
+    let now = store::stored_clock::now(transaction)?;
     transaction
         .prepare_cached(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
@@ -195,7 +195,7 @@ pub(crate) fn set_status(
     status: PaymentStatus,
     reason: Option<RejectReason>,
 ) -> Result<(), StoreError> {
-    let now = store::clock::now(transaction)?;
+    let now = store::stored_clock::now(transaction)?;
     let since = |is_so: bool| is_so.then_some(now);
     transaction
         .prepare_cached(

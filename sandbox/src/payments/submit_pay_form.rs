@@ -1,11 +1,11 @@
 //! What the payer chose on the hosted form: a card or a wallet.
 
 use crate::{
-    actions::settle::settle,
     domain::{
         PaymentStatus, Provider,
         test_data::{TestCard, TestOutcome, TestPhone, ThreeDs},
     },
+    payments::settle::settle,
     redact::mask,
     state::State,
     store::{

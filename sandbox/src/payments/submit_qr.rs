@@ -3,8 +3,8 @@
 use rust_decimal::Decimal;
 
 use crate::{
-    actions::settle::settle,
     domain::{Event, PaymentStatus, RejectReason},
+    payments::settle::settle,
     state::State,
     store::{
         StoreError,
@@ -14,21 +14,21 @@ use crate::{
 
 /// What the payer of a QR code does.
 #[derive(Clone, Copy)]
-pub(crate) enum Decision {
+pub(crate) enum QrDecision {
     /// Pays; with the tyiyn they named, where the QR code names no sum.
     Approve(Option<Decimal>),
     Decline,
 }
 
 /// Carries the decision out; of a payment already decided nothing changes.
-pub(crate) fn decide_qr(state: &State, id: i64, decision: Decision) -> Result<Record, StoreError> {
+pub(crate) fn submit_qr(state: &State, id: i64, decision: QrDecision) -> Result<Record, StoreError> {
     state.write(|transaction| {
         let record = payments::by_id(transaction, id)?;
         if record.payment.status != PaymentStatus::Created {
             return Ok(record);
         }
         match decision {
-            Decision::Approve(named) => {
+            QrDecision::Approve(named) => {
                 match (record.payment.amount, named) {
                     (Some(_), _) => {}
                     (None, Some(tyiyn)) => payments::set_amount(transaction, id, tyiyn)?,
@@ -37,7 +37,7 @@ pub(crate) fn decide_qr(state: &State, id: i64, decision: Decision) -> Result<Re
                 }
                 settle(state, transaction, record, Event::Charge)
             }
-            Decision::Decline => {
+            QrDecision::Decline => {
                 let declined = Event::Reject(RejectReason::CancelledByPayer);
                 settle(state, transaction, record, declined)
             }

@@ -10,7 +10,7 @@ use crate::{
     faults::{Fault, FaultName, FaultSet, Moment},
     store::{
         self, StoreError,
-        callbacks::{self, FirstAttempt, NewCallback},
+        callback_queue::{self, FirstAttempt, NewCallback},
         payments::Record,
     },
 };
@@ -42,7 +42,7 @@ pub(crate) fn of_change(transaction: &Transaction<'_>, faults: &FaultSet, record
         _ => true,
     });
     let name = fault.as_ref().map(Fault::name);
-    let now = store::clock::now(transaction)?;
+    let now = store::stored_clock::now(transaction)?;
     let first_attempt = match &fault {
         Some(fault) if name == Some(FaultName::CallbackLate) => {
             let delay = i64::try_from(fault.delay_or_default().as_millis()).unwrap_or(i64::MAX);
@@ -55,7 +55,7 @@ pub(crate) fn of_change(transaction: &Transaction<'_>, faults: &FaultSet, record
     let copies = if name == Some(FaultName::CallbackDuplicated) { 2 } else { 1 };
     let new = NewCallback { payment_id: record.id, target, body: &body, first_attempt, fault: name };
     for _ in 0..copies {
-        callbacks::enqueue(transaction, &new)?;
+        callback_queue::enqueue(transaction, &new)?;
     }
     forge(transaction, faults, record, target)
 }
@@ -73,9 +73,9 @@ fn forge(transaction: &Transaction<'_>, faults: &FaultSet, record: &Record, targ
     let another = amount.checked_add(Decimal::ONE).unwrap_or(Decimal::ONE);
     let provider = record.payment.provider.or(Some(Provider::Cards));
     let body = body(record, Some(another), PaymentStatus::Charged, provider);
-    let first_attempt = FirstAttempt::At(store::clock::now(transaction)?);
+    let first_attempt = FirstAttempt::At(store::stored_clock::now(transaction)?);
     let new = NewCallback { payment_id: record.id, target, body: &body, first_attempt, fault: Some(fault.name()) };
-    callbacks::enqueue(transaction, &new)
+    callback_queue::enqueue(transaction, &new)
 }
 
 /// The callback's body, its names and types as the interface's table has them.

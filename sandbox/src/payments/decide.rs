@@ -4,8 +4,8 @@ use rusqlite::Transaction;
 use rust_decimal::Decimal;
 
 use crate::{
-    actions::{submit_otp::awaited, transition},
     domain::{Event, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, test_data::TEST_CARDS},
+    payments::{submit_otp::awaited, transition},
     redact::mask,
     state::State,
     store::{

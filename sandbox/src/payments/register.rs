@@ -1,8 +1,9 @@
 //! Registering a payment, and what a reused order number does.
 
 use crate::{
-    actions::{notices, settle::settle},
+    callbacks::notice,
     domain::Event,
+    payments::settle::settle,
     redact::without_card_numbers,
     settings::ReusedOrderNumber,
     state::State,
@@ -38,7 +39,7 @@ pub(crate) fn register(state: &State, new: &NewPayment, at_once: Option<Event>) 
             return Ok(replays.then_some(earlier).ok_or(RegisterError::ReusedOrderNumber));
         }
         let record = payments::insert(transaction, new)?;
-        notices::of_registration(transaction, &state.faults, &record)?;
+        notice::of_registration(transaction, &state.faults, &record)?;
         match at_once {
             Some(event) => settle(state, transaction, record, event).map(Ok),
             None => Ok(Ok(record)),

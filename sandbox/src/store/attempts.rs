@@ -104,7 +104,7 @@ pub(crate) fn waiting(connection: &Connection) -> Result<i64, StoreError> {
 pub(crate) fn deliver_again(transaction: &Transaction<'_>, callback_id: i64) -> Result<bool, StoreError> {
     let changed = transaction
         .prepare_cached("UPDATE callbacks SET next_attempt_at = ?2, held_back = 0 WHERE id = ?1")?
-        .execute((callback_id, store::clock::now(transaction)?))?;
+        .execute((callback_id, store::stored_clock::now(transaction)?))?;
     Ok(changed > 0)
 }
 

@@ -3,8 +3,8 @@
 use rusqlite::Transaction;
 
 use crate::{
-    actions::transition,
     domain::{Event, PaymentStatus},
+    payments::transition,
     state::State,
     store::{
         StoreError,
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Notes that a payment's status was asked for. The answer is of before.
-pub(crate) fn asked(state: &State, record: &Record) -> Result<(), StoreError> {
+pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreError> {
     let Some(limit) = state.settle_pending().after_queries else {
         return Ok(());
     };
@@ -22,14 +22,14 @@ pub(crate) fn asked(state: &State, record: &Record) -> Result<(), StoreError> {
     }
     state.write(|transaction| {
         if payments::count_pending_query(transaction, record.id)? >= limit {
-            settle(state, transaction, record.id)?;
+            finish(state, transaction, record.id)?;
         }
         Ok(())
     })
 }
 
 /// Settles what has been pending for long enough, and returns how many milliseconds later the next is due.
-pub(crate) fn settle_due(state: &State) -> Result<Option<i64>, StoreError> {
+pub(crate) fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
     let Some(after) = state.settle_pending().after else {
         return Ok(None);
     };
@@ -38,13 +38,13 @@ pub(crate) fn settle_due(state: &State) -> Result<Option<i64>, StoreError> {
     let now = state.clock().now_ms();
     let due = state.read(|connection| payments::pending_since(connection, now.saturating_sub(after)))?;
     for id in due {
-        state.write(|transaction| settle(state, transaction, id))?;
+        state.write(|transaction| finish(state, transaction, id))?;
     }
     let longest = state.read(payments::longest_pending)?;
     Ok(longest.map(|since| since.saturating_add(after).saturating_sub(state.clock().now_ms()).max(0)))
 }
 
-fn settle(state: &State, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+fn finish(state: &State, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
     let record = payments::by_id(transaction, id)?;
     if record.payment.status != PaymentStatus::Pending {
         return Ok(());

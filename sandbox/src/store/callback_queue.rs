@@ -97,7 +97,7 @@ pub(crate) fn enqueue(transaction: &Transaction<'_>, new: &NewCallback<'_>) -> R
         // On record all the same: a log that misses it would tell of a change that nobody was to hear about.
         let id = transaction.last_insert_rowid();
         let result = AttemptResult {
-            at: store::clock::now(transaction)?,
+            at: store::stored_clock::now(transaction)?,
             took_ms: None,
             http_status: None,
             error: Some(NEVER_SENT.to_owned()),
@@ -196,7 +196,7 @@ fn release(transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
              WHERE held_back = 1 AND id < ?1
                 AND payment_id = (SELECT payment_id FROM callbacks WHERE id = ?1 AND fault IS NOT 'callback-forged')",
         )?
-        .execute((id, store::clock::now(transaction)?))?;
+        .execute((id, store::stored_clock::now(transaction)?))?;
     Ok(())
 }
 
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::{
         settings::Database,
-        store::{Store, deliveries},
+        store::{Store, attempts},
     };
 
     const PAYMENT: &str =
@@ -259,7 +259,7 @@ mod tests {
                 enqueue(transaction, &new)?;
                 let now = store.clock.now_ms();
                 let first = if_due(transaction, 1, now)?.expect("due");
-                assert!(deliveries::deliver_again(transaction, 1)?);
+                assert!(attempts::deliver_again(transaction, 1)?);
                 record_attempt(transaction, &first, &delivered(), None)?;
                 let again = if_due(transaction, 1, now + 1000)?.expect("due again");
                 record_attempt(transaction, &again, &delivered(), None)?;

@@ -3,11 +3,11 @@
 use subtle::ConstantTimeEq;
 
 use crate::{
-    actions::settle::settle,
     domain::{
         Event, Payment, PaymentStatus, RejectReason,
         test_data::{self, TestOutcome},
     },
+    payments::settle::settle,
     state::State,
     store::{
         StoreError,

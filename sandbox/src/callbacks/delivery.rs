@@ -3,14 +3,12 @@
 
 use std::{
     collections::HashSet,
-    error::Error,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use reqwest::{Client, header, redirect};
+use reqwest::{Client, header};
 use rusqlite::Transaction;
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use tokio::{
     sync::Semaphore,
     task::{JoinSet, spawn_blocking},
@@ -18,12 +16,12 @@ use tokio::{
 };
 
 use crate::{
+    callbacks::client::describe,
     redact::{transcript, without_secrets},
-    settings::SandboxError,
     state::State,
     store::{
         StoreError,
-        callbacks::{self, AttemptResult, DueCallback},
+        callback_queue::{self, AttemptResult, DueCallback},
     },
 };
 
@@ -35,25 +33,6 @@ const MAX_REPLY: usize = 2048;
 const BEYOND_REPLY: usize = 64;
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
-
-/// The client for callbacks. It follows no redirect and asks no proxy: a callback goes to its target or nowhere.
-pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, SandboxError> {
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| SandboxError::System(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Client::builder()
-        .tls_backend_preconfigured(tls)
-        .timeout(timeout)
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        // A kept connection that the receiver just closed would cost an attempt.
-        .pool_max_idle_per_host(0)
-        .user_agent(concat!("kassa-sandbox/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| SandboxError::System(describe(&error)))
-}
 
 /// The callbacks that are under way, so that none is sent twice at once.
 type InFlight = Arc<Mutex<HashSet<CallbackKey>>>;
@@ -98,8 +77,8 @@ async fn look(state: &Arc<State>) -> (Vec<CallbackKey>, Duration) {
     let looked = in_store(state, move |state| {
         let age = state.age();
         state.read(|connection| {
-            let due = callbacks::due(connection, now)?.into_iter().map(|id| (*age, id)).collect();
-            let next = callbacks::next_due(connection, now)?;
+            let due = callback_queue::due(connection, now)?.into_iter().map(|id| (*age, id)).collect();
+            let next = callback_queue::next_due(connection, now)?;
             Ok((due, next.map(|next| next - now)))
         })
     });
@@ -143,7 +122,7 @@ impl Delivery {
             if *now_aged != age {
                 return Ok(None);
             }
-            state.read(|connection| callbacks::if_due(connection, id, now))
+            state.read(|connection| callback_queue::if_due(connection, id, now))
         };
         let Some(Some(callback)) = in_store(&self.state, still_due).await else {
             return;
@@ -167,7 +146,7 @@ impl Delivery {
                 return Ok(());
             }
             let record =
-                |transaction: &Transaction<'_>| callbacks::record_attempt(transaction, &callback, &result, next);
+                |transaction: &Transaction<'_>| callback_queue::record_attempt(transaction, &callback, &result, next);
             state.store.write(record)
         };
         if in_store(&self.state, record).await.is_none() {
@@ -225,18 +204,6 @@ async fn first_bytes(mut response: reqwest::Response) -> String {
         let end = (0..=MAX_REPLY.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or_default());
         text.push('…');
-    }
-    text
-}
-
-/// An error with its causes: the outermost alone says nothing of use.
-fn describe(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
     }
     text
 }

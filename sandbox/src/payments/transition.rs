@@ -3,7 +3,7 @@
 use rusqlite::Transaction;
 
 use crate::{
-    actions::notices,
+    callbacks::notice,
     domain::Event,
     faults::FaultSet,
     store::{
@@ -29,6 +29,6 @@ pub(crate) fn apply(
     };
     payments::set_status(transaction, record.id, next, reason)?;
     let changed = payments::by_id(transaction, record.id)?;
-    notices::of_change(transaction, faults, &changed)?;
+    notice::of_change(transaction, faults, &changed)?;
     Ok(changed)
 }

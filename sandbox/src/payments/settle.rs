@@ -3,9 +3,9 @@
 use rusqlite::Transaction;
 
 use crate::{
-    actions::transition,
     domain::{EndpointName, Event, PaymentKind},
     faults::Moment,
+    payments::transition,
     state::State,
     store::{
         StoreError,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{task::spawn_blocking, time::sleep};
 
-use crate::{actions::settle_pending::settle_due, state::State};
+use crate::{payments::pending::finish_due, state::State};
 
 /// How long to wait before looking again where nothing is due, or the database failed.
 const IDLE: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ pub(crate) async fn run(state: Arc<State>) {
 /// Settles what is due, and returns how long until something else is.
 async fn look(state: &Arc<State>) -> Duration {
     let state = Arc::clone(state);
-    let wait = match spawn_blocking(move || settle_due(&state)).await {
+    let wait = match spawn_blocking(move || finish_due(&state)).await {
         Ok(Ok(wait)) => wait,
         Ok(Err(error)) => {
             tracing::error!(%error, "pending payments cannot be settled");
