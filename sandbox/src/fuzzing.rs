@@ -8,9 +8,8 @@ use axum::{
 };
 
 use crate::{
-    api::answer,
+    endpoints::{ENDPOINTS, exchange::answer},
     faults::FaultSet,
-    flows::ENDPOINTS,
     redact::transcript,
     settings::{SandboxError, SandboxOptions},
     state::State,

@@ -16,18 +16,15 @@
 #![forbid(unsafe_code)]
 
 mod admin;
-mod api;
 mod callbacks;
 mod clock_control;
 mod control;
 mod dashboard;
 mod demo;
-mod dialect;
 mod domain;
 mod encoding;
+mod endpoints;
 mod faults;
-mod fields;
-mod flows;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -36,11 +33,8 @@ mod net;
 mod openapi;
 mod pages;
 mod payments;
-mod qr_png;
 mod receiver;
 mod redact;
-mod refusal;
-mod reply;
 mod rules;
 mod sandbox;
 mod server;

@@ -13,10 +13,10 @@ use reqwest::Client;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    admin, api,
+    admin,
     callbacks::delivery,
     control, dashboard,
-    flows::ENDPOINTS,
+    endpoints::{ENDPOINTS, exchange},
     net::{HEAD_LIMIT, Line, Lines, connections},
     openapi, pages,
     payments::pending_timer,
@@ -56,7 +56,7 @@ fn routes(state: &Arc<State>) -> Router {
     for endpoint in &ENDPOINTS {
         let state = Arc::clone(state);
         let handler = move |ConnectInfo(line): ConnectInfo<Line>, request: Request| {
-            api::exchange(Arc::clone(&state), endpoint, line, request)
+            exchange::exchange(Arc::clone(&state), endpoint, line, request)
         };
         router = router.route(endpoint.name.path(), any(handler));
     }

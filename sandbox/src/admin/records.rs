@@ -13,8 +13,8 @@ use crate::{
         answer::{Answer, Failure},
     },
     domain::{EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
+    endpoints::status_reply,
     faults::FaultName,
-    flows::status_reply,
     state::State,
     store::{
         callback_queue::{self, CallbackAttempt},

@@ -12,13 +12,12 @@ use crate::{
         write::{CALLBACK_URL, RETURN_URL, scattered},
     },
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, RejectReason},
-    flows::{
-        card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data, status_reply::status_reply,
+    endpoints::{
+        Refusal, Reply, card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data,
+        status_reply::status_reply,
     },
     pages,
     redact::transcript,
-    refusal::Refusal,
-    reply::Reply,
     settings::Dialect,
     store::{
         StoreError,

@@ -33,8 +33,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::{PaymentKind, PaymentStatus},
-        fields::Fields,
-        flows::ENDPOINTS,
+        endpoints::{ENDPOINTS, Fields},
         redact::without_card_numbers,
         settings::Database,
     };

@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 use time::Date;
 
 use crate::{
-    fields::{AskedFor, Fields},
-    flows::{ENDPOINTS, Endpoint, Input},
+    endpoints::{AskedFor, ENDPOINTS, Endpoint, Fields, Input},
     openapi::{add, envelope, with_text},
 };
 

@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     domain::{RejectReason, codes},
-    flows::{Answers, Description, Refused},
-    refusal,
+    endpoints::{Answers, Description, Refused, refusal},
 };
 
 /// Every answer that an endpoint has, by HTTP status.

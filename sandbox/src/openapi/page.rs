@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     admin::ROUTES,
     domain::Language,
-    flows::{ENDPOINTS, Input},
+    endpoints::{ENDPOINTS, Input},
     openapi::{
         CALLBACK, document,
         field::{self, Field, Said},

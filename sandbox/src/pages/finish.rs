@@ -7,7 +7,7 @@ use url::Url;
 use crate::{
     domain::{PaymentStatus, RejectReason, codes},
     messages::Message,
-    pages::{View, frame::Frame, summary::Summary},
+    pages::{frame::Frame, summary::Summary, view::View},
     web::{Document, Policy, page, see_other},
 };
 

@@ -11,7 +11,7 @@ use crate::{
     },
     encoding::FormPairs,
     messages::Message,
-    pages::View,
+    pages::view::View,
 };
 
 /// The test data that a page offers.

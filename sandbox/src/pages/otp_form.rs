@@ -7,7 +7,7 @@ use crate::{
     domain::PaymentStatus,
     encoding::FormPairs,
     messages::Message,
-    pages::{View, field::Field, finish, frame::Frame, offers::Offers, summary::Summary},
+    pages::{field::Field, finish, frame::Frame, offers::Offers, summary::Summary, view::View},
     payments::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
     store::{StoreError, payments::Record},
     web::{Document, Policy, page},

@@ -2,22 +2,23 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
-use rust_decimal::Decimal;
 
 use crate::{
-    domain::{Payment, PaymentKind, PaymentStatus, Provider},
+    domain::{PaymentKind, PaymentStatus, Provider},
     encoding::FormPairs,
     messages::Message,
     pages::{
-        Page, View,
         field::Field,
         finish,
         frame::Frame,
         money,
         offers::Offers,
+        page::Page,
         pay_form_input::{self, Mistake},
         summary::Summary,
-        three_ds, wallet,
+        three_ds,
+        view::View,
+        wallet,
     },
     payments::{
         submit_otp::cancel,
@@ -31,14 +32,6 @@ pub(crate) const PATH: &str = "/pay-form";
 
 pub(super) const PAGE: Page =
     Page { path: PATH, is_for: |record| record.payment.kind == PaymentKind::PayForm, show, submit };
-
-/// MegaPay's smallest payment.
-const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
-
-/// Whether the amount is enough for MegaPay.
-pub(super) fn megapay_takes(payment: &Payment) -> bool {
-    payment.amount.is_some_and(|amount| amount >= MEGAPAY_MINIMUM)
-}
 
 #[derive(Template)]
 #[template(path = "payer/pay_form.html")]
@@ -99,7 +92,7 @@ fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
 }
 
 fn offers(view: &View<'_>) -> Offers {
-    Offers::of_payers(view, megapay_takes(&view.record.payment))
+    Offers::of_payers(view, pay_form_input::megapay_takes(&view.record.payment))
 }
 
 /// What stands in the fields. Card data that somebody typed is never shown again: after a mistake it is entered anew.
@@ -171,7 +164,7 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
     Provider::ALL
         .into_iter()
         .map(|provider| {
-            let is_refused = provider == Provider::MegaPay && !megapay_takes(&view.record.payment);
+            let is_refused = provider == Provider::MegaPay && !pay_form_input::megapay_takes(&view.record.payment);
             Method {
                 provider: provider.as_str(),
                 name: match provider {

@@ -1,5 +1,6 @@
 //! What the payer typed into the pay-form, checked: a known test card or a known test phone.
 
+use rust_decimal::Decimal;
 use time::Date;
 
 use crate::{
@@ -9,13 +10,20 @@ use crate::{
     },
     encoding::FormPairs,
     messages::Message,
-    pages::pay_form::megapay_takes,
     payments::submit_pay_form::Payer,
     rules,
 };
 
 /// A field, by its name in the form, and what the payer is told about it.
 pub(super) type Mistake = (&'static str, Message);
+
+/// MegaPay's smallest payment.
+const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
+
+/// Whether the amount is enough for MegaPay.
+pub(super) fn megapay_takes(payment: &Payment) -> bool {
+    payment.amount.is_some_and(|amount| amount >= MEGAPAY_MINIMUM)
+}
 
 /// The payer the form names, or everything that is wrong with it.
 pub(super) fn read(form: &FormPairs, payment: &Payment, today: Date) -> Result<Payer, Vec<Mistake>> {

@@ -8,7 +8,7 @@ use crate::{
     domain::{PaymentKind, amount},
     encoding::FormPairs,
     messages::Message,
-    pages::{Page, View, field::Field, finish, frame::Frame, summary::Summary},
+    pages::{field::Field, finish, frame::Frame, page::Page, summary::Summary, view::View},
     payments::submit_qr::{QrDecision, submit_qr},
     store::StoreError,
     web::{Document, Policy, page},

@@ -6,7 +6,7 @@ use url::Url;
 use crate::{
     domain::PaymentKind,
     messages::Message,
-    pages::{View, money},
+    pages::{money, view::View},
     store::payments::Record,
 };
 

@@ -2,7 +2,7 @@
 
 use crate::{
     domain::PaymentKind,
-    pages::{Page, otp_form},
+    pages::{otp_form, page::Page},
 };
 
 pub(crate) const PATH: &str = "/wallet";

@@ -9,12 +9,9 @@ use crate::{
     domain::{
         EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, codes, test_data::TestPhone,
     },
-    fields::Fields,
-    flows::{Answers, Description, Endpoint, Input, Refused},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply},
     payments::register::register,
     redact::mask,
-    refusal::Refusal,
-    reply::Reply,
     rules,
     state::{State, new_gateway_number},
     store::payments::NewPayment,

@@ -11,10 +11,10 @@ use http_body_util::channel::Channel;
 use tokio::time::sleep;
 
 use crate::{
+    endpoints::Reply,
     faults::{Fault, FaultName},
     net::{Cut, Line, Until},
     redact::transcript,
-    reply::Reply,
     settings::Dialect,
 };
 

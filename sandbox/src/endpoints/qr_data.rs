@@ -8,12 +8,9 @@ use uuid::Uuid;
 
 use crate::{
     domain::{EndpointName, Payment, PaymentKind, Provider, amount::Amount, codes},
-    fields::Fields,
-    flows::{Answers, Description, Endpoint, Input},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Reply},
     pages,
     payments::register::{RegisterError, register},
-    refusal::Refusal,
-    reply::Reply,
     rules,
     state::{State, new_gateway_number},
     store::payments::{NewPayment, Record},

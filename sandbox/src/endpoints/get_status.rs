@@ -4,14 +4,11 @@ use axum::http::Method;
 
 use crate::{
     domain::{EndpointName, Provider},
-    fields::Fields,
-    flows::{
-        Answers, Description, Endpoint, Input, Refused,
+    endpoints::{
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply,
         status_reply::{self, STATUS_CODES, status_reply},
     },
     payments::pending,
-    refusal::Refusal,
-    reply::Reply,
     rules,
     settings::StatusNumbers,
     state::State,

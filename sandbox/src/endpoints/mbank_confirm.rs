@@ -6,14 +6,11 @@ use serde::Serialize;
 
 use crate::{
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus},
-    fields::Fields,
-    flows::{
-        Answers, Description, Endpoint, Input, Refused,
+    endpoints::{
+        Answers, Description, Endpoint, Fields, Input, Refusal, Refused, Reply,
         status_reply::{STATUS_CODES, code_and_message},
     },
     payments::submit_otp::{OtpResult, submit_otp},
-    refusal::Refusal,
-    reply::Reply,
     rules::{self, Problem, Violation},
     state::State,
     store::payments,

@@ -1,21 +1,13 @@
-//! The nine endpoints, one file each.
-
-pub(crate) mod card_payment;
-mod get_status;
-pub(crate) mod mbank_confirm;
-pub(crate) mod mbank_pay;
-pub(crate) mod outgoing;
-pub(crate) mod pay_form;
-pub(crate) mod qr_data;
-mod qr_image;
-mod qr_status;
-mod status;
-pub(crate) mod status_reply;
+//! What an endpoint is: where it is, what it takes, how it answers, and how it is described.
 
 use axum::http::Method;
 use schemars::{Schema, SchemaGenerator};
 
-use crate::{domain::EndpointName, fields::Fields, refusal::Refusal, reply::Reply, state::State};
+use crate::{
+    domain::EndpointName,
+    endpoints::{Fields, Refusal, Reply},
+    state::State,
+};
 
 /// Where an endpoint's fields are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,16 +65,3 @@ pub(crate) enum Refused {
     /// 400 and 409.
     Otp,
 }
-
-/// All of them.
-pub(crate) static ENDPOINTS: [Endpoint; 9] = [
-    card_payment::ENDPOINT,
-    status::ENDPOINT,
-    mbank_pay::ENDPOINT,
-    mbank_confirm::ENDPOINT,
-    pay_form::ENDPOINT,
-    get_status::ENDPOINT,
-    qr_image::ENDPOINT,
-    qr_data::ENDPOINT,
-    qr_status::ENDPOINT,
-];

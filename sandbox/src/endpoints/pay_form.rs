@@ -8,12 +8,9 @@ use uuid::Uuid;
 
 use crate::{
     domain::{EndpointName, PaymentKind, codes},
-    fields::Fields,
-    flows::{Answers, Description, Endpoint, Input},
+    endpoints::{Answers, Description, Endpoint, Fields, Input, Refusal, Reply},
     pages,
     payments::register::register,
-    refusal::Refusal,
-    reply::Reply,
     rules,
     state::{State, new_gateway_number},
     store::payments::NewPayment,

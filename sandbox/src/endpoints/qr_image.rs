@@ -5,14 +5,11 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
     domain::EndpointName,
-    fields::Fields,
-    flows::{
-        Answers, Description, Endpoint, Input,
+    endpoints::{
+        Answers, Description, Endpoint, Fields, Input, Refusal, Reply,
         qr_data::{Request, payload, register_qr, with_sum},
+        qr_png,
     },
-    qr_png,
-    refusal::Refusal,
-    reply::Reply,
     rules,
     state::State,
 };

@@ -6,7 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
     encoding::{FormPairs, JsonObject},
-    refusal::Refusal,
+    endpoints::Refusal,
     rules::{Problem, Rule, Shape, Spanning, Violation},
 };
 

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::{
     domain::{Language, Payment, PaymentStatus, RejectReason, amount::Amount, codes},
+    endpoints::Reply,
     messages::Message,
-    reply::Reply,
 };
 
 /// The codes of where a payment can stand.

@@ -12,13 +12,10 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     domain::{EndpointName, Language},
+    endpoints::{Endpoint, Fields, Input, Refusal, Reply, outgoing::Outgoing},
     faults::{Fault, FaultName, Moment},
-    fields::Fields,
-    flows::{Endpoint, Input, outgoing::Outgoing},
     net::Line,
     redact::{transcript, without_card_numbers},
-    refusal::Refusal,
-    reply::Reply,
     settings::Dialect,
     state::State,
     store::{

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     domain::{Language, PaymentStatus, codes},
+    endpoints::Reply,
     messages::Message,
     payments::register::RegisterError,
-    reply::Reply,
     rules::Violation,
     store::StoreError,
     web::BodyError,

@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{dialect, domain::codes, settings::Dialect};
+use crate::{domain::codes, endpoints::other_dialect, settings::Dialect};
 
 /// The field of `data` with the status word.
 const STATUS: &str = "status";
@@ -128,11 +128,11 @@ impl Reply {
             (Content::Text(text), _) => return (TEXT, text.clone()),
             (Content::Image(base64), Dialect::Shown) => return (TEXT, base64.clone()),
             (Content::Image(base64), Dialect::Other) => to_raw_value(&ImageData { image: base64 })
-                .and_then(|data| dialect::other(codes::CREATED, "CREATED", &data)),
+                .and_then(|data| other_dialect::other(codes::CREATED, "CREATED", &data)),
             (Content::Envelope { code, message, data }, Dialect::Shown) => {
                 serde_json::to_string(&Envelope { code, message, data })
             }
-            (Content::Envelope { code, message, data }, Dialect::Other) => dialect::other(code, message, data),
+            (Content::Envelope { code, message, data }, Dialect::Other) => other_dialect::other(code, message, data),
         };
         written.map_or_else(|error| unwritable(&error).write(dialect), |body| (JSON, body))
     }
