@@ -17,9 +17,6 @@
 
 mod admin;
 mod callbacks;
-mod clock_control;
-mod control;
-mod dashboard;
 mod demo;
 mod domain;
 mod encoding;
@@ -33,17 +30,15 @@ mod net;
 mod openapi;
 mod pages;
 mod payments;
-mod receiver;
 mod redact;
 mod rules;
-mod sandbox;
 mod server;
 mod settings;
+mod staff;
 mod state;
 mod store;
 mod web;
 
-pub use clock_control::{ClockControl, ClockError};
 pub use domain::{
     EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason,
     test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
@@ -51,7 +46,7 @@ pub use domain::{
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
 pub use payments::decide::DecisionError;
 pub use rules::FieldError;
-pub use sandbox::Sandbox;
+pub use server::{ClockControl, ClockError, Sandbox};
 pub use settings::{
     Database, Demo, Dialect, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers, Switches,
     TlsFiles,

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members,
+        call::{Call, members},
     },
     domain::clock::{self, MAX_AHEAD_MS},
     settings::SettlePending,

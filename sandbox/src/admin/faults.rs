@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members,
+        call::{Call, members},
     },
     faults::{self, ActiveFault, Fault},
     state::State,

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members, records,
+        call::{Call, members},
+        records,
     },
     payments::decide::{Decision, decide},
     state::State,

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
+        call::Call,
     },
     domain::{EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
     endpoints::status_reply,

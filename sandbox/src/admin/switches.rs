@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members,
+        call::{Call, members},
     },
     domain::Language,
     settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},

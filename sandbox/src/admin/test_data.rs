@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
+        call::Call,
     },
     domain::{
         Provider,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     demo::{
         invent::{ASKED_AFTER, Invented},
-        write::{CALLBACK_URL, RETURN_URL, scattered},
+        shop::{CALLBACK_URL, RETURN_URL, scattered},
     },
     domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, RejectReason},
     endpoints::{

@@ -7,6 +7,7 @@ use crate::{
     demo::{
         exchanges,
         invent::{CallbackStory, Invented},
+        shop::{CALLBACK_URL, RETURN_URL, scattered},
     },
     domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason},
     store::{
@@ -15,10 +16,6 @@ use crate::{
     },
 };
 
-/// Where the invented shop took its callbacks: a name that leads nowhere.
-pub(super) const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
-/// ... and where its payers came back to.
-pub(super) const RETURN_URL: &str = "https://shop.example/kassa/thanks";
 /// The pauses between the attempts, in milliseconds.
 const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
@@ -77,11 +74,6 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
             ":pending_since": last.filter(|(status, _)| *status == PaymentStatus::Pending).map(|(_, at)| *at),
         })?;
     Ok(transaction.last_insert_rowid())
-}
-
-/// A number that has nothing to do with the next one's.
-pub(super) fn scattered(number: i64) -> i64 {
-    (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
 }
 
 /// A callback for each change, and how the shop took it. None of them waits to be sent.

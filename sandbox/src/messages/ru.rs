@@ -1,7 +1,6 @@
 //! Russian.
 
-use super::Message;
-use crate::rules::Problem;
+use crate::{messages::Message, rules::Problem};
 
 pub(super) fn say(message: Message) -> String {
     let text = match message {

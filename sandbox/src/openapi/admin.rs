@@ -7,9 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::{
     admin::{self, ORDER_NUMBER, ROUTES, Refused, Route},
     openapi::{
-        add,
         envelope::{header, json_response, with_headers},
-        with_text,
+        operation::{add, with_text},
     },
     rules::non_blank,
 };

@@ -6,7 +6,10 @@ use time::Date;
 
 use crate::{
     endpoints::{AskedFor, ENDPOINTS, Endpoint, Fields, Input},
-    openapi::{add, envelope, with_text},
+    openapi::{
+        envelope,
+        operation::{add, with_text},
+    },
 };
 
 pub(super) const TAG: &str = "gateway";

@@ -9,11 +9,12 @@ use crate::{
     domain::Language,
     endpoints::{ENDPOINTS, Input},
     openapi::{
-        CALLBACK, document,
+        document::{CALLBACK, document},
         field::{self, Field, Said},
     },
+    staff::layout::{Section, Staff},
     state::State,
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 pub(super) const PATH: &str = "/api";

@@ -6,7 +6,7 @@
 //! * `templates/document.html` is the document around all pages. It needs a field `document`: [`Document`], which knows the
 //!   language and how to get from the page's path to the sandbox's root, so that all links work behind a proxy's path, too.
 //! * `templates/staff/layout.html` extends it with the header and the navigation of the merchant's side. It needs a
-//!   field `staff`: [`Staff`], and fills the block `content`.
+//!   field `staff`: [`Staff`](crate::staff::layout::Staff), and fills the block `content`.
 //! * Static files stand in `assets/` and in the table of [`assets`]. A template links one by `{{ document.asset("kassa.css") }}`.
 //! * `assets/kassa.css` has the design tokens (colours, spaces, both themes) and what all pages share; colours anywhere
 //!   else are tokens.
@@ -24,11 +24,9 @@ mod door;
 mod lockout;
 mod response;
 pub(crate) mod sessions;
-mod staff;
 
 pub(crate) use body::{BODY_DEADLINE, BodyError, read_body};
 pub(crate) use call::Call;
 pub(crate) use document::Document;
 pub(crate) use door::{Door, Refusal};
 pub(crate) use response::{Policy, page, see_other};
-pub(crate) use staff::{Section, Staff, Visitor};

@@ -6,15 +6,18 @@ use askama::Template;
 use axum::http::StatusCode;
 
 use crate::{
-    dashboard::{
-        Answer, Visit,
-        charts::{self, About, Values},
-        text,
-        transactions::{Choice, choices},
-    },
     domain::{PaymentKind, PaymentStatus, Provider, RejectReason},
+    staff::{
+        dashboard::{
+            charts::{self, About, Values},
+            text,
+            transactions::{Choice, choices},
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
     store::statistics::{self, Alike},
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 const DAY: i64 = 86_400_000;

@@ -1,9 +1,4 @@
-//! The page by which people control the sandbox: what the admin interface does for programs. Guarded by the admin token.
-
-mod forms;
-mod login;
-mod page;
-mod posted;
+//! The way of a request through the control page.
 
 use std::sync::Arc;
 
@@ -15,16 +10,18 @@ use axum::{
     routing::any,
 };
 use tokio::task::spawn_blocking;
-use url::form_urlencoded;
 
 use crate::{
     admin,
-    control::posted::Posted,
     domain::Language,
     net::Line,
     rules::FieldError,
+    staff::{
+        control::{forms, links::to_the_page, login, page, posted::Posted},
+        layout::Visitor,
+    },
     state::State,
-    web::{self, Call, Document, Door, Visitor, sessions::is_same_token},
+    web::{Call, Document, Door, sessions::is_same_token},
 };
 
 const PATH: &str = "/control";
@@ -63,7 +60,7 @@ impl Control {
         let document = Document::at(&call.path, Language::English);
         let rest = call.path.strip_prefix(PATH).unwrap_or_default().trim_matches('/');
         let (Some(csrf), false) = (self.door.csrf(call), rest == "login") else {
-            return self.login(call, document, rest == "login");
+            return login::login(&self.state, &self.door, call, document, rest == "login");
         };
         let visitor = Visitor { name: "admin".to_owned(), csrf };
         let show = |status, posted: &Posted<'_>| {
@@ -93,16 +90,4 @@ impl Control {
             }
         }
     }
-}
-
-/// Back to the page, which says what was done.
-fn to_the_page(document: &Document, done: &str) -> Response {
-    let query = if done.is_empty() { String::new() } else { format!("?done={done}") };
-    web::see_other(&format!("{}control{query}", document.root))
-}
-
-/// To the page, with the number of a payment to be decided.
-fn to_the_payment(document: &Document, number: &str) -> Response {
-    let query = form_urlencoded::Serializer::new(String::new()).append_pair("number", number).finish();
-    web::see_other(&format!("{}control?{query}#decide", document.root))
 }

@@ -15,14 +15,12 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 use crate::{
-    callbacks,
-    clock_control::ClockControl,
-    demo,
+    callbacks, demo,
     domain::Payment,
     faults::{FaultError, FaultSet, Faults},
     net::{HANDSHAKE_LIMIT, Lines, Resets, tls},
     payments::decide::{Decision, DecisionError, decide},
-    server,
+    server::{clock_control::ClockControl, run},
     settings::{Database, SandboxError, SandboxOptions, Switches, check},
     state::State,
     store::{
@@ -273,7 +271,7 @@ fn spawn(
             let striking = Arc::clone(&state);
             let resets: Resets = Arc::new(move |endpoint| striking.strikes_connection(endpoint));
             let lines = Lines { listener, tls, handshake_limit: HANDSHAKE_LIMIT, resets };
-            runtime.block_on(server::run(state, lines, client, stop));
+            runtime.block_on(run::run(state, lines, client, stop));
             runtime.shutdown_timeout(RUNTIME_SHUTDOWN);
         }
         Err(error) => {

@@ -4,7 +4,6 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 
 use crate::{
-    control::posted::Posted,
     domain::{
         EndpointName, Language, clock,
         test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
@@ -12,8 +11,12 @@ use crate::{
     encoding::FormPairs,
     faults::{ActiveFault, FaultName},
     settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
+    staff::{
+        control::posted::Posted,
+        layout::{Section, Staff, Visitor},
+    },
     state::State,
-    web::{self, Document, Policy, Section, Staff, Visitor},
+    web::{self, Document, Policy},
 };
 
 #[derive(Template)]

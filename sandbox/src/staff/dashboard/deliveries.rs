@@ -5,14 +5,19 @@ use axum::http::StatusCode;
 use url::form_urlencoded;
 
 use crate::{
-    dashboard::{
-        Answer, Visit, not_found, text,
-        transactions::{Choice, choices},
-    },
     encoding::FormPairs,
     faults::FaultName,
+    staff::{
+        dashboard::{
+            message::not_found,
+            text,
+            transactions::{Choice, choices},
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
     store::attempts::{self, Attempt, Outcome},
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 /// Attempts on a page.

@@ -4,14 +4,17 @@ use askama::Template;
 use axum::http::StatusCode;
 
 use crate::{
-    dashboard::{
-        Answer, Visit,
-        filter::{self, Wish},
-        text,
-    },
     domain::{PaymentKind, PaymentStatus, Provider},
+    staff::{
+        dashboard::{
+            filter::{self, Wish},
+            text,
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
     store::browse::{self, Entry, MAX_COUNTED, Page, Sort, Start},
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 /// Payments on a page.

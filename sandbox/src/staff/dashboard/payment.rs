@@ -4,17 +4,24 @@ use askama::Template;
 use axum::http::StatusCode;
 
 use crate::{
-    dashboard::{Answer, Visit, not_found, text},
     domain::PaymentKind,
     faults::FaultName,
     pages,
+    staff::{
+        dashboard::{
+            message::not_found,
+            text,
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
     store::{
         attempts::{self, Attempt},
         browse,
         history::{self, Exchange, StateChange},
         payments::Record,
     },
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 #[derive(Template)]

@@ -7,15 +7,18 @@ use axum::http::StatusCode;
 use time::{Date, Duration, Month, OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 use crate::{
-    dashboard::{
-        Answer, Visit,
-        charts::{self, About, Values},
-        text,
-        transactions::{Choice, choices},
-    },
     domain::{PaymentStatus, clock},
+    staff::{
+        dashboard::{
+            charts::{self, About, Values},
+            text,
+            transactions::{Choice, choices},
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
     store::statistics::{self, Counted, Unit},
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 const HOUR: i64 = 3_600_000;

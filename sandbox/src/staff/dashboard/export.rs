@@ -12,8 +12,12 @@ use http_body_util::channel::{Channel, Sender};
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
-    dashboard::{Answer, Visit, filter::Wish, text},
     domain::Provider,
+    staff::dashboard::{
+        filter::Wish,
+        text,
+        visit::{Answer, Visit},
+    },
     state::State,
     store::{
         StoreError,

@@ -139,7 +139,7 @@ mod tests {
             bars(&about(), labels.clone(), vec![values("Charged", 0), values("Rejected", 1)]),
             ranking(&about(), labels, values("Reasons", 2)),
         ];
-        let style = include_str!("../../assets/staff.css");
+        let style = include_str!("../../../assets/staff.css");
         for svg in drawn {
             assert!(svg.contains("role=\"img\"") && svg.contains("<title>A &lt;title&gt;</title>"), "{svg}");
             assert!(svg.contains("1 &lt;Nov"), "{svg}");

@@ -4,10 +4,16 @@ use askama::Template;
 use axum::http::StatusCode;
 
 use crate::{
-    dashboard::{Answer, Visit, text},
-    receiver,
+    staff::{
+        dashboard::{
+            text,
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+        receiver,
+    },
     store::received::{self, Received},
-    web::{self, Document, Policy, Section, Staff},
+    web::{self, Document, Policy},
 };
 
 /// Requests on the page.

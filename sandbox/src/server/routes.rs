@@ -1,6 +1,6 @@
-//! The routes, and the server's life from the first connection to the last.
+//! What there is under which path.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -9,49 +9,19 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
-use reqwest::Client;
-use tokio::{sync::watch, time::timeout};
 
 use crate::{
     admin,
-    callbacks::delivery,
-    control, dashboard,
     endpoints::{ENDPOINTS, exchange},
-    net::{HEAD_LIMIT, Line, Lines, connections},
+    net::Line,
     openapi, pages,
-    payments::pending_timer,
-    receiver,
+    staff::{control, dashboard, receiver},
     state::State,
     web,
 };
 
-/// How long requests under way may go on after the order to stop.
-const GRACE: Duration = Duration::from_secs(3);
-
-/// Serves until told to stop.
-pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
-    let deliveries = tokio::spawn(delivery::run(Arc::clone(&state), client));
-    let settling = tokio::spawn(pending_timer::run(Arc::clone(&state)));
-    let server = connections::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
-    let in_time = async {
-        stopped(stop).await;
-        tokio::time::sleep(GRACE).await;
-    };
-    tokio::select! {
-        () = server => {}
-        () = in_time => tracing::warn!("requests under way were cut off"),
-    }
-    settling.abort();
-    deliveries.abort();
-    let _aborted = timeout(GRACE, deliveries).await;
-}
-
-/// Waits for the order to stop; a sandbox that was dropped gave it, too.
-async fn stopped(mut stop: watch::Receiver<bool>) {
-    let _ordered = stop.wait_for(|stop| *stop).await;
-}
-
-fn routes(state: &Arc<State>) -> Router {
+/// All of it.
+pub(super) fn routes(state: &Arc<State>) -> Router {
     let mut router = Router::new();
     for endpoint in &ENDPOINTS {
         let state = Arc::clone(state);

@@ -1,0 +1,6 @@
+//! The merchant's side, for people: the dashboard, the control page, the built-in receiver of callbacks.
+
+pub(crate) mod control;
+pub(crate) mod dashboard;
+pub(crate) mod layout;
+pub(crate) mod receiver;
