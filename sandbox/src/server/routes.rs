@@ -15,7 +15,7 @@ use crate::{
     endpoints::{ENDPOINTS, exchange},
     net::Line,
     openapi, pages,
-    staff::{control, dashboard, receiver},
+    staff::{control, dashboard, receiver, start},
     state::State,
     web,
 };
@@ -38,17 +38,19 @@ pub(super) fn routes(state: &Arc<State>) -> Router {
     let router = web::assets::routes(admin::routes(router, state));
     let router = dashboard::routes(receiver::routes(router, state), state);
     let router = control::routes(openapi::routes(router, state), state);
-    router.route("/", any(front_door)).fallback(unknown_path)
+    let state = Arc::clone(state);
+    let front_door = move |method: Method, headers: HeaderMap| front_door(Arc::clone(&state), method, headers);
+    router.route(start::PATH, any(front_door)).fallback(unknown_path)
 }
 
-/// A browser is shown in; a program that comes here has the wrong address.
-async fn front_door(method: Method, headers: HeaderMap) -> Response {
+/// A browser is shown the start page; a program that comes here has the wrong address.
+async fn front_door(state: Arc<State>, method: Method, headers: HeaderMap) -> Response {
     let is_browser = headers
         .get_all(header::ACCEPT)
         .iter()
         .any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")));
     match method {
-        Method::GET | Method::HEAD if is_browser => web::see_other("dashboard"),
+        Method::GET | Method::HEAD if is_browser => start::page(&state),
         _ => unknown_path().await.into_response(),
     }
 }

@@ -38,7 +38,7 @@ impl Section {
     }
 
     /// Its path, seen from the sandbox's root.
-    pub(crate) fn path(self) -> &'static str {
+    pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Transactions => "dashboard",
             Self::Schedules => "dashboard/schedules",

@@ -686,16 +686,6 @@ fn a_file_of_the_second_version_is_brought_up_to_date() {
 }
 
 #[test]
-fn the_front_door_leads_browsers_in_and_tells_programs_that_they_are_wrong() {
-    let sandbox = start();
-    let url = format!("{}/", sandbox.url());
-    let browser = send("GET", &url, &[("accept", "text/html,application/xhtml+xml")], b"");
-    assert_eq!((browser.status, browser.header("location")), (303, Some("dashboard")));
-    assert_eq!(send("GET", &url, &[("accept", "*/*")], b"").status, 404);
-    assert_eq!(send("POST", &url, &[("accept", "text/html")], b"").status, 404);
-}
-
-#[test]
 fn static_files_are_kept_for_good_and_asked_for_by_their_content() {
     let sandbox = start();
     let page = Browser::new(&sandbox).get("/dashboard/login").body;
