@@ -11,7 +11,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::{
     domain::clock::Clock,
     settings::{Database, SandboxError},
-    store::{StoreError, schema, stored_clock},
+    store::{StoreError, migrations, stored_clock},
 };
 
 /// How long to wait for another process that holds the file.
@@ -29,7 +29,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the database and brings its schema up to date.
+    /// Opens the database and runs the migrations that it lacks.
     pub(crate) fn open(database: &Database) -> Result<Self, SandboxError> {
         let (path, opened) = match database {
             Database::Memory => (PathBuf::from(":memory:"), Connection::open_in_memory()),
@@ -39,11 +39,11 @@ impl Store {
             |error: rusqlite::Error| SandboxError::Database { path: path.clone(), detail: error.to_string() };
         let mut connection = opened.map_err(unusable)?;
         // Looked at before anything is set: a file that is refused stays as it is.
-        if let Some(found) = schema::newer_version(&connection).map_err(unusable)? {
-            return Err(SandboxError::NewerDatabase { path, found, supported: schema::VERSION });
+        if let Some(found) = migrations::newer_version(&connection).map_err(unusable)? {
+            return Err(SandboxError::NewerDatabase { path, found, supported: migrations::VERSION });
         }
         configure(&connection).map_err(unusable)?;
-        schema::migrate(&mut connection).map_err(unusable)?;
+        migrations::migrate(&mut connection).map_err(unusable)?;
         let clock = stored_clock::read(&connection).map_err(unusable)?;
         let onlooker = match database {
             Database::Memory => None,
