@@ -2,42 +2,45 @@
 
 use std::fmt;
 
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::domain::all;
+
 /// One of the nine endpoints. Its name is its path without what comes before the endpoint's own part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
 pub enum EndpointName {
     /// `payment`: POST /api/v1.1.0/payment.
+    #[strum(serialize = "/api/v1.1.0/payment")]
     Payment,
     /// `status`: GET /api/v1.1.0/status.
+    #[strum(serialize = "/api/v1.1.0/status")]
     Status,
     /// `mbank/pay`: POST /api/v1.1.0/mbank/pay.
+    #[strum(serialize = "/api/v1.1.0/mbank/pay")]
     MbankPay,
     /// `mbank/confirm`: POST /api/v1.1.0/mbank/confirm.
+    #[strum(serialize = "/api/v1.1.0/mbank/confirm")]
     MbankConfirm,
     /// `pay-form`: POST /api/v1.1.0/pay-form.
+    #[strum(serialize = "/api/v1.1.0/pay-form")]
     PayForm,
     /// `get-status`: POST /api/v1.1.0/get-status.
+    #[strum(serialize = "/api/v1.1.0/get-status")]
     GetStatus,
     /// `qr/dynamic`: POST /gen/qr/dynamic.
+    #[strum(serialize = "/gen/qr/dynamic")]
     QrDynamic,
     /// `qr/dynamic/data`: POST /gen/qr/dynamic/data.
+    #[strum(serialize = "/gen/qr/dynamic/data")]
     QrDynamicData,
     /// `qr/transaction/status`: GET /gen/qr/transaction/status.
+    #[strum(serialize = "/gen/qr/transaction/status")]
     QrTransactionStatus,
 }
 
 impl EndpointName {
     /// Every endpoint there is.
-    pub const ALL: [Self; 9] = [
-        Self::Payment,
-        Self::Status,
-        Self::MbankPay,
-        Self::MbankConfirm,
-        Self::PayForm,
-        Self::GetStatus,
-        Self::QrDynamic,
-        Self::QrDynamicData,
-        Self::QrTransactionStatus,
-    ];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// The name.
     pub fn as_str(self) -> &'static str {
@@ -47,17 +50,7 @@ impl EndpointName {
 
     /// The path under the base URL.
     pub fn path(self) -> &'static str {
-        match self {
-            Self::Payment => "/api/v1.1.0/payment",
-            Self::Status => "/api/v1.1.0/status",
-            Self::MbankPay => "/api/v1.1.0/mbank/pay",
-            Self::MbankConfirm => "/api/v1.1.0/mbank/confirm",
-            Self::PayForm => "/api/v1.1.0/pay-form",
-            Self::GetStatus => "/api/v1.1.0/get-status",
-            Self::QrDynamic => "/gen/qr/dynamic",
-            Self::QrDynamicData => "/gen/qr/dynamic/data",
-            Self::QrTransactionStatus => "/gen/qr/transaction/status",
-        }
+        self.into()
     }
 
     /// True where its request carries a number that the payment is known by.

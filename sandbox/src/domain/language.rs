@@ -1,27 +1,30 @@
 //! The three languages of the merchant's country, and the way to choose one.
 
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::domain::all;
+
 /// A language of messages and pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
 pub enum Language {
     /// `en`.
+    #[strum(serialize = "en")]
     English,
     /// `ru`.
+    #[strum(serialize = "ru")]
     Russian,
     /// `ky`.
+    #[strum(serialize = "ky")]
     Kyrgyz,
 }
 
 impl Language {
     /// Every language there is.
-    pub const ALL: [Self; 3] = [Self::English, Self::Russian, Self::Kyrgyz];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// The ISO 639-1 code.
     pub fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Russian => "ru",
-            Self::Kyrgyz => "ky",
-        }
+        self.into()
     }
 
     /// The language of an ISO 639-1 code, in any letter case.

@@ -8,6 +8,7 @@ mod language;
 mod payment;
 mod status;
 pub(crate) mod test_data;
+mod variants;
 
 pub use endpoint_name::EndpointName;
 pub use language::Language;
@@ -15,3 +16,4 @@ pub use payment::{Payment, PaymentKind, Provider};
 pub use status::{PaymentStatus, RejectReason};
 
 pub(crate) use status::Event;
+pub(crate) use variants::all;

@@ -1,13 +1,15 @@
 //! A payment as the ledger shows it.
 
-use std::{fmt, time::SystemTime};
+use std::time::SystemTime;
 
 use rust_decimal::Decimal;
+use strum::{Display, EnumCount, IntoStaticStr, VariantArray};
 
-use crate::domain::{PaymentStatus, RejectReason};
+use crate::domain::{PaymentStatus, RejectReason, all};
 
 /// The endpoint family a payment was created by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum PaymentKind {
     /// `POST /api/v1.1.0/payment`.
     Card,
@@ -21,16 +23,11 @@ pub enum PaymentKind {
 
 impl PaymentKind {
     /// Every kind there is.
-    pub const ALL: [Self; 4] = [Self::Card, Self::Mbank, Self::PayForm, Self::Qr];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// A stable name for storage and display.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Card => "card",
-            Self::Mbank => "mbank",
-            Self::PayForm => "pay-form",
-            Self::Qr => "qr",
-        }
+        self.into()
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
@@ -39,7 +36,7 @@ impl PaymentKind {
 }
 
 /// Who moves the money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumCount, IntoStaticStr, VariantArray)]
 pub enum Provider {
     /// A bank card.
     Cards,
@@ -51,25 +48,15 @@ pub enum Provider {
 
 impl Provider {
     /// Every provider there is.
-    pub const ALL: [Self; 3] = [Self::Cards, Self::MegaPay, Self::MBank];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cards => "Cards",
-            Self::MegaPay => "MegaPay",
-            Self::MBank => "MBank",
-        }
+        self.into()
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.as_str() == name)
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

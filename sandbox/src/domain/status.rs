@@ -1,32 +1,33 @@
 //! The state machine of a payment: its statuses, what can happen to it, and nothing else.
 
-use std::fmt;
+use strum::{Display, EnumCount, IntoStaticStr, VariantArray};
+
+use crate::domain::all;
 
 /// Where a payment stands. `as_str` is the word the wire shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumCount, IntoStaticStr, VariantArray)]
 pub enum PaymentStatus {
     /// Registered; the payer has not finished yet.
+    #[strum(serialize = "CREATED")]
     Created,
     /// The payer did their part; the provider has not decided.
+    #[strum(serialize = "PENDING")]
     Pending,
     /// The money was taken. Final.
+    #[strum(serialize = "CHARGE")]
     Charged,
     /// Nothing was taken, and nothing will be. Final.
+    #[strum(serialize = "Reject")]
     Rejected,
 }
 
 impl PaymentStatus {
     /// Every status there is.
-    pub const ALL: [Self; 4] = [Self::Created, Self::Pending, Self::Charged, Self::Rejected];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// The word for it on the wire.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "CREATED",
-            Self::Pending => "PENDING",
-            Self::Charged => "CHARGE",
-            Self::Rejected => "Reject",
-        }
+        self.into()
     }
 
     /// True where nothing can happen to the payment any more.
@@ -49,12 +50,6 @@ impl PaymentStatus {
     }
 }
 
-impl fmt::Display for PaymentStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
 /// What can happen to a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -67,7 +62,7 @@ pub(crate) enum Event {
 }
 
 /// Why a payment ended without money. `code` is the envelope's code for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, VariantArray)]
 pub enum RejectReason {
     /// The issuer or wallet said no.
     Declined,
@@ -83,13 +78,7 @@ pub enum RejectReason {
 
 impl RejectReason {
     /// Every reason there is.
-    pub const ALL: [Self; 5] = [
-        Self::Declined,
-        Self::InsufficientFunds,
-        Self::CancelledByPayer,
-        Self::OtpAttemptsExhausted,
-        Self::ProcessingError,
-    ];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// The code of it, in the envelope and in a redirected decline.
     pub const fn code(self) -> &'static str {

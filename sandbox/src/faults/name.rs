@@ -1,6 +1,6 @@
 //! What a fault is called, and when it strikes.
 
-use std::fmt;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 /// When a fault strikes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,21 +20,19 @@ pub(crate) enum Moment {
 macro_rules! names {
     ($($(#[doc = $doc:literal])+ $variant:ident, $constructor:ident, $word:literal, $moment:ident;)*) => {
         /// The name of a fault.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
         #[non_exhaustive]
         pub enum FaultName {
-            $($(#[doc = $doc])+ $variant,)*
+            $($(#[doc = $doc])+ #[strum(serialize = $word)] $variant,)*
         }
 
         impl FaultName {
             /// Every fault there is.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+            pub const ALL: &'static [Self] = Self::VARIANTS;
 
             /// The name.
             pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
+                self.into()
             }
 
             pub(crate) fn parse(word: &str) -> Option<Self> {
@@ -51,9 +49,3 @@ macro_rules! names {
 }
 
 fault_table!(names);
-
-impl fmt::Display for FaultName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}

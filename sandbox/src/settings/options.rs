@@ -7,8 +7,10 @@ use std::{
     time::Duration,
 };
 
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
 use crate::{
-    domain::Language,
+    domain::{Language, all},
     faults::Fault,
     settings::{Demo, SettlePending, TlsFiles},
 };
@@ -77,7 +79,8 @@ pub enum Database {
 }
 
 /// What creating a payment with an order number that was used before does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ReusedOrderNumber {
     /// HTTP 409, nothing happens.
     Refuse,
@@ -89,20 +92,17 @@ pub enum ReusedOrderNumber {
 
 impl ReusedOrderNumber {
     /// Every choice there is.
-    pub const ALL: [Self; 3] = [Self::Refuse, Self::Replay, Self::ChargeTwice];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// Its name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Replay => "replay",
-            Self::ChargeTwice => "charge-twice",
-        }
+        self.into()
     }
 }
 
 /// Which numbers `status` and `get-status` know a payment by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum StatusNumbers {
     /// `status` the gateway's, `get-status` the merchant's.
     Strict,
@@ -112,19 +112,17 @@ pub enum StatusNumbers {
 
 impl StatusNumbers {
     /// Every choice there is.
-    pub const ALL: [Self; 2] = [Self::Strict, Self::Any];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// Its name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Any => "any",
-        }
+        self.into()
     }
 }
 
 /// How the answers of the nine endpoints are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Dialect {
     /// The envelope and the field names that the interface shows.
     Shown,
@@ -134,14 +132,11 @@ pub enum Dialect {
 
 impl Dialect {
     /// Every choice there is.
-    pub const ALL: [Self; 2] = [Self::Shown, Self::Other];
+    pub const ALL: [Self; Self::COUNT] = all();
 
     /// Its name on the command line and in the admin interface.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Shown => "shown",
-            Self::Other => "other",
-        }
+        self.into()
     }
 }
 

@@ -1,7 +1,11 @@
 //! The merchant's side: what its header and navigation show.
 
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::domain::all;
+
 /// A part of the merchant's side, as the navigation names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 pub(crate) enum Section {
     Transactions,
     Schedules,
@@ -9,32 +13,17 @@ pub(crate) enum Section {
     Deliveries,
     Receiver,
     Control,
+    #[strum(serialize = "API")]
     Api,
 }
 
 impl Section {
     /// All of them, in the order of the navigation.
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Transactions,
-        Self::Schedules,
-        Self::Analysis,
-        Self::Deliveries,
-        Self::Receiver,
-        Self::Control,
-        Self::Api,
-    ];
+    pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Transactions => "Transactions",
-            Self::Schedules => "Schedules",
-            Self::Analysis => "Analysis",
-            Self::Deliveries => "Deliveries",
-            Self::Receiver => "Receiver",
-            Self::Control => "Control",
-            Self::Api => "API",
-        }
+        self.into()
     }
 
     /// Its path, seen from the sandbox's root.

@@ -1,8 +1,10 @@
 //! The log of callbacks, for people to look through.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
+    domain::all,
     faults::FaultName,
     store::{self, StoreError, word::optional_word},
 };
@@ -28,7 +30,8 @@ pub(crate) struct Attempt {
 }
 
 /// How attempts went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Outcome {
     Delivered,
     Failed,
@@ -36,14 +39,11 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// All of them.
-    pub(crate) const ALL: [Self; 2] = [Self::Delivered, Self::Failed];
+    pub(crate) const ALL: [Self; Self::COUNT] = all();
 
     /// Its name.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Delivered => "delivered",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 
     fn condition(self) -> &'static str {

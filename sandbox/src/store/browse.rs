@@ -1,9 +1,10 @@
 //! Looking through the payments: filtered, sorted, a page at a time.
 
 use rusqlite::{Connection, Row, ToSql};
+use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
-    domain::{PaymentKind, PaymentStatus, Provider},
+    domain::{PaymentKind, PaymentStatus, Provider, all},
     store::{
         StoreError,
         payments::{self, Record},
@@ -34,7 +35,8 @@ pub(crate) struct Filter {
 }
 
 /// By what they are sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Sort {
     #[default]
     Newest,
@@ -45,7 +47,12 @@ pub(crate) enum Sort {
 
 impl Sort {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Newest, Self::Oldest, Self::Largest, Self::Smallest];
+    pub(crate) const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name.
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
+    }
 
     /// The column, and whether it goes down.
     fn column(self) -> (&'static str, bool) {

@@ -2,7 +2,10 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::{ArgAction, Parser, ValueEnum};
+use clap::{
+    ArgAction, Parser, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use kassa_sandbox::{
     Database, Demo, Dialect, Fault, Language, ReusedOrderNumber, SandboxOptions, SettlePending, StatusNumbers, TlsFiles,
 };
@@ -28,16 +31,26 @@ pub(crate) struct Cli {
     password: String,
 
     /// Language of messages where a request names none
-    #[arg(long, value_enum, default_value = "en")]
-    language: LanguageName,
+    #[arg(long, value_parser = one_of(Language::ALL, Language::code), default_value = "en")]
+    language: Language,
 
     /// What a reused order number does
-    #[arg(long, value_enum, default_value = "refuse", value_name = "WHAT")]
-    reused_order_number: Reused,
+    #[arg(
+        long,
+        value_parser = one_of(ReusedOrderNumber::ALL, ReusedOrderNumber::as_str),
+        default_value = "refuse",
+        value_name = "WHAT"
+    )]
+    reused_order_number: ReusedOrderNumber,
 
     /// Which numbers the status endpoints know: strict = each its own, any = both know both
-    #[arg(long, value_enum, default_value = "strict", value_name = "WHICH")]
-    status_numbers: Numbers,
+    #[arg(
+        long,
+        value_parser = one_of(StatusNumbers::ALL, StatusNumbers::as_str),
+        default_value = "strict",
+        value_name = "WHICH"
+    )]
+    status_numbers: StatusNumbers,
 
     /// Give 3DS 1.0 cards a confirmation page, too
     #[arg(long, action = ArgAction::SetTrue)]
@@ -48,8 +61,8 @@ pub(crate) struct Cli {
     redirect_declines: bool,
 
     /// How answers are written: as the interface shows them, or in another envelope under other names
-    #[arg(long, value_enum, default_value = "shown", value_name = "WHICH")]
-    dialect: DialectName,
+    #[arg(long, value_parser = one_of(Dialect::ALL, Dialect::as_str), default_value = "shown", value_name = "WHICH")]
+    dialect: Dialect,
 
     /// Let pending payments become final once their status was asked for so often [default: never]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -115,30 +128,13 @@ pub(crate) enum Announce {
     Json,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum LanguageName {
-    En,
-    Ru,
-    Ky,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Reused {
-    Refuse,
-    Replay,
-    ChargeTwice,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Numbers {
-    Strict,
-    Any,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DialectName {
-    Shown,
-    Other,
+/// Reads one of the names of a set.
+fn one_of<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.map(name))
+        .try_map(move |word| all.into_iter().find(|item| name(*item) == word).ok_or("is not one of the names"))
 }
 
 impl From<Cli> for SandboxOptions {
@@ -149,26 +145,12 @@ impl From<Cli> for SandboxOptions {
             database: cli.db.map_or(Database::Memory, Database::File),
             login: cli.login,
             password: cli.password,
-            language: match cli.language {
-                LanguageName::En => Language::English,
-                LanguageName::Ru => Language::Russian,
-                LanguageName::Ky => Language::Kyrgyz,
-            },
-            reused_order_number: match cli.reused_order_number {
-                Reused::Refuse => ReusedOrderNumber::Refuse,
-                Reused::Replay => ReusedOrderNumber::Replay,
-                Reused::ChargeTwice => ReusedOrderNumber::ChargeTwice,
-            },
+            language: cli.language,
+            reused_order_number: cli.reused_order_number,
             three_ds_1_page: cli.three_ds_1_page,
             redirect_declines: cli.redirect_declines,
-            status_numbers: match cli.status_numbers {
-                Numbers::Strict => StatusNumbers::Strict,
-                Numbers::Any => StatusNumbers::Any,
-            },
-            dialect: match cli.dialect {
-                DialectName::Shown => Dialect::Shown,
-                DialectName::Other => Dialect::Other,
-            },
+            status_numbers: cli.status_numbers,
+            dialect: cli.dialect,
             faults: cli.faults,
             demo: cli.seed_demo.map(Demo::of),
             callback_pauses: cli.callback_pauses.into_iter().map(seconds).collect(),

@@ -1,21 +1,26 @@
 //! What a test payer is: a card or a phone, its check, its one-time password, and how its payments end.
 
-use std::fmt;
+use strum::Display;
 
 use crate::domain::{Event, Provider, RejectReason};
 
 /// How a test payer's payment ends once the payer did their part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 pub enum TestOutcome {
     /// Charged.
+    #[strum(serialize = "approved")]
     Approved,
     /// Rejected: declined.
+    #[strum(serialize = "declined")]
     Declined,
     /// Rejected: insufficient funds.
+    #[strum(serialize = "insufficient funds")]
     InsufficientFunds,
     /// Stays pending until it is decided by `approve` or `decline`, or settles by itself where it is to (`settle_pending`).
+    #[strum(serialize = "stuck pending")]
     StuckPending,
     /// The creating request answers HTTP 500, and the payment ends rejected.
+    #[strum(serialize = "error")]
     Error,
 }
 
@@ -31,37 +36,18 @@ impl TestOutcome {
     }
 }
 
-impl fmt::Display for TestOutcome {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Approved => "approved",
-            Self::Declined => "declined",
-            Self::InsufficientFunds => "insufficient funds",
-            Self::StuckPending => "stuck pending",
-            Self::Error => "error",
-        })
-    }
-}
-
 /// Which cardholder check a card takes part in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 pub enum ThreeDs {
     /// 3DS 2.0: a confirmation page.
+    #[strum(serialize = "3DS 2.0")]
     V2,
     /// 3DS 1.0: a confirmation page only by a switch.
+    #[strum(serialize = "3DS 1.0")]
     V1,
     /// No 3DS: settled at once.
+    #[strum(serialize = "without 3DS")]
     None,
-}
-
-impl fmt::Display for ThreeDs {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::V2 => "3DS 2.0",
-            Self::V1 => "3DS 1.0",
-            Self::None => "without 3DS",
-        })
-    }
 }
 
 /// A test card. Any CVC of three characters and any expiry later than today go with it.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::http::StatusCode;
+use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
-    domain::{PaymentKind, PaymentStatus, Provider, RejectReason},
+    domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all},
     staff::{
         dashboard::{
             charts::{self, About, Values},
@@ -23,24 +24,23 @@ use crate::{
 const DAY: i64 = 86_400_000;
 
 /// How far back an analysis looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 enum Span {
+    #[strum(serialize = "7")]
     Week,
+    #[strum(serialize = "30")]
     Month,
+    #[strum(serialize = "90")]
     Quarter,
+    #[strum(serialize = "all")]
     All,
 }
 
 impl Span {
-    const ALL: [Self; 4] = [Self::Week, Self::Month, Self::Quarter, Self::All];
+    const ALL: [Self; Self::COUNT] = all();
 
     fn as_str(self) -> &'static str {
-        match self {
-            Self::Week => "7",
-            Self::Month => "30",
-            Self::Quarter => "90",
-            Self::All => "all",
-        }
+        self.into()
     }
 
     fn name(self) -> &'static str {

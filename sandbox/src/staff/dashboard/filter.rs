@@ -80,7 +80,7 @@ impl Wish {
             query.append_pair(name, value);
         }
         if sort != Sort::Newest {
-            query.append_pair("sort", sort_name(sort));
+            query.append_pair("sort", sort.as_str());
         }
         if let Some((name, place)) = more {
             query.append_pair(name, &format!("{}.{}", place.key, place.id));
@@ -112,16 +112,7 @@ fn searched(text: &str) -> Searched {
 
 /// A sort order by its name in the query.
 fn sort(name: &str) -> Sort {
-    Sort::ALL.into_iter().find(|sort| sort_name(*sort) == name).unwrap_or_default()
-}
-
-pub(super) fn sort_name(sort: Sort) -> &'static str {
-    match sort {
-        Sort::Newest => "newest",
-        Sort::Oldest => "oldest",
-        Sort::Largest => "largest",
-        Sort::Smallest => "smallest",
-    }
+    Sort::ALL.into_iter().find(|sort| sort.as_str() == name).unwrap_or_default()
 }
 
 fn place(text: &str) -> Option<Place> {

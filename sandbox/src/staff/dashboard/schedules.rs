@@ -28,18 +28,7 @@ const DAY_AND_MONTH: &[BorrowedFormatItem<'_>] = format_description!("[day paddi
 const MONTH_AND_YEAR: &[BorrowedFormatItem<'_>] = format_description!("[month repr:short] [year]");
 const HOUR_OF_DAY: &[BorrowedFormatItem<'_>] = format_description!("[hour]:00");
 
-const UNITS: [Unit; 4] = [Unit::Hour, Unit::Day, Unit::Week, Unit::Month];
-
 impl Unit {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-        }
-    }
-
     fn name(self) -> &'static str {
         match self {
             Self::Hour => "Hours",
@@ -146,7 +135,7 @@ struct Sums {
 }
 
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
-    let unit = UNITS.into_iter().find(|unit| unit.as_str() == visit.query.get("by")).unwrap_or(Unit::Day);
+    let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == visit.query.get("by")).unwrap_or(Unit::Day);
     let now = unit.period(visit.state.clock().now_ms());
     let asked: Option<i64> = visit.query.get("end").parse().ok();
     // A page before the first payments is empty; one before the calendar begins would have no name.
@@ -163,7 +152,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let page = Schedules {
         document: visit.document.clone(),
         staff: visit.staff(Section::Schedules),
-        units: choices(&UNITS, Unit::as_str, Unit::name, Some(unit)),
+        units: choices(&Unit::ALL, Unit::as_str, Unit::name, Some(unit)),
         unit: unit.as_str(),
         counts: counts_chart(&span, labels.clone(), &sums),
         amounts: amounts_chart(&span, labels, &sums, &currency),
@@ -256,7 +245,7 @@ mod tests {
     #[test]
     fn a_period_holds_its_start_and_ends_where_the_next_begins() {
         let now = 1_767_203_999_000; // 2025-12-31 23:59:59 in Bishkek, a Wednesday
-        for unit in UNITS {
+        for unit in Unit::ALL {
             let period = unit.period(now);
             let (start, next) = (unit.start(period), unit.start(period + 1));
             assert!(start <= now && now < next, "{}", unit.as_str());

@@ -7,7 +7,7 @@ use crate::{
     domain::{PaymentKind, PaymentStatus, Provider},
     staff::{
         dashboard::{
-            filter::{self, Wish},
+            filter::Wish,
             text,
             visit::{Answer, Visit},
         },
@@ -93,7 +93,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
         kinds: choices(&PaymentKind::ALL, PaymentKind::as_str, text::kind, wanted.kind),
         providers: choices(&Provider::ALL, Provider::as_str, Provider::as_str, wanted.provider),
         statuses: choices(&PaymentStatus::ALL, PaymentStatus::as_str, text::status, wanted.status),
-        sorts: choices(&Sort::ALL, filter::sort_name, sort_label, Some(wish.sort)),
+        sorts: choices(&Sort::ALL, Sort::as_str, sort_label, Some(wish.sort)),
         earlier: if page.has_earlier { link("before", page.rows.first()) } else { None },
         later: if page.has_later { link("after", page.rows.last()) } else { None },
         found: found(count, wish.is_filtered()),
