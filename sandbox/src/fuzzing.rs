@@ -1,4 +1,5 @@
-//! For the fuzz targets of this project alone: the nine endpoints without a socket. Not a part of the interface.
+//! Fuzzing: the nine endpoints without a socket, for the fuzz targets of this project alone. Not a part of the
+//! interface.
 
 use std::time::Instant;
 
@@ -27,7 +28,8 @@ impl Endpoints {
         Ok(Self(State::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
     }
 
-    /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP status.
+    /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP
+    /// status.
     pub fn answer(&self, endpoint: usize, body: &[u8], query: &str) -> Option<u16> {
         let endpoint = &ENDPOINTS[endpoint % ENDPOINTS.len()];
         let uri: Uri = format!("{}?{query}", endpoint.name.path()).parse().ok()?;

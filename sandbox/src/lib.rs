@@ -10,8 +10,8 @@
 //! # Ok::<(), kassa_sandbox::SandboxError>(())
 //! ```
 //!
-//! The README documents the test data, the faults, the admin interface, the pages' form fields, and every choice made where the
-//! gateway's interface is silent.
+//! The README documents the test data, the faults, the admin interface, the pages' form fields, and every choice made
+//! where the gateway's interface is silent.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Shared state: what every endpoint and page works with. The options and switches, the store, the faults, and the way to wake those who wait.
+//! Shared state: what every endpoint and page works with. The options and switches, the store, the faults, and the way
+//! to wake background tasks.
 
 use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard},

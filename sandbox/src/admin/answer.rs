@@ -1,4 +1,4 @@
-//! What the admin interface answers.
+//! Answers of the admin interface: JSON, or what is wrong with which field.
 
 use std::fmt::Display;
 

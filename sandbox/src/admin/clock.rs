@@ -1,4 +1,4 @@
-//! The clock, seen and changed from outside.
+//! Admin routes of the simulation clock: shown, changed and stepped forward.
 
 use std::time::Duration;
 

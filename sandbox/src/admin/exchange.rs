@@ -1,4 +1,4 @@
-//! The way of a request through the admin interface: the token, the route, the answer.
+//! Routing and authentication of the admin interface: the token, the route, the answer.
 
 use std::sync::Arc;
 

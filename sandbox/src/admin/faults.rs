@@ -1,4 +1,4 @@
-//! The faults, set from outside.
+//! Admin routes of fault injection: faults are listed, set and removed.
 
 use axum::http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

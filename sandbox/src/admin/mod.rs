@@ -1,5 +1,5 @@
-//! The admin interface: the ledger, the faults, the switches, for programs that hold the admin token.
-//! Faults touch nothing here.
+//! The admin interface: the ledger, the faults, the switches, for programs that hold the admin token. Fault injection
+//! touches nothing here.
 
 mod answer;
 mod call;

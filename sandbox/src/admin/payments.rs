@@ -1,4 +1,4 @@
-//! Payments decided from outside, and everything forgotten.
+//! Admin routes of payments: one is decided from outside, or all are forgotten.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What happened: payments, requests, callbacks.
+//! Admin routes of the ledger: payments, requests, callbacks.
 
 use std::time::SystemTime;
 

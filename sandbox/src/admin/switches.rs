@@ -1,4 +1,4 @@
-//! The switches, seen and changed from outside.
+//! Admin routes of the switches: shown and changed.
 
 use axum::http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

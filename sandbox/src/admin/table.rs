@@ -1,4 +1,4 @@
-//! What there is under `/admin/`: the one table for those who answer and for those who describe.
+//! The routing table of what there is under `/admin/`: one for those who answer and for those who describe.
 
 use axum::http::{Method, StatusCode};
 
@@ -42,8 +42,8 @@ pub(crate) static ROUTES: [Route; 16] = [
         .says(StatusCode::OK, clock::schema),
     Route::new(Method::POST, "/admin/clock/forward", "Step the clock forward", clock::forward)
         .text(
-            "What is due by then happens at once: callbacks are sent again, pending payments become final, cards expire. \
-             Only a reset steps it back.",
+            "What is due by then happens at once: callbacks are sent again, pending payments become final, cards \
+             expire. Only a reset steps it back.",
         )
         .needs_body(clock::step, r#"{"ms": 3600000}"#)
         .says(StatusCode::OK, clock::schema)
@@ -52,8 +52,8 @@ pub(crate) static ROUTES: [Route; 16] = [
         .says(StatusCode::OK, test_data::schema),
     Route::new(Method::POST, "/admin/payments/{number}/approve", "Approve a payment", payments::approve)
         .text(
-            "The payer does their part, and the payment ends as the test card or phone says; a payment on the pay-form is \
-             paid by the first test card. Where the payer did their part, the provider takes the money.",
+            "The payer does their part, and the payment ends as the test card or phone says; a payment on the \
+             pay-form is paid by the first test card. Where the payer did their part, the provider takes the money.",
         )
         .body(payments::approval, "{}")
         .says(StatusCode::OK, records::payment_schema)

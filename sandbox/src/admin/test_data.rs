@@ -1,4 +1,4 @@
-//! The test cards and test phones.
+//! Admin route of the test data: the cards and the phones.
 
 use axum::http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

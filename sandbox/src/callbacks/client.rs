@@ -1,4 +1,5 @@
-//! The HTTP client that callbacks are sent by.
+//! The HTTP client of callbacks: no redirects, no proxy and no connection pool, as a kept connection that the receiver
+//! just closed would cost an attempt.
 
 use std::{error::Error, sync::Arc, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Delivers callbacks in the background until each got a 2xx, with the pauses that the options name.
-//! The queue is in the database: a restarted sandbox goes on where the last one stopped.
+//! Retry with backoff: callbacks are delivered in the background until each got a 2xx, with the growing pauses that the
+//! options name. The queue is in the database, so a restarted sandbox goes on where the last one stopped.
 
 use std::{
     collections::HashSet,
@@ -188,7 +188,8 @@ impl Delivery {
     }
 }
 
-/// The beginning of a receiver's answer, as far as it comes in time. The status has decided already; this is for people alone.
+/// The beginning of a receiver's answer, as far as it comes in time. The status has decided already; this is for people
+/// alone.
 async fn first_bytes(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
     while bytes.len() <= MAX_REPLY + BEYOND_REPLY {

@@ -1,4 +1,4 @@
-//! What the merchant is told: the callback of a change of status, and what a fault makes of it.
+//! Webhook payloads: the callback of a change of status, and what fault injection makes of it.
 
 use rusqlite::Transaction;
 use rust_decimal::Decimal;

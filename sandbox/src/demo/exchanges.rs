@@ -1,4 +1,5 @@
-//! What was said about an invented payment: by the words of the real endpoints, and kept as theirs is.
+//! Seed data of the request log: what the endpoints would have said about an invented payment, kept as a real exchange
+//! is.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Filling an empty database with an invented history.
+//! Seeding: an empty database is filled with an invented history, all of it or nothing.
 
 use crate::{
     demo::{invent, write},
@@ -151,7 +151,8 @@ mod tests {
         let with_page = exchanges.iter().filter(|kept| kept.reply["data"]["ConfirmationUrl"].is_string()).count();
         assert!(direct > 0 && with_page > direct, "{direct} {with_page}");
         for nobody in [
-            "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form') AND (return_url IS NULL OR callback_url IS NULL)",
+            "SELECT COUNT(*) FROM payments WHERE kind IN ('card', 'pay-form')
+                AND (return_url IS NULL OR callback_url IS NULL)",
             "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND language IS NULL",
             "SELECT COUNT(*) FROM payments WHERE kind = 'qr' AND requisite IS NULL",
             "SELECT COUNT(*) FROM payments WHERE kind = 'card' AND confirmation_page = 0 AND finished_at <> created_at",

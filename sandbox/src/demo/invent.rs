@@ -1,4 +1,4 @@
-//! What an invented payment is like: who pays how much for what, at which hour, and how it ends.
+//! The deterministic generator of invented payments: who pays how much for what, at which hour, and how it ends.
 
 use fastrand::Rng;
 use rust_decimal::Decimal;

@@ -1,4 +1,5 @@
-//! An invented history: what a shop's last ninety days could have looked like. Nothing of it was ever sent anywhere.
+//! Seed data for demonstrations: what a shop's last ninety days could have looked like, deterministic for a seed.
+//! Nothing of it was ever sent anywhere.
 
 mod exchanges;
 mod fill;

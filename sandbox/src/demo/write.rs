@@ -41,10 +41,12 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
     transaction
         .prepare_cached(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
-                holder_name, requisite, masked_card, masked_phone, language, return_url, callback_url, confirmation_page, status, reject_reason,
+                holder_name, requisite, masked_card, masked_phone, language, return_url, callback_url,
+                confirmation_page, status, reject_reason,
                 otp_attempts_left, created_at, finished_at, pending_since)
              VALUES (:kind, :order_number, :gateway_number, :provider, :amount, :currency, :description,
-                :holder_name, :requisite, :masked_card, :masked_phone, :language, :return_url, :callback_url, :confirmation_page, :status, :reason,
+                :holder_name, :requisite, :masked_card, :masked_phone, :language, :return_url, :callback_url,
+                :confirmation_page, :status, :reason,
                 :attempts, :created_at, :finished_at, :pending_since)",
         )?
         .execute(named_params! {

@@ -1,4 +1,5 @@
-//! Exact amounts: read from the digits of the JSON text, written back as the same digits.
+//! Exact decimals: amounts are read from the digits of the JSON text and written back as the same digits, never by way
+//! of a float.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! The gateway's clock: Bishkek time, which has been UTC+6 without summer time since 2005. It goes as the machine's does, and can be
-//! stepped forward.
+//! Simulation clock: it goes as the machine's does and can be stepped forward, so that tests of days and months are
+//! quick and deterministic. Its zone is Bishkek's, which has been UTC+6 without summer time since 2005.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},

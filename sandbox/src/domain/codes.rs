@@ -1,4 +1,4 @@
-//! The codes of the envelope that are not a reject reason's.
+//! The codes of the envelope, without those of the reject reasons.
 
 pub(crate) const CREATED: &str = "110";
 pub(crate) const PENDING: &str = "120";

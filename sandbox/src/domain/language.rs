@@ -1,4 +1,4 @@
-//! The three languages of the merchant's country, and the way to choose one.
+//! Localization: the three languages of the merchant's country, and language negotiation by `Accept-Language`.
 
 use strum::{EnumCount, IntoStaticStr, VariantArray};
 

@@ -1,4 +1,5 @@
-//! The domain: payments and where they can stand, amounts, languages, the endpoints' names, the clock, the test payers.
+//! The domain: payments and their state machine, amounts, languages, the endpoints' names, the simulation clock, the
+//! test data.
 
 pub(crate) mod amount;
 pub(crate) mod clock;

@@ -1,4 +1,4 @@
-//! One exchange with an endpoint, from the request's bytes to the answer.
+//! The request pipeline of an endpoint: authentication, body, faults, answer, request log.
 
 use std::{sync::Arc, thread, time::Instant};
 
@@ -86,8 +86,8 @@ pub(crate) fn answer(
     outgoing
 }
 
-/// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks like; any other
-/// may be a card's.
+/// The request and its number as they are recorded. A number of a payment's own stays what it is, whatever it looks
+/// like; any other may be a card's.
 fn kept(state: &State, seen: transcript::Request, subject: Option<&str>) -> (transcript::Request, Option<String>) {
     let masked = subject.map(without_card_numbers);
     let looks_like_card = masked.as_deref() != subject;

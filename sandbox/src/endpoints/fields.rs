@@ -1,4 +1,4 @@
-//! The fields of a request: read from the JSON text as it stands, checked, every violation kept.
+//! Request parsing: fields are read from the JSON text as it stands and checked, and every violation is kept.
 
 use std::collections::BTreeMap;
 

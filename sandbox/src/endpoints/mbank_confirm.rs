@@ -25,8 +25,8 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     answer,
     description: Description {
         summary: "Confirm a mobile-bank payment by the payer's one-time password",
-        text: "The number is the merchant's. `paymentId`, the identifier from the answer that created the payment, need \
-               not come along; where it does, it has to match.",
+        text: "The number is the merchant's. `paymentId`, the identifier from the answer that created the payment, \
+               need not come along; where it does, it has to match.",
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "ORDER-2", "otp": "101101"}"#,
         answers: Answers::Envelope(&STATUS_CODES, |generator| generator.subschema_for::<Data<'_>>()),

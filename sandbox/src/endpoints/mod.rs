@@ -1,5 +1,4 @@
-//! The nine endpoints of the gateway, one file each, and the way of a request through them: fields, answer or refusal, and what a fault
-//! makes of that.
+//! The nine endpoints of the gateway, one file each, and the pipeline that their requests go through.
 
 pub(crate) mod card_payment;
 mod endpoint;

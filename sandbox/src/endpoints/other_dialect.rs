@@ -1,4 +1,5 @@
-//! The other dialect: the same answers in another envelope, under other names. For clients whose reading is configurable.
+//! The second dialect: the same answers in another envelope, under other names, to test clients whose reading is
+//! configurable.
 
 use std::collections::BTreeMap;
 

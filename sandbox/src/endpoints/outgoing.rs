@@ -1,4 +1,4 @@
-//! What a fault makes of an answer: another answer, or another way for it to reach the client.
+//! Fault injection in answers: another answer, or another way for it to reach the client.
 
 use std::{convert::Infallible, time::Duration};
 

@@ -27,7 +27,9 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         summary: "Create a QR payment, as the text to put into the code",
         text: "`sum` is in tyiyn. Without one the payer names the amount.",
         take: |fields| drop(take(fields)),
-        example: r#"{"sum": 12550, "requisite": "996700123456", "callback_url": "http://127.0.0.1:9000/callback?order=7"}"#,
+        example: r#"{
+            "sum": 12550, "requisite": "996700123456", "callback_url": "http://127.0.0.1:9000/callback?order=7"
+        }"#,
         answers: Answers::Envelope(&[codes::CREATED], |generator| generator.subschema_for::<Data<'_>>()),
         refusals: &[],
     },

@@ -1,4 +1,4 @@
-//! Why an endpoint says no, and how it says so: HTTP status, code, words and data.
+//! Error answers: why an endpoint says no, and how it says so by HTTP status, code, words and data.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};

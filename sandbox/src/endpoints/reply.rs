@@ -1,4 +1,4 @@
-//! What an endpoint answers: an HTTP status and the envelope of code, message and data.
+//! Answers of the endpoints: an HTTP status and the envelope of code, message and data.
 
 use std::collections::BTreeMap;
 

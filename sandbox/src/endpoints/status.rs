@@ -24,9 +24,9 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     answer,
     description: Description {
         summary: "Ask for a payment's status by the gateway's number",
-        text: "The number is the `token` of the payment's pages, or `paymentId` of a mobile-bank payment. The fields are \
-               members of a JSON body, also though the method is GET. Where there is no body, because a proxy dropped \
-               it or a tool cannot send it, they are read from the query.",
+        text: "The number is the `token` of the payment's pages, or `paymentId` of a mobile-bank payment. The fields \
+               are members of a JSON body, also though the method is GET. Where there is no body, because a proxy \
+               dropped it or a tool cannot send it, they are read from the query.",
         take: |fields| drop(take(fields)),
         example: r#"{"orderNumber": "0c5f1d9e-8a38-4d0c-9d3c-3b8a0f6b5a11", "language": "en"}"#,
         answers: Answers::Envelope(&STATUS_CODES, status_reply::schema),

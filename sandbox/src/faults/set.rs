@@ -1,4 +1,5 @@
-//! The faults that are set, and which of them strikes. Each draws from a seeded generator of its own, so that it is deterministic.
+//! Fault injection: the faults that are set, and which of them strikes. Each draws from a seeded random generator of
+//! its own, so that what strikes is deterministic.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,

@@ -1,5 +1,5 @@
-//! The table of faults: what each does, its variant, its constructor, its name, and the moment at which it strikes. A macro that hands
-//! its rows to another one, which makes of them what it needs.
+//! The table of faults: what each does, its variant, its constructor, its name, and the moment at which it strikes. The
+//! macro hands its rows to another one, which makes of them what it needs.
 
 macro_rules! fault_table {
     ($rows:ident) => {
@@ -12,7 +12,8 @@ macro_rules! fault_table {
             Delay, delay, "delay", Reply;
             /// The answer's body comes a byte a second.
             Drip, drip, "drip", Reply;
-            /// A connection is reset on the first line of its first request, where that goes to one of the nine endpoints.
+            /// A connection is reset on the first line of its first request, where that goes to one of the nine
+            /// endpoints.
             ResetOnConnect, reset_on_connect, "reset-on-connect", Connection;
             /// The request takes effect, and the connection is reset before the answer's first byte.
             ResetBeforeReply, reset_before_reply, "reset-before-reply", Reply;
@@ -28,14 +29,15 @@ macro_rules! fault_table {
             CutJson, cut_json, "cut-json", Reply;
             /// The answer's body has no end.
             EndlessBody, endless_body, "endless-body", Reply;
-            /// The answer's status word is another one: `status` (`ON_HOLD`). Answers without a status word are left alone.
+            /// The answer's status word is another one: `status` (`ON_HOLD`). Answers without a status word are left
+            /// alone.
             UnknownStatus, unknown_status, "unknown-status", Reply;
             /// The answer's code is another one: `code` (`999`). Answers without an envelope are left alone.
             UnknownCode, unknown_code, "unknown-code", Reply;
             /// The answer is written in the sandbox's other dialect.
             OtherDialect, other_dialect, "other-dialect", Reply;
-            /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or settles by itself where it is
-            /// to (`settle_pending`).
+            /// The payment becomes `PENDING` instead of final, until it is decided by `approve` or `decline`, or
+            /// settles by itself where it is to (`settle_pending`).
             StuckPending, stuck_pending, "stuck-pending", Payment;
             /// The request takes effect, and is answered with a redirect (307) to the same endpoint.
             Redirect, redirect, "redirect", Reply;

@@ -1,4 +1,4 @@
-//! English.
+//! The English texts.
 
 use crate::{messages::Message, rules::Problem};
 

@@ -1,4 +1,4 @@
-//! Kyrgyz.
+//! The Kyrgyz texts.
 
 use crate::{messages::Message, rules::Problem};
 

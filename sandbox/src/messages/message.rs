@@ -1,4 +1,4 @@
-//! What there is to say, in no language yet.
+//! Localization keys: what there is to say, in no language yet.
 
 use crate::domain::RejectReason;
 

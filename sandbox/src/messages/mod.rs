@@ -1,4 +1,4 @@
-//! Everything the sandbox says to people, one file a language. A missing translation does not compile.
+//! Localization: everything the sandbox says to people, one file a language. A missing translation does not compile.
 
 mod en;
 mod ky;

@@ -1,4 +1,4 @@
-//! Russian.
+//! The Russian texts.
 
 use crate::{messages::Message, rules::Problem};
 

@@ -1,5 +1,5 @@
-//! Serves connections until told to stop. None may hold its place for long without bringing a request: who opens many and says nothing
-//! would keep everybody else out.
+//! Idle timeouts: connections are served until told to stop, and none holds its place for long without bringing a
+//! request, as clients that open many and send nothing would exhaust the sandbox.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -18,8 +18,9 @@ use hyper_util::{
 
 use crate::net::{Line, LineStream, Lines};
 
-/// How long a connection may take until it brings the whole head of a request: the first one, its handshake included, or the next.
-/// Longer than clients keep a connection that is idle: none is to close under a request that is on its way.
+/// How long a connection may take until it brings the whole head of a request: the first one, its handshake included,
+/// or the next. Longer than clients keep a connection that is idle: none is to close under a request that is on its
+/// way.
 pub(crate) const HEAD_LIMIT: Duration = Duration::from_secs(75);
 
 /// Accepts connections until `stop` completes, and returns once those under way have ended.

@@ -1,4 +1,4 @@
-//! A connection that can be cut on purpose: closed or reset, at once or in the middle of an answer.
+//! Fault injection in connections: one can be closed or reset on purpose, at once or in the middle of an answer.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! Connections: TCP and TLS, deadlines of handshakes and heads, and connections that are cut on purpose.
+//! Networking: TCP and TLS, timeouts of handshakes and heads, and connections that are cut on purpose.
 
 pub(crate) mod connections;
 mod line;

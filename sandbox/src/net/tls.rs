@@ -1,4 +1,4 @@
-//! Certificates: those that connections to the sandbox are encrypted with, and those that its own calls trust.
+//! TLS: the certificate that connections to the sandbox are encrypted with, and the trust roots of its own calls.
 
 use std::{path::Path, sync::Arc};
 
@@ -29,8 +29,8 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Whom callbacks trust: the public roots, those the options name, and who signed the sandbox's own certificate, as far as its file
-/// says, so that the built-in receiver can be called.
+/// Whom callbacks trust: the public roots, those the options name, and who signed the sandbox's own certificate, as far
+/// as its file says, so that the built-in receiver can be called.
 pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, SandboxError> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     for path in &options.callback_ca {

@@ -1,4 +1,4 @@
-//! The bytes of a connection: as they are, or encrypted.
+//! The byte stream of a connection: plain, or encrypted by TLS.
 
 use std::{
     io,

@@ -12,10 +12,11 @@ use crate::{
 /// The name of the callback's description.
 pub(super) const CALLBACK: &str = "paymentStatusChanged";
 
-const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoints as the gateway's interface describes them, and \
-    the admin interface of the sandbox.\n\nWhat is described is what the sandbox does by itself. With the switch `dialect` set to \
-    `other` every answer of the nine endpoints has another envelope, and a fault makes of an answer whatever it says. \
-    A path takes the methods that stand here; every other one is answered with HTTP 405, whose `Allow` names them.";
+const ABOUT: &str = "The payment gateway's side on your own machine: nine endpoints as the gateway's interface \
+    describes them, and the admin interface of the sandbox.\n\nWhat is described is what the sandbox does by itself. \
+    With the switch `dialect` set to `other` every answer of the nine endpoints has another envelope, and a fault \
+    makes of an answer whatever it says. A path takes the methods that stand here; every other one is answered with \
+    HTTP 405, whose `Allow` names them.";
 
 /// The document.
 pub(super) fn document(state: &State) -> Value {
@@ -66,8 +67,8 @@ fn webhook(body: &Value) -> Value {
     json!({
         "post": {
             "summary": "A callback: a payment's status changed",
-            "description": "Sent to the callback URL of the payment until it is answered with 2xx. No signature: ask for the \
-                payment's status before you believe it.",
+            "description": "Sent to the callback URL of the payment until it is answered with 2xx. No signature: ask \
+                for the payment's status before you believe it.",
             "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
             "responses": { "2XX": { "description": "Taken; it is not sent again." } },
         },

@@ -1,5 +1,5 @@
-//! The description of the interface, as OpenAPI 3.1 under `/openapi.json`: made of the tables and rules that answer requests, so that
-//! the two cannot differ.
+//! The description of the interface, as OpenAPI 3.1 under `/openapi.json`: made of the tables and rules that answer
+//! requests, so that the two cannot differ.
 
 mod admin;
 mod document;

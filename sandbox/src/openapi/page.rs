@@ -88,7 +88,8 @@ pub(super) fn show(state: &State) -> Response {
         Group {
             id: "admin",
             name: "The admin interface",
-            text: "What happened, and what is to happen. It asks for the admin token, which is printed at the start, as a bearer token.",
+            text: "What happened, and what is to happen. It asks for the admin token, which is printed at the start, \
+                as a bearer token.",
             operations: routes.collect(),
         },
     ];

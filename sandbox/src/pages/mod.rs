@@ -1,5 +1,5 @@
-//! The payer's pages: plain HTML forms that post to their own URL, with a script that only adds comfort. Each shows and each changes
-//! one payment, named by the unguessable `token` in the query.
+//! The payer's pages: plain HTML forms that post to their own URL, with a script that only adds comfort. Each shows and
+//! each changes one payment, named by the unguessable `token` in the query.
 
 mod field;
 mod finish;

@@ -63,7 +63,8 @@ fn accepted_language(headers: &HeaderMap) -> Option<Language> {
     Language::accepted(headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?)
 }
 
-/// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the merchant's.
+/// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the
+/// merchant's.
 fn frame(state: &State, page: &Page, query: &Query, record: Option<&Record>, wish: Option<Language>) -> Frame {
     let registered = record.and_then(|record| record.language);
     let language = query.language.or(registered).or(wish).unwrap_or_else(|| state.switches().language);

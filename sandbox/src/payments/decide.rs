@@ -1,4 +1,4 @@
-//! A payment decided from outside: what its payer would do, and what its provider would.
+//! Simulation of payer and provider from outside: a payment is decided as its payer or its provider would decide it.
 
 use rusqlite::Transaction;
 use rust_decimal::Decimal;
@@ -77,7 +77,8 @@ pub(crate) fn decide(
     })?
 }
 
-/// A callback names a provider, also where the payer of a pay-form went away without choosing one: it counts as the first.
+/// A callback names a provider, also where the payer of a pay-form went away without choosing one: it counts as the
+/// first.
 fn with_provider(transaction: &Transaction<'_>, record: Record) -> Result<Record, StoreError> {
     if record.payment.provider.is_some() {
         return Ok(record);

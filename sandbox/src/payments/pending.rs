@@ -1,4 +1,4 @@
-//! Pending payments that become final in the end: after so many questions, or after a time.
+//! Asynchronous settlement: pending payments become final after so many status queries, or after a time.
 
 use rusqlite::Transaction;
 

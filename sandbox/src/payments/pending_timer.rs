@@ -1,4 +1,4 @@
-//! Settles pending payments in the background, where they are to become final after a time.
+//! Background task of the asynchronous settlement: it finishes pending payments whose time has come.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Registering a payment, and what a reused order number does.
+//! Idempotency: registering a payment, and what happens where its order number was used before.
 
 use crate::{
     callbacks::notice,

@@ -1,4 +1,4 @@
-//! Where a payment becomes final, unless a fault keeps it from that.
+//! Settlement: a payment becomes final, unless fault injection keeps it pending.
 
 use rusqlite::Transaction;
 

@@ -1,4 +1,5 @@
-//! A payer's one-time password, and the payer who gives up. Asked of an open payment only.
+//! One-time passwords: a payer's attempt, a limit on wrong ones, and the payer who gives up. Asked of an open payment
+//! only.
 
 use subtle::ConstantTimeEq;
 

@@ -1,4 +1,5 @@
-//! The one place where a stored status changes. The change, its record and its callback are one transaction.
+//! State transitions: the one place where a stored status changes. The change, its record and its callback are one
+//! transaction.
 
 use rusqlite::Transaction;
 

@@ -1,9 +1,10 @@
-//! Redaction of card numbers: what has their length, their beginning and their check digit (Luhn's) is masked, wherever it stands.
+//! Redaction of card numbers: what has their length, their beginning and their check digit (Luhn's) is masked, wherever
+//! it stands.
 
 use crate::redact::mask;
 
-/// The text with everything in it masked that looks like a card number: 13 to 20 digits with the right check digit, in one piece or
-/// in the groups that stand on cards.
+/// The text with everything in it masked that looks like a card number: 13 to 20 digits with the right check digit, in
+/// one piece or in the groups that stand on cards.
 pub(crate) fn without_card_numbers(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -64,8 +65,8 @@ fn stand_on_cards(groups: &[&str]) -> bool {
     matches!(lengths.as_slice(), [4, 4, 4, 1..=4] | [4, 4, 4, 4, 1..=4] | [4, 6, 4 | 5])
 }
 
-/// Whether it begins as cards of banks do and has the right check digit. What begins with 0 or 1 is none: a time in milliseconds is
-/// as long.
+/// Whether it begins as cards of banks do and has the right check digit. What begins with 0 or 1 is none: a time in
+/// milliseconds is as long.
 fn may_be_card(digits: &str) -> bool {
     !digits.starts_with(['0', '1']) && has_check_digit(digits)
 }

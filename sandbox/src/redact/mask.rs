@@ -1,4 +1,4 @@
-//! The only form in which card and phone numbers are kept.
+//! Masking: the only form in which card and phone numbers are kept.
 
 /// A card number's first six and last four digits. No card is so short that the two overlap.
 pub(crate) fn card(pan: &str) -> String {

@@ -1,4 +1,5 @@
-//! Requests and replies as they are kept for people to read: without card data, passwords and phones.
+//! Redaction of the request log: requests and replies as they are kept for people to read, without card data, passwords
+//! and phones.
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use serde_json::value::RawValue;
@@ -138,7 +139,8 @@ fn shown(name: &str, value: &str) -> String {
     }
 }
 
-/// A text after a change; digit for digit where it is a number. Written anew, so that no digit stands there as an escape.
+/// A text after a change; digit for digit where it is a number. Written anew, so that no digit stands there as an
+/// escape.
 fn shown_text(value: &str, change: fn(&str) -> String) -> String {
     serde_json::from_str::<String>(value).map_or(value.to_owned(), |text| json(&change(&text)))
 }
@@ -180,7 +182,8 @@ mod tests {
     #[test]
     fn secrets_are_masked_and_the_rest_stays_digit_for_digit() {
         let shown = kept(
-            r#"{"orderNumber":"4111111111111111","amount":100.10,"pan":"4111111111111111","cvc":"737","expiryMonth":"11","otp":"909123","phone":"996555000101"}"#,
+            r#"{"orderNumber":"4111111111111111","amount":100.10,"pan":"4111111111111111","cvc":"737",
+                "expiryMonth":"11","otp":"909123","phone":"996555000101"}"#,
         );
         assert!(shown.contains("\"amount\": 100.10"), "{shown}");
         assert!(shown.contains("\"pan\": \"411111******1111\"") && shown.contains("9965****0101"), "{shown}");

@@ -1,4 +1,5 @@
-//! The members of a JSON object from outside the nine endpoints: taken by name and type, every mistake kept.
+//! Validation of JSON objects outside the nine endpoints: members are taken by name and type, and every mistake is
+//! kept.
 
 use std::fmt;
 

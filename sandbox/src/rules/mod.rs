@@ -1,4 +1,5 @@
-//! Validation: the rules of the interface's tables, what can be wrong with a field, and what a rule takes as JSON Schema.
+//! Validation: the rules of the interface's tables, what can be wrong with a field, and what a rule takes as JSON
+//! Schema.
 
 mod members;
 mod problem;

@@ -1,4 +1,5 @@
-//! The rules of the interface's tables, one function a rule. Each reads the JSON text itself, and says what it takes.
+//! Validation rules of the interface's tables, one function a rule. Each reads the JSON text itself, and says what it
+//! takes.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! What a rule takes, as JSON Schema: for those who read the interface's description.
+//! JSON Schema of the rules, for those who read the interface's description.
 
 use serde_json::{Value, json};
 use time::{Date, Month};
@@ -152,7 +152,8 @@ fn test_phone(provider: Provider) -> Value {
             { "enum": numbers },
             {
                 "pattern": format!("^(?:{})$", written.join("|")),
-                "description": "The same numbers with +, blanks, hyphens and brackets, or as dialled inside the country.",
+                "description": "The same numbers with +, blanks, hyphens and brackets, or as dialled inside the \
+                    country.",
             },
         ],
         "examples": [numbers.first()],

@@ -1,4 +1,4 @@
-//! The clock of a running sandbox, for those who hold it: `sandbox.clock()`.
+//! The simulation clock of a running sandbox, for those who hold it: `sandbox.clock()`.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! What there is under which path.
+//! The router: what there is under which path.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The life of the server, from the first connection to the last.
+//! The server's life: background tasks, connections, graceful shutdown.
 
 use std::{sync::Arc, time::Duration};
 

@@ -248,8 +248,8 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
     if listening.ip().is_unspecified() && options.public_url.is_none() {
         tracing::warn!(
-            "links to pages and QR codes say {}, which leads a phone to itself: name the address that others reach this \
-             machine by, with --public-url",
+            "links to pages and QR codes say {}, which leads a phone to itself: name the address that others reach \
+             this machine by, with --public-url",
             reachable(listening).ip()
         );
     }

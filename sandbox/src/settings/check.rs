@@ -1,4 +1,4 @@
-//! What a sandbox does not start with: options that cannot be meant, or that would let everybody in.
+//! Validation of the options: a sandbox does not start with what cannot be meant, or what would let everybody in.
 
 use std::net::IpAddr;
 
@@ -61,8 +61,8 @@ fn public_url(options: &SandboxOptions) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// By what other machines reach the sandbox, if they do: the option, and what to say of it. A public URL of another host means that
-/// something leads from there to here.
+/// By what other machines reach the sandbox, if they do: the option, and what to say of it. A public URL of another
+/// host means that something leads from there to here.
 fn way_in(options: &SandboxOptions) -> Option<(&'static str, String)> {
     if !is_own(options.listen.ip()) {
         return Some(("listen", options.listen.to_string()));
@@ -83,8 +83,8 @@ fn secrets_of_public(options: &SandboxOptions, option: &'static str, way: &str) 
     }
     if options.admin_token.as_ref().is_some_and(|token| token.len() < MIN_PUBLIC_TOKEN) {
         let detail = format!(
-            "other machines reach {way}, and so short a token can be guessed: give one of {MIN_PUBLIC_TOKEN} characters or \
-             more (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or none, for a random one"
+            "other machines reach {way}, and so short a token can be guessed: give one of {MIN_PUBLIC_TOKEN} \
+             characters or more (--admin-token or KASSA_SANDBOX_ADMIN_TOKEN), or none, for a random one"
         );
         return refuse("admin_token", &detail);
     }

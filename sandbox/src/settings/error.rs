@@ -24,7 +24,8 @@ pub enum SandboxError {
     },
     /// The database was written by a newer sandbox.
     #[error(
-        "the database {} has schema version {found}, newer than the {supported} this sandbox knows: use a newer sandbox or another file",
+        "the database {} has schema version {found}, newer than the {supported} this sandbox knows: use a newer \
+        sandbox or another file",
         path.display()
     )]
     NewerDatabase {

@@ -54,15 +54,15 @@ pub struct SandboxOptions {
     /// machines reach the sandbox.
     /// Default: a random one at each start; `Sandbox::admin_token` tells it.
     pub admin_token: Option<String>,
-    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel. One that leads to another host needs a
-    /// password of one's own. Default: the listening URL.
+    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel. One that leads to another host
+    /// needs a password of one's own. Default: the listening URL.
     pub public_url: Option<String>,
     /// Encrypts the connections, for https. Default: none, for http.
     pub tls: Option<TlsFiles>,
     /// When pending payments become final by themselves. Default: never.
     pub settle_pending: SettlePending,
-    /// How far the gateway's clock is ahead of the machine's, at most a hundred years; a file whose clock is ahead further keeps it.
-    /// Default: not at all.
+    /// How far the gateway's clock is ahead of the machine's, at most a hundred years; a file whose clock is ahead
+    /// further keeps it. Default: not at all.
     pub clock_ahead: Duration,
 }
 

@@ -78,7 +78,8 @@ mod tests {
 
     #[derive(Template)]
     #[template(
-        source = "{% extends \"staff/layout.html\" %}{% block name %}A page{% endblock %}{% block content %}{{ text }}{% endblock %}",
+        source = "{% extends \"staff/layout.html\" %}{% block name %}A page{% endblock %}\
+                  {% block content %}{{ text }}{% endblock %}",
         ext = "html"
     )]
     struct Page {

@@ -1,4 +1,5 @@
-//! The merchant's side, for people: the start page, the dashboard, the control page, the built-in receiver of callbacks.
+//! The merchant's side, for people: the start page, the dashboard, the control page, the built-in receiver of
+//! callbacks.
 
 pub(crate) mod control;
 pub(crate) mod dashboard;

@@ -1,5 +1,5 @@
-//! A callback URL for people who have no endpoint yet: it takes whatever comes, says yes, and the dashboard shows it.
-//! It sends nothing anywhere, so nothing can go round in circles.
+//! Webhook receiver for people who have no endpoint yet: it answers whatever comes, and the dashboard shows it. It
+//! sends nothing anywhere, so there can be no loop.
 
 use std::sync::Arc;
 

@@ -59,7 +59,8 @@ const SELECT: &str = "SELECT a.*, c.payment_id, c.target, c.body, c.fault, c.nex
      JOIN callbacks c ON c.id = a.callback_id
      JOIN payments p ON p.id = c.payment_id";
 
-/// A page of the attempts, newest first: those of one order, where one is named, and those before an id, where one is given.
+/// A page of the attempts, newest first: those of one order, where one is named, and those before an id, where one is
+/// given.
 pub(crate) fn page(
     connection: &Connection,
     order: Option<&str>,

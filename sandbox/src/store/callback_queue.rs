@@ -1,4 +1,5 @@
-//! The queue of callbacks and the record of every attempt to deliver one.
+//! Outbox: the queue of callbacks, written in the transaction of the change they tell of, and the record of every
+//! attempt to deliver one.
 
 use std::time::SystemTime;
 
@@ -117,7 +118,8 @@ fn insert_attempt(
 ) -> Result<(), StoreError> {
     transaction
         .prepare_cached(
-            "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, error, took_ms, reply_head, reply_body)
+            "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, error, took_ms, reply_head,
+                reply_body)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute((
@@ -180,7 +182,8 @@ pub(crate) fn record_attempt(
     // Where somebody asked for one more while this one was under way, that one is still to come.
     transaction
         .prepare_cached(
-            "UPDATE callbacks SET attempts = ?2, next_attempt_at = CASE next_attempt_at WHEN ?4 THEN ?3 ELSE next_attempt_at END
+            "UPDATE callbacks SET attempts = ?2, next_attempt_at =
+                CASE next_attempt_at WHEN ?4 THEN ?3 ELSE next_attempt_at END
              WHERE id = ?1",
         )?
         .execute((callback.id, attempt, next_attempt_at, callback.due_at))?;

@@ -1,4 +1,5 @@
-//! The database: SQLite, behind one connection that writes.
+//! The database: SQLite, with one connection that writes. SQLite has one writer at a time, so a connection pool would
+//! only wait.
 
 use std::{
     path::{Path, PathBuf},

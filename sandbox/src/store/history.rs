@@ -1,4 +1,4 @@
-//! All that happened to one payment, for people to read.
+//! The audit trail of one payment, for people to read.
 
 use rusqlite::Connection;
 
@@ -35,7 +35,8 @@ pub(crate) struct StateChange {
 /// How many of each kind are shown: who asks for the status of one payment for days still gets a page.
 const MAX_SHOWN: usize = 200;
 
-/// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest first.
+/// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest
+/// first.
 pub(crate) fn exchanges(connection: &Connection, record: &Record) -> Result<Vec<Exchange>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT * FROM exchanges WHERE id IN (

@@ -1,4 +1,4 @@
-//! What came to the built-in receiver: the latest requests alone.
+//! The log of the built-in receiver: the latest requests alone.
 
 use rusqlite::{Connection, Transaction};
 

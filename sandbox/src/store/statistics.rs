@@ -1,4 +1,4 @@
-//! Sums over the payments: by time, by provider, by means, by outcome.
+//! Aggregation of the payments: by time, by provider, by means, by outcome.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -33,8 +33,8 @@ impl Unit {
         self.into()
     }
 
-    /// A number for the period of a payment, the same for all in it and growing with time; of a month each day has its own.
-    /// 1970 began on a Thursday, weeks begin on Mondays.
+    /// A number for the period of a payment, the same for all in it and growing with time; of a month each day has its
+    /// own. 1970 began on a Thursday, weeks begin on Mondays.
     fn sql(self) -> String {
         match self {
             Self::Hour => format!("(created_at + {AHEAD}) / 3600000"),

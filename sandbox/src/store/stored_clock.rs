@@ -1,4 +1,5 @@
-//! The clock that the times in the database come from. How far it is ahead is kept there, too: in a file, time never goes back.
+//! The simulation clock of a database, from which its times come. How far it is ahead is kept in it, so that time in a
+//! file never goes back.
 
 use std::sync::Arc;
 

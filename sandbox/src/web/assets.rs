@@ -1,5 +1,5 @@
-//! The static files of the pages, inside the program. Their names carry a digest of what is in them, so that a browser keeps each for
-//! good, and asks for another one once it changed.
+//! Static files with cache busting: their names carry a digest of the content, so that a browser keeps each for good
+//! and asks for another one once it changed.
 
 use axum::{
     Router,

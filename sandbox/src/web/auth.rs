@@ -1,4 +1,4 @@
-//! Who is asking: the merchant by HTTP Basic authentication, the admin by a bearer token.
+//! Authentication: the merchant by HTTP Basic, the admin by a bearer token, both compared in constant time.
 
 use axum::http::{HeaderMap, header};
 use base64::{Engine, engine::general_purpose::STANDARD};

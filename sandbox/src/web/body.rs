@@ -1,4 +1,4 @@
-//! The body of a request, read within a limit of size and a deadline.
+//! Request bodies: a size limit and a read timeout.
 
 use std::time::Duration;
 

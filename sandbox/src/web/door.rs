@@ -1,4 +1,5 @@
-//! The door of a part of the merchant's side: who knows its secret gets a session, and guessers are kept out.
+//! Login and sessions of a part of the merchant's side: who knows its secret gets a session, with brute force
+//! protection and a CSRF token for each form.
 
 use std::time::{Duration, Instant};
 
@@ -40,8 +41,8 @@ pub(crate) enum Refusal {
 }
 
 impl Door {
-    /// A closed door. The cookies' names carry the port: browsers send a cookie to every port of a host, and several sandboxes
-    /// may run on one.
+    /// A closed door. The cookies' names carry the port: browsers send a cookie to every port of a host, and several
+    /// sandboxes may run on one.
     pub(crate) fn new(public_url: &str, has_tls: bool, name: &'static str) -> Self {
         let port = Url::parse(public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
         Self {
@@ -88,8 +89,8 @@ impl Door {
         self.set_cookie(call, response, &self.session_cookie, "");
     }
 
-    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can read or set
-    /// that.
+    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can
+    /// read or set that.
     pub(crate) fn login_page(
         &self,
         call: &Call,

@@ -1,4 +1,5 @@
-//! Keeps guessers of passwords out: by address for longer and longer, and all together where they are many.
+//! Brute force protection of logins: a rate limit by address, whose waiting time doubles with each wrong password
+//! (exponential backoff), and one over all addresses together.
 
 use std::{
     collections::HashMap,
@@ -47,8 +48,8 @@ impl Guesser {
 }
 
 impl Lockout {
-    /// Lets an address guess, or says how long it has to wait. A guess counts as a wrong one until `right` takes that back: so
-    /// that guesses at the same moment are no more than one after another.
+    /// Lets an address guess, or says how long it has to wait. A guess counts as a wrong one until `right` takes that
+    /// back: so that guesses at the same moment are no more than one after another.
     pub(crate) fn guess(&self, address: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut guesses = self.locked();
         match guesses.wait(address, now) {

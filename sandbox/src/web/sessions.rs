@@ -1,4 +1,4 @@
-//! Who is logged in, in memory: a restart logs everybody out.
+//! Sessions, in memory: a restart logs everybody out.
 
 use std::{
     collections::HashMap,

@@ -376,7 +376,8 @@ fn no_secret_reaches_the_disk() {
     let receiver = format!("{}/receiver/shop", sandbox.url());
     send("POST", &receiver, &[], b"{\"pan\":\"3530111333300000\",\"cvc\":\"9q7\",\"expiryYear\":2087}");
     send("POST", &receiver, &[], b"card=5200+8282+8282+8210");
-    // Security codes and passwords for one time: in forms, in JSON inside of other things, in queries, in what a shop answers.
+    // Security codes and passwords for one time: in forms, in JSON inside of other things, in queries, in what a shop
+    // answers.
     send("POST", &receiver, &[], b"order=A-1&cvc=9q7&card%5Botp%5D=918273");
     send("POST", &receiver, &[], b"{\"payment\":[{\"cvv\":\"9q7\"}],\"raw\":\"{\\\"otp\\\":\\\"918273\\\"}\"}");
     let in_parts = [("content-type", "multipart/form-data; boundary=b")];
@@ -664,8 +665,10 @@ fn a_file_of_the_first_version_is_looked_through() {
         .execute_batch(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
                 confirmation_page, status, otp_attempts_left, created_at, finished_at, pending_since)
-                VALUES ('qr', 'QR-1', 'G-1', 'MBank', '12550', 'KGS', '', 0, 'CHARGE', 3, 1767203999000, 1767204004000, NULL),
-                    ('card', 'V-2', 'G-2', 'Cards', '100.10', 'KGS', '', 0, 'PENDING', 3, 1767203999000, NULL, 1767203999500);
+                VALUES ('qr', 'QR-1', 'G-1', 'MBank', '12550', 'KGS', '', 0, 'CHARGE', 3, 1767203999000,
+                1767204004000, NULL),
+                    ('card', 'V-2', 'G-2', 'Cards', '100.10', 'KGS', '', 0, 'PENDING', 3, 1767203999000, NULL,
+                    1767203999500);
              INSERT INTO state_changes (payment_id, status, at) VALUES (1, 'CREATED', 1767203999000),
                 (1, 'CHARGE', 1767204004000), (2, 'CREATED', 1767203999000), (2, 'PENDING', 1767203999500);
              INSERT INTO exchanges (at, endpoint, order_number, http_status)

@@ -1,4 +1,5 @@
-//! How faults are set, listed and removed: by the library, the admin interface and the command line, under the same rules.
+//! How faults are set, listed and removed: by the library, the admin interface and the command line, under the same
+//! rules.
 
 use std::{process::Stdio, time::Duration};
 

@@ -1,4 +1,5 @@
-//! The program is killed at random moments while merchants pay, and started again on the same file: what it told anybody stays true.
+//! The program is killed at random moments while merchants pay, and started again on the same file: what it told
+//! anybody stays true.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

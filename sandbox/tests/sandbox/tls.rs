@@ -74,8 +74,8 @@ impl Identity {
     }
 }
 
-/// A private authority, and a certificate for this machine that it signed, in files. The certificate's file says nothing of the
-/// authority's own, as is usual.
+/// A private authority, and a certificate for this machine that it signed, in files. The certificate's file says
+/// nothing of the authority's own, as is usual.
 struct Authority {
     _folder: TempDir,
     root: PathBuf,

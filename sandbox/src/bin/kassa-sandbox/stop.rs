@@ -1,4 +1,4 @@
-//! What makes the binary stop in order: a signal or, where that is asked for, the end of its standard input.
+//! Graceful shutdown of the binary: by a signal or, where that is asked for, by the end of its standard input.
 
 use std::{future::pending, io, thread};
 

@@ -1,4 +1,4 @@
-//! The test cards and test phones: the only payers the sandbox knows, and how each of them ends.
+//! Test data: a stub of a gateway knows no real payer, only these cards and phones, each of which ends in its own way.
 
 mod cards;
 mod lookup;

@@ -16,7 +16,8 @@ pub enum TestOutcome {
     /// Rejected: insufficient funds.
     #[strum(serialize = "insufficient funds")]
     InsufficientFunds,
-    /// Stays pending until it is decided by `approve` or `decline`, or settles by itself where it is to (`settle_pending`).
+    /// Stays pending until it is decided by `approve` or `decline`, or settles by itself where it is to
+    /// (`settle_pending`).
     #[strum(serialize = "stuck pending")]
     StuckPending,
     /// The creating request answers HTTP 500, and the payment ends rejected.

@@ -49,7 +49,8 @@ pub(super) fn read(place: &str, form: &FormPairs) -> Option<Wish> {
     }
 }
 
-/// An error of the admin interface in the words of the form that was posted there: by its field's name, and in its unit.
+/// An error of the admin interface in the words of the form that was posted there: by its field's name, and in its
+/// unit.
 pub(super) fn in_its_words(place: &str, error: FieldError) -> FieldError {
     match (place, error.field.as_str()) {
         ("clock", "settle_after_ms") => FieldError::new(

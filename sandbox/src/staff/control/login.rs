@@ -1,4 +1,4 @@
-//! Logging in by the admin token.
+//! Login by the admin token.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};

@@ -1,4 +1,5 @@
-//! The page by which people control the sandbox: what the admin interface does for programs. Guarded by the admin token.
+//! The page by which people control the sandbox: what the admin interface does for programs. Guarded by the admin
+//! token.
 
 mod forms;
 mod links;

@@ -1,4 +1,4 @@
-//! The way of a request through the control page.
+//! Routing of the control page: login, forms, and what they ask of the admin interface.
 
 use std::sync::Arc;
 

@@ -109,7 +109,8 @@ fn dress(base: &mut charts_rs::ChartBase, height: f32) {
     base.legend.show = Some(false);
 }
 
-/// The picture with a name and a description, that scales with its place; nothing where it cannot be drawn: the table is there.
+/// The picture with a name and a description, that scales with its place; nothing where it cannot be drawn: the table
+/// is there.
 fn finish(about: &About<'_>, drawn: Result<String, impl Display>) -> String {
     match drawn {
         Ok(svg) => {

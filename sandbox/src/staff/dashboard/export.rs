@@ -1,4 +1,5 @@
-//! The filtered payments as a CSV file, sent while it is read: its size is nobody's memory.
+//! CSV export, streamed: the file is sent while it is read from the database, so that no list is too long for the
+//! memory.
 
 use std::{io, sync::Arc};
 
@@ -69,8 +70,8 @@ pub(super) fn file(visit: &Visit<'_>) -> Answer {
     Ok(response)
 }
 
-/// Chunk after chunk, until the end or until nobody reads on; whoever reads slowly keeps no thread waiting. A failure in the middle
-/// breaks the transfer off, so that nobody takes a part for the whole.
+/// Chunk after chunk, until the end or until nobody reads on; whoever reads slowly keeps no thread waiting. A failure
+/// in the middle breaks the transfer off, so that nobody takes a part for the whole.
 async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Error>) {
     let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();
     head.extend(lines([COLUMNS.map(str::to_owned).to_vec()]));

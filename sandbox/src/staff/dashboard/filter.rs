@@ -98,8 +98,8 @@ struct Searched {
     shown: String,
 }
 
-/// Somebody who searches for a whole card number means its mask, and nothing repeats the number. So many digits may be an order
-/// number, too.
+/// Somebody who searches for a whole card number means its mask, and nothing repeats the number. So many digits may be
+/// an order number, too.
 fn searched(text: &str) -> Searched {
     let text: String = text.chars().take(MAX_TEXT).collect();
     let digits = text.replace([' ', '-'], "");

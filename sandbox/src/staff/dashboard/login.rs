@@ -1,4 +1,4 @@
-//! Logging in and out.
+//! Login and logout of the merchant.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
@@ -81,7 +81,8 @@ fn is_merchant(state: &State, form: &FormPairs) -> bool {
     (login & password).into()
 }
 
-/// The page that was asked for. Of a file it is the list that the file is made of: nobody would see that the login had ended in one.
+/// The page that was asked for. Of a file it is the list that the file is made of: nobody would see that the login had
+/// ended in one.
 fn wanted(call: &Call) -> String {
     let path = match call.path.trim_matches('/') {
         "dashboard/transactions.csv" => HOME,

@@ -1,4 +1,4 @@
-//! Pages of the dashboard that say why there is no other.
+//! Error pages of the dashboard.
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};

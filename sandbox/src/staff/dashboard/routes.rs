@@ -1,4 +1,4 @@
-//! The way of a request through the dashboard: who is logged in, which page, which form.
+//! Routing of the dashboard: who is logged in, which page, which form.
 
 use std::{sync::Arc, time::Instant};
 
