@@ -1,4 +1,5 @@
-//! The payment gateway's side on your own machine: nine endpoints, the payer's pages, callbacks and test cards.
+//! A simulation of the payment gateway on your own machine, a stateful stub: nine endpoints, the payer's pages,
+//! callbacks and test cards.
 //!
 //! ```
 //! use kassa_sandbox::{Sandbox, SandboxOptions};

@@ -39,7 +39,8 @@ pub(crate) struct State {
     pub(crate) pending: Notify,
     settle_pending: RwLock<SettlePending>,
     pub(crate) switches: RwLock<Switches>,
-    /// Counts the resets. Whoever works on what a reset forgets holds it, or looks whether it is still the same.
+    /// Generation counter: it counts the resets. Work on what a reset forgets holds it, or checks that it is still the
+    /// same.
     pub(crate) age: RwLock<u64>,
 }
 
@@ -76,7 +77,7 @@ impl State {
         Ok(value)
     }
 
-    /// Wakes those who wait for a time or a change.
+    /// Wakes the background tasks that wait for a time or a change.
     fn wake(&self) {
         self.deliveries.notify_one();
         self.pending.notify_one();
@@ -181,7 +182,7 @@ impl State {
         true
     }
 
-    /// Records a request. Where that fails, the answer is worth more than the record.
+    /// Records a request. Where that fails, it is logged, and the answer goes out all the same.
     pub(crate) fn record(&self, exchange: &NewExchange<'_>) {
         if let Err(error) = self.read(|connection| exchanges::record(connection, exchange)) {
             tracing::error!(%error, "an exchange could not be recorded");
@@ -197,7 +198,7 @@ impl State {
     }
 }
 
-/// A number nobody can guess: the key to a payment's pages.
+/// A random UUID: the unguessable key to a payment's pages.
 pub(crate) fn new_gateway_number() -> String {
     Uuid::new_v4().to_string()
 }

@@ -8,7 +8,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 use crate::settings::SandboxError;
 
-/// The client for callbacks. It follows no redirect and asks no proxy: a callback goes to its target or nowhere.
+/// The client for callbacks. It follows no redirect and uses no proxy: a callback goes to its target alone.
 pub(crate) fn client(timeout: Duration, roots: RootCertStore) -> Result<Client, SandboxError> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

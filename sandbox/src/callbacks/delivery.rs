@@ -115,7 +115,7 @@ struct Delivery {
 impl Delivery {
     /// Sends a callback once and records how it went.
     async fn attempt(&self, (age, id): CallbackKey) {
-        // Asked again now that nobody else has it: the list may be older than the end of an earlier attempt.
+        // Checked again now that it is marked as in flight: the list may be older than the end of an earlier attempt.
         let now = self.state.clock().now_ms();
         let still_due = move |state: &State| {
             let now_aged = state.age();
@@ -142,7 +142,7 @@ impl Delivery {
         let record = move |state: &State| {
             let now_aged = state.age();
             if *now_aged != age {
-                // Forgotten while it was under way.
+                // A reset came while it was under way: there is nothing to record it under.
                 return Ok(());
             }
             let record =
@@ -150,7 +150,7 @@ impl Delivery {
             state.store.write(record)
         };
         if in_store(&self.state, record).await.is_none() {
-            // It stays due. Held back for a while, or the receiver would get it over and over.
+            // Backoff: it stays due, and without a pause the receiver would get it again and again.
             sleep(IDLE).await;
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn of_change(transaction: &Transaction<'_>, faults: &FaultSet, record
     };
     let payment = &record.payment;
     let body = body(record, payment.amount, payment.status, payment.provider);
-    // What came last cannot be overtaken by what comes next.
+    // The last callback has no next one to be held back for.
     let has_next = !payment.status.is_final();
     let fault = strike(faults, record, |name| match name {
         FaultName::CallbackForged => false,
@@ -64,7 +64,7 @@ fn strike(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -
     faults.strike(Moment::Callback, &[], &record.payment.numbers(), can)
 }
 
-/// One more callback, of somebody who knows the order number and the target, and wants the goods.
+/// Forgery: one more callback, as an attacker would send it who knows the order number and the target.
 fn forge(transaction: &Transaction<'_>, faults: &FaultSet, record: &Record, target: &str) -> Result<(), StoreError> {
     let Some(fault) = strike(faults, record, |name| name == FaultName::CallbackForged) else {
         return Ok(());

@@ -149,7 +149,7 @@ fn headers(body: &str) -> HeaderMap {
     headers
 }
 
-/// What the shop asked for. Card data that nobody keeps are any.
+/// What the shop asked for. Card data that is never kept is made up.
 fn registration_body(record: &Record, invented: &Invented) -> String {
     let payment = &record.payment;
     let amount = payment.amount.map(|amount| amount.to_string());

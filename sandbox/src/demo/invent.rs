@@ -98,13 +98,13 @@ impl Inventor {
         let weights: Vec<u32> = (0..DAYS)
             .map(|day| {
                 let weekday = usize::try_from((first_weekday + day + 1).rem_euclid(7)).unwrap_or_default();
-                // A shop that grows: half as much again within the time.
+                // Growth of the shop: half as much again within the time.
                 WEEKDAYS[weekday] * u32::try_from(2 * DAYS + day).unwrap_or_default()
             })
             .collect();
         let mut times: Vec<i64> = (0..count)
             .map(|_| {
-                // What would lie ahead today did not happen.
+                // Drawn again where it lies in the future.
                 loop {
                     let day = i64::try_from(self.weighted(&weights)).unwrap_or_default();
                     let hour = i64::try_from(self.weighted(&HOURS)).unwrap_or_default();

@@ -19,7 +19,7 @@ const LOCAL_DATE_TIME: &[BorrowedFormatItem<'_>] = format_description!("[year]-[
 /// How far it can be ahead of the machine's: a hundred years of 365 days.
 pub(crate) const MAX_AHEAD_MS: i64 = 100 * 365 * 24 * 60 * 60 * 1000;
 
-/// A sandbox's clock.
+/// The simulation clock of a sandbox.
 #[derive(Default)]
 pub(crate) struct Clock {
     ahead_ms: AtomicI64,

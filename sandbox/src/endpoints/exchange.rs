@@ -42,7 +42,7 @@ pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, lin
     outgoing.send(&line).await
 }
 
-/// What needs no body: a stranger learns nothing but that they are one.
+/// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.
 fn refuse_early(state: &State, endpoint: &Endpoint, method: &Method, headers: &HeaderMap) -> Option<Refusal> {
     if !auth::is_authorized(headers, &state.options.login, &state.options.password) {
         return Some(Refusal::Unauthorized);
@@ -169,13 +169,14 @@ impl Call<'_> {
             FaultName::RetryAfter => Refusal::TooManyRequests { retry_after: fault.shown_retry_after() },
             FaultName::Unavailable => Refusal::Unavailable { retry_after: fault.shown_retry_after() },
             FaultName::OtpTwice => return Some(self.answer_twice(fields)),
-            // A request that was lost.
+            // `request-lost`: no answer.
             _ => return None,
         };
         Some(refusal.reply(self.language))
     }
 
-    /// Runs twice at once. The worse answer is the one that says so: the better would hide it.
+    /// A race on purpose: the confirmation runs twice at once. The worse answer goes out, as the better one would hide
+    /// the race.
     fn answer_twice(&self, fields: Result<Fields, Refusal>) -> Reply {
         let Ok(fields) = fields else {
             return self.answer(fields);

@@ -171,7 +171,7 @@ impl Outgoing {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-        // Answers are about money: no proxy and no browser may keep one.
+        // No caching: answers are about money.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.extend(header);

@@ -15,7 +15,7 @@ use crate::{
     web::BodyError,
 };
 
-/// What a stranger is told about how to get in.
+/// The challenge of HTTP Basic authentication.
 const CHALLENGE: &str = "Basic realm=\"kassa-sandbox\", charset=\"UTF-8\"";
 
 /// Why an endpoint says no.

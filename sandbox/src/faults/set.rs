@@ -87,8 +87,8 @@ impl Armed {
     }
 }
 
-/// A fault's own random numbers. Those of another name differ even from the same seed: else two faults that are both
-/// set without one would strike in step.
+/// Deterministic: a fault's own random numbers, from its seed. Those of another name differ even from the same seed:
+/// else two faults that are both set without one would strike in step.
 fn random(fault: &Fault) -> Rng {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     Rng::with_seed(fault.seed_or_default().wrapping_add(STEP.wrapping_mul(fault.name() as u64)))

@@ -94,7 +94,7 @@ mod tests {
         address
     }
 
-    /// What somebody hears who says this and then waits, until they are hung up on.
+    /// What a client receives that sends this and then waits, until the connection is closed.
     async fn heard(address: SocketAddr, said: &'static str) -> String {
         let listen = move || {
             let mut stream = TcpStream::connect(address).expect("it listens");

@@ -47,7 +47,7 @@ pub(crate) struct Cut {
 #[derive(Clone)]
 pub(crate) struct Line {
     cut: Arc<OnceLock<Cut>>,
-    /// Who is at the other end.
+    /// The peer's address.
     pub(crate) peer: IpAddr,
 }
 
@@ -74,7 +74,7 @@ impl Lines {
     /// The next connection. Where there can be none for now, it waits.
     pub(crate) async fn accept(&mut self) -> LineStream {
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        // What was written is on its way before a reset can overtake it.
+        // TCP_NODELAY: what was written is sent before a reset can overtake it.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection ended early");
         }
@@ -98,7 +98,7 @@ pub(crate) struct LineStream {
     first_line: Option<Vec<u8>>,
     /// What was written since the cut was ordered.
     written: Written,
-    /// Whether it ends by a reset, and so without a goodbye.
+    /// Whether it ends by a TCP reset, and so without a shutdown of TLS.
     is_reset: bool,
 }
 

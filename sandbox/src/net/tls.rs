@@ -39,7 +39,7 @@ pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, 
         }
     }
     if let Some(files) = &options.tls {
-        // What cannot be a root is no fault here: the certificate is there to be shown, not to be trusted.
+        // A certificate that cannot be a root is no mistake here: the file is there to be shown, not to be trusted.
         let _added = roots.add_parsable_certificates(certificates(CERTIFICATE, &files.certificate)?);
     }
     Ok(roots)

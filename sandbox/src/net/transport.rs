@@ -14,7 +14,7 @@ use tokio::{
 };
 use tokio_rustls::{Accept, TlsAcceptor, server::TlsStream};
 
-/// A connection. The handshake of an encrypted one happens when it is first read, so that nobody else waits for it.
+/// A connection. The TLS handshake happens when it is first read, so that accepting others does not wait for it.
 pub(crate) enum Transport {
     Plain(TcpStream),
     Handshake(Pin<Box<Timeout<Accept<TcpStream>>>>),
@@ -92,7 +92,7 @@ impl AsyncWrite for Transport {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
-            // Nobody is told goodbye who never said hello.
+            // Before the handshake there is no TLS session to close.
             Self::Handshake(_) => Poll::Ready(Ok(())),
             _ => ready!(self.poll_ready(context))?.poll_shutdown(context),
         }

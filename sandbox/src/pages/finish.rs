@@ -40,7 +40,7 @@ pub(super) fn settled(view: &View<'_>) -> Response {
     }
 }
 
-/// The answer to whoever comes back to a payment that no longer waits for its payer.
+/// The answer where a payment no longer waits for its payer.
 pub(super) fn already(view: &View<'_>) -> Response {
     let is_final = view.record.payment.status.is_final();
     result_page(view, is_final.then(|| view.say(Message::AlreadyFinished)))

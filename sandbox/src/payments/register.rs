@@ -59,7 +59,7 @@ fn in_its_words(mut record: Record, new: &NewPayment) -> Record {
     record
 }
 
-/// A replay is only the same request again; anything else under its number is a conflict.
+/// Idempotent replay: only the same request again; anything else under its number is a conflict.
 fn is_same(earlier: &Record, new: &NewPayment) -> bool {
     let payment = &earlier.payment;
     payment.kind == new.kind && payment.amount == new.amount && payment.currency == new.currency

@@ -32,7 +32,7 @@ pub(crate) fn submit_qr(state: &State, id: i64, decision: QrDecision) -> Result<
                 match (record.payment.amount, named) {
                     (Some(_), _) => {}
                     (None, Some(tyiyn)) => payments::set_amount(transaction, id, tyiyn)?,
-                    // Nobody said how much: there is nothing to take.
+                    // Without an amount there is nothing to charge.
                     (None, None) => return Ok(record),
                 }
                 settle(state, transaction, record, Event::Charge)

@@ -7,7 +7,7 @@ use crate::redact::without_card_numbers;
 
 /// What stands for a value that is not kept.
 const HIDDEN: &str = "***";
-/// Texts inside texts that are looked into. What is packed deeper is not kept at all.
+/// Limit of nesting: texts inside texts that are looked into. What is packed deeper is not kept at all.
 const MAX_NESTING: u32 = 8;
 /// Names of secrets by one of their words.
 const WORDS: [&str; 7] = ["pan", "pin", "pincode", "csc", "cvn", "exp", "password"];

@@ -17,7 +17,7 @@ const MAX_HEADER: usize = 300;
 /// What stands for a value that is not kept.
 const HIDDEN: &str = "\"***\"";
 const NOT_KEPT: &str = "\"(not kept)\"";
-/// Headers worth keeping; never one that proves who somebody is.
+/// Allow list of headers that are kept; never one with credentials.
 const HEADERS: [HeaderName; 8] = [
     header::ALLOW,
     header::CONTENT_TYPE,
@@ -86,7 +86,7 @@ impl Request {
 
     fn without_pan(&self, text: &str) -> String {
         match self.pan.as_deref() {
-            // Shorter ones are no card numbers, and would be found everywhere.
+            // Shorter ones are no card numbers, and would match parts of other numbers.
             Some(pan) if pan.len() >= 12 => text.replace(pan, &mask::card(pan)),
             _ => text.to_owned(),
         }
@@ -112,12 +112,12 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{}… ({} bytes in all)", &text[..end], text.len())
 }
 
-/// A member's name as it is kept: somebody's number may stand in its place.
+/// A member's name as it is kept: by mistake, a card number may stand in its place.
 fn shown_name(name: &str) -> String {
     json(&without_card_numbers(name))
 }
 
-/// A value as it is kept. What nobody knows the meaning of may be anything.
+/// A value as it is kept. Allow list: fields that the interface does not name lose their values.
 fn shown(name: &str, value: &str) -> String {
     let is_scalar = !value.starts_with(['{', '[']);
     match name {

@@ -5,7 +5,7 @@ use url::Url;
 /// Schemes that would run or read something on the payer's machine instead of leading back.
 pub(crate) const REFUSED_RETURN_SCHEMES: [&str; 6] = ["javascript", "vbscript", "data", "file", "blob", "about"];
 
-/// What is read is what is written: a browser would skip blanks and line breaks.
+/// An absolute URL without blanks and line breaks, which a browser would skip and so read another URL.
 pub(super) fn absolute(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|_| !text.contains(is_no_part_of_a_url))
 }

@@ -234,7 +234,7 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), SandboxError
     Ok((listener, bound))
 }
 
-/// An address to go to: one that listens everywhere is on this machine, too, and "everywhere" leads nowhere.
+/// An address that can be connected to: the unspecified one (0.0.0.0, ::) becomes this machine's.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -244,7 +244,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// Links that say "this machine" to whoever follows them are worth a word before somebody scans one.
+/// Warns where links would name the loopback address though other machines are to follow them.
 fn warn_of_dead_links(options: &SandboxOptions, listening: SocketAddr) {
     if listening.ip().is_unspecified() && options.public_url.is_none() {
         tracing::warn!(

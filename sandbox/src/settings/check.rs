@@ -71,7 +71,7 @@ fn way_in(options: &SandboxOptions) -> Option<(&'static str, String)> {
     Some(("public_url", public_url.clone()))
 }
 
-/// What everybody knows or guesses opens nothing to other machines.
+/// The well-known password and short tokens are refused where other machines reach the sandbox.
 fn secrets_of_public(options: &SandboxOptions, option: &'static str, way: &str) -> Result<(), SandboxError> {
     if options.password == WELL_KNOWN_PASSWORD {
         let instead = if option == "listen" { "listen on 127.0.0.1" } else { "leave --public-url out" };

@@ -42,7 +42,7 @@ pub struct SandboxOptions {
     pub faults: Vec<Fault>,
     /// An invented history to begin with, where the database has no payments yet. Default: none.
     pub demo: Option<Demo>,
-    /// The pauses between attempts to deliver a callback; the last one repeats until a 2xx.
+    /// Backoff: the pauses between attempts to deliver a callback; the last one repeats until a 2xx.
     /// An empty list means one attempt. Default: 1 s, growing to an hour.
     pub callback_pauses: Vec<Duration>,
     /// How long a callback's receiver may take. Default: 10 s.
@@ -78,7 +78,7 @@ pub enum Database {
     File(PathBuf),
 }
 
-/// What creating a payment with an order number that was used before does.
+/// Idempotency: what creating a payment with an order number that was used before does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReusedOrderNumber {

@@ -71,7 +71,7 @@ fn answer(parts: &Parts) -> StatusCode {
 
 fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received {
     let name = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
-    // Masked before they are cut: half a card number is not known for one.
+    // Redacted before they are cut: half a card number is not recognized.
     let target: String = without_secrets(&parts.uri.to_string()).chars().take(MAX_TARGET).collect();
     Received {
         at,
@@ -86,7 +86,7 @@ fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received
 /// The body as it is kept. A payment that went astray is masked like one that arrived.
 fn shown(headers: &HeaderMap, body: &[u8]) -> String {
     if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
-        // Its names and their values stand too far from each other to be told what is secret.
+        // In multipart a name and its value stand in different lines, so that redaction cannot tell what is secret.
         return format!("(multipart, {} bytes; not kept)", body.len());
     }
     let request = transcript::Request::default().with_body(body);

@@ -95,7 +95,7 @@ pub(crate) fn enqueue(transaction: &Transaction<'_>, new: &NewCallback<'_>) -> R
             new.first_attempt == FirstAttempt::AfterTheNext,
         ))?;
     if new.first_attempt == FirstAttempt::Never {
-        // On record all the same: a log that misses it would tell of a change that nobody was to hear about.
+        // Recorded all the same, so that the log shows that the fault lost it.
         let id = transaction.last_insert_rowid();
         let result = AttemptResult {
             at: store::stored_clock::now(transaction)?,
@@ -179,7 +179,7 @@ pub(crate) fn record_attempt(
 ) -> Result<(), StoreError> {
     let attempt = callback.attempts + 1;
     insert_attempt(transaction, callback.id, attempt, result)?;
-    // Where somebody asked for one more while this one was under way, that one is still to come.
+    // Where another delivery was asked for while this one was under way, that one is still to come.
     transaction
         .prepare_cached(
             "UPDATE callbacks SET attempts = ?2, next_attempt_at =

@@ -25,7 +25,7 @@ pub(crate) struct Store {
     connection: Mutex<Connection>,
     /// What the times in it are read from.
     pub(crate) clock: Arc<Clock>,
-    /// To a file: another one that only reads, so that nobody who looks at much keeps a payment waiting.
+    /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
     onlooker: Option<Mutex<Connection>>,
 }
 
@@ -63,10 +63,10 @@ impl Store {
         Ok(())
     }
 
-    /// Reads much, for people who look: what was written before the call is seen.
+    /// Long reads, for the dashboard: what was written before the call is seen.
     pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let connection = self.onlooker.as_ref().unwrap_or(&self.connection);
-        // All that one page shows is of one moment.
+        // One read transaction: all that a page shows is of one moment.
         let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
         work(&transaction)

@@ -32,7 +32,7 @@ pub(crate) struct StateChange {
     pub(crate) status: PaymentStatus,
 }
 
-/// How many of each kind are shown: who asks for the status of one payment for days still gets a page.
+/// Limit of what is shown of each kind: a payment whose status was asked for thousands of times still fits on a page.
 const MAX_SHOWN: usize = 200;
 
 /// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest

@@ -38,7 +38,7 @@ impl Unit {
     fn sql(self) -> String {
         match self {
             Self::Hour => format!("(created_at + {AHEAD}) / 3600000"),
-            // A calendar for each row takes long; days become months afterwards.
+            // Calendar arithmetic for each row is slow; days become months afterwards.
             Self::Day | Self::Month => format!("(created_at + {AHEAD}) / 86400000"),
             Self::Week => format!("((created_at + {AHEAD}) / 86400000 + 3) / 7"),
         }

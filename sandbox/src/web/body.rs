@@ -30,7 +30,7 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, BodyError> {
     }
 }
 
-/// Past the limit it still reads for a while, and forgets: a caller who is busy sending hears no answer.
+/// Past the limit it still reads for a while and drops what comes: a client that is busy sending would miss the answer.
 async fn collect(mut body: Body) -> Result<Bytes, BodyError> {
     let mut bytes = Vec::new();
     let mut length = 0;

@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// One door. Each has sessions and guessers of its own: who may go through one may not yet go through another.
+/// The login of one part. Each has sessions and a rate limit of its own: a session of one is none of another.
 pub(crate) struct Door {
     public_url: String,
     /// Whether the sandbox itself speaks TLS.
@@ -30,13 +30,13 @@ pub(crate) struct Door {
     login_cookie: String,
 }
 
-/// Why somebody was not let in.
-pub(crate) enum Refusal {
+/// Why a login was refused.
+pub(crate) enum LoginRefusal {
     /// The form came from elsewhere, or from before a restart.
     OutOfDate,
     /// The secret was another one.
     Wrong,
-    /// So many were wrong that nobody listens for so long.
+    /// The rate limit holds for so long.
     LockedOut(Duration),
 }
 
@@ -61,23 +61,28 @@ impl Door {
         self.sessions.csrf(self.session(call), Instant::now())
     }
 
-    /// Lets in who sent the login's form with the right secret.
-    pub(crate) fn knock(&self, call: &Call, form: &FormPairs, is_right: impl FnOnce() -> bool) -> Result<(), Refusal> {
+    /// Checks a posted login: its CSRF token, the rate limit, the secret.
+    pub(crate) fn knock(
+        &self,
+        call: &Call,
+        form: &FormPairs,
+        is_right: impl FnOnce() -> bool,
+    ) -> Result<(), LoginRefusal> {
         let sent = cookie::read(&call.headers, &self.login_cookie).unwrap_or_default();
         if !is_same_token(form.get("csrf"), sent) {
-            return Err(Refusal::OutOfDate);
+            return Err(LoginRefusal::OutOfDate);
         }
         let (caller, now) = (caller::address(&call.headers, call.line.peer), Instant::now());
-        self.lockout.guess(caller, now).map_err(Refusal::LockedOut)?;
+        self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
         if is_right() {
             self.lockout.right(caller);
             return Ok(());
         }
         tracing::warn!(%caller, door = self.name, "a wrong login");
-        Err(self.lockout.wait(caller, now).map_or(Refusal::Wrong, Refusal::LockedOut))
+        Err(self.lockout.wait(caller, now).map_or(LoginRefusal::Wrong, LoginRefusal::LockedOut))
     }
 
-    /// Begins the session of somebody who was let in.
+    /// Begins a session after a login.
     pub(crate) fn begin(&self, call: &Call, response: &mut Response) {
         self.set_cookie(call, response, &self.session_cookie, &self.sessions.begin(Instant::now()));
         self.set_cookie(call, response, &self.login_cookie, "");
@@ -94,13 +99,13 @@ impl Door {
     pub(crate) fn login_page(
         &self,
         call: &Call,
-        refusal: Option<&Refusal>,
+        refusal: Option<&LoginRefusal>,
         page: impl FnOnce(&str) -> Response,
     ) -> Response {
         let known = cookie::read(&call.headers, &self.login_cookie).filter(|token| is_token(token));
         let csrf = known.map_or_else(random_token, str::to_owned);
         let mut response = page(&csrf);
-        if let Some(Refusal::LockedOut(wait)) = refusal {
+        if let Some(LoginRefusal::LockedOut(wait)) = refusal {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds(*wait)));
         }
         self.set_cookie(call, &mut response, &self.login_cookie, &csrf);
@@ -117,7 +122,7 @@ impl Door {
     }
 }
 
-impl Refusal {
+impl LoginRefusal {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::OutOfDate | Self::Wrong => StatusCode::FORBIDDEN,
@@ -137,7 +142,7 @@ impl Refusal {
     }
 }
 
-/// Whether a browser may have it from here: a token of one's own choice could be somebody else's choice.
+/// Whether it has the form of a token made here: one that was planted by another site is not taken over.
 fn is_token(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

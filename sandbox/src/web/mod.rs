@@ -31,5 +31,5 @@ pub(crate) mod sessions;
 pub(crate) use body::{BODY_DEADLINE, BodyError, read_body};
 pub(crate) use call::Call;
 pub(crate) use document::Document;
-pub(crate) use door::{Door, Refusal};
+pub(crate) use door::{Door, LoginRefusal};
 pub(crate) use response::{Policy, page, see_other};

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 
 fn run(cli: cli::Cli) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Listened for before the start, so that an early order to stop ends it cleanly, too.
+    // Signal handlers are set before the start, so that an early signal ends it in order, too.
     let ordered = runtime.block_on(async { stop::ordered(cli.exit_with_stdin) })?;
     let (announce, own_token) = (cli.announce, cli.admin_token.is_some());
     let sandbox = Sandbox::start(cli.into())?;

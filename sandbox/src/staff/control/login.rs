@@ -10,7 +10,7 @@ use crate::{
         layout::{Section, Staff},
     },
     state::State,
-    web::{self, Call, Document, Door, Policy, Refusal},
+    web::{self, Call, Document, Door, LoginRefusal, Policy},
 };
 
 #[derive(Template)]
@@ -42,8 +42,14 @@ pub(super) fn login(state: &State, door: &Door, call: &Call, document: Document,
     response
 }
 
-fn ask_for_token(door: &Door, call: &Call, document: Document, number: &str, refusal: Option<&Refusal>) -> Response {
-    let status = refusal.map_or(StatusCode::OK, Refusal::status);
+fn ask_for_token(
+    door: &Door,
+    call: &Call,
+    document: Document,
+    number: &str,
+    refusal: Option<&LoginRefusal>,
+) -> Response {
+    let status = refusal.map_or(StatusCode::OK, LoginRefusal::status);
     let problem = refusal.map(|refusal| refusal.text("This is not the admin token."));
     door.login_page(call, refusal, |csrf| {
         let staff = Staff::of(Section::Control, None);

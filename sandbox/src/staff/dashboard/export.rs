@@ -70,7 +70,7 @@ pub(super) fn file(visit: &Visit<'_>) -> Answer {
     Ok(response)
 }
 
-/// Chunk after chunk, until the end or until nobody reads on; whoever reads slowly keeps no thread waiting. A failure
+/// Chunk after chunk, until the end or until the client hangs up; a slow client keeps no thread waiting. A failure
 /// in the middle breaks the transfer off, so that nobody takes a part for the whole.
 async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Error>) {
     let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();

@@ -9,7 +9,7 @@ use crate::{
     encoding::FormPairs,
     staff::layout::Staff,
     state::State,
-    web::{self, Call, Document, Door, Policy, Refusal},
+    web::{self, Call, Document, Door, LoginRefusal, Policy},
 };
 
 /// Where a login leads to, unless something else was asked for before.
@@ -65,8 +65,8 @@ fn show_login(door: &Door, call: &Call, document: Document) -> Response {
     ask(door, call, document, next, None)
 }
 
-fn ask(door: &Door, call: &Call, document: Document, next: &str, refusal: Option<&Refusal>) -> Response {
-    let status = refusal.map_or(StatusCode::OK, Refusal::status);
+fn ask(door: &Door, call: &Call, document: Document, next: &str, refusal: Option<&LoginRefusal>) -> Response {
+    let status = refusal.map_or(StatusCode::OK, LoginRefusal::status);
     let problem = refusal.map(|refusal| refusal.text("Wrong login or password."));
     door.login_page(call, refusal, |csrf| {
         web::page(status, Policy::Staff, &Login { document, staff: Staff::default(), problem, csrf, next })

@@ -139,7 +139,7 @@ fn of_exchange(exchange: Exchange) -> Event {
     let mut notes = Vec::new();
     notes.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
     notes.extend(exchange.fault.map(fault_note));
-    // It began before what it did; its time on record is that of the answer.
+    // The request began before what it caused; the time on record is that of the answer.
     let at = exchange.at - exchange.took_us.unwrap_or_default() / 1000;
     Event {
         at,

@@ -138,7 +138,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let unit = Unit::ALL.into_iter().find(|unit| unit.as_str() == visit.query.get("by")).unwrap_or(Unit::Day);
     let now = unit.period(visit.state.clock().now_ms());
     let asked: Option<i64> = visit.query.get("end").parse().ok();
-    // A page before the first payments is empty; one before the calendar begins would have no name.
+    // Pages before the first payments are empty; one before the calendar begins could not be named.
     let end = asked.unwrap_or(now).clamp(unit.period(0) + unit.shown(), now);
     let first = end - unit.shown() + 1;
     let counted = visit

@@ -73,7 +73,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let (page, count) = if wish.problems.is_empty() {
         visit.state.store.browse(|connection| {
             let page = browse::page(connection, &wish.filter, wish.sort, wish.start, PAGE_SIZE)?;
-            // All there is stands on one page: it need not be looked for once more.
+            // All there is stands on one page: no second query has to count it.
             let is_all = wish.start == Start::First && !page.has_later;
             let count = match u32::try_from(page.rows.len()) {
                 Ok(count) if is_all => count,
