@@ -82,7 +82,7 @@ fn it_gives_no_secret_away() {
 fn the_request_on_it_makes_a_payment_whose_page_opens() {
     let sandbox = start();
     let html = text_of(&start_page(&sandbox).body);
-    let curl = html.split("<code>curl ").nth(1).and_then(|rest| rest.split("</code>").next()).expect("a request");
+    let curl = html.split(">curl ").nth(1).and_then(|rest| rest.split("</pre>").next()).expect("a request");
     assert!(curl.contains(&format!(" {}/api/v1.1.0/pay-form ", sandbox.url())), "{curl}");
     let body = curl.split('\'').nth(1).expect("a body");
     let answer = call(&sandbox, "POST", "/api/v1.1.0/pay-form", body);
