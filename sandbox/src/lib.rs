@@ -16,6 +16,9 @@
 
 #![forbid(unsafe_code)]
 
+// Layers, from the top down; each uses only those below it:
+//   bin, server, fuzzing, demo, openapi, staff, admin, endpoints, pages, payments, callbacks, state, web, net,
+//   messages, store, settings, faults, rules, domain, redact, encoding
 mod admin;
 mod callbacks;
 mod demo;
