@@ -1,5 +1,5 @@
-// Comfort on the payer's pages: fields are checked as they are left, numbers are grouped as they are typed, and test data fills a form
-// on the spot. The server checks everything in any case, and all works without this file.
+// Comfort on the payer's pages: fields are checked as they are left, numbers are grouped as they are typed, and test
+// data fills a form on the spot. The server checks everything in any case, and all works without this file.
 "use strict";
 
 (() => {
@@ -106,8 +106,9 @@
         send();
       }
     });
-    // The answer may lead into an app: then this page stays, whether or not the app opened. Whoever is still here, or is back, may send
-    // the form again, and is shown how the payment stands. A page that has just been loaded is no such case: its form may be on its way.
+    // The answer may lead into an app: then this page stays, whether or not the app opened. A payer who is still here,
+    // or is back, may send the form again, and is shown how the payment stands. A page that has just been loaded is no
+    // such case: its form may be on its way.
     addEventListener("pageshow", ({ persisted }) => {
       if (persisted) {
         release();

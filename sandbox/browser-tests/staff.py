@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from visitor import Visitor
 
 PAGES = {
+    "start": "/",
     "transactions": "/dashboard",
     "schedules": "/dashboard/schedules",
     "schedules-by-hour": "/dashboard/schedules?by=hour",

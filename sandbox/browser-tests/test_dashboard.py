@@ -108,10 +108,15 @@ def test_a_stranger_is_asked_to_log_in_and_gets_where_they_wanted(visit: Visit, 
     expect(merchant.heading).to_have_text("Log in")
 
 
-def test_the_front_door_leads_browsers_to_the_dashboard(visit: Visit, kassa_sandbox: Sandbox) -> None:
+def test_the_start_page_leads_everywhere(visit: Visit, kassa_sandbox: Sandbox) -> None:
     merchant = visit()
-    merchant.open(kassa_sandbox.base_url)
-    expect(merchant.heading).to_have_text("Log in")
+    places = {"Dashboard": "Log in", "Control": "Control", "API description": "API", "Receiver": "Log in"}
+    for link, heading in places.items():
+        merchant.open(kassa_sandbox.base_url)
+        merchant.page.get_by_role("main").get_by_role("link", name=link, exact=True).click()
+        expect(merchant.heading).to_have_text(heading)
+    merchant.page.get_by_role("link", name="Kassa sandbox").click()
+    expect(merchant.page.get_by_role("heading", name="The payer's pages")).to_be_visible()
 
 
 def test_a_payment_is_followed_from_request_to_callback(visit: Visit, kassa_sandbox: Sandbox, shop: Shop) -> None:

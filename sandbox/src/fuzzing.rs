@@ -1,4 +1,5 @@
-//! For the fuzz targets of this project alone: the nine endpoints without a socket. Not a part of the interface.
+//! Fuzzing: the nine endpoints without a socket, for the fuzz targets of this project alone. Not a part of the
+//! interface.
 
 use std::time::Instant;
 
@@ -8,22 +9,27 @@ use axum::{
 };
 
 use crate::{
-    api::answer, error::SandboxError, faults::FaultSet, flows::ENDPOINTS, gateway::Gateway, options::SandboxOptions,
-    store::Store, transcript,
+    endpoints::{ENDPOINTS, exchange::answer},
+    faults::FaultSet,
+    redact::transcript,
+    settings::{SandboxError, SandboxOptions},
+    state::State,
+    store::Store,
 };
 
 /// A sandbox in memory that never listens.
-pub struct Endpoints(Gateway);
+pub struct Endpoints(State);
 
 impl Endpoints {
     /// One that has seen nothing.
     pub fn new() -> Result<Self, SandboxError> {
         let options = SandboxOptions::default();
         let store = Store::open(&options.database)?;
-        Ok(Self(Gateway::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
+        Ok(Self(State::new(options, FaultSet::default(), store, "http://127.0.0.1:8400")))
     }
 
-    /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP status.
+    /// Answers one request with this body, or with this query where the endpoint takes one, and forgets it: the HTTP
+    /// status.
     pub fn answer(&self, endpoint: usize, body: &[u8], query: &str) -> Option<u16> {
         let endpoint = &ENDPOINTS[endpoint % ENDPOINTS.len()];
         let uri: Uri = format!("{}?{query}", endpoint.name.path()).parse().ok()?;

@@ -1,4 +1,5 @@
-//! The payment gateway's side on your own machine: nine endpoints, the payer's pages, callbacks and test cards.
+//! A simulation of the payment gateway on your own machine, a stateful stub: nine endpoints, the payer's pages,
+//! callbacks and test cards.
 //!
 //! ```
 //! use kassa_sandbox::{Sandbox, SandboxOptions};
@@ -10,79 +11,49 @@
 //! # Ok::<(), kassa_sandbox::SandboxError>(())
 //! ```
 //!
-//! The README documents the test data, the faults, the admin interface, the pages' form fields, and every choice made where the
-//! gateway's interface is silent.
+//! The README documents the test data, the faults, the admin interface, the pages' form fields, and every choice made
+//! where the gateway's interface is silent.
 
 #![forbid(unsafe_code)]
 
-mod actions;
+// The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
 mod admin;
-mod amount;
-mod api;
-mod auth;
-mod check;
-mod clock;
-mod clock_control;
-mod connections;
-mod control;
-mod dashboard;
-mod deliveries;
+mod callbacks;
 mod demo;
-mod dialect;
-mod endpoint_name;
-mod error;
+mod domain;
+mod encoding;
+mod endpoints;
 mod faults;
-mod fields;
-mod flows;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod gateway;
-mod language;
-mod line;
-mod mask;
-mod members;
 mod messages;
+mod net;
 mod openapi;
-mod options;
 mod pages;
-mod payment;
-mod problem;
-mod qr_png;
-mod receiver;
-mod refusal;
-mod reply;
+mod payments;
+mod redact;
 mod rules;
-mod sandbox;
-mod secrets;
 mod server;
-mod settling;
-mod shape;
+mod settings;
+mod staff;
 mod state;
 mod store;
-mod switches;
-mod test_data;
-mod tls;
-mod transcript;
-mod transport;
 mod web;
 
-pub use actions::{decide::DecisionError, settle_pending::SettlePending};
-pub use clock_control::{ClockControl, ClockError};
-pub use demo::Demo;
-pub use endpoint_name::EndpointName;
-pub use error::SandboxError;
+pub use domain::{
+    EndpointName, Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason,
+    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
+};
 pub use faults::{ActiveFault, Fault, FaultError, FaultName, Faults};
-pub use language::Language;
-pub use members::FieldError;
-pub use options::{Database, Dialect, ReusedOrderNumber, SandboxOptions, StatusNumbers};
-pub use payment::{Payment, PaymentKind, Provider};
-pub use sandbox::Sandbox;
-pub use state::{PaymentStatus, RejectReason};
-pub use store::{callbacks::CallbackAttempt, exchanges::ReceivedRequest};
-pub use switches::Switches;
-pub use test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs};
-pub use tls::TlsFiles;
+pub use payments::decide::DecisionError;
+pub use rules::FieldError;
+pub use server::{ClockControl, ClockError, Sandbox};
+pub use settings::{
+    Database, Demo, Dialect, ReusedOrderNumber, SandboxError, SandboxOptions, SettlePending, StatusNumbers, Switches,
+    TlsFiles,
+};
+pub use store::{callback_queue::CallbackAttempt, exchanges::ReceivedRequest};
 
 /// The README's example compiles.
 #[cfg(doctest)]

@@ -1,145 +1,204 @@
-//! The state machine of a payment: its statuses, what can happen to it, and nothing else.
+//! Shared state: what every endpoint and page works with. The options and switches, the store, the faults, and the way
+//! to wake background tasks.
 
-use std::fmt;
+use std::{
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+    time::Duration,
+};
 
-/// Where a payment stands. `as_str` is the word the wire shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PaymentStatus {
-    /// Registered; the payer has not finished yet.
-    Created,
-    /// The payer did their part; the provider has not decided.
-    Pending,
-    /// The money was taken. Final.
-    Charged,
-    /// Nothing was taken, and nothing will be. Final.
-    Rejected,
+use rusqlite::{Connection, Transaction};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        EndpointName, Language,
+        clock::{Clock, MAX_AHEAD_MS},
+    },
+    faults::{FaultName, FaultSet, Moment},
+    settings::{SandboxOptions, SettlePending, Switches},
+    store::{
+        self, Store, StoreError,
+        exchanges::{self, NewExchange},
+        reset,
+    },
+};
+
+/// Shared state: one for all that runs.
+pub(crate) struct State {
+    pub(crate) options: SandboxOptions,
+    pub(crate) store: Store,
+    pub(crate) faults: FaultSet,
+    /// What the admin interface asks for.
+    pub(crate) admin_token: String,
+    /// What absolute links start with, no trailing slash.
+    pub(crate) public_url: String,
+    /// Told after every write that may have enqueued a callback.
+    pub(crate) deliveries: Notify,
+    /// Told after every change that may make a pending payment final.
+    pub(crate) pending: Notify,
+    settle_pending: RwLock<SettlePending>,
+    pub(crate) switches: RwLock<Switches>,
+    /// Generation counter: it counts the resets. Work on what a reset forgets holds it, or checks that it is still the
+    /// same.
+    pub(crate) age: RwLock<u64>,
 }
 
-impl PaymentStatus {
-    /// Every status there is.
-    pub const ALL: [Self; 4] = [Self::Created, Self::Pending, Self::Charged, Self::Rejected];
-
-    /// The word for it on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "CREATED",
-            Self::Pending => "PENDING",
-            Self::Charged => "CHARGE",
-            Self::Rejected => "Reject",
+impl State {
+    /// By its options. `url` is where it listens, and what links start with unless the options say otherwise.
+    pub(crate) fn new(options: SandboxOptions, faults: FaultSet, store: Store, url: &str) -> Self {
+        let public_url = options.public_url.as_deref().unwrap_or(url).trim_end_matches('/').to_owned();
+        Self {
+            admin_token: options.admin_token.clone().unwrap_or_else(|| Uuid::new_v4().simple().to_string()),
+            faults,
+            switches: RwLock::new(Switches::from(&options)),
+            settle_pending: RwLock::new(options.settle_pending),
+            age: RwLock::default(),
+            public_url,
+            options,
+            store,
+            deliveries: Notify::new(),
+            pending: Notify::new(),
         }
     }
 
-    /// True where nothing can happen to the payment any more.
-    pub fn is_final(self) -> bool {
-        matches!(self, Self::Charged | Self::Rejected)
+    /// Reads the store.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.store.read(work)
     }
 
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    /// Writes the store in one transaction, then wakes the deliveries.
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let value = self.store.write(work)?;
+        self.wake();
+        Ok(value)
     }
 
-    /// The status after an event, or `None` where the event cannot happen in this one.
-    pub(crate) fn after(self, event: Event) -> Option<Self> {
-        match (self, event) {
-            (Self::Created, Event::Hold) => Some(Self::Pending),
-            (Self::Created | Self::Pending, Event::Charge) => Some(Self::Charged),
-            (Self::Created | Self::Pending, Event::Reject(_)) => Some(Self::Rejected),
-            (Self::Pending, Event::Hold) | (Self::Charged | Self::Rejected, _) => None,
-        }
-    }
-}
-
-impl fmt::Display for PaymentStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-/// What can happen to a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Event {
-    /// The provider takes the money.
-    Charge,
-    /// The provider wants to think about it.
-    Hold,
-    /// It ends without money.
-    Reject(RejectReason),
-}
-
-/// Why a payment ended without money. `code` is the envelope's code for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RejectReason {
-    /// The issuer or wallet said no.
-    Declined,
-    /// There is not enough on the account.
-    InsufficientFunds,
-    /// The payer cancelled or declined.
-    CancelledByPayer,
-    /// The one-time password was wrong too often.
-    OtpAttemptsExhausted,
-    /// The provider failed while processing.
-    ProcessingError,
-}
-
-impl RejectReason {
-    /// Every reason there is.
-    pub const ALL: [Self; 5] = [
-        Self::Declined,
-        Self::InsufficientFunds,
-        Self::CancelledByPayer,
-        Self::OtpAttemptsExhausted,
-        Self::ProcessingError,
-    ];
-
-    /// The code of it, in the envelope and in a redirected decline.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Declined => "210",
-            Self::InsufficientFunds => "211",
-            Self::CancelledByPayer => "212",
-            Self::OtpAttemptsExhausted => "213",
-            Self::ProcessingError => "214",
-        }
+    /// Wakes the background tasks that wait for a time or a change.
+    fn wake(&self) {
+        self.deliveries.notify_one();
+        self.pending.notify_one();
     }
 
-    pub(crate) fn parse(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.code() == code)
+    /// What time it is.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.store.clock
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EVENTS: [Event; 3] = [Event::Charge, Event::Hold, Event::Reject(RejectReason::Declined)];
-
-    #[test]
-    fn a_final_status_never_changes() {
-        for status in [PaymentStatus::Charged, PaymentStatus::Rejected] {
-            for event in EVENTS {
-                assert_eq!(status.after(event), None, "{status} after {event:?}");
+    /// Steps the clock forward; false, and nothing happens, where that is too far.
+    pub(crate) fn step_clock(&self, by: Duration) -> Result<bool, StoreError> {
+        let is_in_reach = self.store.write(|transaction| {
+            let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+            let ahead_ms = self.clock().ahead_ms().saturating_add(by);
+            if ahead_ms > MAX_AHEAD_MS {
+                return Ok(false);
             }
-        }
+            store::stored_clock::keep(transaction, ahead_ms)?;
+            self.clock().set_ahead_ms(ahead_ms);
+            Ok(true)
+        })?;
+        self.wake();
+        Ok(is_in_reach)
     }
 
-    #[test]
-    fn an_open_payment_can_be_charged_or_rejected_and_held_once() {
-        use PaymentStatus::{Charged, Created, Pending, Rejected};
-        for status in [Created, Pending] {
-            assert_eq!(status.after(EVENTS[0]), Some(Charged));
-            assert_eq!(status.after(EVENTS[2]), Some(Rejected));
-        }
-        assert_eq!(Created.after(Event::Hold), Some(Pending));
-        assert_eq!(Pending.after(Event::Hold), None);
+    /// When pending payments become final by themselves.
+    pub(crate) fn settle_pending(&self) -> SettlePending {
+        *self.settle_pending.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[test]
-    fn words_and_codes_are_read_back() {
-        for status in PaymentStatus::ALL {
-            assert_eq!(PaymentStatus::parse(status.as_str()), Some(status));
-        }
-        for reason in RejectReason::ALL {
-            assert_eq!(RejectReason::parse(reason.code()), Some(reason));
-        }
+    /// Changes when pending payments become final by themselves, and returns it.
+    pub(crate) fn change_settle_pending(&self, change: impl FnOnce(SettlePending) -> SettlePending) -> SettlePending {
+        let mut settle_pending = self.settle_pending.write().unwrap_or_else(PoisonError::into_inner);
+        *settle_pending = change(*settle_pending);
+        let changed = *settle_pending;
+        drop(settle_pending);
+        self.wake();
+        changed
     }
+
+    /// The absolute URL of a payer's page.
+    pub(crate) fn page_url(&self, path: &str, gateway_number: &str) -> String {
+        format!("{}{path}?token={gateway_number}", self.public_url)
+    }
+
+    /// The switches as they stand.
+    pub(crate) fn switches(&self) -> Switches {
+        *self.switches.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the switches, all at once, and returns them.
+    pub(crate) fn change_switches(&self, change: impl FnOnce(Switches) -> Switches) -> Switches {
+        let mut switches = self.switches.write().unwrap_or_else(PoisonError::into_inner);
+        *switches = change(*switches);
+        *switches
+    }
+
+    /// The language of a code, or the merchant's where it is not spoken here.
+    pub(crate) fn language(&self, code: Option<&str>) -> Language {
+        code.and_then(Language::from_code).unwrap_or_else(|| self.switches().language)
+    }
+
+    /// Keeps a reset away for as long as it is held.
+    pub(crate) fn age(&self) -> RwLockReadGuard<'_, u64> {
+        self.age.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets payments, callbacks, requests and faults; switches and clock go back to those of the start.
+    pub(crate) fn reset(&self) -> Result<(), StoreError> {
+        let mut age = self.age.write().unwrap_or_else(PoisonError::into_inner);
+        let ahead_ms = self.options.clock_ahead_ms();
+        self.store.write(|transaction| {
+            reset::forget_all(transaction)?;
+            store::stored_clock::keep(transaction, ahead_ms)
+        })?;
+        self.clock().set_ahead_ms(ahead_ms);
+        *age += 1;
+        self.faults.clear();
+        self.change_switches(|_| Switches::from(&self.options));
+        self.change_settle_pending(|_| self.options.settle_pending);
+        Ok(())
+    }
+
+    /// Whether a connection that brings a request to an endpoint is reset at once. One that is, is on record.
+    pub(crate) fn strikes_connection(&self, endpoint: EndpointName) -> bool {
+        let Some(fault) = self.faults.strike(Moment::Connection, &[endpoint], &[], |_| true) else {
+            return false;
+        };
+        self.record(&NewExchange {
+            endpoint,
+            order_number: None,
+            http_status: None,
+            fault: Some(fault.name()),
+            payment_id: None,
+            took: Duration::ZERO,
+            request_head: endpoint.path(),
+            request_body: None,
+            reply_head: "",
+            reply_body: None,
+        });
+        true
+    }
+
+    /// Records a request. Where that fails, it is logged, and the answer goes out all the same.
+    pub(crate) fn record(&self, exchange: &NewExchange<'_>) {
+        if let Err(error) = self.read(|connection| exchanges::record(connection, exchange)) {
+            tracing::error!(%error, "an exchange could not be recorded");
+        }
+        tracing::info!(
+            path = exchange.endpoint.path(),
+            order = exchange.order_number,
+            status = exchange.http_status,
+            fault = exchange.fault.map(FaultName::as_str),
+            ms = exchange.took.as_millis(),
+            "request"
+        );
+    }
+}
+
+/// A random UUID: the unguessable key to a payment's pages.
+pub(crate) fn new_gateway_number() -> String {
+    Uuid::new_v4().to_string()
 }

@@ -1,4 +1,4 @@
-//! What the admin interface answers.
+//! Answers of the admin interface: JSON, or what is wrong with which field.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use axum::{
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::{actions::decide::DecisionError, faults::FaultError, members::FieldError, store::StoreError};
+use crate::{faults::FaultError, payments::decide::DecisionError, rules::FieldError, store::StoreError};
 
 /// JSON, or nothing at all.
 pub(super) struct Answer {

@@ -1,4 +1,4 @@
-//! The clock, seen and changed from outside.
+//! Admin routes of the simulation clock: shown, changed and stepped forward.
 
 use std::time::Duration;
 
@@ -8,14 +8,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    actions::settle_pending::SettlePending,
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members,
+        call::{Call, members},
     },
-    clock::{self, MAX_AHEAD_MS},
-    gateway::Gateway,
+    domain::clock::{self, MAX_AHEAD_MS},
+    settings::SettlePending,
+    state::State,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -34,13 +33,13 @@ struct ClockView {
     settle_after_ms: Option<u64>,
 }
 
-fn view(gateway: &Gateway) -> ClockView {
-    let now = gateway.clock().now_ms();
-    let settle_pending = gateway.settle_pending();
+fn view(state: &State) -> ClockView {
+    let now = state.clock().now_ms();
+    let settle_pending = state.settle_pending();
     ClockView {
         now: clock::rfc_3339(clock::system_time(now)).unwrap_or_default(),
         local: clock::local_date_time(now),
-        ahead_ms: gateway.clock().ahead_ms(),
+        ahead_ms: state.clock().ahead_ms(),
         settle_after_queries: settle_pending.after_queries,
         settle_after_ms: settle_pending.after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
     }
@@ -50,21 +49,21 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<ClockView>()
 }
 
-pub(super) fn show(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
-    Answer::json(StatusCode::OK, &view(gateway))
+pub(super) fn show(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
+    Answer::json(StatusCode::OK, &view(state))
 }
 
 /// Sets what is named and leaves the rest; a null switches off.
-pub(super) fn change(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn change(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
     let mut members = members(call.body)?;
     let queries = members.whole_or_null("settle_after_queries", 1, u32::MAX.into());
     let after = members.whole_or_null("settle_after_ms", 0, MAX_AHEAD_MS.unsigned_abs());
     members.finish().map_err(Failure::invalid)?;
-    gateway.change_settle_pending(|now| SettlePending {
+    state.change_settle_pending(|now| SettlePending {
         after_queries: queries.map_or(now.after_queries, |queries| queries.and_then(|count| u32::try_from(count).ok())),
         after: after.map_or(now.after, |after| after.map(Duration::from_millis)),
     });
-    show(gateway, call)
+    show(state, call)
 }
 
 /// The body of a change.
@@ -81,15 +80,15 @@ pub(super) fn changes() -> Value {
     })
 }
 
-pub(super) fn forward(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn forward(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
     let mut members = members(call.body)?;
     let by = members.whole("ms");
     if by.is_none() && members.is_sound("ms") {
         members.refuse("ms", "is required");
     }
     members.finish().map_err(Failure::invalid)?;
-    if gateway.step_clock(Duration::from_millis(by.unwrap_or_default()))? {
-        show(gateway, call)
+    if state.step_clock(Duration::from_millis(by.unwrap_or_default()))? {
+        show(state, call)
     } else {
         Err(Failure::too_far(&format!("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)))
     }

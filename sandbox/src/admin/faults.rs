@@ -1,4 +1,4 @@
-//! The faults, set from outside.
+//! Admin routes of fault injection: faults are listed, set and removed.
 
 use axum::http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members,
+        call::{Call, members},
     },
     faults::{self, ActiveFault, Fault},
-    gateway::Gateway,
+    state::State,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -40,25 +39,25 @@ struct Faults<'a> {
     faults: Vec<FaultView<'a>>,
 }
 
-pub(super) fn list(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
-    let faults = gateway.faults.list();
+pub(super) fn list(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
+    let faults = state.faults.list();
     Answer::json(StatusCode::OK, &Faults { faults: faults.iter().map(FaultView::from).collect() })
 }
 
-pub(super) fn add(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let active = gateway.faults.add(Fault::from_members(members(call.body)?)?)?;
+pub(super) fn add(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let active = state.faults.add(Fault::from_members(members(call.body)?)?)?;
     Answer::json(StatusCode::CREATED, &FaultView::from(&active))
 }
 
-pub(super) fn clear(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
-    gateway.faults.clear();
+pub(super) fn clear(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
+    state.faults.clear();
     Ok(Answer::nothing())
 }
 
-pub(super) fn remove(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn remove(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
     let id = call.parameters.first().copied().unwrap_or_default();
     match id.parse() {
-        Ok(id) if gateway.faults.remove(id) => Ok(Answer::nothing()),
+        Ok(id) if state.faults.remove(id) => Ok(Answer::nothing()),
         _ => Err(Failure::not_found("id", "there is no fault of this id")),
     }
 }

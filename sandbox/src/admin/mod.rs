@@ -1,116 +1,19 @@
-//! The admin interface: the ledger, the faults, the switches, for programs that hold the admin token.
-//! Faults touch nothing here.
+//! The admin interface: the ledger, the faults, the switches, for programs that hold the admin token. Fault injection
+//! touches nothing here.
 
 mod answer;
+mod call;
 mod clock;
+mod exchange;
 mod faults;
 mod payments;
 mod records;
-mod routes;
+mod route;
 mod switches;
+mod table;
 mod test_data;
 
-use std::sync::Arc;
-
-use axum::{
-    Router,
-    body::Bytes,
-    extract::Request,
-    http::{Method, Uri},
-    response::{IntoResponse, Response},
-    routing::any,
-};
-use percent_encoding::percent_decode_str;
-use serde_json::Value;
-use tokio::task::spawn_blocking;
-use url::form_urlencoded;
-
-use crate::{
-    admin::answer::{Answer, Failure},
-    api::read_body,
-    auth,
-    gateway::Gateway,
-    members::{FieldError, Members},
-};
-
 pub(crate) use answer::errors_schema;
-pub(crate) use routes::{ORDER_NUMBER, ROUTES, Refused, Route};
-
-/// What a route works with.
-struct Call<'a> {
-    /// What stands in the place of the path's parameters.
-    parameters: Vec<&'a str>,
-    /// The order asked about, if one is.
-    order: Option<String>,
-    body: &'a [u8],
-}
-
-/// Adds the interface to the routes.
-pub(crate) fn routes(router: Router, gateway: &Arc<Gateway>) -> Router {
-    let gateway = Arc::clone(gateway);
-    router.route("/admin/{*path}", any(move |request: Request| exchange(Arc::clone(&gateway), request)))
-}
-
-async fn exchange(gateway: Arc<Gateway>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    if !auth::is_admin(&parts.headers, &gateway.admin_token) {
-        return Failure::unauthorized().into_response();
-    }
-    let body = match read_body(body).await {
-        Ok(body) => body,
-        Err(_) => return Failure::invalid(vec![FieldError::new("body", "could not be read")]).into_response(),
-    };
-    match spawn_blocking(move || answer(&gateway, &parts.method, &parts.uri, &body)).await {
-        Ok(Ok(answer)) => answer.into_response(),
-        Ok(Err(failure)) => failure.into_response(),
-        Err(error) => Failure::internal(&error).into_response(),
-    }
-}
-
-/// Does what a request of the interface does, for a page: nothing, or what is wrong with which field.
-pub(crate) fn ask(gateway: &Gateway, method: &Method, path: &str, body: &Value) -> Result<(), Vec<FieldError>> {
-    let refused = |error: &dyn std::fmt::Display| vec![FieldError::new("path", error.to_string())];
-    let uri: Uri = path.parse().map_err(|error: axum::http::uri::InvalidUri| refused(&error))?;
-    let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
-    answer(gateway, method, &uri, &body).map(drop).map_err(Failure::into_errors)
-}
-
-fn answer(gateway: &Gateway, method: &Method, uri: &Uri, body: &Bytes) -> Result<Answer, Failure> {
-    let segments = segments(uri.path());
-    let under_path: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, route.parameters(&segments)?))).collect();
-    if under_path.is_empty() {
-        return Err(Failure::not_found("path", "there is nothing under this path"));
-    }
-    let allowed: Vec<_> = under_path.iter().map(|(route, _)| route.method.as_str()).collect();
-    let Some((route, parameters)) = under_path.into_iter().find(|(route, _)| route.method == *method) else {
-        return Err(Failure::wrong_method(&allowed.join(", ")));
-    };
-    let order = order(route, uri)?;
-    (route.answer)(gateway, &Call { parameters, order, body })
-}
-
-/// The order that the query names; a parameter that the route does not know is refused.
-fn order(route: &Route, uri: &Uri) -> Result<Option<String>, Failure> {
-    let mut query = Members::new(query(uri));
-    let order = if route.takes_order { query.text(ORDER_NUMBER) } else { None };
-    query.finish().map_err(Failure::invalid)?;
-    Ok(order)
-}
-
-/// What stands between the slashes, decoded one by one: an order number may have a slash in it.
-fn segments(path: &str) -> Vec<String> {
-    path.split('/').skip(1).map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect()
-}
-
-fn query(uri: &Uri) -> impl Iterator<Item = (String, Value)> {
-    let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    pairs.map(|(name, value)| (name.into_owned(), Value::from(value.into_owned())))
-}
-
-/// The members of a body; an empty one has none.
-fn members(body: &[u8]) -> Result<Members, Failure> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Members::new([]));
-    }
-    Members::from_json(body).map_err(|error| Failure::invalid(vec![error]))
-}
+pub(crate) use exchange::{ask, routes};
+pub(crate) use route::{ORDER_NUMBER, Refused, Route};
+pub(crate) use table::ROUTES;

@@ -1,33 +1,33 @@
-//! Payments decided from outside, and everything forgotten.
+//! Admin routes of payments: one is decided from outside, or all are forgotten.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    actions::decide::{Decision, decide},
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members, records,
+        call::{Call, members},
+        records,
     },
-    gateway::Gateway,
+    payments::decide::{Decision, decide},
+    state::State,
 };
 
-pub(super) fn approve(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    decided(gateway, call, Decision::Approve)
+pub(super) fn approve(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    decided(state, call, Decision::Approve)
 }
 
-pub(super) fn decline(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    decided(gateway, call, Decision::Decline)
+pub(super) fn decline(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    decided(state, call, Decision::Decline)
 }
 
-fn decided(gateway: &Gateway, call: &Call<'_>, decision: Decision) -> Result<Answer, Failure> {
+fn decided(state: &State, call: &Call<'_>, decision: Decision) -> Result<Answer, Failure> {
     let number = call.parameters.first().copied().unwrap_or_default();
     let mut members = members(call.body)?;
     let tyiyn = if decision == Decision::Approve { members.whole("amount") } else { None };
     members.finish().map_err(Failure::invalid)?;
-    let _age = gateway.age();
-    let payment = decide(gateway, number, decision, tyiyn)?;
+    let _age = state.age();
+    let payment = decide(state, number, decision, tyiyn)?;
     Answer::json(StatusCode::OK, &records::PaymentView::from(&payment))
 }
 
@@ -45,7 +45,7 @@ pub(super) fn approval() -> Value {
     })
 }
 
-pub(super) fn reset(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
-    gateway.reset()?;
+pub(super) fn reset(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
+    state.reset()?;
     Ok(Answer::nothing())
 }

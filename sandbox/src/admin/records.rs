@@ -1,4 +1,4 @@
-//! What happened: payments, requests, callbacks.
+//! Admin routes of the ledger: payments, requests, callbacks.
 
 use std::time::SystemTime;
 
@@ -9,19 +9,15 @@ use serde_json::Value;
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
+        call::Call,
     },
-    amount::Amount,
-    clock,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, Payment, PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
+    endpoints::status_reply,
     faults::FaultName,
-    flows::status_reply,
-    gateway::Gateway,
-    payment::{Payment, PaymentKind, Provider},
-    state::PaymentStatus,
+    state::State,
     store::{
-        callbacks::{self, CallbackAttempt},
+        callback_queue::{self, CallbackAttempt},
         exchanges::{self, ReceivedRequest},
         payments,
     },
@@ -200,18 +196,18 @@ struct Callbacks<'a> {
     callbacks: Vec<CallbackView<'a>>,
 }
 
-pub(super) fn ledger(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let payments = gateway.read(|connection| payments::all(connection, call.order.as_deref()))?;
+pub(super) fn ledger(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let payments = state.read(|connection| payments::all(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Ledger { payments: payments.iter().map(PaymentView::from).collect() })
 }
 
-pub(super) fn requests(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let requests = gateway.read(|connection| exchanges::all(connection, call.order.as_deref()))?;
+pub(super) fn requests(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let requests = state.read(|connection| exchanges::all(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Requests { requests: requests.iter().map(RequestView::from).collect() })
 }
 
-pub(super) fn callbacks(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
-    let callbacks = gateway.read(|connection| callbacks::attempts(connection, call.order.as_deref()))?;
+pub(super) fn callbacks(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
+    let callbacks = state.read(|connection| callback_queue::attempts(connection, call.order.as_deref()))?;
     Answer::json(StatusCode::OK, &Callbacks { callbacks: callbacks.iter().map(CallbackView::from).collect() })
 }
 

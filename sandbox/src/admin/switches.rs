@@ -1,4 +1,4 @@
-//! The switches, seen and changed from outside.
+//! Admin routes of the switches: shown and changed.
 
 use axum::http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
-        members,
+        call::{Call, members},
     },
-    gateway::Gateway,
-    language::Language,
-    options::{Dialect, ReusedOrderNumber, StatusNumbers},
-    switches::Switches,
+    domain::Language,
+    settings::{Dialect, ReusedOrderNumber, StatusNumbers, Switches},
+    state::State,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -66,12 +64,12 @@ pub(super) fn changes() -> Value {
     schema
 }
 
-pub(super) fn show(gateway: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
-    Answer::json(StatusCode::OK, &SwitchesView::from(gateway.switches()))
+pub(super) fn show(state: &State, _: &Call<'_>) -> Result<Answer, Failure> {
+    Answer::json(StatusCode::OK, &SwitchesView::from(state.switches()))
 }
 
 /// Sets what is named and leaves the rest; nothing where anything in it is wrong.
-pub(super) fn change(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn change(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
     let mut members = members(call.body)?;
     let reused = members.word("reused_order_number", &ReusedOrderNumber::ALL, ReusedOrderNumber::as_str);
     let numbers = members.word("status_numbers", &StatusNumbers::ALL, StatusNumbers::as_str);
@@ -80,7 +78,7 @@ pub(super) fn change(gateway: &Gateway, call: &Call<'_>) -> Result<Answer, Failu
     let language = members.word("language", &Language::ALL, Language::code);
     let dialect = members.word("dialect", &Dialect::ALL, Dialect::as_str);
     members.finish().map_err(Failure::invalid)?;
-    let changed = gateway.change_switches(|now| Switches {
+    let changed = state.change_switches(|now| Switches {
         reused_order_number: reused.unwrap_or(now.reused_order_number),
         status_numbers: numbers.unwrap_or(now.status_numbers),
         three_ds_1_page: page.unwrap_or(now.three_ds_1_page),

@@ -1,4 +1,4 @@
-//! The test cards and test phones.
+//! Admin route of the test data: the cards and the phones.
 
 use axum::http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -6,12 +6,14 @@ use serde::Serialize;
 
 use crate::{
     admin::{
-        Call,
         answer::{Answer, Failure},
+        call::Call,
     },
-    gateway::Gateway,
-    payment::Provider,
-    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
+    domain::{
+        Provider,
+        test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestPhone},
+    },
+    state::State,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -77,7 +79,7 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<TestData>()
 }
 
-pub(super) fn show(_: &Gateway, _: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn show(_: &State, _: &Call<'_>) -> Result<Answer, Failure> {
     let cards = TEST_CARDS.iter().map(CardView::from).collect();
     let phones = TEST_PHONES.iter().map(PhoneView::from).collect();
     Answer::json(StatusCode::OK, &TestData { cards, phones })

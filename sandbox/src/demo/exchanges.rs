@@ -1,4 +1,5 @@
-//! What was said about an invented payment: by the words of the real endpoints, and kept as theirs is.
+//! Seed data of the request log: what the endpoints would have said about an invented payment, kept as a real exchange
+//! is.
 
 use std::time::Duration;
 
@@ -9,24 +10,21 @@ use serde_json::Value;
 use crate::{
     demo::{
         invent::{ASKED_AFTER, Invented},
-        write::{CALLBACK_URL, RETURN_URL, scattered},
+        shop::{CALLBACK_URL, RETURN_URL, scattered},
     },
-    endpoint_name::EndpointName,
-    faults::strike::Outgoing,
-    flows::{card_payment, mbank_confirm, mbank_pay, pay_form, qr_data, status_reply::status_reply},
-    language::Language,
-    options::Dialect,
+    domain::{EndpointName, Language, Payment, PaymentKind, PaymentStatus, RejectReason},
+    endpoints::{
+        Refusal, Reply, card_payment, mbank_confirm, mbank_pay, outgoing::Outgoing, pay_form, qr_data,
+        status_reply::status_reply,
+    },
     pages,
-    payment::{Payment, PaymentKind},
-    refusal::Refusal,
-    reply::Reply,
-    state::{PaymentStatus, RejectReason},
+    redact::transcript,
+    settings::Dialect,
     store::{
         StoreError,
         exchanges::{self, NewExchange},
         payments::{OTP_ATTEMPTS, Record},
     },
-    transcript,
 };
 
 /// Where the invented payments were made: a name that leads nowhere.
@@ -151,7 +149,7 @@ fn headers(body: &str) -> HeaderMap {
     headers
 }
 
-/// What the shop asked for. Card data that nobody keeps are any.
+/// What the shop asked for. Card data that is never kept is made up.
 fn registration_body(record: &Record, invented: &Invented) -> String {
     let payment = &record.payment;
     let amount = payment.amount.map(|amount| amount.to_string());

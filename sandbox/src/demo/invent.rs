@@ -1,16 +1,12 @@
-//! What an invented payment is like: who pays how much for what, at which hour, and how it ends.
+//! The deterministic generator of invented payments: who pays how much for what, at which hour, and how it ends.
 
 use fastrand::Rng;
 use rust_decimal::Decimal;
 use time::Duration;
 
 use crate::{
-    dashboard::text,
-    language::Language,
-    mask,
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
-    test_data::TEST_CARDS,
+    domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason, clock, test_data::TEST_CARDS},
+    redact::mask,
 };
 
 /// How long after the last change a shop asks for the status.
@@ -97,18 +93,18 @@ impl Inventor {
 
     /// When the payments were registered, in order.
     pub(super) fn times(&mut self, count: u32) -> Vec<i64> {
-        let today = text::midnight(text::day(self.now));
-        let first_weekday = i64::from(text::day(self.now).weekday().number_days_from_monday()) - DAYS;
+        let today = clock::midnight(clock::day(self.now));
+        let first_weekday = i64::from(clock::day(self.now).weekday().number_days_from_monday()) - DAYS;
         let weights: Vec<u32> = (0..DAYS)
             .map(|day| {
                 let weekday = usize::try_from((first_weekday + day + 1).rem_euclid(7)).unwrap_or_default();
-                // A shop that grows: half as much again within the time.
+                // Growth of the shop: half as much again within the time.
                 WEEKDAYS[weekday] * u32::try_from(2 * DAYS + day).unwrap_or_default()
             })
             .collect();
         let mut times: Vec<i64> = (0..count)
             .map(|_| {
-                // What would lie ahead today did not happen.
+                // Drawn again where it lies in the future.
                 loop {
                     let day = i64::try_from(self.weighted(&weights)).unwrap_or_default();
                     let hour = i64::try_from(self.weighted(&HOURS)).unwrap_or_default();

@@ -3,23 +3,19 @@
 use rusqlite::{Transaction, named_params};
 
 use crate::{
+    callbacks::notice,
     demo::{
         exchanges,
         invent::{CallbackStory, Invented},
+        shop::{CALLBACK_URL, RETURN_URL, scattered},
     },
-    language::Language,
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason},
     store::{
-        StoreError, notices,
+        StoreError,
         payments::{self, Record},
     },
 };
 
-/// Where the invented shop took its callbacks: a name that leads nowhere.
-pub(super) const CALLBACK_URL: &str = "https://shop.example/kassa/callback";
-/// ... and where its payers came back to.
-pub(super) const RETURN_URL: &str = "https://shop.example/kassa/thanks";
 /// The pauses between the attempts, in milliseconds.
 const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
@@ -45,10 +41,12 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
     transaction
         .prepare_cached(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
-                holder_name, requisite, masked_card, masked_phone, language, return_url, callback_url, confirmation_page, status, reject_reason,
+                holder_name, requisite, masked_card, masked_phone, language, return_url, callback_url,
+                confirmation_page, status, reject_reason,
                 otp_attempts_left, created_at, finished_at, pending_since)
              VALUES (:kind, :order_number, :gateway_number, :provider, :amount, :currency, :description,
-                :holder_name, :requisite, :masked_card, :masked_phone, :language, :return_url, :callback_url, :confirmation_page, :status, :reason,
+                :holder_name, :requisite, :masked_card, :masked_phone, :language, :return_url, :callback_url,
+                :confirmation_page, :status, :reason,
                 :attempts, :created_at, :finished_at, :pending_since)",
         )?
         .execute(named_params! {
@@ -80,11 +78,6 @@ fn row(transaction: &Transaction<'_>, invented: &Invented) -> Result<i64, StoreE
     Ok(transaction.last_insert_rowid())
 }
 
-/// A number that has nothing to do with the next one's.
-pub(super) fn scattered(number: i64) -> i64 {
-    (number.wrapping_mul(2_654_435_761) >> 16).rem_euclid(65_521)
-}
-
 /// A callback for each change, and how the shop took it. None of them waits to be sent.
 fn callbacks(transaction: &Transaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
     let failures = match invented.callback {
@@ -101,7 +94,7 @@ fn callbacks(transaction: &Transaction<'_>, record: &Record, invented: &Invented
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for (status, at) in &invented.changes {
-        let body = notices::body(record, invented.amount, *status, invented.provider);
+        let body = notice::body(record, invented.amount, *status, invented.provider);
         insert.execute((record.id, CALLBACK_URL, body, attempts))?;
         let callback = transaction.last_insert_rowid();
         let mut at = *at;

@@ -5,11 +5,9 @@ use std::{fmt, time::Duration};
 use serde::Serialize;
 
 use crate::{
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentStatus, RejectReason, codes},
     faults::{FaultName, name::Moment},
-    members::FieldError,
-    reply::codes,
-    state::{PaymentStatus, RejectReason},
+    rules::FieldError,
 };
 
 /// What stands in for a status word, a code, a delay and a `Retry-After` that the fault does not name.

@@ -5,9 +5,9 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::{
-    endpoint_name::EndpointName,
+    domain::EndpointName,
     faults::{Fault, FaultError, FaultName},
-    members::{FieldError, Members},
+    rules::{FieldError, Members},
 };
 
 /// The keys whose values are numbers.

@@ -1,8 +1,6 @@
-//! The faults there are: each by its name, and when it strikes.
+//! What a fault is called, and when it strikes.
 
-use std::fmt;
-
-use crate::faults::Fault;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 /// When a fault strikes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,24 +17,22 @@ pub(crate) enum Moment {
     Callback,
 }
 
-macro_rules! faults {
+macro_rules! names {
     ($($(#[doc = $doc:literal])+ $variant:ident, $constructor:ident, $word:literal, $moment:ident;)*) => {
         /// The name of a fault.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray)]
         #[non_exhaustive]
         pub enum FaultName {
-            $($(#[doc = $doc])+ $variant,)*
+            $($(#[doc = $doc])+ #[strum(serialize = $word)] $variant,)*
         }
 
         impl FaultName {
             /// Every fault there is.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+            pub const ALL: &'static [Self] = Self::VARIANTS;
 
             /// The name.
             pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
+                self.into()
             }
 
             pub(crate) fn parse(word: &str) -> Option<Self> {
@@ -49,21 +45,7 @@ macro_rules! faults {
                 }
             }
         }
-
-        impl Fault {
-            $($(#[doc = $doc])+ pub fn $constructor() -> Self {
-                Self::new(FaultName::$variant)
-            })*
-        }
     };
 }
 
-mod table;
-
-pub use table::FaultName;
-
-impl fmt::Display for FaultName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
+fault_table!(names);

@@ -6,11 +6,9 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentStatus, RejectReason, codes},
     faults::{Fault, FaultName, fault::MAX_DELAY_MS},
-    reply::codes,
-    shape::non_blank,
-    state::{PaymentStatus, RejectReason},
+    rules::non_blank,
 };
 
 /// Any order number would do.

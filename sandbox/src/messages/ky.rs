@@ -1,7 +1,6 @@
-//! Kyrgyz.
+//! The Kyrgyz texts.
 
-use super::Message;
-use crate::problem::Problem;
+use crate::{messages::Message, rules::Problem};
 
 pub(super) fn say(message: Message) -> String {
     let text = match message {

@@ -7,11 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::{
     admin::{self, ORDER_NUMBER, ROUTES, Refused, Route},
     openapi::{
-        add,
         envelope::{header, json_response, with_headers},
-        with_text,
+        operation::{add, with_text},
     },
-    shape::non_blank,
+    rules::non_blank,
 };
 
 pub(super) const TAG: &str = "admin";
@@ -35,7 +34,10 @@ fn operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
     let mut operation = with_text(operation, route.text);
     if let Some(body) = route.body {
         let example: Value = serde_json::from_str(route.example).unwrap_or_default();
-        operation["requestBody"] = json!({ "required": route.needs_body, "content": { "application/json": { "schema": body(), "example": example } } });
+        operation["requestBody"] = json!({
+            "required": route.needs_body,
+            "content": { "application/json": { "schema": body(), "example": example } },
+        });
     }
     let mut parameters: Vec<_> = route.parameter_names().map(|name| parameter(name, "path", true)).collect();
     if route.takes_order {

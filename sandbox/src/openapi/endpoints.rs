@@ -5,9 +5,11 @@ use serde_json::{Map, Value, json};
 use time::Date;
 
 use crate::{
-    fields::{AskedFor, Fields},
-    flows::{ENDPOINTS, Endpoint, Input},
-    openapi::{add, envelope, with_text},
+    endpoints::{AskedFor, ENDPOINTS, Endpoint, Fields, Input},
+    openapi::{
+        envelope,
+        operation::{add, with_text},
+    },
 };
 
 pub(super) const TAG: &str = "gateway";

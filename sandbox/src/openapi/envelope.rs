@@ -5,10 +5,8 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    flows::{Answers, Description, Refused},
-    refusal,
-    reply::codes,
-    state::RejectReason,
+    domain::{RejectReason, codes},
+    endpoints::{Answers, Description, Refused, refusal},
 };
 
 /// Every answer that an endpoint has, by HTTP status.
@@ -47,7 +45,11 @@ fn success(generator: &mut SchemaGenerator, answers: Answers) -> Value {
         Answers::Envelope(codes, data) => json_response("Done.", &envelope(codes, &data(generator).to_value())),
         Answers::Image => json!({
             "description": "The picture.",
-            "content": { "text/plain": { "schema": { "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" } } },
+            "content": {
+                "text/plain": {
+                    "schema": { "type": "string", "contentEncoding": "base64", "contentMediaType": "image/png" },
+                },
+            },
         }),
     }
 }
@@ -57,7 +59,9 @@ fn invalid(generator: &mut SchemaGenerator, refusals: &[Refused]) -> Value {
     let violations = json!({
         "type": "object",
         "properties": {
-            "errors": { "type": "array", "items": refusal::field_schema(), "description": "What is wrong, field by field." },
+            "errors": {
+                "type": "array", "items": refusal::field_schema(), "description": "What is wrong, field by field.",
+            },
         },
         "required": ["errors"],
         "additionalProperties": false,
@@ -82,7 +86,9 @@ fn envelope(codes: &[&str], data: &Value) -> Value {
         "type": "object",
         "properties": {
             "code": { "type": "string", "enum": codes, "description": meanings(codes) },
-            "message": { "type": "string", "description": "The code in words. Of a rejection and of a refusal it says why." },
+            "message": {
+                "type": "string", "description": "The code in words. Of a rejection and of a refusal it says why.",
+            },
             "data": data,
         },
         "required": ["code", "message", "data"],

@@ -179,12 +179,12 @@ fn rule(schema: &Value) -> String {
         rules.push(if least == most { format!("{least} characters") } else { format!("{least} to {most} characters") });
     }
     let choices = schema["enum"].as_array().or_else(|| schema["anyOf"][0]["enum"].as_array());
-    // The document is Markdown; the page is not.
+    // The document is Markdown, so marks of code are taken out for the page.
     let description = schema["description"].as_str().map(|text| text.replace('`', ""));
     if let Some(choices) = choices {
         let words: Vec<_> =
             choices.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned)).collect();
-        // A description that explains each word names them, too.
+        // Left out where the description names each of the words already.
         if !words.iter().all(|word| description.as_ref().is_some_and(|text| text.contains(word.as_str()))) {
             rules.push(format!("one of {}", words.join(", ")));
         }

@@ -6,14 +6,15 @@ use serde_json::{Map, Value};
 
 use crate::{
     admin::ROUTES,
-    flows::{ENDPOINTS, Input},
-    gateway::Gateway,
-    language::Language,
+    domain::Language,
+    endpoints::{ENDPOINTS, Input},
     openapi::{
-        CALLBACK, document,
+        document::{CALLBACK, document},
         field::{self, Field, Said},
     },
-    web::{self, Document, Policy, Section, Staff},
+    staff::layout::{Section, Staff},
+    state::State,
+    web::{self, Document, Policy},
 };
 
 pub(super) const PATH: &str = "/api";
@@ -66,9 +67,9 @@ struct Answer {
 }
 
 /// Shows it.
-pub(super) fn show(gateway: &Gateway) -> Response {
-    let described = document(gateway);
-    let base_url = gateway.public_url.clone();
+pub(super) fn show(state: &State) -> Response {
+    let described = document(state);
+    let base_url = state.public_url.clone();
     let endpoints = ENDPOINTS.iter().map(|endpoint| {
         let curl = endpoint_curl(&base_url, endpoint.name.path(), endpoint.input, endpoint.description.example);
         operation(&described, endpoint.method.as_str(), endpoint.name.path(), curl)
@@ -87,7 +88,8 @@ pub(super) fn show(gateway: &Gateway) -> Response {
         Group {
             id: "admin",
             name: "The admin interface",
-            text: "What happened, and what is to happen. It asks for the admin token, which is printed at the start, as a bearer token.",
+            text: "What happened, and what is to happen. It asks for the admin token, which is printed at the start, \
+                as a bearer token.",
             operations: routes.collect(),
         },
     ];

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::{language::Language, messages::Message};
+use crate::{domain::Language, messages::Message};
 
 /// What `templates/payer/field.html` shows. The script of the pages checks it as it is typed, by `check`; the server
 /// checks it in any case.

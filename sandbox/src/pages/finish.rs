@@ -5,10 +5,9 @@ use axum::{http::StatusCode, response::Response};
 use url::Url;
 
 use crate::{
+    domain::{PaymentStatus, RejectReason, codes},
     messages::Message,
-    pages::{View, frame::Frame, summary::Summary},
-    reply::codes,
-    state::{PaymentStatus, RejectReason},
+    pages::{frame::Frame, summary::Summary, view::View},
     web::{Document, Policy, page, see_other},
 };
 
@@ -32,7 +31,7 @@ pub(super) fn settled(view: &View<'_>) -> Response {
     let payment = &view.record.payment;
     let code = match (payment.status, payment.reject_reason) {
         (PaymentStatus::Charged, _) => Some(codes::SUCCESS),
-        (PaymentStatus::Rejected, Some(reason)) if view.gateway.switches().redirect_declines => Some(reason.code()),
+        (PaymentStatus::Rejected, Some(reason)) if view.state.switches().redirect_declines => Some(reason.code()),
         _ => None,
     };
     match code.and_then(|code| return_url(view, code)) {
@@ -41,7 +40,7 @@ pub(super) fn settled(view: &View<'_>) -> Response {
     }
 }
 
-/// The answer to whoever comes back to a payment that no longer waits for its payer.
+/// The answer where a payment no longer waits for its payer.
 pub(super) fn already(view: &View<'_>) -> Response {
     let is_final = view.record.payment.status.is_final();
     result_page(view, is_final.then(|| view.say(Message::AlreadyFinished)))

@@ -1,6 +1,6 @@
 //! What all of the payer's pages share: their document, their words, and the switch of languages.
 
-use crate::{language::Language, messages::Message, pages::query::Query, web::Document};
+use crate::{domain::Language, messages::Message, pages::query::Query, web::Document};
 
 /// What `templates/payer/layout.html` needs beside the document.
 #[derive(Clone)]

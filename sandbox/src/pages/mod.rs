@@ -1,168 +1,24 @@
-//! The payer's pages: plain HTML forms that post to their own URL, with a script that only adds comfort. Each shows and each changes
-//! one payment, named by the unguessable `token` in the query.
+//! The payer's pages: plain HTML forms that post to their own URL, with a script that only adds comfort. Each shows and
+//! each changes one payment, named by the unguessable `token` in the query.
 
 mod field;
 mod finish;
-mod form;
 mod frame;
 mod money;
 mod offers;
 mod otp_form;
+mod page;
 pub(crate) mod pay_form;
 mod pay_form_input;
 pub(crate) mod qr;
 mod query;
 mod summary;
+mod table;
 pub(crate) mod three_ds;
 mod trouble;
+mod view;
+mod visit;
 pub(crate) mod wallet;
 
-use std::{sync::Arc, time::Instant};
-
-use axum::{
-    extract::Request,
-    http::{HeaderMap, Method, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use tokio::task::spawn_blocking;
-
-use crate::{
-    api::read_body,
-    gateway::Gateway,
-    language::Language,
-    messages::Message,
-    pages::{form::Form, frame::Frame, query::Query},
-    payment::PaymentKind,
-    state::PaymentStatus,
-    store::{
-        StoreError,
-        payments::{self, Record},
-    },
-};
-
-/// A page: which payments it is for, what it shows, and what a posted form does.
-pub(crate) struct Page {
-    pub(crate) path: &'static str,
-    pub(crate) is_for: fn(&Record) -> bool,
-    pub(crate) show: fn(&View<'_>) -> Response,
-    pub(crate) submit: fn(&View<'_>, &Form) -> Result<Response, StoreError>,
-}
-
-/// All of them.
-pub(crate) static PAGES: [Page; 4] = [three_ds::PAGE, pay_form::PAGE, wallet::PAGE, qr::PAGE];
-
-/// The path of the page on which a payment waits for its payer, if it waits on one.
-pub(crate) fn awaiting(record: &Record) -> Option<&'static str> {
-    let payment = &record.payment;
-    if payment.status != PaymentStatus::Created {
-        return None;
-    }
-    match payment.kind {
-        PaymentKind::Card => Some(three_ds::PATH),
-        PaymentKind::PayForm if payment.masked_card.is_some() => Some(three_ds::PATH),
-        PaymentKind::PayForm if payment.masked_phone.is_some() => Some(wallet::PATH),
-        PaymentKind::PayForm => Some(pay_form::PATH),
-        PaymentKind::Qr => Some(qr::PATH),
-        // The password goes from the payer to the merchant.
-        PaymentKind::Mbank => None,
-    }
-}
-
-/// What a page works with.
-pub(crate) struct View<'a> {
-    gateway: &'a Gateway,
-    record: &'a Record,
-    frame: &'a Frame,
-    /// The test payer the form is to be filled with.
-    fill: Option<&'a str>,
-}
-
-impl View<'_> {
-    /// A message in the page's language.
-    fn say(&self, message: Message) -> String {
-        self.frame.say(message)
-    }
-
-    /// The address of the next page of this payment.
-    fn next_page(&self, path: &str) -> String {
-        let url = self.gateway.page_url(path, &self.record.payment.gateway_number);
-        match self.frame.chosen {
-            Some(language) => format!("{url}&language={}", language.code()),
-            None => url,
-        }
-    }
-}
-
-/// What somebody asked of a page.
-struct Visit {
-    query: Query,
-    /// The language the browser wishes for.
-    wish: Option<Language>,
-    form: Option<Form>,
-}
-
-/// Answers a request to a page.
-pub(crate) async fn visit(gateway: Arc<Gateway>, page: &'static Page, request: Request) -> Response {
-    let started = Instant::now();
-    let (parts, body) = request.into_parts();
-    let query = Query::parse(parts.uri.query().unwrap_or_default());
-    let wish = accepted_language(&parts.headers);
-    let method = parts.method.clone();
-    let form = match parts.method {
-        Method::GET | Method::HEAD => None,
-        Method::POST => match read_body(body).await {
-            Ok(body) => Some(Form::parse(&body)),
-            Err(_) => return trouble::unreadable(&frame(&gateway, page, &query, None, wish)),
-        },
-        _ => return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response(),
-    };
-    let visit = Visit { query, wish, form };
-    let response = match spawn_blocking(move || answer(&gateway, page, &visit)).await {
-        Ok(response) => response,
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    };
-    tracing::info!(
-        %method,
-        path = page.path,
-        status = response.status().as_u16(),
-        ms = started.elapsed().as_millis(),
-        "page"
-    );
-    response
-}
-
-fn accepted_language(headers: &HeaderMap) -> Option<Language> {
-    Language::accepted(headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?)
-}
-
-/// In the language the payer switched to, else the one the payment was registered in, else the browser's, else the merchant's.
-fn frame(gateway: &Gateway, page: &Page, query: &Query, record: Option<&Record>, wish: Option<Language>) -> Frame {
-    let registered = record.and_then(|record| record.language);
-    let language = query.language.or(registered).or(wish).unwrap_or_else(|| gateway.switches().language);
-    Frame::new(page.path, query, language)
-}
-
-fn answer(gateway: &Gateway, page: &Page, visit: &Visit) -> Response {
-    let _age = gateway.age();
-    let frame = |record| frame(gateway, page, &visit.query, record, visit.wish);
-    let found = gateway.read(|connection| payments::by_gateway_number(connection, &visit.query.token));
-    let record = match found {
-        Ok(Some(record)) if (page.is_for)(&record) => record,
-        Ok(_) => return trouble::not_found(&frame(None)),
-        Err(error) => return failed(&error, &frame(None)),
-    };
-    let frame = frame(Some(&record));
-    let view = View { gateway, record: &record, frame: &frame, fill: visit.query.fill.as_deref() };
-    if record.payment.status != PaymentStatus::Created {
-        return finish::already(&view);
-    }
-    match &visit.form {
-        None => (page.show)(&view),
-        Some(form) => (page.submit)(&view, form).unwrap_or_else(|error| failed(&error, &frame)),
-    }
-}
-
-fn failed(error: &StoreError, frame: &Frame) -> Response {
-    tracing::error!(%error, "a page failed inside the sandbox");
-    trouble::internal_error(frame)
-}
+pub(crate) use table::{PAGES, awaiting};
+pub(crate) use visit::visit;

@@ -2,10 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use crate::{
-    language::Language,
-    payment::{Payment, PaymentKind},
-};
+use crate::domain::{Language, Payment, PaymentKind};
 
 /// A blank that no line is broken at, and so no amount.
 const HARD_BLANK: char = '\u{a0}';

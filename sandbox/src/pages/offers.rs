@@ -5,11 +5,13 @@ use time::Date;
 use url::form_urlencoded;
 
 use crate::{
-    language::Language,
+    domain::{
+        Language, Provider,
+        test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
+    },
+    encoding::FormPairs,
     messages::Message,
-    pages::{View, form::Form},
-    payment::Provider,
-    test_data::{TEST_CARDS, TEST_PHONES, TestCard, TestOutcome, TestPhone, ThreeDs},
+    pages::view::View,
 };
 
 /// The test data that a page offers.
@@ -79,10 +81,10 @@ impl Offers {
     }
 
     /// The form filled with the offer that a browser without scripts asked for.
-    pub(super) fn filled(&self, asked_for: Option<&str>) -> Form {
+    pub(super) fn filled(&self, asked_for: Option<&str>) -> FormPairs {
         let mut offers = self.groups.iter().flat_map(|group| &group.offers);
         let found = offers.find(|offer| Some(offer.key.as_str()) == asked_for);
-        Form::parse(found.map(|offer| offer.fields.as_bytes()).unwrap_or_default())
+        FormPairs::parse(found.map(|offer| offer.fields.as_bytes()).unwrap_or_default())
     }
 }
 
@@ -102,7 +104,7 @@ fn cards(view: &View<'_>, check: ThreeDs) -> OfferGroup {
 }
 
 fn card_offer(view: &View<'_>, index: usize, card: &TestCard) -> Offer {
-    let fields = card_fields(card, view.gateway.clock().today());
+    let fields = card_fields(card, view.state.clock().today());
     Offer {
         key: format!("card-{index}"),
         label: in_fours(card.pan),

@@ -4,10 +4,11 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 
 use crate::{
-    actions::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
+    domain::PaymentStatus,
+    encoding::FormPairs,
     messages::Message,
-    pages::{View, field::Field, finish, form::Form, frame::Frame, offers::Offers, summary::Summary},
-    state::PaymentStatus,
+    pages::{field::Field, finish, frame::Frame, offers::Offers, summary::Summary, view::View},
+    payments::submit_otp::{OtpResult, cancel, right_otp, submit_otp},
     store::{StoreError, payments::Record},
     web::{Document, Policy, page},
 };
@@ -27,13 +28,13 @@ pub(super) fn show(view: &View<'_>) -> Response {
     otp_page(view, StatusCode::OK, None)
 }
 
-pub(super) fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
+pub(super) fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     let id = view.record.id;
     if form.get("action") == "cancel" {
-        let record = cancel(view.gateway, id)?;
+        let record = cancel(view.state, id)?;
         return Ok(with(view, &record, finish::settled));
     }
-    Ok(match submit_otp(view.gateway, id, form.get("otp"))? {
+    Ok(match submit_otp(view.state, id, form.get("otp"))? {
         OtpResult::Right(record) => with(view, &record, finish::settled),
         OtpResult::NotAwaited(record) => with(view, &record, finish::already),
         OtpResult::Wrong(record) if record.payment.status == PaymentStatus::Created => with(view, &record, wrong),

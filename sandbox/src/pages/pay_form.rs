@@ -2,28 +2,28 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
-use rust_decimal::Decimal;
 
 use crate::{
-    actions::{
-        submit_otp::cancel,
-        submit_pay_form::{Payer, submit_pay_form},
-    },
+    domain::{PaymentKind, PaymentStatus, Provider},
+    encoding::FormPairs,
     messages::Message,
     pages::{
-        Page, View,
         field::Field,
         finish,
-        form::Form,
         frame::Frame,
         money,
         offers::Offers,
+        page::Page,
         pay_form_input::{self, Mistake},
         summary::Summary,
-        three_ds, wallet,
+        three_ds,
+        view::View,
+        wallet,
     },
-    payment::{Payment, PaymentKind, Provider},
-    state::PaymentStatus,
+    payments::{
+        submit_otp::cancel,
+        submit_pay_form::{Payer, submit_pay_form},
+    },
     store::StoreError,
     web::{Document, Policy, page, see_other},
 };
@@ -32,14 +32,6 @@ pub(crate) const PATH: &str = "/pay-form";
 
 pub(super) const PAGE: Page =
     Page { path: PATH, is_for: |record| record.payment.kind == PaymentKind::PayForm, show, submit };
-
-/// MegaPay's smallest payment.
-const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
-
-/// Whether the amount is enough for MegaPay.
-pub(super) fn megapay_takes(payment: &Payment) -> bool {
-    payment.amount.is_some_and(|amount| amount >= MEGAPAY_MINIMUM)
-}
 
 #[derive(Template)]
 #[template(path = "payer/pay_form.html")]
@@ -77,19 +69,19 @@ fn show(view: &View<'_>) -> Response {
     pay_form_page(view, StatusCode::OK, &values, &[], offers)
 }
 
-fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
+fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     if form.get("action") == "cancel" {
-        let record = cancel(view.gateway, view.record.id)?;
+        let record = cancel(view.state, view.record.id)?;
         return Ok(finish::settled(&View { record: &record, ..*view }));
     }
-    let payer = match pay_form_input::read(form, &view.record.payment, view.gateway.clock().today()) {
+    let payer = match pay_form_input::read(form, &view.record.payment, view.state.clock().today()) {
         Ok(payer) => payer,
         Err(mistakes) => {
             let values = Values { form, shows_card: false };
             return Ok(pay_form_page(view, StatusCode::BAD_REQUEST, &values, &mistakes, offers(view)));
         }
     };
-    let record = submit_pay_form(view.gateway, view.record.id, payer)?;
+    let record = submit_pay_form(view.state, view.record.id, payer)?;
     if record.payment.status != PaymentStatus::Created {
         return Ok(finish::settled(&View { record: &record, ..*view }));
     }
@@ -100,12 +92,12 @@ fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
 }
 
 fn offers(view: &View<'_>) -> Offers {
-    Offers::of_payers(view, megapay_takes(&view.record.payment))
+    Offers::of_payers(view, pay_form_input::megapay_takes(&view.record.payment))
 }
 
 /// What stands in the fields. Card data that somebody typed is never shown again: after a mistake it is entered anew.
 struct Values<'a> {
-    form: &'a Form,
+    form: &'a FormPairs,
     shows_card: bool,
 }
 
@@ -152,7 +144,7 @@ fn pay_form_page(
             .known_as("filled", "text", "cc-name"),
         phone: Field { input_type: "tel", ..field("phone", Message::Phone, Message::WrongPhone, Message::WrongPhone) }
             .known_as("phone", "tel", "tel"),
-        this_month: view.gateway.clock().today().to_string().chars().take(7).collect(),
+        this_month: view.state.clock().today().to_string().chars().take(7).collect(),
         pay: pay(view),
         summary,
         offers,
@@ -172,7 +164,7 @@ fn methods(view: &View<'_>, values: &Values<'_>) -> Vec<Method> {
     Provider::ALL
         .into_iter()
         .map(|provider| {
-            let is_refused = provider == Provider::MegaPay && !megapay_takes(&view.record.payment);
+            let is_refused = provider == Provider::MegaPay && !pay_form_input::megapay_takes(&view.record.payment);
             Method {
                 provider: provider.as_str(),
                 name: match provider {

@@ -1,22 +1,32 @@
 //! What the payer typed into the pay-form, checked: a known test card or a known test phone.
 
+use rust_decimal::Decimal;
 use time::Date;
 
 use crate::{
-    actions::submit_pay_form::Payer,
-    clock,
+    domain::{
+        Payment, Provider, clock,
+        test_data::{self, TestCard},
+    },
+    encoding::FormPairs,
     messages::Message,
-    pages::{form::Form, pay_form::megapay_takes},
-    payment::{Payment, Provider},
+    payments::submit_pay_form::Payer,
     rules,
-    test_data::{self, TestCard},
 };
 
 /// A field, by its name in the form, and what the payer is told about it.
 pub(super) type Mistake = (&'static str, Message);
 
+/// MegaPay's smallest payment.
+const MEGAPAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
+
+/// Whether the amount is enough for MegaPay.
+pub(super) fn megapay_takes(payment: &Payment) -> bool {
+    payment.amount.is_some_and(|amount| amount >= MEGAPAY_MINIMUM)
+}
+
 /// The payer the form names, or everything that is wrong with it.
-pub(super) fn read(form: &Form, payment: &Payment, today: Date) -> Result<Payer, Vec<Mistake>> {
+pub(super) fn read(form: &FormPairs, payment: &Payment, today: Date) -> Result<Payer, Vec<Mistake>> {
     let provider = Provider::parse(form.get("provider")).ok_or_else(|| vec![("provider", Message::ChooseMethod)])?;
     if provider == Provider::MegaPay && !megapay_takes(payment) {
         return Err(vec![("provider", Message::MegaPayMinimum)]);
@@ -32,7 +42,7 @@ pub(super) fn read(form: &Form, payment: &Payment, today: Date) -> Result<Payer,
     }
 }
 
-fn card(form: &Form, today: Date) -> Result<&'static TestCard, Vec<Mistake>> {
+fn card(form: &FormPairs, today: Date) -> Result<&'static TestCard, Vec<Mistake>> {
     let mut mistakes = Vec::new();
     let card = test_card(form).map_err(|message| mistakes.push(("pan", message))).ok();
     let month = rules::month_of(two_digits(form.get("expiryMonth")))
@@ -53,7 +63,7 @@ fn card(form: &Form, today: Date) -> Result<&'static TestCard, Vec<Mistake>> {
 }
 
 /// People type card numbers in groups.
-fn test_card(form: &Form) -> Result<&'static TestCard, Message> {
+fn test_card(form: &FormPairs) -> Result<&'static TestCard, Message> {
     let pan = rules::pan_of(form.get("pan").replace([' ', '-'], "")).map_err(|_| Message::WrongPan)?;
     test_data::card_of(&pan).ok_or(Message::NoTestCard)
 }

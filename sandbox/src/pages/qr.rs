@@ -5,11 +5,11 @@ use axum::{http::StatusCode, response::Response};
 use rust_decimal::Decimal;
 
 use crate::{
-    actions::decide_qr::{Decision, decide_qr},
-    amount,
+    domain::{PaymentKind, amount},
+    encoding::FormPairs,
     messages::Message,
-    pages::{Page, View, field::Field, finish, form::Form, frame::Frame, summary::Summary},
-    payment::PaymentKind,
+    pages::{field::Field, finish, frame::Frame, page::Page, summary::Summary, view::View},
+    payments::submit_qr::{QrDecision, submit_qr},
     store::StoreError,
     web::{Document, Policy, page},
 };
@@ -35,17 +35,17 @@ struct QrPage<'a> {
     mistake: Option<String>,
 }
 
-fn submit(view: &View<'_>, form: &Form) -> Result<Response, StoreError> {
+fn submit(view: &View<'_>, form: &FormPairs) -> Result<Response, StoreError> {
     let decision = match form.get("action") {
-        "decline" => Decision::Decline,
-        "approve" if view.record.payment.amount.is_some() => Decision::Approve(None),
+        "decline" => QrDecision::Decline,
+        "approve" if view.record.payment.amount.is_some() => QrDecision::Approve(None),
         "approve" => match tyiyn(form.get("amount")) {
-            Some(tyiyn) => Decision::Approve(Some(tyiyn)),
+            Some(tyiyn) => QrDecision::Approve(Some(tyiyn)),
             None => return Ok(ask_again(view, form, Message::WrongAmount)),
         },
         _ => return Ok(ask_again(view, form, Message::NoDecision)),
     };
-    let record = decide_qr(view.gateway, view.record.id, decision)?;
+    let record = submit_qr(view.state, view.record.id, decision)?;
     Ok(finish::settled(&View { record: &record, ..*view }))
 }
 
@@ -59,7 +59,7 @@ fn tyiyn(som: &str) -> Option<Decimal> {
     (tyiyn >= Decimal::ONE && tyiyn.fract().is_zero()).then(|| tyiyn.normalize())
 }
 
-fn ask_again(view: &View<'_>, form: &Form, message: Message) -> Response {
+fn ask_again(view: &View<'_>, form: &FormPairs, message: Message) -> Response {
     qr_page(view, StatusCode::BAD_REQUEST, form.get("amount").to_owned(), Some(message))
 }
 

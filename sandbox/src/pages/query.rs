@@ -2,7 +2,7 @@
 
 use url::form_urlencoded;
 
-use crate::language::Language;
+use crate::{domain::Language, encoding::FormPairs};
 
 /// The query of a page's address.
 #[derive(Default)]
@@ -18,15 +18,11 @@ pub(crate) struct Query {
 impl Query {
     /// Reads it; of a name given twice the first one counts.
     pub(super) fn parse(text: &str) -> Self {
-        let value = |wanted: &str| {
-            form_urlencoded::parse(text.as_bytes())
-                .find(|(name, _)| name == wanted)
-                .map(|(_, value)| value.into_owned())
-        };
+        let pairs = FormPairs::parse(text.as_bytes());
         Self {
-            token: value("token").unwrap_or_default(),
-            language: value("language").as_deref().and_then(Language::from_code),
-            fill: value("fill"),
+            token: pairs.first("token").unwrap_or_default().to_owned(),
+            language: pairs.first("language").and_then(Language::from_code),
+            fill: pairs.first("fill").map(str::to_owned),
         }
     }
 

@@ -4,9 +4,9 @@ use askama::Template;
 use url::Url;
 
 use crate::{
+    domain::PaymentKind,
     messages::Message,
-    pages::{View, money},
-    payment::PaymentKind,
+    pages::{money, view::View},
     store::payments::Record,
 };
 

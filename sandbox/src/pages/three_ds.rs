@@ -1,6 +1,6 @@
 //! The 3DS page: a card's payer enters the one-time password. It is the `ConfirmationUrl`.
 
-use crate::pages::{Page, otp_form};
+use crate::pages::{otp_form, page::Page};
 
 pub(crate) const PATH: &str = "/3ds";
 

@@ -1,8 +1,8 @@
 //! The wallet page: a pay-form's payer who chose MBank or MegaPay enters the one-time password.
 
 use crate::{
-    pages::{Page, otp_form},
-    payment::PaymentKind,
+    domain::PaymentKind,
+    pages::{otp_form, page::Page},
 };
 
 pub(crate) const PATH: &str = "/wallet";

@@ -1,10 +1,10 @@
-//! Looking through the payments: filtered, sorted, a page at a time.
+//! Keyset pagination: the payments filtered, sorted, and a page at a time from a place in the list.
 
 use rusqlite::{Connection, Row, ToSql};
+use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
-    payment::{PaymentKind, Provider},
-    state::PaymentStatus,
+    domain::{PaymentKind, PaymentStatus, Provider, all},
     store::{
         StoreError,
         payments::{self, Record},
@@ -35,7 +35,8 @@ pub(crate) struct Filter {
 }
 
 /// By what they are sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Sort {
     #[default]
     Newest,
@@ -46,7 +47,12 @@ pub(crate) enum Sort {
 
 impl Sort {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Newest, Self::Oldest, Self::Largest, Self::Smallest];
+    pub(crate) const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name.
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
+    }
 
     /// The column, and whether it goes down.
     fn column(self) -> (&'static str, bool) {
@@ -95,8 +101,8 @@ struct Conditions {
 }
 
 impl Conditions {
-    /// For a list that is sorted by a column, or for a count. A list is read in its order and stops when its page is full; a `+` keeps
-    /// SQLite from reading all that another condition lets through, only to sort it.
+    /// For a list that is sorted by a column, or for a count. A list is read in its order and stops when its page is
+    /// full; a `+` keeps SQLite from reading all that another condition lets through, only to sort it.
     fn of(filter: &Filter, sorted_by: Option<&str>) -> Self {
         let (time, amount) = match sorted_by {
             None => ("", ""),
@@ -245,7 +251,7 @@ pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Option<Record>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{options::Database, store::Store};
+    use crate::{settings::Database, store::Store};
 
     fn plan(store: &Store, sql: &str, conditions: &Conditions) -> String {
         let steps: Vec<String> = store
@@ -279,7 +285,8 @@ mod tests {
 
     const PLACE: Place = Place { key: 1, id: 1 };
 
-    /// The index that has the list's order, so that reading stops when the page is full, and that begins where the page does.
+    /// The index that has the list's order, so that reading stops when the page is full, and that begins where the page
+    /// does.
     fn index(sort: Sort, filter: &Filter) -> &'static str {
         match sort {
             Sort::Largest | Sort::Smallest => "payments_by_amount",
@@ -308,8 +315,8 @@ mod tests {
         }
     }
 
-    /// Where few or none match, what is passed over costs a step in the index, and not a row each. Of an amount, which is computed,
-    /// no plan says so; that its index has all the columns must do.
+    /// Where few or none match, what is passed over costs a step in the index, and not a row each. Of an amount, which
+    /// is computed, no plan says so; that its index has all the columns must do.
     #[test]
     fn what_a_filter_asks_for_stands_in_the_index() {
         let store = Store::open(&Database::Memory).expect("a store");

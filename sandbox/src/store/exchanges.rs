@@ -1,12 +1,11 @@
-//! The record of requests to the nine endpoints.
+//! The request log of the nine endpoints.
 
 use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 
 use crate::{
-    clock,
-    endpoint_name::EndpointName,
+    domain::{EndpointName, clock},
     faults::FaultName,
     store::{self, StoreError, word::optional_word},
 };
@@ -43,7 +42,7 @@ pub(crate) struct NewExchange<'a> {
 
 /// Records a request that was answered now.
 pub(crate) fn record(connection: &Connection, new: &NewExchange<'_>) -> Result<(), StoreError> {
-    record_at(connection, store::clock::now(connection)?, new)
+    record_at(connection, store::stored_clock::now(connection)?, new)
 }
 
 /// Records a request and when it was answered.
@@ -70,7 +69,8 @@ pub(crate) fn record_at(connection: &Connection, at: i64, new: &NewExchange<'_>)
     Ok(())
 }
 
-/// Every request so far, in the order they were answered; of one payment, by whichever of its numbers, where one is named.
+/// Every request so far, in the order they were answered; of one payment, by whichever of its numbers, where one is
+/// named.
 pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<ReceivedRequest>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT endpoint, order_number, http_status, at, fault FROM exchanges
@@ -95,16 +95,18 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{options::Database, store::Store};
+    use crate::{settings::Database, store::Store};
 
     #[test]
     fn of_requests_that_belong_to_no_payment_only_the_newest_stay() {
         let store = Store::open(&Database::Memory).expect("a store");
-        let before = "INSERT INTO payments (id, kind, order_number, gateway_number, currency, description, confirmation_page,
-                status, otp_attempts_left, created_at) VALUES (1, 'mbank', 'A-1', 'G-1', 'KGS', '', 0, 'CREATED', 3, 0);
+        let before = "INSERT INTO payments (id, kind, order_number, gateway_number, currency, description,
+                confirmation_page, status, otp_attempts_left, created_at)
+                VALUES (1, 'mbank', 'A-1', 'G-1', 'KGS', '', 0, 'CREATED', 3, 0);
             INSERT INTO exchanges (id, at, endpoint, order_number, payment_id) VALUES
                 (1, 0, 'a stranger''s', NULL, NULL), (2, 0, 'unknown', 'A-2', NULL), (3, 0, 'kept', 'A-1', NULL),
-                (4, 0, 'kept', 'G-1', NULL), (5, 0, 'kept', NULL, 1), (1001, 0, 'new', NULL, NULL), (100999, 0, 'new', NULL, NULL);";
+                (4, 0, 'kept', 'G-1', NULL), (5, 0, 'kept', NULL, 1), (1001, 0, 'new', NULL, NULL),
+                (100999, 0, 'new', NULL, NULL);";
         let new = NewExchange {
             endpoint: EndpointName::Payment,
             order_number: None,

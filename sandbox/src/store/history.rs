@@ -1,11 +1,10 @@
-//! All that happened to one payment, for people to read.
+//! The audit trail of one payment, for people to read.
 
 use rusqlite::Connection;
 
 use crate::{
-    endpoint_name::EndpointName,
+    domain::{EndpointName, PaymentStatus},
     faults::FaultName,
-    state::PaymentStatus,
     store::{
         StoreError,
         payments::Record,
@@ -33,10 +32,11 @@ pub(crate) struct StateChange {
     pub(crate) status: PaymentStatus,
 }
 
-/// How many of each kind are shown: who asks for the status of one payment for days still gets a page.
+/// Limit of what is shown of each kind: a payment whose status was asked for thousands of times still fits on a page.
 const MAX_SHOWN: usize = 200;
 
-/// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest first.
+/// The requests about a payment: those under one of its numbers, and the one that made it. The latest ones, oldest
+/// first.
 pub(crate) fn exchanges(connection: &Connection, record: &Record) -> Result<Vec<Exchange>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT * FROM exchanges WHERE id IN (

@@ -4,15 +4,12 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, named_pa
 use rust_decimal::Decimal;
 
 use crate::{
-    clock,
-    language::Language,
-    payment::{Payment, PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, clock},
+    redact::without_card_numbers,
     store::{
         self, StoreError,
         word::{optional_word, word},
     },
-    transcript::without_card_numbers,
 };
 
 /// One-time passwords a payer may get wrong before the payment is rejected.
@@ -68,8 +65,7 @@ const OPEN_FIRST: &str = "ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC";
 /// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
 pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
-    let now = store::clock::now(transaction)?;
-    let status = PaymentStatus::Created.as_str();
+    let now = store::stored_clock::now(transaction)?;
     transaction
         .prepare_cached(
             "INSERT INTO payments (kind, order_number, gateway_number, provider, amount, currency, description,
@@ -95,14 +91,12 @@ pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<
             ":return_url": new.return_url,
             ":callback_url": new.callback_url,
             ":confirmation_page": new.confirmation_page,
-            ":status": status,
+            ":status": PaymentStatus::Created.as_str(),
             ":attempts": OTP_ATTEMPTS,
             ":now": now,
         })?;
     let id = transaction.last_insert_rowid();
-    transaction
-        .prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?
-        .execute((id, status, now))?;
+    note_change(transaction, id, PaymentStatus::Created, now)?;
     by_id(transaction, id)
 }
 
@@ -191,6 +185,39 @@ pub(crate) fn set_payer(
     transaction
         .prepare_cached("UPDATE payments SET provider = ?2, masked_card = ?3, masked_phone = ?4 WHERE id = ?1")?
         .execute((id, provider.as_str(), masked_card, masked_phone))?;
+    Ok(())
+}
+
+/// Changes the status, and keeps when that was. Of a rejected payment with its reason.
+pub(crate) fn set_status(
+    transaction: &Transaction<'_>,
+    id: i64,
+    status: PaymentStatus,
+    reason: Option<RejectReason>,
+) -> Result<(), StoreError> {
+    let now = store::stored_clock::now(transaction)?;
+    let since = |is_so: bool| is_so.then_some(now);
+    transaction
+        .prepare_cached(
+            "UPDATE payments SET status = ?2, reject_reason = ?3, finished_at = ?4, pending_since = ?5 WHERE id = ?1",
+        )?
+        .execute((
+            id,
+            status.as_str(),
+            reason.map(RejectReason::code),
+            since(status.is_final()),
+            since(status == PaymentStatus::Pending),
+        ))?;
+    note_change(transaction, id, status, now)
+}
+
+/// Adds to the history of a payment's statuses.
+fn note_change(transaction: &Transaction<'_>, id: i64, status: PaymentStatus, at: i64) -> Result<(), StoreError> {
+    transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?.execute((
+        id,
+        status.as_str(),
+        at,
+    ))?;
     Ok(())
 }
 

@@ -1,8 +1,8 @@
-//! What came to the built-in receiver: the latest requests alone.
+//! The log of the built-in receiver: the latest requests alone.
 
 use rusqlite::{Connection, Transaction};
 
-use crate::store::{StoreError, clock};
+use crate::store::{StoreError, stored_clock};
 
 /// How many requests are kept.
 const KEPT: u32 = 500;
@@ -24,7 +24,7 @@ pub(crate) fn record(transaction: &Transaction<'_>, new: &Received) -> Result<()
         .prepare_cached(
             "INSERT INTO received (at, name, head, body, body_length, answered) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute((clock::now(transaction)?, &new.name, &new.head, &new.body, new.body_length, new.answered))?;
+        .execute((stored_clock::now(transaction)?, &new.name, &new.head, &new.body, new.body_length, new.answered))?;
     transaction
         .prepare_cached("DELETE FROM received WHERE id <= ?1 - ?2")?
         .execute((transaction.last_insert_rowid(), KEPT))?;

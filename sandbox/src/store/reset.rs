@@ -1,4 +1,4 @@
-//! Forgetting everything.
+//! Reset: everything is forgotten.
 
 use rusqlite::Transaction;
 

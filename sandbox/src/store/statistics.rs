@@ -1,10 +1,10 @@
-//! Sums over the payments: by time, by provider, by means, by outcome.
+//! Aggregation of the payments: by time, by provider, by means, by outcome.
 
 use rusqlite::{Connection, Row};
+use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
+    domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all, clock},
     store::{
         StoreError,
         word::{optional_word, word},
@@ -12,10 +12,11 @@ use crate::{
 };
 
 /// Bishkek's hours ahead of UTC, in milliseconds.
-const AHEAD: i64 = 6 * 3_600_000;
+const AHEAD: i64 = clock::ZONE.whole_seconds() as i64 * 1000;
 
 /// The length of the periods that payments are counted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Unit {
     Hour,
     Day,
@@ -24,12 +25,20 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// A number for the period of a payment, the same for all in it and growing with time; of a month each day has its own. 1970 began on a Thursday, weeks begin on
-    /// Mondays.
+    /// All of them.
+    pub(crate) const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name.
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// A number for the period of a payment, the same for all in it and growing with time; of a month each day has its
+    /// own. 1970 began on a Thursday, weeks begin on Mondays.
     fn sql(self) -> String {
         match self {
             Self::Hour => format!("(created_at + {AHEAD}) / 3600000"),
-            // A calendar for each row takes long; days become months afterwards.
+            // Calendar arithmetic for each row is slow; days become months afterwards.
             Self::Day | Self::Month => format!("(created_at + {AHEAD}) / 86400000"),
             Self::Week => format!("((created_at + {AHEAD}) / 86400000 + 3) / 7"),
         }

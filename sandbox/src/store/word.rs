@@ -7,10 +7,8 @@ use rusqlite::{
 use rust_decimal::Decimal;
 
 use crate::{
+    domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason},
     faults::FaultName,
-    language::Language,
-    payment::{PaymentKind, Provider},
-    state::{PaymentStatus, RejectReason},
 };
 
 /// A stored word, read back by its parser.

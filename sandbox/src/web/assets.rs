@@ -1,5 +1,5 @@
-//! The static files of the pages, inside the program. Their names carry a digest of what is in them, so that a browser keeps each for
-//! good, and asks for another one once it changed.
+//! Static files with cache busting: their names carry a digest of the content, so that a browser keeps each for good
+//! and asks for another one once it changed.
 
 use axum::{
     Router,
@@ -35,7 +35,7 @@ static ASSETS: [Asset; 6] = [
     asset("theme.js", SCRIPT, include_bytes!("../../assets/theme.js")),
 ];
 
-/// FNV-1a: it tells versions of a file apart, and nobody has a reason to forge one.
+/// FNV-1a, a hash that is not cryptographic: it only tells versions of a file apart.
 const fn digest(bytes: &[u8]) -> u64 {
     let mut digest: u64 = 0xcbf2_9ce4_8422_2325;
     let mut index = 0;

@@ -6,17 +6,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{api::read_body, line::Line, web::Pairs};
+use crate::{encoding::FormPairs, net::Line, web::read_body};
 
 /// What a page needs to know of a request, read whole.
 pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
-    pub(crate) query: Pairs,
+    pub(crate) query: FormPairs,
     /// The query as it stands, without a question mark.
     pub(crate) raw_query: String,
     /// Of a POST.
-    pub(crate) form: Option<Pairs>,
+    pub(crate) form: Option<FormPairs>,
     pub(crate) line: Line,
 }
 
@@ -27,13 +27,13 @@ impl Call {
         let form = match parts.method {
             Method::GET | Method::HEAD => None,
             Method::POST => match read_body(body).await {
-                Ok(body) => Some(Pairs::parse(&body)),
+                Ok(body) => Some(FormPairs::parse(&body)),
                 Err(_) => return Err((StatusCode::BAD_REQUEST, "The form could not be read\n").into_response()),
             },
             _ => return Err((StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD, POST")]).into_response()),
         };
         let raw_query = parts.uri.query().unwrap_or_default().to_owned();
-        let query = Pairs::parse(raw_query.as_bytes());
+        let query = FormPairs::parse(raw_query.as_bytes());
         Ok(Self { path: parts.uri.path().to_owned(), headers: parts.headers, query, raw_query, form, line })
     }
 }

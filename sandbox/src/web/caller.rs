@@ -1,4 +1,4 @@
-//! Who is at the other end: the peer of the connection, or whom a proxy on this machine speaks for.
+//! Client address: the peer of the connection, or whom a reverse proxy on this machine speaks for.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,8 +6,9 @@ use axum::http::{HeaderMap, HeaderName};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The caller's address. A proxy adds it as the last one to `X-Forwarded-For`; what stands before came with the request and may be
-/// anything. From other machines the header is not believed at all: whoever connects could write what they like.
+/// The caller's address. A proxy adds it as the last one to `X-Forwarded-For`; what stands before came with the request
+/// and may be anything. From other machines the header is not believed at all: whoever connects could write what they
+/// like.
 pub(crate) fn address(headers: &HeaderMap, peer: IpAddr) -> IpAddr {
     let is_proxy = peer.to_canonical().is_loopback();
     let last = headers.get_all(FORWARDED_FOR).iter().next_back().filter(|_| is_proxy);

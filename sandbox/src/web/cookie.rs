@@ -21,8 +21,8 @@ pub(crate) fn set(name: &str, value: &str, secure: bool) -> HeaderValue {
     HeaderValue::from_str(&cookie).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
-/// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or it asked for the public address, and that is
-/// one of https. Somebody who comes past the proxy gets a cookie that works there.
+/// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or it asked for the public
+/// address, and that is one of https. Somebody who comes past the proxy gets a cookie that works there.
 pub(crate) fn came_by_tls(headers: &HeaderMap, public_url: &str) -> bool {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let forwarded = text(HeaderName::from_static("x-forwarded-proto")).split(',').next().unwrap_or_default().trim();

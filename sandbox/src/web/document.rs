@@ -1,6 +1,6 @@
 //! The document around a page: its language, and where the sandbox's root is.
 
-use crate::{language::Language, web::assets};
+use crate::{domain::Language, web::assets};
 
 /// What `templates/document.html` needs.
 #[derive(Clone)]
@@ -22,6 +22,11 @@ impl Document {
         self.language.code()
     }
 
+    /// The link to the start page. An empty one would lead to the page it stands on.
+    pub(crate) fn home(&self) -> &str {
+        if self.root.is_empty() { "./" } else { &self.root }
+    }
+
     /// The link to a static file.
     pub(crate) fn asset(&self, name: &str) -> String {
         format!("{}{}", self.root, assets::path(name))
@@ -36,6 +41,9 @@ mod tests {
     fn a_link_leads_to_the_root_from_any_depth() {
         for (path, root) in [("/3ds", ""), ("/dashboard/deliveries", "../"), ("/dashboard/transactions/7", "../../")] {
             assert_eq!(Document::at(path, Language::English).root, root, "{path}");
+        }
+        for (path, home) in [("/", "./"), ("/api", "./"), ("/dashboard/deliveries", "../")] {
+            assert_eq!(Document::at(path, Language::English).home(), home, "{path}");
         }
     }
 }

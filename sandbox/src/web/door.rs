@@ -1,9 +1,7 @@
-//! The door of a part of the merchant's side: who knows its secret gets a session, and guessers are kept out.
+//! Login and sessions of a part of the merchant's side: who knows its secret gets a session, with brute force
+//! protection and a CSRF token for each form.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -12,17 +10,19 @@ use axum::{
 use url::Url;
 
 use crate::{
-    gateway::Gateway,
+    encoding::FormPairs,
     web::{
-        Call, Pairs, caller, cookie,
+        Call, caller, cookie,
         lockout::Lockout,
         sessions::{Sessions, is_same_token, random_token},
     },
 };
 
-/// One door. Each has sessions and guessers of its own: who may go through one may not yet go through another.
+/// The login of one part. Each has sessions and a rate limit of its own: a session of one is none of another.
 pub(crate) struct Door {
-    gateway: Arc<Gateway>,
+    public_url: String,
+    /// Whether the sandbox itself speaks TLS.
+    has_tls: bool,
     name: &'static str,
     sessions: Sessions,
     lockout: Lockout,
@@ -30,23 +30,24 @@ pub(crate) struct Door {
     login_cookie: String,
 }
 
-/// Why somebody was not let in.
-pub(crate) enum Refusal {
+/// Why a login was refused.
+pub(crate) enum LoginRefusal {
     /// The form came from elsewhere, or from before a restart.
     OutOfDate,
     /// The secret was another one.
     Wrong,
-    /// So many were wrong that nobody listens for so long.
+    /// The rate limit holds for so long.
     LockedOut(Duration),
 }
 
 impl Door {
-    /// A closed door. The cookies' names carry the port: browsers send a cookie to every port of a host, and several sandboxes
-    /// may run on one.
-    pub(crate) fn new(gateway: &Arc<Gateway>, name: &'static str) -> Self {
-        let port = Url::parse(&gateway.public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
+    /// A closed door. The cookies' names carry the port: browsers send a cookie to every port of a host, and several
+    /// sandboxes may run on one.
+    pub(crate) fn new(public_url: &str, has_tls: bool, name: &'static str) -> Self {
+        let port = Url::parse(public_url).ok().and_then(|url| url.port_or_known_default()).unwrap_or_default();
         Self {
-            gateway: Arc::clone(gateway),
+            public_url: public_url.to_owned(),
+            has_tls,
             name,
             sessions: Sessions::default(),
             lockout: Lockout::default(),
@@ -60,23 +61,28 @@ impl Door {
         self.sessions.csrf(self.session(call), Instant::now())
     }
 
-    /// Lets in who sent the login's form with the right secret.
-    pub(crate) fn knock(&self, call: &Call, form: &Pairs, is_right: impl FnOnce() -> bool) -> Result<(), Refusal> {
+    /// Checks a posted login: its CSRF token, the rate limit, the secret.
+    pub(crate) fn knock(
+        &self,
+        call: &Call,
+        form: &FormPairs,
+        is_right: impl FnOnce() -> bool,
+    ) -> Result<(), LoginRefusal> {
         let sent = cookie::read(&call.headers, &self.login_cookie).unwrap_or_default();
         if !is_same_token(form.get("csrf"), sent) {
-            return Err(Refusal::OutOfDate);
+            return Err(LoginRefusal::OutOfDate);
         }
         let (caller, now) = (caller::address(&call.headers, call.line.peer), Instant::now());
-        self.lockout.guess(caller, now).map_err(Refusal::LockedOut)?;
+        self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
         if is_right() {
             self.lockout.right(caller);
             return Ok(());
         }
         tracing::warn!(%caller, door = self.name, "a wrong login");
-        Err(self.lockout.wait(caller, now).map_or(Refusal::Wrong, Refusal::LockedOut))
+        Err(self.lockout.wait(caller, now).map_or(LoginRefusal::Wrong, LoginRefusal::LockedOut))
     }
 
-    /// Begins the session of somebody who was let in.
+    /// Begins a session after a login.
     pub(crate) fn begin(&self, call: &Call, response: &mut Response) {
         self.set_cookie(call, response, &self.session_cookie, &self.sessions.begin(Instant::now()));
         self.set_cookie(call, response, &self.login_cookie, "");
@@ -88,18 +94,18 @@ impl Door {
         self.set_cookie(call, response, &self.session_cookie, "");
     }
 
-    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can read or set
-    /// that.
+    /// The login's page, also after a refusal. It is made with a token that stands in a cookie, too: no other site can
+    /// read or set that.
     pub(crate) fn login_page(
         &self,
         call: &Call,
-        refusal: Option<&Refusal>,
+        refusal: Option<&LoginRefusal>,
         page: impl FnOnce(&str) -> Response,
     ) -> Response {
         let known = cookie::read(&call.headers, &self.login_cookie).filter(|token| is_token(token));
         let csrf = known.map_or_else(random_token, str::to_owned);
         let mut response = page(&csrf);
-        if let Some(Refusal::LockedOut(wait)) = refusal {
+        if let Some(LoginRefusal::LockedOut(wait)) = refusal {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds(*wait)));
         }
         self.set_cookie(call, &mut response, &self.login_cookie, &csrf);
@@ -111,13 +117,12 @@ impl Door {
     }
 
     fn set_cookie(&self, call: &Call, response: &mut Response, name: &str, value: &str) {
-        let gateway = &self.gateway;
-        let secure = gateway.options.tls.is_some() || cookie::came_by_tls(&call.headers, &gateway.public_url);
+        let secure = self.has_tls || cookie::came_by_tls(&call.headers, &self.public_url);
         response.headers_mut().append(header::SET_COOKIE, cookie::set(name, value, secure));
     }
 }
 
-impl Refusal {
+impl LoginRefusal {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::OutOfDate | Self::Wrong => StatusCode::FORBIDDEN,
@@ -137,7 +142,7 @@ impl Refusal {
     }
 }
 
-/// Whether a browser may have it from here: a token of one's own choice could be somebody else's choice.
+/// Whether it has the form of a token made here: one that was planted by another site is not taken over.
 fn is_token(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,4 +1,5 @@
-//! Keeps guessers of passwords out: by address for longer and longer, and all together where they are many.
+//! Brute force protection of logins: a rate limit by address, whose waiting time doubles with each wrong password
+//! (exponential backoff), and one over all addresses together.
 
 use std::{
     collections::HashMap,
@@ -7,20 +8,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Wrong guesses that cost nothing.
+/// Wrong guesses of an address without a waiting time.
 const FREE: u32 = 5;
-/// How long the next one costs, doubled with each that follows.
+/// Exponential backoff: the waiting time before the next guess, doubled with each that follows.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// Without a guess for so long, an address begins anew.
 const FORGET: Duration = Duration::from_secs(30 * 60);
-/// Wrong guesses of all addresses within `WINDOW`, after which nobody may guess until it is over.
+/// Rate limit over all addresses: wrong guesses within `WINDOW`, after which every login waits until it is over.
 const MOST: u32 = 200;
 const WINDOW: Duration = Duration::from_secs(10 * 60);
 /// Addresses that are remembered.
 const MOST_ADDRESSES: usize = 10_000;
 
-/// The guesses so far.
+/// The rate limit of one login: the guesses so far.
 #[derive(Default)]
 pub(crate) struct Lockout(Mutex<Guesses>);
 
@@ -47,8 +48,8 @@ impl Guesser {
 }
 
 impl Lockout {
-    /// Lets an address guess, or says how long it has to wait. A guess counts as a wrong one until `right` takes that back: so
-    /// that guesses at the same moment are no more than one after another.
+    /// Lets an address guess, or says how long it has to wait. A guess counts as a wrong one until `right` takes that
+    /// back: so that guesses at the same moment are no more than one after another.
     pub(crate) fn guess(&self, address: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut guesses = self.locked();
         match guesses.wait(address, now) {
@@ -94,7 +95,7 @@ impl Guesses {
         self.addresses.retain(|_, guesser| now.duration_since(guesser.last) < FORGET);
         let address = network(address);
         if self.addresses.len() >= MOST_ADDRESSES && !self.addresses.contains_key(&address) {
-            // The common limit is what holds then.
+            // The table is full: from here on the rate limit over all addresses protects.
             return;
         }
         let guesser = self.addresses.entry(address).or_insert(Guesser { wrong: 0, last: now });
@@ -103,7 +104,7 @@ impl Guesses {
     }
 }
 
-/// Who has one address of IPv6 has all of its network.
+/// Addresses of IPv6 count by their /64 network, as one client has all of it.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,33 +1,35 @@
-//! What every page of the sandbox is made with: templates, their document, static files, and the headers that guard them.
+//! What every page of the sandbox is made with: templates, their document, static files, and the headers that guard
+//! them.
 //!
-//! A page is an [askama](https://docs.rs/askama) template in `templates/` and a struct with `#[derive(Template)]`. Askama checks the
-//! template when the sandbox is built and escapes what is put into it.
+//! A page is an [askama](https://docs.rs/askama) template in `templates/` and a struct with `#[derive(Template)]`.
+//! Askama checks the template when the sandbox is built and escapes what is put into it.
 //!
-//! * `templates/document.html` is the document around all pages. It needs a field `document`: [`Document`], which knows the
-//!   language and how to get from the page's path to the sandbox's root, so that all links work behind a proxy's path, too.
+//! * `templates/document.html` is the document around all pages. It needs a field `document`: [`Document`], which knows
+//!   the language and how to get from the page's path to the sandbox's root, so that all links work behind a proxy's
+//!   path, too.
 //! * `templates/staff/layout.html` extends it with the header and the navigation of the merchant's side. It needs a
-//!   field `staff`: [`Staff`], and fills the block `content`.
-//! * Static files stand in `assets/` and in the table of [`assets`]. A template links one by `{{ document.asset("kassa.css") }}`.
+//!   field `staff`: [`Staff`](crate::staff::layout::Staff), and fills the block `content`.
+//! * Static files stand in `assets/` and in the table of [`assets`]. A template links one by `{{
+//!   document.asset("kassa.css") }}`.
 //! * `assets/kassa.css` has the design tokens (colours, spaces, both themes) and what all pages share; colours anywhere
 //!   else are tokens.
 //! * [`page`] renders a template into a response with the headers of a [`Policy`]. Nothing inline runs under them:
 //!   no `<style>`, no `style=`, no `<script>` without `src`, no `on...=`.
 
 pub(crate) mod assets;
+pub(crate) mod auth;
+mod body;
 mod call;
 mod caller;
 mod cookie;
 mod document;
 mod door;
 mod lockout;
-mod pairs;
 mod response;
 pub(crate) mod sessions;
-mod staff;
 
+pub(crate) use body::{BODY_DEADLINE, BodyError, read_body};
 pub(crate) use call::Call;
 pub(crate) use document::Document;
-pub(crate) use door::{Door, Refusal};
-pub(crate) use pairs::Pairs;
+pub(crate) use door::{Door, LoginRefusal};
 pub(crate) use response::{Policy, page, see_other};
-pub(crate) use staff::{Section, Staff, Visitor};

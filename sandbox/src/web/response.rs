@@ -1,4 +1,4 @@
-//! Pages as responses, with the headers that guard them.
+//! Pages as responses, with their security headers.
 
 use askama::Template;
 use axum::{
@@ -50,7 +50,8 @@ pub(crate) fn page(status: StatusCode, policy: Policy, template: &impl Template)
     response
 }
 
-/// 303: the browser goes there with a GET. This page's URL, which may have a token in it, is no business of the next site.
+/// 303: the browser goes there with a GET. This page's URL, which may have a token in it, is no business of the next
+/// site.
 pub(crate) fn see_other(url: &str) -> Response {
     let Ok(location) = HeaderValue::from_str(url) else {
         tracing::error!("a redirect's target is no header value");

@@ -1,4 +1,4 @@
-//! Who is logged in, in memory: a restart logs everybody out.
+//! Sessions, in memory: a restart logs everybody out.
 
 use std::{
     collections::HashMap,
@@ -9,7 +9,7 @@ use std::{
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-/// How long nobody may do anything before they have to log in again.
+/// Idle timeout: how long nothing may be done before the session ends.
 const IDLE: Duration = Duration::from_secs(2 * 3600);
 /// How long a session lasts at the most.
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
@@ -32,7 +32,7 @@ impl Session {
     }
 }
 
-/// A text that nobody can guess: 244 random bits.
+/// A random token of 244 bits.
 pub(crate) fn random_token() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }

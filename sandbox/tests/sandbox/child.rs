@@ -105,8 +105,10 @@ fn without_the_option_it_outlives_its_standard_input() {
 #[test]
 fn it_ends_with_a_parent_that_is_killed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let script = r#"mkfifo "$1" && { "$0" --listen 127.0.0.1:0 --announce json --exit-with-stdin < "$1" & } \
-        && exec 3> "$1" && wait"#;
+    let script = concat!(
+        r#"mkfifo "$1" && { "$0" --listen 127.0.0.1:0 --announce json --exit-with-stdin < "$1" & }"#,
+        r#" && exec 3> "$1" && wait"#
+    );
     let mut parent = Command::new("sh");
     parent.args(["-c", script, BINARY]).arg(folder.path().join("stdin")).stdout(Stdio::piped());
     let (mut parent, announcement, stdout) = announced(&mut parent);

@@ -28,6 +28,7 @@ mod raw;
 mod readme;
 mod restart;
 mod reused_numbers;
+mod start_page;
 mod status;
 mod tls;
 mod validation;

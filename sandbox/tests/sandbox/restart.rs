@@ -27,6 +27,11 @@ fn start_on(path: &Path) -> Sandbox {
     start_with(|options| options.database = Database::File(path.to_owned()))
 }
 
+fn version_of(path: &Path) -> i64 {
+    let connection = Connection::open(path).expect("a database");
+    connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version")
+}
+
 #[test]
 fn payments_survive() {
     let (_folder, path) = file();
@@ -92,10 +97,10 @@ fn a_stopped_sandbox_no_longer_listens() {
 }
 
 #[test]
-fn a_file_of_the_first_version_is_brought_up_to_date() {
+fn a_file_of_the_first_version_is_read_and_written_on() {
     let (_folder, path) = file();
     let connection = Connection::open(&path).expect("a database");
-    connection.execute_batch(include_str!("../../src/store/schema_1.sql")).expect("the first version");
+    connection.execute_batch(include_str!("../../src/store/migration_1.sql")).expect("the first version");
     connection
         .execute_batch(
             "INSERT INTO exchanges (at, endpoint, order_number, http_status)
@@ -117,21 +122,37 @@ fn a_file_of_the_first_version_is_brought_up_to_date() {
     assert_eq!((attempt.order_number.as_str(), attempt.http_status, attempt.fault), ("V-1", Some(200), None));
     assert_eq!(get_status(&sandbox, "V-1", "Cards").data("status"), "CHARGE");
     assert_eq!(post(&sandbox, CARD, &card_body("V-2")).status, 200);
+    drop(sandbox);
+    assert_eq!(version_of(&path), 1);
+}
+
+#[test]
+fn a_new_file_gets_the_tables_of_this_version_and_keeps_them() {
+    let (_folder, path) = file();
+    Connection::open(&path).and_then(|connection| connection.execute_batch("VACUUM")).expect("an empty database");
+    assert_eq!(version_of(&path), 0);
+    for start in 1..=2 {
+        let sandbox = start_on(&path);
+        assert_eq!(post(&sandbox, CARD, &card_body(&format!("N-{start}"))).status, 200);
+        drop(sandbox);
+        assert_eq!(version_of(&path), 1);
+    }
 }
 
 #[test]
 fn a_newer_file_is_refused_untouched() {
-    let (_folder, path) = file();
-    start_on(&path).stop();
-    let connection = Connection::open(&path).expect("a database");
-    connection.pragma_update(None, "user_version", 99).expect("written");
-    drop(connection);
-    let options = SandboxOptions { database: Database::File(path.clone()), ..SandboxOptions::default() };
-    let error = Sandbox::start(options).err().expect("refused");
-    assert!(matches!(error, SandboxError::NewerDatabase { found: 99, supported: 5, .. }), "{error}");
-    let connection = Connection::open(&path).expect("a database");
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version");
-    assert_eq!(version, 99);
+    for newer in [2, 99] {
+        let (_folder, path) = file();
+        start_on(&path).stop();
+        let connection = Connection::open(&path).expect("a database");
+        connection.pragma_update(None, "user_version", newer).expect("written");
+        drop(connection);
+        let options = SandboxOptions { database: Database::File(path.clone()), ..SandboxOptions::default() };
+        let error = Sandbox::start(options).err().expect("refused");
+        let is_clear = matches!(error, SandboxError::NewerDatabase { found, supported: 1, .. } if found == newer);
+        assert!(is_clear, "{error}");
+        assert_eq!(version_of(&path), newer);
+    }
 }
 
 #[test]

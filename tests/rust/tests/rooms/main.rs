@@ -15,6 +15,11 @@ fn the_core_has_one_direction() {
     check("core/src", "## The rooms of the core");
 }
 
+#[test]
+fn the_sandbox_has_one_direction() {
+    check("sandbox/src", "## The rooms of the sandbox");
+}
+
 /// Rooms, modules that stand above them all, and what is wrong.
 fn check(folder: &str, heading: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

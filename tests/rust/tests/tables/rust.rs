@@ -2,7 +2,7 @@
 
 use crate::{
     Table,
-    data::{Moment, Outcome, Provider, TestData, ThreeDs},
+    data::{Card, Moment, Outcome, Phone, Provider, TestData, ThreeDs},
     names::{lower_snake, upper_camel},
     prose::{lines, mark, with_parameters},
 };
@@ -10,49 +10,66 @@ use crate::{
 pub fn tables(data: &TestData) -> Vec<Table> {
     let table = |path, content: String| Table { path, content: mark("//") + "\n" + &content };
     vec![
-        table("sandbox/src/test_data/payers.rs", payers(data)),
-        table("sandbox/src/faults/name/table.rs", faults(data)),
+        table("sandbox/src/domain/test_data/cards.rs", cards(data)),
+        table("sandbox/src/domain/test_data/phones.rs", phones(data)),
+        table("sandbox/src/faults/table.rs", faults(data)),
     ]
 }
 
-const PAYERS: &str = "\
-//! Every test payer.
+const CARDS: &str = "\
+//! The table of test cards.
 
-use super::{
-    Approved, Declined, Error, InsufficientFunds, Provider, StuckPending, TestCard, TestPhone, ThreeDs, card, phone,
+use crate::domain::test_data::payer::{
+    TestCard,
+    TestOutcome::{Approved, Declined, Error, InsufficientFunds, StuckPending},
+    ThreeDs, card,
 };
 ";
 
-fn payers(data: &TestData) -> String {
-    let cards: String = data
-        .cards
-        .iter()
-        .map(|it| {
-            let (three_ds, outcome) = (three_ds(it.three_ds), outcome(it.outcome));
-            format!("    card({:?}, ThreeDs::{three_ds}, {outcome}, {:?}),\n", it.pan, it.otp)
-        })
-        .collect();
-    let phones: String = data
-        .phones
-        .iter()
-        .map(|it| {
-            let (provider, outcome) = (provider(it.provider), outcome(it.outcome));
-            format!("    phone(Provider::{provider}, {:?}, {:?}, {outcome}),\n", it.phone, it.otp)
-        })
-        .collect();
+fn cards(data: &TestData) -> String {
+    let row = |it: &Card| {
+        let (three_ds, outcome) = (three_ds(it.three_ds), outcome(it.outcome));
+        format!("    card({:?}, ThreeDs::{three_ds}, {outcome}, {:?}),\n", it.pan, it.otp)
+    };
     format!(
-        "{PAYERS}\n/// Every test card. The 13 and the 20 digit one stand at the interface's limits of length.\n\
-         pub const TEST_CARDS: [TestCard; {}] = [\n{cards}];\n\n\
-         /// Every test phone.\npub const TEST_PHONES: [TestPhone; {}] = [\n{phones}];\n",
+        "{CARDS}\n/// Every test card. The 13 and the 20 digit one stand at the interface's limits of length.\n\
+         pub const TEST_CARDS: [TestCard; {}] = [\n{}];\n",
         data.cards.len(),
+        data.cards.iter().map(row).collect::<String>(),
+    )
+}
+
+const PHONES: &str = "\
+//! The table of test phones.
+
+use crate::domain::{
+    Provider,
+    test_data::payer::{
+        TestOutcome::{Approved, Declined, InsufficientFunds, StuckPending},
+        TestPhone, phone,
+    },
+};
+";
+
+fn phones(data: &TestData) -> String {
+    let row = |it: &Phone| {
+        let (provider, outcome) = (provider(it.provider), outcome(it.outcome));
+        format!("    phone(Provider::{provider}, {:?}, {:?}, {outcome}),\n", it.phone, it.otp)
+    };
+    format!(
+        "{PHONES}\n/// Every test phone.\npub const TEST_PHONES: [TestPhone; {}] = [\n{}];\n",
         data.phones.len(),
+        data.phones.iter().map(row).collect::<String>(),
     )
 }
 
 const FAULTS: &str = "\
-//! Every fault: what it does, its name in three spellings, and the moment at which it strikes.
+//! The table of faults: what each does, its variant, its constructor, its name, and the moment at which it strikes. The
+//! macro hands its rows to another one, which makes of them what it needs.
 
-use super::{Fault, Moment};
+macro_rules! fault_table {
+    ($rows:ident) => {
+        $rows! {
 ";
 
 fn faults(data: &TestData) -> String {
@@ -60,9 +77,10 @@ fn faults(data: &TestData) -> String {
         let doc = with_parameters(&fault.doc, "delay_ms", "retry_after_s");
         let (variant, constructor) = (upper_camel(&fault.word), lower_snake(&fault.word));
         let moment = moment(fault.strikes);
-        lines(&doc, "    /// ") + &format!("    {variant}, {constructor}, {:?}, {moment};\n", fault.word)
+        lines(&doc, "            /// ")
+            + &format!("            {variant}, {constructor}, {:?}, {moment};\n", fault.word)
     });
-    format!("{FAULTS}\nfaults! {{\n{}}}\n", rows.collect::<String>())
+    format!("{FAULTS}{}        }}\n    }};\n}}\n", rows.collect::<String>())
 }
 
 fn three_ds(check: ThreeDs) -> &'static str {

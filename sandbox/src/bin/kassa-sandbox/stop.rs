@@ -1,0 +1,56 @@
+//! Graceful shutdown of the binary: by a signal or, where that is asked for, by the end of its standard input.
+
+use std::{future::pending, io, thread};
+
+use tokio::sync::oneshot;
+
+/// Completes when it is to stop. Must be called inside a runtime.
+pub(crate) fn ordered(with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
+    let signal = signal()?;
+    let stdin_end = with_stdin.then(stdin_end).transpose()?;
+    Ok(async move {
+        let stdin_end = async {
+            match stdin_end {
+                Some(end) => drop(end.await),
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = signal => {}
+            () = stdin_end => {}
+        }
+    })
+}
+
+/// Completes on Ctrl-C and, where there is such a thing, SIGTERM.
+#[cfg(unix)]
+fn signal() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn signal() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _pressed = tokio::signal::ctrl_c().await;
+    })
+}
+
+/// Told once nothing more can be read from the standard input: by its end, or by an error.
+/// The thread is not waited for: a read cannot be broken off.
+fn stdin_end() -> io::Result<oneshot::Receiver<()>> {
+    let (sender, receiver) = oneshot::channel();
+    let read = move || {
+        let _read = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _told = sender.send(());
+    };
+    thread::Builder::new().name("kassa-sandbox-stdin".to_owned()).spawn(read)?;
+    Ok(receiver)
+}

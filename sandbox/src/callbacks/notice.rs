@@ -1,0 +1,130 @@
+//! Webhook payloads: the callback of a change of status, and what fault injection makes of it.
+
+use rusqlite::Transaction;
+use rust_decimal::Decimal;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use crate::{
+    domain::{PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
+    faults::{Fault, FaultName, FaultSet, Moment},
+    store::{
+        self, StoreError,
+        callback_queue::{self, FirstAttempt, NewCallback},
+        payments::Record,
+    },
+};
+
+/// A registration changes no status; only a forger has something to tell then.
+pub(crate) fn of_registration(
+    transaction: &Transaction<'_>,
+    faults: &FaultSet,
+    record: &Record,
+) -> Result<(), StoreError> {
+    match &record.callback_url {
+        Some(target) => forge(transaction, faults, record, target),
+        None => Ok(()),
+    }
+}
+
+/// Puts the callback of a payment's new status into the queue, if the payment has a target for it.
+pub(crate) fn of_change(transaction: &Transaction<'_>, faults: &FaultSet, record: &Record) -> Result<(), StoreError> {
+    let Some(target) = &record.callback_url else {
+        return Ok(());
+    };
+    let payment = &record.payment;
+    let body = body(record, payment.amount, payment.status, payment.provider);
+    // The last callback has no next one to be held back for.
+    let has_next = !payment.status.is_final();
+    let fault = strike(faults, record, |name| match name {
+        FaultName::CallbackForged => false,
+        FaultName::CallbackOutOfOrder => has_next,
+        _ => true,
+    });
+    let name = fault.as_ref().map(Fault::name);
+    let now = store::stored_clock::now(transaction)?;
+    let first_attempt = match &fault {
+        Some(fault) if name == Some(FaultName::CallbackLate) => {
+            let delay = i64::try_from(fault.delay_or_default().as_millis()).unwrap_or(i64::MAX);
+            FirstAttempt::At(now.saturating_add(delay))
+        }
+        _ if name == Some(FaultName::CallbackLost) => FirstAttempt::Never,
+        _ if name == Some(FaultName::CallbackOutOfOrder) => FirstAttempt::AfterTheNext,
+        _ => FirstAttempt::At(now),
+    };
+    let copies = if name == Some(FaultName::CallbackDuplicated) { 2 } else { 1 };
+    let new = NewCallback { payment_id: record.id, target, body: &body, first_attempt, fault: name };
+    for _ in 0..copies {
+        callback_queue::enqueue(transaction, &new)?;
+    }
+    forge(transaction, faults, record, target)
+}
+
+fn strike(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -> Option<Fault> {
+    faults.strike(Moment::Callback, &[], &record.payment.numbers(), can)
+}
+
+/// Forgery: one more callback, as an attacker would send it who knows the order number and the target.
+fn forge(transaction: &Transaction<'_>, faults: &FaultSet, record: &Record, target: &str) -> Result<(), StoreError> {
+    let Some(fault) = strike(faults, record, |name| name == FaultName::CallbackForged) else {
+        return Ok(());
+    };
+    let amount = record.payment.amount.unwrap_or_default();
+    let another = amount.checked_add(Decimal::ONE).unwrap_or(Decimal::ONE);
+    let provider = record.payment.provider.or(Some(Provider::Cards));
+    let body = body(record, Some(another), PaymentStatus::Charged, provider);
+    let first_attempt = FirstAttempt::At(store::stored_clock::now(transaction)?);
+    let new = NewCallback { payment_id: record.id, target, body: &body, first_attempt, fault: Some(fault.name()) };
+    callback_queue::enqueue(transaction, &new)
+}
+
+/// The callback's body, its names and types as the interface's table has them.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Callback", deny_unknown_fields)]
+struct Body<'a> {
+    /// The merchant's number; of a pay-form and a QR code the gateway's.
+    order_number: &'a str,
+    /// The amount, of a QR transaction in tyiyn.
+    amount: Amount,
+    /// Its currency.
+    currency: &'a str,
+    /// Where the payment stands now.
+    #[schemars(extend("enum" = PaymentStatus::ALL.map(PaymentStatus::as_str)))]
+    status: &'a str,
+    /// When it was registered, in Bishkek and without a zone, to the second.
+    date_created: String,
+    /// Of a QR transaction: the requisite of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requisite: Option<&'a str>,
+    /// Who takes the money: Cards, MegaPay or MBank; null while the payer of a pay-form has not chosen.
+    provider: Option<&'a str>,
+}
+
+/// What a callback says.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Body<'_>>()
+}
+
+/// The callback about a payment in a status.
+pub(crate) fn body(
+    record: &Record,
+    amount: Option<Decimal>,
+    status: PaymentStatus,
+    provider: Option<Provider>,
+) -> String {
+    let payment = &record.payment;
+    let requisite = record.requisite.as_deref();
+    let body = Body {
+        order_number: &payment.order_number,
+        // A QR without a sum, declined before its payer named one: nothing was asked for.
+        amount: Amount(amount.unwrap_or_default()),
+        currency: &payment.currency,
+        status: status.as_str(),
+        date_created: clock::local_date_time(record.created_at),
+        requisite: requisite.filter(|_| payment.kind == PaymentKind::Qr),
+        provider: provider.map(Provider::as_str),
+    };
+    // Strings and numbers only: there is nothing in it that JSON cannot say.
+    serde_json::to_string(&body).unwrap_or_default()
+}

@@ -1,0 +1,70 @@
+//! The nine endpoints by name.
+
+use std::fmt;
+
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::domain::all;
+
+/// One of the nine endpoints. Its name is its path without what comes before the endpoint's own part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumCount, IntoStaticStr, VariantArray)]
+pub enum EndpointName {
+    /// `payment`: POST /api/v1.1.0/payment.
+    #[strum(serialize = "/api/v1.1.0/payment")]
+    Payment,
+    /// `status`: GET /api/v1.1.0/status.
+    #[strum(serialize = "/api/v1.1.0/status")]
+    Status,
+    /// `mbank/pay`: POST /api/v1.1.0/mbank/pay.
+    #[strum(serialize = "/api/v1.1.0/mbank/pay")]
+    MbankPay,
+    /// `mbank/confirm`: POST /api/v1.1.0/mbank/confirm.
+    #[strum(serialize = "/api/v1.1.0/mbank/confirm")]
+    MbankConfirm,
+    /// `pay-form`: POST /api/v1.1.0/pay-form.
+    #[strum(serialize = "/api/v1.1.0/pay-form")]
+    PayForm,
+    /// `get-status`: POST /api/v1.1.0/get-status.
+    #[strum(serialize = "/api/v1.1.0/get-status")]
+    GetStatus,
+    /// `qr/dynamic`: POST /gen/qr/dynamic.
+    #[strum(serialize = "/gen/qr/dynamic")]
+    QrDynamic,
+    /// `qr/dynamic/data`: POST /gen/qr/dynamic/data.
+    #[strum(serialize = "/gen/qr/dynamic/data")]
+    QrDynamicData,
+    /// `qr/transaction/status`: GET /gen/qr/transaction/status.
+    #[strum(serialize = "/gen/qr/transaction/status")]
+    QrTransactionStatus,
+}
+
+impl EndpointName {
+    /// Every endpoint there is.
+    pub const ALL: [Self; Self::COUNT] = all();
+
+    /// The name.
+    pub fn as_str(self) -> &'static str {
+        let path = self.path();
+        path.strip_prefix("/api/v1.1.0/").or(path.strip_prefix("/gen/")).unwrap_or(path)
+    }
+
+    /// The path under the base URL.
+    pub fn path(self) -> &'static str {
+        self.into()
+    }
+
+    /// True where its request carries a number that the payment is known by.
+    pub(crate) fn names_the_payment(self) -> bool {
+        !matches!(self, Self::PayForm | Self::QrDynamic | Self::QrDynamicData)
+    }
+
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|endpoint| endpoint.path() == path)
+    }
+}
+
+impl fmt::Display for EndpointName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

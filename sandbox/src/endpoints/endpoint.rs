@@ -1,0 +1,67 @@
+//! What an endpoint is: where it is, what it takes, how it answers, and how it is described.
+
+use axum::http::Method;
+use schemars::{Schema, SchemaGenerator};
+
+use crate::{
+    domain::EndpointName,
+    endpoints::{Fields, Refusal, Reply},
+    state::State,
+};
+
+/// Where an endpoint's fields are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// In a JSON body.
+    Body,
+    /// In a JSON body or, where a proxy dropped that, in the query string.
+    BodyOrQuery,
+    /// In the query string.
+    Query,
+}
+
+/// One of the nine endpoints.
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    /// The method's name, for the `Allow` header.
+    pub(crate) allowed: &'static str,
+    pub(crate) name: EndpointName,
+    pub(crate) input: Input,
+    /// The field that names the payment, for the log of requests.
+    pub(crate) subject: Option<&'static str>,
+    pub(crate) answer: fn(&State, Fields) -> Result<Reply, Refusal>,
+    pub(crate) description: Description,
+}
+
+/// What the description of the interface says of an endpoint; its fields and its data are those of the code itself.
+pub(crate) struct Description {
+    pub(crate) summary: &'static str,
+    pub(crate) text: &'static str,
+    /// Takes the request's fields.
+    pub(crate) take: fn(&mut Fields),
+    /// A JSON object that it takes; of an endpoint that reads its query, the members are the parameters.
+    pub(crate) example: &'static str,
+    pub(crate) answers: Answers,
+    /// The HTTP statuses of its own refusals; those that every endpoint has are not among them.
+    pub(crate) refusals: &'static [Refused],
+}
+
+/// What an endpoint answers with HTTP 200.
+#[derive(Clone, Copy)]
+pub(crate) enum Answers {
+    /// The envelope: its codes, and its data.
+    Envelope(&'static [&'static str], fn(&mut SchemaGenerator) -> Schema),
+    /// The base64 of a picture.
+    Image,
+}
+
+/// A refusal that not every endpoint has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// 404.
+    NotFound,
+    /// 409.
+    ReusedOrderNumber,
+    /// 400 and 409.
+    Otp,
+}

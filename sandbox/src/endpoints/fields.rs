@@ -1,0 +1,143 @@
+//! Request parsing: fields are read from the JSON text as it stands and checked, and every violation is kept.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{
+    encoding::{FormPairs, JsonObject},
+    endpoints::Refusal,
+    rules::{Problem, Rule, Shape, Spanning, Violation},
+};
+
+/// How much of an unknown field's name an answer repeats.
+const SHOWN_NAME_LENGTH: usize = 64;
+
+/// The fields of one request, each as its JSON text, until a flow takes them.
+#[derive(Clone, Default)]
+pub(crate) struct Fields {
+    values: BTreeMap<String, Box<RawValue>>,
+    violations: Vec<Violation>,
+    /// What was asked for, where a request is described and not read.
+    asked_for: Option<AskedFor>,
+}
+
+/// What a flow asks a request for: taken down while the flow takes it, so that no description can say otherwise.
+#[derive(Clone, Default)]
+pub(crate) struct AskedFor {
+    pub(crate) fields: Vec<AskedField>,
+    pub(crate) spanning: Vec<Spanning>,
+}
+
+/// One field that a flow asks for.
+#[derive(Clone)]
+pub(crate) struct AskedField {
+    pub(crate) name: &'static str,
+    pub(crate) is_required: bool,
+    pub(crate) shape: Shape,
+}
+
+impl Fields {
+    /// What `take` asks for.
+    pub(crate) fn asked_for_by(take: fn(&mut Self)) -> AskedFor {
+        let mut fields = Self { asked_for: Some(AskedFor::default()), ..Self::default() };
+        take(&mut fields);
+        fields.asked_for.unwrap_or_default()
+    }
+
+    /// The members of a JSON object.
+    pub(crate) fn from_json(body: &[u8]) -> Result<Self, Refusal> {
+        let value: &RawValue = serde_json::from_slice(body).map_err(|_| Refusal::NotJson)?;
+        if !value.get().starts_with('{') {
+            return Err(Refusal::NotObject);
+        }
+        let object: JsonObject<Box<RawValue>> = serde_json::from_str(value.get()).map_err(|_| Refusal::NotJson)?;
+        let mut fields = Self::default();
+        for (name, value) in object.0 {
+            fields.add(name, value);
+        }
+        Ok(fields)
+    }
+
+    /// The pairs of a query string, every value a text.
+    pub(crate) fn from_query(query: &str) -> Self {
+        let mut fields = Self::default();
+        for (name, text) in FormPairs::parse(query.as_bytes()) {
+            if let Ok(value) = to_raw_value(&text) {
+                fields.add(name, value);
+            }
+        }
+        fields
+    }
+
+    fn add(&mut self, name: String, value: Box<RawValue>) {
+        if self.values.contains_key(&name) {
+            self.violate(&name, Problem::Repeated);
+        }
+        self.values.insert(name, value);
+    }
+
+    /// A text field before any check: for the exchange log and the choice of language.
+    pub(crate) fn peek(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.values.get(name)?.get()).ok()
+    }
+
+    /// Takes a required field. Where it violates a rule, that is noted and a stand-in returned,
+    /// which nobody sees: `finish` refuses the request first.
+    pub(crate) fn required<T: Default>(&mut self, name: &'static str, rule: Rule<T>) -> T {
+        self.note(name, true, rule.shape);
+        match self.take(name, &rule) {
+            Some(value) => value,
+            None => {
+                if self.is_sound(name) {
+                    self.violate(name, Problem::Missing);
+                }
+                T::default()
+            }
+        }
+    }
+
+    /// Takes an optional field. A null is not an absent field; it has the wrong type.
+    pub(crate) fn optional<T>(&mut self, name: &'static str, rule: Rule<T>) -> Option<T> {
+        self.note(name, false, rule.shape);
+        self.take(name, &rule)
+    }
+
+    fn take<T>(&mut self, name: &str, rule: &Rule<T>) -> Option<T> {
+        let value = self.values.remove(name)?;
+        rule.read(&value).map_err(|problem| self.violate(name, problem)).ok()
+    }
+
+    fn note(&mut self, name: &'static str, is_required: bool, shape: Shape) {
+        if let Some(asked_for) = &mut self.asked_for {
+            asked_for.fields.push(AskedField { name, is_required, shape });
+        }
+    }
+
+    /// Says that the flow checks a rule that spans fields.
+    pub(crate) fn spanning(&mut self, rule: Spanning) {
+        if let Some(asked_for) = &mut self.asked_for {
+            asked_for.spanning.push(rule);
+        }
+    }
+
+    /// Notes a violation that a flow found itself, of a rule that spans fields.
+    pub(crate) fn violate(&mut self, field: &str, problem: Problem) {
+        self.violations.push(Violation::new(field, problem));
+    }
+
+    /// True where nothing was found wrong with the field.
+    pub(crate) fn is_sound(&self, field: &str) -> bool {
+        !self.violations.iter().any(|violation| violation.field == field)
+    }
+
+    /// Refuses the request where any field violated a rule or was not asked for:
+    /// to accept a field and drop it would be a promise not kept.
+    pub(crate) fn finish(mut self) -> Result<(), Refusal> {
+        for name in std::mem::take(&mut self.values).into_keys() {
+            let shown: String = name.chars().take(SHOWN_NAME_LENGTH).collect();
+            self.violate(&shown, Problem::Unknown);
+        }
+        if self.violations.is_empty() { Ok(()) } else { Err(Refusal::Invalid(self.violations)) }
+    }
+}

@@ -1,0 +1,45 @@
+//! `POST /gen/qr/dynamic`: a QR code as a PNG of 400x400 pixels in base64.
+
+use axum::http::Method;
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use crate::{
+    domain::EndpointName,
+    endpoints::{
+        Answers, Description, Endpoint, Fields, Input, Refusal, Reply,
+        qr_data::{Request, payload, register_qr, with_sum},
+        qr_png,
+    },
+    rules,
+    state::State,
+};
+
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    method: Method::POST,
+    allowed: "POST",
+    name: EndpointName::QrDynamic,
+    input: Input::Body,
+    subject: None,
+    answer,
+    description: Description {
+        summary: "Create a QR payment, as a picture",
+        text: "The base64 of a PNG of 400x400 pixels. `sum` is in tyiyn.",
+        take: |fields| drop(take(fields)),
+        example: r#"{"sum": 12550}"#,
+        answers: Answers::Image,
+        refusals: &[],
+    },
+};
+
+fn take(fields: &mut Fields) -> Request {
+    let sum = fields.required("sum", rules::integer(1));
+    with_sum(fields, Some(sum))
+}
+
+fn answer(state: &State, mut fields: Fields) -> Result<Reply, Refusal> {
+    let request = take(&mut fields);
+    fields.finish()?;
+    let record = register_qr(state, request)?;
+    let png = qr_png::draw(&payload(state, &record)).map_err(Refusal::Internal)?;
+    Ok(Reply::image(STANDARD.encode(png)).about(record.id))
+}

@@ -1,0 +1,151 @@
+//! Answers of the endpoints: an HTTP status and the envelope of code, message and data.
+
+use std::collections::BTreeMap;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{domain::codes, endpoints::other_dialect, settings::Dialect};
+
+/// The field of `data` with the status word.
+const STATUS: &str = "status";
+
+/// A finished answer, independent of the web framework and of the dialect.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    content: Content,
+    pub(crate) header: Option<(HeaderName, HeaderValue)>,
+    /// True where the payment was kept from becoming final by a fault.
+    pub(crate) stuck: bool,
+    /// The payment it is about, where the request named none.
+    pub(crate) payment_id: Option<i64>,
+}
+
+enum Content {
+    Envelope {
+        code: String,
+        message: String,
+        data: Box<RawValue>,
+    },
+    /// The base64 of a picture, which the shown dialect puts into no envelope.
+    Image(String),
+    Text(String),
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    code: &'a str,
+    message: &'a str,
+    data: &'a RawValue,
+}
+
+/// The data of a picture that is put into an envelope.
+#[derive(Serialize)]
+struct ImageData<'a> {
+    image: &'a str,
+}
+
+impl Reply {
+    /// The envelope with HTTP 200.
+    pub(crate) fn ok(code: &str, message: &str, data: &impl Serialize) -> Self {
+        Self::envelope(StatusCode::OK, code, message, data)
+    }
+
+    /// The envelope with any HTTP status.
+    pub(crate) fn envelope(status: StatusCode, code: &str, message: &str, data: &impl Serialize) -> Self {
+        match to_raw_value(data) {
+            Ok(data) => {
+                Self::new(status, Content::Envelope { code: code.to_owned(), message: message.to_owned(), data })
+            }
+            Err(error) => unwritable(&error),
+        }
+    }
+
+    /// A picture, as base64.
+    pub(crate) fn image(base64: String) -> Self {
+        Self::new(StatusCode::OK, Content::Image(base64))
+    }
+
+    fn new(status: StatusCode, content: Content) -> Self {
+        Self { status, content, header: None, stuck: false, payment_id: None }
+    }
+
+    /// The same answer with a header more.
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.header = Some((name, value));
+        self
+    }
+
+    /// The same answer about a payment that a fault keeps from becoming final, where it does.
+    pub(crate) fn about_stuck(mut self, stuck: bool) -> Self {
+        self.stuck = stuck;
+        self
+    }
+
+    /// The same answer about a payment that its request made under no number.
+    pub(crate) fn about(mut self, payment_id: i64) -> Self {
+        self.payment_id = Some(payment_id);
+        self
+    }
+
+    /// True where it has an envelope, and so a code.
+    pub(crate) fn has_code(&self) -> bool {
+        matches!(self.content, Content::Envelope { .. })
+    }
+
+    /// True where its data has a status word.
+    pub(crate) fn has_status_word(&self) -> bool {
+        matches!(&self.content, Content::Envelope { data, .. } if members(data).contains_key(STATUS))
+    }
+
+    /// The same answer with another code.
+    pub(crate) fn with_code(mut self, other: &str) -> Self {
+        if let Content::Envelope { code, .. } = &mut self.content {
+            other.clone_into(code);
+        }
+        self
+    }
+
+    /// The same answer with another status word.
+    pub(crate) fn with_status_word(mut self, word: &str) -> Self {
+        if let Content::Envelope { data, .. } = &mut self.content
+            && let Ok(word) = to_raw_value(word)
+        {
+            let mut fields = members(data);
+            fields.insert(STATUS, &word);
+            if let Ok(changed) = to_raw_value(&fields) {
+                *data = changed;
+            }
+        }
+        self
+    }
+
+    /// The content type and the body in a dialect.
+    pub(crate) fn write(&self, dialect: Dialect) -> (&'static str, String) {
+        const JSON: &str = "application/json";
+        let written = match (&self.content, dialect) {
+            (Content::Text(text), _) => return (TEXT, text.clone()),
+            (Content::Image(base64), Dialect::Shown) => return (TEXT, base64.clone()),
+            (Content::Image(base64), Dialect::Other) => to_raw_value(&ImageData { image: base64 })
+                .and_then(|data| other_dialect::other(codes::CREATED, "CREATED", &data)),
+            (Content::Envelope { code, message, data }, Dialect::Shown) => {
+                serde_json::to_string(&Envelope { code, message, data })
+            }
+            (Content::Envelope { code, message, data }, Dialect::Other) => other_dialect::other(code, message, data),
+        };
+        written.map_or_else(|error| unwritable(&error).write(dialect), |body| (JSON, body))
+    }
+}
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// The fields of an answer's data.
+fn members(data: &RawValue) -> BTreeMap<&str, &RawValue> {
+    serde_json::from_str(data.get()).unwrap_or_default()
+}
+
+fn unwritable(error: &serde_json::Error) -> Reply {
+    tracing::error!(%error, "an answer could not be written");
+    Reply::new(StatusCode::INTERNAL_SERVER_ERROR, Content::Text(String::new()))
+}

@@ -1,0 +1,156 @@
+//! Fault injection: the faults that are set, and which of them strikes. Each draws from a seeded random generator of
+//! its own, so that what strikes is deterministic.
+
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use fastrand::Rng;
+
+use crate::{
+    domain::EndpointName,
+    faults::{Fault, FaultError, FaultName, Moment},
+};
+
+/// A fault that was set, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActiveFault {
+    /// What it is removed by.
+    pub id: u64,
+    /// What was set.
+    pub fault: Fault,
+    /// How often it struck.
+    pub struck: u64,
+}
+
+/// The faults of a running sandbox: `sandbox.faults()`.
+#[derive(Clone, Copy)]
+pub struct Faults<'a> {
+    set: &'a FaultSet,
+}
+
+impl<'a> Faults<'a> {
+    pub(crate) fn new(set: &'a FaultSet) -> Self {
+        Self { set }
+    }
+
+    /// Sets a fault and returns its id. Of several that could strike the same, the one set first does.
+    ///
+    /// # Errors
+    /// Where it could never do what it says; every field at fault is named.
+    pub fn add(&self, fault: Fault) -> Result<u64, FaultError> {
+        self.set.add(fault).map(|active| active.id)
+    }
+
+    /// Every fault that is set, spent ones too, in the order they were set.
+    pub fn list(&self) -> Vec<ActiveFault> {
+        self.set.list()
+    }
+
+    /// Removes a fault; false where there is none of this id.
+    pub fn remove(&self, id: u64) -> bool {
+        self.set.remove(id)
+    }
+
+    /// Removes every fault.
+    pub fn clear(&self) {
+        self.set.clear();
+    }
+}
+
+/// The faults that are set.
+#[derive(Default)]
+pub(crate) struct FaultSet {
+    /// Looked at first: where no fault is set, a request pays for one load.
+    armed: AtomicBool,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    last_id: u64,
+    faults: Vec<Armed>,
+}
+
+struct Armed {
+    active: ActiveFault,
+    random: Rng,
+}
+
+impl Armed {
+    /// Whether it strikes what it could strike; the draw is its own, so that a seed alone decides.
+    fn strikes(&mut self) -> bool {
+        let strikes = self.active.fault.chance().is_none_or(|chance| self.random.f64() < chance);
+        self.active.struck += u64::from(strikes);
+        strikes
+    }
+}
+
+/// Deterministic: a fault's own random numbers, from its seed. Those of another name differ even from the same seed:
+/// else two faults that are both set without one would strike in step.
+fn random(fault: &Fault) -> Rng {
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    Rng::with_seed(fault.seed_or_default().wrapping_add(STEP.wrapping_mul(fault.name() as u64)))
+}
+
+impl FaultSet {
+    pub(crate) fn add(&self, fault: Fault) -> Result<ActiveFault, FaultError> {
+        fault.check()?;
+        let mut inner = self.lock();
+        inner.last_id += 1;
+        let active = ActiveFault { id: inner.last_id, fault, struck: 0 };
+        inner.faults.push(Armed { random: random(&active.fault), active: active.clone() });
+        self.armed.store(true, Ordering::Release);
+        Ok(active)
+    }
+
+    pub(crate) fn list(&self) -> Vec<ActiveFault> {
+        self.lock().faults.iter().map(|armed| armed.active.clone()).collect()
+    }
+
+    pub(crate) fn remove(&self, id: u64) -> bool {
+        let mut inner = self.lock();
+        let before = inner.faults.len();
+        inner.faults.retain(|armed| armed.active.id != id);
+        self.armed.store(!inner.faults.is_empty(), Ordering::Release);
+        inner.faults.len() < before
+    }
+
+    pub(crate) fn clear(&self) {
+        let mut inner = self.lock();
+        inner.faults.clear();
+        self.armed.store(false, Ordering::Release);
+    }
+
+    /// True where any fault is set.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.armed.load(Ordering::Acquire)
+    }
+
+    /// The first fault that strikes now, if one does. `can` says which of the moment's faults have something to strike.
+    pub(crate) fn strike(
+        &self,
+        moment: Moment,
+        endpoints: &[EndpointName],
+        numbers: &[String],
+        can: impl Fn(FaultName) -> bool,
+    ) -> Option<Fault> {
+        if !self.is_armed() {
+            return None;
+        }
+        let mut inner = self.lock();
+        inner.faults.iter_mut().find_map(|armed| {
+            let ActiveFault { fault, struck, .. } = &armed.active;
+            let could = fault.name().moment() == moment
+                && can(fault.name())
+                && !fault.is_spent_after(*struck)
+                && fault.concerns(endpoints, numbers);
+            (could && armed.strikes()).then(|| armed.active.fault.clone())
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

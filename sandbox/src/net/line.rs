@@ -1,0 +1,292 @@
+//! Fault injection in connections: one can be closed or reset on purpose, at once or in the middle of an answer.
+
+use std::{
+    io,
+    net::IpAddr,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::serve::Listener;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpListener,
+};
+use tokio_rustls::TlsAcceptor;
+
+use crate::{domain::EndpointName, net::transport::Transport};
+
+/// The longest first line of a request that is waited for before a connection is let through.
+const MAX_FIRST_LINE: usize = 8 * 1024;
+/// How long an encrypted connection may take to shake hands.
+pub(crate) const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// What still goes out before a connection is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// Nothing.
+    Now,
+    /// So many bytes of the answer's head.
+    Head(usize),
+    /// The head and so many bytes of the body.
+    Body(usize),
+}
+
+/// How a connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) until: Until,
+    /// A TCP reset instead of an orderly end.
+    pub(crate) reset: bool,
+}
+
+/// The handle to a connection, by which a request's handler cuts it.
+#[derive(Clone)]
+pub(crate) struct Line {
+    cut: Arc<OnceLock<Cut>>,
+    /// The peer's address.
+    pub(crate) peer: IpAddr,
+}
+
+impl Line {
+    /// Cuts the connection while the next answer is written. The first cut counts.
+    pub(crate) fn cut(&self, cut: Cut) {
+        let _first = self.cut.set(cut);
+    }
+}
+
+/// Fault injection at the connection: whether one whose first request goes to an endpoint is to be reset for it.
+pub(crate) type Resets = Arc<dyn Fn(EndpointName) -> bool + Send + Sync>;
+
+/// The listener.
+pub(crate) struct Lines {
+    pub(crate) listener: TcpListener,
+    pub(crate) tls: Option<TlsAcceptor>,
+    /// Of encrypted connections.
+    pub(crate) handshake_limit: Duration,
+    pub(crate) resets: Resets,
+}
+
+impl Lines {
+    /// The next connection. Where there can be none for now, it waits.
+    pub(crate) async fn accept(&mut self) -> LineStream {
+        let (stream, address) = Listener::accept(&mut self.listener).await;
+        // TCP_NODELAY: what was written is sent before a reset can overtake it.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection ended early");
+        }
+        let stream = match &self.tls {
+            Some(tls) => Transport::encrypted(stream, tls, self.handshake_limit),
+            None => Transport::Plain(stream),
+        };
+        let resets = Arc::clone(&self.resets);
+        let line = Line { cut: Arc::default(), peer: address.ip() };
+        let written = Written::default();
+        LineStream { stream, line, resets, first_line: Some(Vec::new()), written, is_reset: false }
+    }
+}
+
+/// The connection itself.
+pub(crate) struct LineStream {
+    stream: Transport,
+    line: Line,
+    resets: Resets,
+    /// The beginning of the first request, until it is known where it goes to.
+    first_line: Option<Vec<u8>>,
+    /// What was written since the cut was ordered.
+    written: Written,
+    /// Whether it ends by a TCP reset, and so without a shutdown of TLS.
+    is_reset: bool,
+}
+
+impl LineStream {
+    /// The handle to it.
+    pub(crate) fn line(&self) -> Line {
+        self.line.clone()
+    }
+
+    fn reset(&mut self) -> io::Error {
+        self.is_reset = true;
+        if let Err(error) = self.stream.set_zero_linger() {
+            tracing::debug!(%error, "a connection ended before it was reset");
+        }
+        io::ErrorKind::ConnectionReset.into()
+    }
+
+    /// Looks at what came first, until the first line is whole; true where the connection is to be reset for it.
+    fn is_struck(&mut self, read: &[u8]) -> bool {
+        let Some(mut seen) = self.first_line.take() else {
+            return false;
+        };
+        seen.extend_from_slice(read);
+        match seen.iter().position(|byte| *byte == b'\n') {
+            Some(end) => endpoint_of(&seen[..end]).is_some_and(|endpoint| (self.resets)(endpoint)),
+            None => {
+                self.first_line = (seen.len() < MAX_FIRST_LINE).then_some(seen);
+                false
+            }
+        }
+    }
+
+    fn poll_write_cut(&mut self, context: &mut Context<'_>, bytes: &[u8], cut: Cut) -> Poll<io::Result<usize>> {
+        let allowed = self.written.allowed(bytes, cut.until);
+        if allowed == 0 {
+            ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+            let error = if cut.reset { self.reset() } else { io::ErrorKind::BrokenPipe.into() };
+            return Poll::Ready(Err(error));
+        }
+        let count = ready!(Pin::new(&mut self.stream).poll_write(context, &bytes[..allowed]))?;
+        self.written.add(&bytes[..count]);
+        Poll::Ready(Ok(count))
+    }
+}
+
+/// The endpoint that a request's first line names.
+fn endpoint_of(line: &[u8]) -> Option<EndpointName> {
+    let target = std::str::from_utf8(line).ok()?.split(' ').nth(1)?;
+    EndpointName::of_path(target.split('?').next().unwrap_or_default())
+}
+
+impl AsyncRead for LineStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        if self.first_line.is_some() && self.is_struck(&buffer.filled()[before..]) {
+            return Poll::Ready(Err(self.reset()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for LineStream {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.line.cut.get().copied() {
+            None => Pin::new(&mut self.stream).poll_write(context, bytes),
+            Some(cut) => self.poll_write_cut(context, bytes, cut),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.line.cut.get().copied() {
+            None => Pin::new(&mut self.stream).poll_write_vectored(context, buffers),
+            Some(cut) => {
+                let first = buffers.iter().find(|buffer| !buffer.is_empty());
+                first.map_or(Poll::Ready(Ok(0)), |buffer| self.poll_write_cut(context, buffer, cut))
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_reset {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// How far an answer got.
+#[derive(Default)]
+struct Written {
+    total: usize,
+    /// Where the body begins, once the head is out.
+    head: Option<usize>,
+    /// The last bytes, which may be the beginning of the head's end.
+    tail: Vec<u8>,
+}
+
+impl Written {
+    /// How many of these bytes may still go out; 0 where the cut is due.
+    fn allowed(&self, bytes: &[u8], until: Until) -> usize {
+        let end = match until {
+            Until::Now => 0,
+            Until::Head(count) => count,
+            Until::Body(count) => match self.head.or_else(|| self.end_of_head(bytes)) {
+                Some(head) => head + count,
+                None => usize::MAX,
+            },
+        };
+        bytes.len().min(end.saturating_sub(self.total))
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        if self.head.is_none() {
+            self.head = self.end_of_head(bytes);
+        }
+        self.total += bytes.len();
+        self.tail.extend_from_slice(bytes);
+        let keep = self.tail.len().saturating_sub(END_OF_HEAD.len() - 1);
+        self.tail.drain(..keep);
+    }
+
+    /// Where the head ends, counted from the answer's first byte, if it does in these bytes.
+    fn end_of_head(&self, bytes: &[u8]) -> Option<usize> {
+        let joined = [&self.tail, bytes].concat();
+        let start = joined.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD)?;
+        Some(self.total - self.tail.len() + start + END_OF_HEAD.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\na: b\r\n\r\n{\"code\":1}";
+
+    /// What gets through when the answer is written in pieces of a length.
+    fn through(until: Until, piece: usize) -> usize {
+        let mut written = Written::default();
+        let mut rest = ANSWER;
+        while !rest.is_empty() {
+            let bytes = &rest[..piece.min(rest.len())];
+            let allowed = written.allowed(bytes, until);
+            if allowed == 0 {
+                break;
+            }
+            written.add(&bytes[..allowed]);
+            rest = &rest[allowed..];
+        }
+        written.total
+    }
+
+    #[test]
+    fn a_cut_falls_where_it_was_ordered_however_the_answer_is_written() {
+        let head = ANSWER.len() - 10;
+        for piece in 1..=ANSWER.len() {
+            assert_eq!(through(Until::Now, piece), 0);
+            assert_eq!(through(Until::Head(9), piece), 9, "{piece}");
+            assert_eq!(through(Until::Body(4), piece), head + 4, "{piece}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_names_its_endpoint() {
+        for (line, endpoint) in [
+            ("POST /api/v1.1.0/payment HTTP/1.1\r", Some(EndpointName::Payment)),
+            ("GET /gen/qr/transaction/status?transaction_id=1 HTTP/1.1\r", Some(EndpointName::QrTransactionStatus)),
+            ("DELETE /admin/faults HTTP/1.1\r", None),
+            ("GET /3ds?token=1 HTTP/1.1\r", None),
+            ("nonsense", None),
+        ] {
+            assert_eq!(endpoint_of(line.as_bytes()), endpoint, "{line}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! TLS: the certificate that connections to the sandbox are encrypted with, and the trust roots of its own calls.
+
+use std::{path::Path, sync::Arc};
+
+use rustls::{
+    RootCertStore, ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+use tokio_rustls::TlsAcceptor;
+
+use crate::settings::{SandboxError, SandboxOptions, TlsFiles};
+
+const CERTIFICATE: &str = "tls.certificate";
+const KEY: &str = "tls.key";
+const CALLBACK_CA: &str = "callback_ca";
+
+/// Reads the files.
+pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, SandboxError> {
+    let certificates = certificates(CERTIFICATE, &files.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| unusable(KEY, &files.key, &format!("no private key in PEM: {error}")))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key));
+    let mut config =
+        config.map_err(|error| unusable(KEY, &files.key, &format!("does not go with the certificate: {error}")))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Whom callbacks trust: the public roots, those the options name, and who signed the sandbox's own certificate, as far
+/// as its file says, so that the built-in receiver can be called.
+pub(crate) fn callback_roots(options: &SandboxOptions) -> Result<RootCertStore, SandboxError> {
+    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    for path in &options.callback_ca {
+        for certificate in certificates(CALLBACK_CA, path)? {
+            roots.add(certificate).map_err(|error| unusable(CALLBACK_CA, path, &format!("no usable root: {error}")))?;
+        }
+    }
+    if let Some(files) = &options.tls {
+        // A certificate that cannot be a root is no mistake here: the file is there to be shown, not to be trusted.
+        let _added = roots.add_parsable_certificates(certificates(CERTIFICATE, &files.certificate)?);
+    }
+    Ok(roots)
+}
+
+fn certificates(option: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, SandboxError> {
+    let refused = |detail: String| unusable(option, path, &detail);
+    let read: Result<Vec<_>, _> = match CertificateDer::pem_file_iter(path) {
+        Ok(certificates) => certificates.collect(),
+        Err(error) => Err(error),
+    };
+    let certificates = read.map_err(|error| refused(format!("no certificate in PEM: {error}")))?;
+    if certificates.is_empty() { Err(refused("no certificate in PEM".to_owned())) } else { Ok(certificates) }
+}
+
+fn unusable(option: &'static str, path: &Path, detail: &str) -> SandboxError {
+    SandboxError::Option { option, detail: format!("{}: {detail}", path.display()) }
+}

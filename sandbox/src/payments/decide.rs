@@ -1,0 +1,115 @@
+//! Simulation of payer and provider from outside: a payment is decided as its payer or its provider would decide it.
+
+use rusqlite::Transaction;
+use rust_decimal::Decimal;
+
+use crate::{
+    domain::{Event, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, test_data::TEST_CARDS},
+    payments::{submit_otp::awaited, transition},
+    redact::mask,
+    state::State,
+    store::{
+        StoreError,
+        payments::{self, Record},
+    },
+};
+
+/// What is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Approve,
+    Decline,
+}
+
+/// Why a payment cannot be decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecisionError {
+    /// There is none with this number.
+    #[error("there is no payment with this number")]
+    NotFound,
+    /// It is final already.
+    #[error("the payment is final already: {0}")]
+    AlreadyFinal(PaymentStatus),
+    /// A QR code names no sum, and neither does who approves it.
+    #[error("the QR code names no sum: say how many tyiyn, at least 1")]
+    NoAmount,
+    /// The database failed.
+    #[error("the sandbox failed: {0}")]
+    Failed(String),
+}
+
+impl From<StoreError> for DecisionError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Decides the payment of a number, whichever of its own; no fault keeps it from becoming final.
+/// While the payer has something to do, this does it; after that it is the provider who decides.
+pub(crate) fn decide(
+    state: &State,
+    number: &str,
+    decision: Decision,
+    tyiyn: Option<u64>,
+) -> Result<Payment, DecisionError> {
+    state.write(|transaction| {
+        let Some(record) = payments::by_any_number(transaction, number)? else {
+            return Ok(Err(DecisionError::NotFound));
+        };
+        let status = record.payment.status;
+        if status.is_final() {
+            return Ok(Err(DecisionError::AlreadyFinal(status)));
+        }
+        let is_payer_s = status == PaymentStatus::Created;
+        let (record, event) = match decision {
+            Decision::Decline if is_payer_s => {
+                (with_provider(transaction, record)?, Event::Reject(RejectReason::CancelledByPayer))
+            }
+            Decision::Decline => (record, Event::Reject(RejectReason::Declined)),
+            Decision::Approve if is_payer_s => match pay(transaction, record, tyiyn)? {
+                Some(paid) => paid,
+                None => return Ok(Err(DecisionError::NoAmount)),
+            },
+            Decision::Approve => (record, Event::Charge),
+        };
+        transition::apply(transaction, &state.faults, record, event).map(|record| Ok(record.payment))
+    })?
+}
+
+/// A callback names a provider, also where the payer of a pay-form went away without choosing one: it counts as the
+/// first.
+fn with_provider(transaction: &Transaction<'_>, record: Record) -> Result<Record, StoreError> {
+    if record.payment.provider.is_some() {
+        return Ok(record);
+    }
+    payments::set_payer(transaction, record.id, Provider::Cards, None, None)?;
+    payments::by_id(transaction, record.id)
+}
+
+/// The payer's part, and what it leads to; `None` where a QR code's payer does not know how much to pay.
+fn pay(
+    transaction: &Transaction<'_>,
+    record: Record,
+    tyiyn: Option<u64>,
+) -> Result<Option<(Record, Event)>, StoreError> {
+    let id = record.id;
+    match record.payment.kind {
+        PaymentKind::Qr if record.payment.amount.is_none() => {
+            let Some(tyiyn) = tyiyn.filter(|tyiyn| *tyiyn > 0) else {
+                return Ok(None);
+            };
+            payments::set_amount(transaction, id, Decimal::from(tyiyn))?;
+            Ok(Some((payments::by_id(transaction, id)?, Event::Charge)))
+        }
+        PaymentKind::PayForm if record.payment.provider.is_none() => {
+            let card = &TEST_CARDS[0];
+            payments::set_payer(transaction, id, Provider::Cards, Some(&mask::card(card.pan)), None)?;
+            Ok(Some((payments::by_id(transaction, id)?, card.outcome.event())))
+        }
+        _ => {
+            let event = awaited(&record.payment).map_or(Event::Charge, |(_, outcome)| outcome.event());
+            Ok(Some((record, event)))
+        }
+    }
+}

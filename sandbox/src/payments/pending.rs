@@ -1,0 +1,54 @@
+//! Asynchronous settlement: pending payments become final after so many status queries, or after a time.
+
+use rusqlite::Transaction;
+
+use crate::{
+    domain::{Event, PaymentStatus},
+    payments::transition,
+    state::State,
+    store::{
+        StoreError,
+        payments::{self, Record},
+    },
+};
+
+/// Notes that a payment's status was asked for. The answer is of before.
+pub(crate) fn count_query(state: &State, record: &Record) -> Result<(), StoreError> {
+    let Some(limit) = state.settle_pending().after_queries else {
+        return Ok(());
+    };
+    if record.payment.status != PaymentStatus::Pending {
+        return Ok(());
+    }
+    state.write(|transaction| {
+        if payments::count_pending_query(transaction, record.id)? >= limit {
+            finish(state, transaction, record.id)?;
+        }
+        Ok(())
+    })
+}
+
+/// Settles what has been pending for long enough, and returns how many milliseconds later the next is due.
+pub(crate) fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
+    let Some(after) = state.settle_pending().after else {
+        return Ok(None);
+    };
+    let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+    let _age = state.age();
+    let now = state.clock().now_ms();
+    let due = state.read(|connection| payments::pending_since(connection, now.saturating_sub(after)))?;
+    for id in due {
+        state.write(|transaction| finish(state, transaction, id))?;
+    }
+    let longest = state.read(payments::longest_pending)?;
+    Ok(longest.map(|since| since.saturating_add(after).saturating_sub(state.clock().now_ms()).max(0)))
+}
+
+fn finish(state: &State, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+    let record = payments::by_id(transaction, id)?;
+    if record.payment.status != PaymentStatus::Pending {
+        return Ok(());
+    }
+    let event = payments::pending_reason(transaction, id)?.map_or(Event::Charge, Event::Reject);
+    transition::apply(transaction, &state.faults, record, event).map(drop)
+}

@@ -1,0 +1,9 @@
+//! Redaction: what is kept or logged has no card number, no password and no one-time password in it.
+
+mod card_numbers;
+pub(crate) mod mask;
+mod secrets;
+pub(crate) mod transcript;
+
+pub(crate) use card_numbers::without_card_numbers;
+pub(crate) use secrets::{without_secret_members, without_secrets};

@@ -1,0 +1,233 @@
+//! Redaction of texts of any shape: card numbers, and what is named as card data or as a password, are taken out of
+//! JSON, forms and queries, one inside another, whole or cut off.
+
+use url::form_urlencoded;
+
+use crate::redact::without_card_numbers;
+
+/// What stands for a value that is not kept.
+const HIDDEN: &str = "***";
+/// Limit of nesting: texts inside texts that are looked into. What is packed deeper is not kept at all.
+const MAX_NESTING: u32 = 8;
+/// Names of secrets by one of their words.
+const WORDS: [&str; 7] = ["pan", "pin", "pincode", "csc", "cvn", "exp", "password"];
+/// Names of secrets by how one of their words begins.
+const BEGINNINGS: [&str; 5] = ["card", "cvc", "cvv", "otp", "expiry"];
+/// What stands between the pairs of forms, of queries and of lines.
+const BETWEEN_PAIRS: [char; 6] = ['&', ';', '?', '#', '\n', '\r'];
+const BEHIND_NAMES: [char; 2] = ['=', ':'];
+
+/// The text as it is kept.
+pub(crate) fn without_secrets(text: &str) -> String {
+    without_card_numbers(&without_secret_members(text))
+}
+
+/// The text without the values of secret names alone.
+pub(crate) fn without_secret_members(text: &str) -> String {
+    in_text(text, MAX_NESTING)
+}
+
+fn in_text(text: &str, nesting: u32) -> String {
+    if is_json(text) { in_json(text, nesting) } else { in_pairs(text, nesting) }
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start_matches(|character: char| character.is_whitespace() || character == '\u{feff}')
+        .starts_with(['{', '[', '"'])
+}
+
+/// Goes from string to string: one before a colon is a name, any other may be a text with secrets of its own.
+fn in_json(text: &str, nesting: u32) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('"') {
+        kept.push_str(&rest[..start]);
+        let (literal, behind) = rest[start..].split_at(literal_length(&rest[start..]));
+        let Some(value) = behind.trim_start().strip_prefix(':').map(str::trim_start) else {
+            kept.push_str(&in_literal(literal, nesting));
+            rest = behind;
+            continue;
+        };
+        kept.push_str(literal);
+        kept.push_str(&behind[..behind.len() - value.len()]);
+        rest = value;
+        if read(literal).is_none_or(|name| is_secret(&name)) {
+            kept.push_str(&quoted(HIDDEN));
+            rest = &value[value_length(value)..];
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn in_literal(literal: &str, nesting: u32) -> String {
+    match (read(literal), nesting.checked_sub(1)) {
+        (Some(text), Some(nesting)) => {
+            let kept = in_text(&text, nesting);
+            if kept == text { literal.to_owned() } else { quoted(&kept) }
+        }
+        _ => quoted(HIDDEN),
+    }
+}
+
+/// What a JSON string says, also of one that is cut off.
+fn read(literal: &str) -> Option<String> {
+    serde_json::from_str(literal).or_else(|_| serde_json::from_str(&format!("{literal}\""))).ok()
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// How long the string is that a text begins with, its quotes included.
+fn literal_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().enumerate().skip(1).find(|(_, byte)| {
+        let is_end = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |(end, _)| end + 1)
+}
+
+/// How long the JSON value is that a text begins with.
+fn value_length(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at) {
+        match byte {
+            b'"' => at += literal_length(&text[at..]) - 1,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => depth -= 1,
+            b',' if depth == 0 => return at,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+            return at;
+        }
+    }
+    at
+}
+
+fn in_pairs(text: &str, nesting: u32) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for piece in text.split_inclusive(BETWEEN_PAIRS) {
+        let pair = piece.strip_suffix(BETWEEN_PAIRS).unwrap_or(piece);
+        kept.push_str(&in_pair(pair, nesting));
+        kept.push_str(&piece[pair.len()..]);
+    }
+    kept
+}
+
+fn in_pair(pair: &str, nesting: u32) -> String {
+    let mut name_start = 0;
+    for (at, _) in pair.match_indices(BEHIND_NAMES) {
+        if is_secret(&decoded(&pair[name_start..at])) && !pair[at + 1..].trim().is_empty() {
+            return format!("{}{HIDDEN}", &pair[..=at]);
+        }
+        name_start = at + 1;
+    }
+    let value_start = pair.find(BEHIND_NAMES).map_or(0, |at| at + 1);
+    let (name, value) = pair.split_at(value_start);
+    let inner = decoded(value);
+    let is_encoded = inner != value;
+    if !is_encoded && !is_json(value) {
+        return pair.to_owned();
+    }
+    let kept = nesting.checked_sub(1).map_or(HIDDEN.to_owned(), |nesting| in_text(&inner, nesting));
+    if kept == inner {
+        return pair.to_owned();
+    }
+    let kept = if is_encoded { form_urlencoded::byte_serialize(kept.as_bytes()).collect() } else { kept };
+    format!("{name}{kept}")
+}
+
+/// Text as it was before a form or a query encoded it.
+fn decoded(text: &str) -> String {
+    let spaced = text.replace('+', " ");
+    percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+}
+
+fn is_secret(name: &str) -> bool {
+    words(name)
+        .iter()
+        .any(|word| WORDS.contains(&word.as_str()) || BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
+}
+
+/// The words of a name, in small letters: `cardNumber`, `card_number` and `payment[card-number]` have two of the same.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        let begins = !character.is_alphanumeric() || (was_small && character.is_uppercase());
+        if begins {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| character.is_alphanumeric()) {
+            word.extend(character.to_lowercase());
+        }
+        was_small = character.is_lowercase();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_found_wherever_they_stand() {
+        for (text, kept) in [
+            (r#"{"cvc": "9q7", "a": 1}"#, r#"{"cvc": "***", "a": 1}"#),
+            (r#"{"a":[{"b":{"cvv2":917,"c":100.10}}]}"#, r#"{"a":[{"b":{"cvv2":"***","c":100.10}}]}"#),
+            (r#"{"card":{"holder":"9q7","x":["}"]},"b":"c"}"#, r#"{"card":"***","b":"c"}"#),
+            (r#"{"c\u0076c":"9q7"}"#, r#"{"c\u0076c":"***"}"#),
+            (r#"{"userOTP" : [1,2], "x":null}"#, r#"{"userOTP" : "***", "x":null}"#),
+            (r#"{"body":"{\"cvc\":\"9q7\"}"}"#, r#"{"body":"{\"cvc\":\"***\"}"}"#),
+            (r#"{"url":"https://x.example/?otp=9q7&a=1"}"#, r#"{"url":"https://x.example/?otp=***&a=1"}"#),
+            ("cvc=9q7&orderNumber=A-1", "cvc=***&orderNumber=A-1"),
+            ("a=1&card%5Bc%76c%5D=9q7", "a=1&card%5Bc%76c%5D=***"),
+            ("payload=%7B%22cvc%22%3A%229q7%22%7D&a=1", "payload=%7B%22cvc%22%3A%22***%22%7D&a=1"),
+            ("next=%2Fx%3Fotp%3D9q7", "next=%2Fx%3Fotp%3D***"),
+            ("/receiver/shop?pan=9q7&otp=9q7", "/receiver/shop?pan=***&otp=***"),
+            ("order: A-1\r\ncvc: 9q7\r\n", "order: A-1\r\ncvc:***\r\n"),
+            ("data: {\"otp\":\"9q7\"}", "data: {\"otp\":***"),
+        ] {
+            assert_eq!(without_secrets(text), kept, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_keeps_no_secret_either() {
+        let whole = r#"{"a":"b","in":"{\"cvc\":\"9q7\"}","card":{"c":"9q7"},"d":["x?otp=9q7"],"otp":"9q7"}"#;
+        for end in 0..=whole.len() {
+            let kept = without_secrets(&whole[..end]);
+            assert!(!kept.contains("9q"), "{kept}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_stays_letter_for_letter() {
+        for text in [
+            "",
+            r#"{"orderNumber":"A-1","amount":100.10,"currency":"KGS","status":"CHARGE"}"#,
+            r#"{"provider":"Cards","company":"\u0041"}"#,
+            "[1, 2.50, {\"panel\": \"a:b=c\"}] tail",
+            "orderNumber=A-1&amount=100.10&comment=%D0%B0+b",
+            "<html><body class=\"x\">502 Bad Gateway</body></html>",
+            "https://shop.example/done?cart=7#top",
+        ] {
+            assert_eq!(without_secrets(text), text);
+        }
+    }
+
+    #[test]
+    fn what_is_packed_too_deep_is_not_kept_and_costs_nothing() {
+        let deep = format!("a=%{}63vc", "25".repeat(30_000));
+        assert_eq!(without_secrets(&deep), "a=***");
+        let nested = "{\"cvc\":".repeat(9_000);
+        assert!(without_secrets(&nested).starts_with("{\"cvc\":\"***\""));
+    }
+}

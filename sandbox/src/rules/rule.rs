@@ -1,0 +1,228 @@
+//! Validation rules of the interface's tables, one function a rule. Each reads the JSON text itself, and says what it
+//! takes.
+
+use std::net::IpAddr;
+
+use rust_decimal::Decimal;
+use serde_json::value::RawValue;
+use time::Month;
+use url::Url;
+
+use crate::{
+    domain::{
+        Provider, amount,
+        test_data::{self, TestCard, TestPhone},
+    },
+    rules::{
+        Problem, Shape,
+        url::{REFUSED_RETURN_SCHEMES, absolute},
+    },
+};
+
+/// A rule of one field: what it takes, and how that is read.
+pub(crate) struct Rule<T> {
+    pub(crate) shape: Shape,
+    read: Read<T>,
+}
+
+/// How the JSON text of a field is read.
+type Read<T> = Box<dyn Fn(&RawValue) -> Result<T, Problem>>;
+
+impl<T> Rule<T> {
+    fn new(shape: Shape, read: impl Fn(&RawValue) -> Result<T, Problem> + 'static) -> Self {
+        Self { shape, read: Box::new(read) }
+    }
+
+    /// The value, or why it is none.
+    pub(crate) fn read(&self, value: &RawValue) -> Result<T, Problem> {
+        (self.read)(value)
+    }
+}
+
+fn string(value: &RawValue) -> Result<String, Problem> {
+    serde_json::from_str(value.get()).map_err(|_| Problem::NotText)
+}
+
+/// A string that says something.
+pub(crate) fn text() -> Rule<String> {
+    Rule::new(Shape::Text, |value| {
+        let text = string(value)?;
+        if text.trim().is_empty() { Err(Problem::Blank) } else { Ok(text) }
+    })
+}
+
+/// A decimal of at least `minimum`, exactly as its digits say.
+pub(crate) fn decimal(minimum: u32) -> Rule<Decimal> {
+    Rule::new(Shape::Decimal { minimum }, move |value| {
+        number(value)?;
+        let amount = amount::exact(value.get()).ok_or(Problem::TooManyDigits)?;
+        if amount < Decimal::from(minimum) { Err(Problem::Minimum(minimum)) } else { Ok(amount) }
+    })
+}
+
+/// A whole number, written as one, of at least `minimum`.
+pub(crate) fn integer(minimum: u32) -> Rule<i64> {
+    Rule::new(Shape::Integer { minimum }, move |value| whole(value, minimum))
+}
+
+fn whole(value: &RawValue, minimum: u32) -> Result<i64, Problem> {
+    number(value)?;
+    let digits = value.get();
+    if digits.contains(['.', 'e', 'E']) {
+        return Err(Problem::NotInteger);
+    }
+    let number: i64 = digits
+        .parse()
+        .map_err(|_| if digits.starts_with('-') { Problem::Minimum(minimum) } else { Problem::TooManyDigits })?;
+    if number < i64::from(minimum) {
+        return Err(Problem::Minimum(minimum));
+    }
+    Ok(number)
+}
+
+fn number(value: &RawValue) -> Result<(), Problem> {
+    if value.get().starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        Ok(())
+    } else {
+        Err(Problem::NotNumber)
+    }
+}
+
+/// A full card number that is a test card's: what is unknown to the sandbox is refused, not declined.
+pub(crate) fn test_card() -> Rule<Option<&'static TestCard>> {
+    Rule::new(Shape::TestCard, |value| {
+        let pan = pan_of(string(value)?)?;
+        test_data::card_of(&pan).map(Some).ok_or(Problem::UnknownTestCard)
+    })
+}
+
+/// A text of 13 to 20 digits.
+pub(crate) fn pan_of(pan: String) -> Result<String, Problem> {
+    if !(13..=20).contains(&pan.chars().count()) {
+        return Err(Problem::PanLength);
+    }
+    digits(pan)
+}
+
+fn digits(text: String) -> Result<String, Problem> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { Ok(text) } else { Err(Problem::NotDigits) }
+}
+
+/// Exactly two digits that name a month.
+pub(crate) fn expiry_month() -> Rule<Option<Month>> {
+    Rule::new(Shape::Month, |value| month_of(string(value)?).map(Some))
+}
+
+/// As `expiry_month`, of a text that is read already.
+pub(crate) fn month_of(text: String) -> Result<Month, Problem> {
+    let text = digits(exactly(2, text)?)?;
+    let number: u8 = text.parse().map_err(|_| Problem::Month)?;
+    Month::try_from(number).map_err(|_| Problem::Month)
+}
+
+/// A year of four digits.
+pub(crate) fn expiry_year() -> Rule<i32> {
+    Rule::new(Shape::Year, |value| year_of(whole(value, 0)?))
+}
+
+/// As `expiry_year`, of a number that is read already.
+pub(crate) fn year_of(year: i64) -> Result<i32, Problem> {
+    match i32::try_from(year) {
+        Ok(year @ 1000..=9999) => Ok(year),
+        _ => Err(Problem::FourDigitYear),
+    }
+}
+
+/// Any three characters: test cards take any CVC. It goes no further than here.
+pub(crate) fn cvc() -> Rule<()> {
+    Rule::new(Shape::Cvc, |value| cvc_of(string(value)?))
+}
+
+/// As `cvc`, of a text that is read already.
+pub(crate) fn cvc_of(text: String) -> Result<(), Problem> {
+    exactly(3, text).map(drop)
+}
+
+fn exactly(length: usize, text: String) -> Result<String, Problem> {
+    if text.chars().count() == length { Ok(text) } else { Err(Problem::Length(length)) }
+}
+
+/// A currency code of three letters.
+pub(crate) fn currency() -> Rule<String> {
+    Rule::new(Shape::Currency, |value| letters(3, string(value)?, Problem::Currency))
+}
+
+/// A language code of two letters, spoken here or not.
+pub(crate) fn language() -> Rule<String> {
+    Rule::new(Shape::LanguageCode, |value| letters(2, string(value)?, Problem::LanguageCode))
+}
+
+fn letters(count: usize, code: String, problem: Problem) -> Result<String, Problem> {
+    let is_code = code.len() == count && code.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if is_code { Ok(code) } else { Err(problem) }
+}
+
+/// An absolute http or https URL.
+pub(crate) fn web_url() -> Rule<String> {
+    Rule::new(Shape::WebUrl, |value| {
+        let text = string(value)?;
+        let is_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+        if absolute(&text).is_some_and(|url| is_web(&url)) { Ok(text) } else { Err(Problem::WebUrl) }
+    })
+}
+
+/// An absolute URI that a browser may be sent to: deep links of apps too.
+pub(crate) fn return_url() -> Rule<String> {
+    Rule::new(Shape::ReturnUrl, |value| {
+        let text = string(value)?;
+        let is_refused = |url: &Url| REFUSED_RETURN_SCHEMES.contains(&url.scheme());
+        if absolute(&text).is_some_and(|url| !is_refused(&url)) { Ok(text) } else { Err(Problem::ReturnUrl) }
+    })
+}
+
+/// An IP address, version 4 or 6.
+pub(crate) fn ip_address() -> Rule<()> {
+    Rule::new(Shape::IpAddress, |value| {
+        let parsed: Result<IpAddr, _> = string(value)?.parse();
+        parsed.map(drop).map_err(|_| Problem::IpAddress)
+    })
+}
+
+/// Something on both sides of an at sign; what else an address is, only its mail server knows.
+pub(crate) fn email() -> Rule<()> {
+    Rule::new(Shape::Email, |value| {
+        let text = string(value)?;
+        match text.rsplit_once('@') {
+            Some((name, host)) if !name.is_empty() && !host.is_empty() && !text.contains(char::is_whitespace) => Ok(()),
+            _ => Err(Problem::Email),
+        }
+    })
+}
+
+/// The phone number of a test phone of this provider.
+pub(crate) fn test_phone(provider: Provider) -> Rule<Option<&'static TestPhone>> {
+    Rule::new(Shape::TestPhone(provider), move |value| {
+        let digits = phone_of(&string(value)?)?;
+        test_data::phone_of(provider, &digits).map(Some).ok_or(Problem::UnknownTestPhone)
+    })
+}
+
+/// A phone number as its digits with the country code.
+pub(crate) fn phone_of(text: &str) -> Result<String, Problem> {
+    let compact: String = text.chars().filter(|character| !matches!(character, ' ' | '-' | '(' | ')')).collect();
+    let digits = compact.strip_prefix('+').unwrap_or(&compact);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Problem::Phone);
+    }
+    match (digits.len(), digits.strip_prefix('0')) {
+        // The way a number is dialled inside the country.
+        (10, Some(local)) => Ok(format!("996{local}")),
+        (9..=15, None) => Ok(digits.to_owned()),
+        _ => Err(Problem::Phone),
+    }
+}
+
+/// One of the three providers.
+pub(crate) fn provider() -> Rule<Option<Provider>> {
+    Rule::new(Shape::Provider, |value| Provider::parse(&string(value)?).map(Some).ok_or(Problem::Provider))
+}

@@ -1,0 +1,232 @@
+//! JSON Schema of the rules, for those who read the interface's description.
+
+use serde_json::{Value, json};
+use time::{Date, Month};
+
+use crate::{
+    domain::{
+        Provider, clock,
+        test_data::{TEST_CARDS, TEST_PHONES},
+    },
+    rules::url::{REFUSED_RETURN_SCHEMES, is_no_part_of_a_url},
+};
+
+const EXPIRY: &str = "The last day of the card's month is later than today.";
+/// The first number past what a decimal can hold: 2 to the 96.
+const DECIMAL_END: f64 = 79_228_162_514_264_337_593_543_950_336.0;
+
+/// The values that a field's rule takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Text,
+    Decimal { minimum: u32 },
+    Integer { minimum: u32 },
+    TestCard,
+    Month,
+    Year,
+    Cvc,
+    Currency,
+    LanguageCode,
+    WebUrl,
+    ReturnUrl,
+    IpAddress,
+    Email,
+    TestPhone(Provider),
+    Provider,
+}
+
+/// A rule about several fields at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spanning {
+    /// A card's last day is later than today.
+    CardExpiry,
+}
+
+impl Shape {
+    /// The JSON Schema.
+    pub(crate) fn schema(self) -> Value {
+        match self {
+            Self::Text => with_description(non_blank(), "Not a blank one."),
+            Self::Decimal { minimum } => json!({
+                "type": "number", "minimum": minimum, "exclusiveMaximum": DECIMAL_END,
+                "description": "Kept digit for digit; at most 28 digits.",
+            }),
+            Self::Integer { minimum } => json!({
+                "type": "integer", "minimum": minimum, "maximum": i64::MAX,
+                "description": "Written without a point and without an exponent.",
+            }),
+            Self::TestCard => json!({
+                "type": "string", "enum": TEST_CARDS.map(|card| card.pan),
+                "description": "The number of a test card, 13 to 20 digits: the sandbox knows no other.",
+            }),
+            Self::Month => json!({
+                "type": "string", "enum": (1..=12).map(|month| format!("{month:02}")).collect::<Vec<_>>(),
+                "description": EXPIRY,
+            }),
+            Self::Year => json!({ "type": "integer", "minimum": 1000, "maximum": 9999, "description": EXPIRY }),
+            Self::Cvc => json!({
+                "type": "string", "minLength": 3, "maxLength": 3,
+                "description": "Any three characters go with a test card.", "examples": ["123"],
+            }),
+            Self::Currency => letters(3, "A currency code.", "KGS"),
+            Self::LanguageCode => letters(2, "A language code, spoken here or not: en, ru and ky are.", "en"),
+            Self::WebUrl => json!({
+                "type": "string", "format": "url", "pattern": format!("^[Hh][Tt][Tt][Pp][Ss]?:{}$", url_rest()),
+                "description": "An absolute http or https URL.", "examples": ["http://127.0.0.1:9000/callback"],
+            }),
+            Self::ReturnUrl => return_url(),
+            Self::IpAddress => json!({
+                "type": "string", "anyOf": [{ "format": "ipv4" }, { "format": "ipv6" }],
+                "description": "An IP address, version 4 or 6.", "examples": ["203.0.113.7"],
+            }),
+            Self::Email => email(),
+            Self::TestPhone(provider) => test_phone(provider),
+            Self::Provider => json!({ "type": "string", "enum": Provider::ALL.map(Provider::as_str) }),
+        }
+    }
+}
+
+impl Spanning {
+    /// The JSON Schema, of the object with the fields.
+    pub(crate) fn schema(self, today: Date) -> Value {
+        match self {
+            Self::CardExpiry => card_expiry(today),
+        }
+    }
+}
+
+/// A schema with words for people.
+fn with_description(mut schema: Value, description: &str) -> Value {
+    schema["description"] = json!(description);
+    schema
+}
+
+/// A string with something in it that is no white space.
+pub(crate) fn non_blank() -> Value {
+    let is_space = white_space();
+    json!({ "type": "string", "pattern": format!("[^{is_space}]") })
+}
+
+fn letters(count: usize, description: &str, example: &str) -> Value {
+    let pattern = format!("^[A-Za-z]{{{count}}}$");
+    json!({
+        "type": "string", "pattern": pattern, "minLength": count, "maxLength": count,
+        "description": description, "examples": [example],
+    })
+}
+
+fn return_url() -> Value {
+    let refused = REFUSED_RETURN_SCHEMES.map(in_any_case).join("|");
+    json!({
+        "type": "string", "format": "url",
+        "pattern": format!("^(?!(?:{refused}):)[A-Za-z][A-Za-z0-9+.-]*:{}$", url_rest()),
+        "description": format!(
+            "Where the payer's browser is sent: any absolute URL, deep links of apps too, but none of the schemes {}.",
+            REFUSED_RETURN_SCHEMES.join(", "),
+        ),
+        "examples": ["https://shop.example/done?cart=7"],
+    })
+}
+
+fn in_any_case(word: &str) -> String {
+    word.chars().map(|letter| format!("[{}{letter}]", letter.to_ascii_uppercase())).collect()
+}
+
+fn email() -> Value {
+    let is_space = white_space();
+    json!({
+        "type": "string", "pattern": format!("^[^{is_space}]+@[^{is_space}@]+$"), "description": "An e-mail address.",
+        "examples": ["payer@example.com"],
+    })
+}
+
+/// The provider's test phones, and the ways in which people write them.
+fn test_phone(provider: Provider) -> Value {
+    let phones = || TEST_PHONES.iter().filter(move |phone| phone.provider == provider).map(|phone| phone.phone);
+    let numbers: Vec<_> = phones().collect();
+    let written: Vec<_> = phones().map(as_written).collect();
+    json!({
+        "type": "string",
+        "description": format!("The number of a test phone of {provider}: the sandbox knows no other."),
+        "anyOf": [
+            { "enum": numbers },
+            {
+                "pattern": format!("^(?:{})$", written.join("|")),
+                "description": "The same numbers with +, blanks, hyphens and brackets, or as dialled inside the \
+                    country.",
+            },
+        ],
+        "examples": [numbers.first()],
+    })
+}
+
+/// A number of the country, its digits apart and with either beginning.
+fn as_written(number: &str) -> String {
+    const BETWEEN: &str = "[ ()-]*";
+    let apart = |digits: &str| digits.chars().map(|digit| format!("{digit}{BETWEEN}")).collect::<String>();
+    let local = number.strip_prefix("996").unwrap_or(number);
+    format!("{BETWEEN}\\+?{BETWEEN}(?:{}|{}){}", apart("996"), apart("0"), apart(local))
+}
+
+/// Any month of a later year, and those of the first year in which a month is left.
+fn card_expiry(today: Date) -> Value {
+    let is_good = |month: &Month| clock::ends_after(today.year(), *month, today);
+    let good: Vec<_> = (1..=12).filter_map(|month| Month::try_from(month).ok()).filter(is_good).collect();
+    let later = json!({ "properties": { "expiryYear": { "minimum": today.year() + 1 } } });
+    if good.is_empty() {
+        return later;
+    }
+    let months: Vec<_> = good.into_iter().map(|month| format!("{:02}", u8::from(month))).collect();
+    let this_year = json!({
+        "properties": { "expiryYear": { "const": today.year() }, "expiryMonth": { "enum": months } },
+    });
+    json!({ "description": EXPIRY, "anyOf": [later, this_year] })
+}
+
+/// What may follow a URL's scheme.
+fn url_rest() -> String {
+    format!("[^{}]*", class(is_no_part_of_a_url))
+}
+
+/// What counts as white space, for a character class: every dialect of regular expressions has another idea of it.
+fn white_space() -> String {
+    class(char::is_whitespace)
+}
+
+/// The inside of a character class, as ranges; no character past the first plane is ever in one.
+fn class(is_in: impl Fn(char) -> bool) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for code in ('\0'..='\u{ffff}').filter(|character| is_in(*character)).map(u32::from) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == code => *last = code,
+            _ => ranges.push((code, code)),
+        }
+    }
+    let written = |(first, last): (u32, u32)| {
+        if first == last { format!("\\u{first:04x}") } else { format!("\\u{first:04x}-\\u{last:04x}") }
+    };
+    ranges.into_iter().map(written).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::date;
+
+    #[test]
+    fn the_last_months_of_a_year_are_those_that_are_left() {
+        let months = |today| card_expiry(today)["anyOf"][1]["properties"]["expiryMonth"]["enum"].clone();
+        assert_eq!(months(date!(2026 - 11 - 21)), json!(["11", "12"]));
+        assert_eq!(months(date!(2026 - 11 - 30)), json!(["12"]));
+        assert_eq!(card_expiry(date!(2026 - 12 - 31))["properties"]["expiryYear"]["minimum"], json!(2027));
+    }
+
+    #[test]
+    fn white_space_is_what_the_rules_trim() {
+        assert!(
+            white_space().starts_with("\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a"),
+            "{}",
+            white_space()
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! The simulation clock of a running sandbox, for those who hold it: `sandbox.clock()`.
+
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    domain::clock::{self, MAX_AHEAD_MS},
+    settings::SettlePending,
+    state::State,
+};
+
+/// The gateway's clock, and what it makes of pending payments.
+#[derive(Clone, Copy)]
+pub struct ClockControl<'a> {
+    state: &'a State,
+}
+
+/// Why the clock does not do as it is told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClockError {
+    /// It would be too far ahead.
+    #[error("the clock can be at most {} days ahead", MAX_AHEAD_MS / 86_400_000)]
+    TooFar,
+    /// A payment that nobody asked about would be final at once.
+    #[error("settle_after_queries must be at least 1")]
+    NoQueries,
+    /// The database failed.
+    #[error("the sandbox failed: {0}")]
+    Failed(String),
+}
+
+impl<'a> ClockControl<'a> {
+    pub(crate) fn new(state: &'a State) -> Self {
+        Self { state }
+    }
+
+    /// What time it is there.
+    pub fn now(&self) -> SystemTime {
+        clock::system_time(self.state.clock().now_ms())
+    }
+
+    /// How far it is ahead of the machine's.
+    pub fn ahead(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.state.clock().ahead_ms()).unwrap_or_default())
+    }
+
+    /// Steps it forward. What is due by then happens at once: callbacks are sent again, pending payments become final.
+    /// Only a reset steps it back.
+    ///
+    /// # Errors
+    /// Where it would be more than a hundred years ahead.
+    pub fn forward(&self, by: Duration) -> Result<(), ClockError> {
+        match self.state.step_clock(by) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ClockError::TooFar),
+            Err(error) => Err(ClockError::Failed(error.to_string())),
+        }
+    }
+
+    /// When pending payments become final by themselves.
+    pub fn settle_pending(&self) -> SettlePending {
+        self.state.settle_pending()
+    }
+
+    /// Sets when pending payments become final by themselves; those that are pending already count, too.
+    ///
+    /// # Errors
+    /// Where a number of queries is 0.
+    pub fn set_settle_pending(&self, settle_pending: SettlePending) -> Result<(), ClockError> {
+        if settle_pending.after_queries == Some(0) {
+            return Err(ClockError::NoQueries);
+        }
+        self.state.change_settle_pending(|_| settle_pending);
+        Ok(())
+    }
+}

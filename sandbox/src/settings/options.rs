@@ -1,0 +1,202 @@
+//! What can be set when a sandbox starts.
+
+use std::{
+    fmt,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::{
+    domain::{Language, all},
+    faults::Fault,
+    settings::{Demo, SettlePending, TlsFiles},
+};
+
+/// The settings of a sandbox. `SandboxOptions::default()` follows the interface literally.
+#[derive(Clone)]
+pub struct SandboxOptions {
+    /// Where to listen. Default: 127.0.0.1, a free port.
+    pub listen: SocketAddr,
+    /// Where payments are kept. Default: in memory.
+    pub database: Database,
+    /// The merchant's login. Default: `kassa`.
+    pub login: String,
+    /// The merchant's password. Default: `sandbox`.
+    pub password: String,
+    /// The merchant's language: of messages where a request names none. Default: English.
+    pub language: Language,
+    /// What a reused order number does. Default: refuse.
+    pub reused_order_number: ReusedOrderNumber,
+    /// Whether 3DS 1.0 cards get a confirmation page too. Default: no, as the interface literally says.
+    pub three_ds_1_page: bool,
+    /// Whether a declined payer is redirected to the return URL, too. Default: no.
+    pub redirect_declines: bool,
+    /// Which numbers the two status endpoints know. Default: strict.
+    pub status_numbers: StatusNumbers,
+    /// How answers are written. Default: as shown.
+    pub dialect: Dialect,
+    /// Faults to start with. Default: none.
+    pub faults: Vec<Fault>,
+    /// An invented history to begin with, where the database has no payments yet. Default: none.
+    pub demo: Option<Demo>,
+    /// Backoff: the pauses between attempts to deliver a callback; the last one repeats until a 2xx.
+    /// An empty list means one attempt. Default: 1 s, growing to an hour.
+    pub callback_pauses: Vec<Duration>,
+    /// How long a callback's receiver may take. Default: 10 s.
+    pub callback_timeout: Duration,
+    /// Certificates in PEM that callbacks trust besides the public roots, for receivers with a private authority.
+    /// Those of `tls` are trusted anyway. Default: none.
+    pub callback_ca: Vec<PathBuf>,
+    /// The token that the admin interface under `/admin/` asks for: visible ASCII, of 16 characters or more where other
+    /// machines reach the sandbox.
+    /// Default: a random one at each start; `Sandbox::admin_token` tells it.
+    pub admin_token: Option<String>,
+    /// What absolute links (pages, QR codes) start with, e.g. the address of a tunnel. One that leads to another host
+    /// needs a password of one's own. Default: the listening URL.
+    pub public_url: Option<String>,
+    /// Encrypts the connections, for https. Default: none, for http.
+    pub tls: Option<TlsFiles>,
+    /// When pending payments become final by themselves. Default: never.
+    pub settle_pending: SettlePending,
+    /// How far the gateway's clock is ahead of the machine's, at most a hundred years; a file whose clock is ahead
+    /// further keeps it. Default: not at all.
+    pub clock_ahead: Duration,
+}
+
+/// The password where none is given. With it the sandbox serves this machine only.
+pub(crate) const WELL_KNOWN_PASSWORD: &str = "sandbox";
+
+/// Where payments are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// In memory: gone when the sandbox stops.
+    Memory,
+    /// In an SQLite file, made where it is missing.
+    File(PathBuf),
+}
+
+/// Idempotency: what creating a payment with an order number that was used before does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum ReusedOrderNumber {
+    /// HTTP 409, nothing happens.
+    Refuse,
+    /// The first payment's answer again, nothing new happens. Where kind, amount or currency differ: 409.
+    Replay,
+    /// A second payment, as a careless gateway would make it.
+    ChargeTwice,
+}
+
+impl ReusedOrderNumber {
+    /// Every choice there is.
+    pub const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Which numbers `status` and `get-status` know a payment by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum StatusNumbers {
+    /// `status` the gateway's, `get-status` the merchant's.
+    Strict,
+    /// Both endpoints know both.
+    Any,
+}
+
+impl StatusNumbers {
+    /// Every choice there is.
+    pub const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// How the answers of the nine endpoints are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Dialect {
+    /// The envelope and the field names that the interface shows.
+    Shown,
+    /// Another envelope and other field names, for clients whose reading is configurable.
+    Other,
+}
+
+impl Dialect {
+    /// Every choice there is.
+    pub const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name on the command line and in the admin interface.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            database: Database::Memory,
+            login: "kassa".to_owned(),
+            password: WELL_KNOWN_PASSWORD.to_owned(),
+            language: Language::English,
+            reused_order_number: ReusedOrderNumber::Refuse,
+            three_ds_1_page: false,
+            redirect_declines: false,
+            status_numbers: StatusNumbers::Strict,
+            dialect: Dialect::Shown,
+            faults: Vec::new(),
+            demo: None,
+            callback_pauses: [1, 2, 5, 15, 60, 300, 900, 3600].map(Duration::from_secs).to_vec(),
+            callback_timeout: Duration::from_secs(10),
+            callback_ca: Vec::new(),
+            admin_token: None,
+            public_url: None,
+            tls: None,
+            settle_pending: SettlePending::default(),
+            clock_ahead: Duration::ZERO,
+        }
+    }
+}
+
+impl SandboxOptions {
+    /// How far the clock is put ahead, in milliseconds.
+    pub(crate) fn clock_ahead_ms(&self) -> i64 {
+        i64::try_from(self.clock_ahead.as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+impl fmt::Debug for SandboxOptions {
+    /// Everything but the password and the admin token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SandboxOptions")
+            .field("listen", &self.listen)
+            .field("database", &self.database)
+            .field("login", &self.login)
+            .field("language", &self.language)
+            .field("reused_order_number", &self.reused_order_number)
+            .field("three_ds_1_page", &self.three_ds_1_page)
+            .field("redirect_declines", &self.redirect_declines)
+            .field("status_numbers", &self.status_numbers)
+            .field("dialect", &self.dialect)
+            .field("faults", &self.faults)
+            .field("demo", &self.demo)
+            .field("callback_pauses", &self.callback_pauses)
+            .field("callback_timeout", &self.callback_timeout)
+            .field("callback_ca", &self.callback_ca)
+            .field("public_url", &self.public_url)
+            .field("tls", &self.tls)
+            .field("settle_pending", &self.settle_pending)
+            .field("clock_ahead", &self.clock_ahead)
+            .finish_non_exhaustive()
+    }
+}

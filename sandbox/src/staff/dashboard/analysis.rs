@@ -1,0 +1,292 @@
+//! How payments end: approval, amounts, time, reasons; by provider, and by cards, wallets and QR.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use axum::http::StatusCode;
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::{
+    domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all},
+    staff::{
+        dashboard::{
+            charts::{self, About, Values},
+            text,
+            transactions::{Choice, choices},
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
+    store::statistics::{self, Alike},
+    web::{self, Document, Policy},
+};
+
+const DAY: i64 = 86_400_000;
+
+/// How far back an analysis looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+enum Span {
+    #[strum(serialize = "7")]
+    Week,
+    #[strum(serialize = "30")]
+    Month,
+    #[strum(serialize = "90")]
+    Quarter,
+    #[strum(serialize = "all")]
+    All,
+}
+
+impl Span {
+    const ALL: [Self; Self::COUNT] = all();
+
+    fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Week => "7 days",
+            Self::Month => "30 days",
+            Self::Quarter => "90 days",
+            Self::All => "All",
+        }
+    }
+
+    fn from(self, now: i64) -> i64 {
+        match self {
+            Self::Week => now - 7 * DAY,
+            Self::Month => now - 30 * DAY,
+            Self::Quarter => now - 90 * DAY,
+            Self::All => 0,
+        }
+    }
+}
+
+/// What payments are made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Means {
+    Cards,
+    Wallets,
+    Qr,
+    NotChosen,
+}
+
+impl Means {
+    fn of(alike: &Alike) -> Self {
+        match (alike.kind, alike.provider) {
+            (PaymentKind::Qr, _) => Self::Qr,
+            (_, Some(Provider::Cards)) => Self::Cards,
+            (_, Some(Provider::MegaPay | Provider::MBank)) => Self::Wallets,
+            (_, None) => Self::NotChosen,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cards => "Cards",
+            Self::Wallets => "Wallets",
+            Self::Qr => "QR",
+            Self::NotChosen => "Not chosen yet",
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "staff/analysis.html")]
+struct Analysis {
+    document: Document,
+    staff: Staff,
+    spans: Vec<Choice>,
+    figures: Vec<Figure>,
+    means: Vec<Row>,
+    providers: Vec<Row>,
+    reasons: Vec<Reason>,
+    means_chart: String,
+    reasons_chart: String,
+}
+
+struct Figure {
+    name: &'static str,
+    value: String,
+    more: String,
+}
+
+struct Row {
+    name: &'static str,
+    all: String,
+    charged: String,
+    rejected: String,
+    open: String,
+    approval: String,
+    took: String,
+    amounts: String,
+}
+
+struct Reason {
+    name: String,
+    count: String,
+    share: String,
+}
+
+/// Sums of payments that belong together.
+#[derive(Default)]
+struct Sums {
+    charged: i64,
+    rejected: i64,
+    open: i64,
+    took: i64,
+    /// Charged hundredths by currency, and how many payments they are of.
+    amounts: BTreeMap<String, (i64, i64)>,
+}
+
+impl Sums {
+    fn add(&mut self, alike: &Alike) {
+        match alike.status {
+            PaymentStatus::Charged => {
+                self.charged += alike.count;
+                let (minor, count) = self.amounts.entry(alike.currency.clone()).or_default();
+                *minor += alike.minor;
+                *count += alike.count;
+            }
+            PaymentStatus::Rejected => self.rejected += alike.count,
+            PaymentStatus::Created | PaymentStatus::Pending => self.open += alike.count,
+        }
+        self.took += alike.took;
+    }
+
+    fn finished(&self) -> i64 {
+        self.charged + self.rejected
+    }
+
+    fn all(&self) -> i64 {
+        self.finished() + self.open
+    }
+
+    fn took(&self) -> String {
+        self.took.checked_div(self.finished()).map_or(text::NOTHING.to_owned(), text::duration)
+    }
+
+    fn charged_amounts(&self) -> String {
+        text::amounts(self.amounts.iter().map(|(currency, (minor, _))| (currency, *minor)))
+    }
+
+    /// The average charged payment, in som where there are any.
+    fn average(&self) -> String {
+        let som = self.amounts.get_key_value("KGS").or_else(|| self.amounts.first_key_value());
+        match som {
+            Some((currency, (minor, count))) => {
+                format!("{} {currency} on average", text::minor(minor.checked_div(*count).unwrap_or_default()))
+            }
+            None => "nothing yet".to_owned(),
+        }
+    }
+
+    fn row(&self, name: &'static str) -> Row {
+        Row {
+            name,
+            all: text::count(self.all()),
+            charged: text::count(self.charged),
+            rejected: text::count(self.rejected),
+            open: text::count(self.open),
+            approval: text::share(self.charged, self.finished()),
+            took: self.took(),
+            amounts: self.charged_amounts(),
+        }
+    }
+}
+
+pub(super) fn page(visit: &Visit<'_>) -> Answer {
+    let span = Span::ALL.into_iter().find(|span| span.as_str() == visit.query.get("span")).unwrap_or(Span::Month);
+    let from = span.from(visit.state.clock().now_ms());
+    let alike = visit.state.store.browse(|connection| statistics::alike(connection, from))?;
+    let mut total = Sums::default();
+    let mut by_means: BTreeMap<Means, Sums> =
+        [Means::Cards, Means::Wallets, Means::Qr].map(|means| (means, Sums::default())).into();
+    let mut by_provider: BTreeMap<&str, Sums> = Provider::ALL.map(|one| (one.as_str(), Sums::default())).into();
+    let mut by_reason: BTreeMap<&str, (RejectReason, i64)> = BTreeMap::new();
+    for one in &alike {
+        total.add(one);
+        by_means.entry(Means::of(one)).or_default().add(one);
+        if let Some(provider) = one.provider {
+            by_provider.entry(provider.as_str()).or_default().add(one);
+        }
+        if let Some(reason) = one.reason {
+            by_reason.entry(reason.code()).or_insert((reason, 0)).1 += one.count;
+        }
+    }
+    let mut reasons: Vec<_> = by_reason.into_values().collect();
+    reasons.sort_by_key(|(_, count)| -count);
+    let page = Analysis {
+        document: visit.document.clone(),
+        staff: visit.staff(Section::Analysis),
+        spans: choices(&Span::ALL, Span::as_str, Span::name, Some(span)),
+        figures: figures(&total),
+        means_chart: means_chart(&by_means),
+        reasons_chart: reasons_chart(&reasons),
+        means: by_means.iter().map(|(means, sums)| sums.row(means.name())).collect(),
+        providers: by_provider.iter().map(|(name, sums)| sums.row(provider_name(name))).collect(),
+        reasons: reasons
+            .iter()
+            .map(|(reason, count)| Reason {
+                name: text::reason(*reason),
+                count: text::count(*count),
+                share: text::share(*count, total.rejected),
+            })
+            .collect(),
+    };
+    Ok(web::page(StatusCode::OK, Policy::Staff, &page))
+}
+
+fn provider_name(name: &str) -> &'static str {
+    Provider::parse(name).map_or(text::NOTHING, Provider::as_str)
+}
+
+fn figures(total: &Sums) -> Vec<Figure> {
+    let (amounts, average) = (total.charged_amounts(), total.average());
+    let (main, others) = amounts.split_once(", ").unwrap_or((&amounts, ""));
+    let more = match (average, others) {
+        (average, "") => average,
+        (average, others) => format!("{average}; {others}"),
+    };
+    vec![
+        Figure {
+            name: "Payments",
+            value: text::count(total.all()),
+            more: format!("{} still open", text::count(total.open)),
+        },
+        Figure {
+            name: "Approval rate",
+            value: text::share(total.charged, total.finished()),
+            more: format!("{} of {} finished", text::count(total.charged), text::count(total.finished())),
+        },
+        Figure { name: "Average time", value: total.took(), more: "from registration to the end".to_owned() },
+        Figure { name: "Charged", value: main.to_owned(), more },
+    ]
+}
+
+fn means_chart(by_means: &BTreeMap<Means, Sums>) -> String {
+    let labels = by_means.keys().map(|means| means.name().to_owned()).collect();
+    let values = |color: usize, of: fn(&Sums) -> i64| Values {
+        name: charts::OUTCOMES[color],
+        color,
+        values: by_means.values().map(|sums| of(sums) as f32).collect(),
+    };
+    let about = About {
+        title: "Payments by cards, wallets and QR",
+        description: "Counts by outcome. The table has the figures.",
+    };
+    charts::bars(
+        &about,
+        labels,
+        vec![values(0, |sums| sums.charged), values(1, |sums| sums.rejected), values(2, |sums| sums.open)],
+    )
+}
+
+fn reasons_chart(reasons: &[(RejectReason, i64)]) -> String {
+    // The first of the list is drawn at the bottom.
+    let labels = reasons.iter().rev().map(|(reason, _)| text::short_reason(*reason).to_owned()).collect();
+    let values = reasons.iter().rev().map(|(_, count)| *count as f32).collect();
+    let about =
+        About { title: "Why payments were rejected", description: "Counts by reason. The table has the figures." };
+    charts::ranking(&about, labels, Values { name: "Rejected", color: 1, values })
+}

@@ -1,0 +1,163 @@
+//! CSV export, streamed: the file is sent while it is read from the database, so that no list is too long for the
+//! memory.
+
+use std::{io, sync::Arc};
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use csv::{Terminator, WriterBuilder};
+use http_body_util::channel::{Channel, Sender};
+use tokio::{runtime::Handle, task::spawn_blocking};
+
+use crate::{
+    domain::Provider,
+    staff::dashboard::{
+        filter::Wish,
+        text,
+        visit::{Answer, Visit},
+    },
+    state::State,
+    store::{
+        StoreError,
+        browse::{self, Entry, Filter, Sort, Start},
+        payments::Record,
+    },
+};
+
+/// Payments read at a time.
+const CHUNK: usize = 500;
+/// Spreadsheets take a file for UTF-8 only where this stands at its beginning.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+const COLUMNS: [&str; 16] = [
+    "registered",
+    "finished",
+    "kind",
+    "provider",
+    "order_number",
+    "gateway_number",
+    "transaction_id",
+    "description",
+    "amount",
+    "currency",
+    "status",
+    "reason",
+    "card",
+    "phone",
+    "times_charged",
+    "callback_url",
+];
+
+pub(super) fn file(visit: &Visit<'_>) -> Answer {
+    let wish = Wish::read(visit.query);
+    if let Some(problem) = wish.problems.first() {
+        let text = format!("{} {}\n", problem.field, problem.rule);
+        return Ok((StatusCode::BAD_REQUEST, text).into_response());
+    }
+    let (sender, channel) = Channel::<Bytes, io::Error>::new(1);
+    Handle::current().spawn(write(Arc::clone(visit.state), wish, sender));
+    let mut response = Response::new(Body::new(channel));
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"transactions.csv\""),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+/// Chunk after chunk, until the end or until the client hangs up; a slow client keeps no thread waiting. A failure
+/// in the middle breaks the transfer off, so that nobody takes a part for the whole.
+async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Error>) {
+    let mut head = BYTE_ORDER_MARK.as_bytes().to_vec();
+    head.extend(lines([COLUMNS.map(str::to_owned).to_vec()]));
+    if sender.send_data(head.into()).await.is_err() {
+        return;
+    }
+    let (filter, sort) = (Arc::new(wish.filter), wish.sort);
+    let mut start = Some(Start::First);
+    while let Some(from) = start {
+        let (state, filter) = (Arc::clone(&state), Arc::clone(&filter));
+        let read = spawn_blocking(move || chunk(&state, &filter, sort, from)).await;
+        let (chunk, next) = match read {
+            Ok(Ok(read)) => read,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "an export broke off");
+                return sender.abort(io::ErrorKind::Other.into());
+            }
+            Err(_) => return sender.abort(io::ErrorKind::Other.into()),
+        };
+        if !chunk.is_empty() && sender.send_data(chunk.into()).await.is_err() {
+            return;
+        }
+        start = next;
+    }
+}
+
+/// The lines of the payments from a place on, and where the next ones start, if there are any.
+fn chunk(state: &State, filter: &Filter, sort: Sort, start: Start) -> Result<(Vec<u8>, Option<Start>), StoreError> {
+    let page = state.store.browse(|connection| browse::page(connection, filter, sort, start, CHUNK))?;
+    let next = page.rows.last().filter(|_| page.has_later).map(|last| Start::After(last.place));
+    Ok((lines(page.rows.iter().map(cells)), next))
+}
+
+fn lines(rows: impl IntoIterator<Item = Vec<String>>) -> Vec<u8> {
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    for row in rows {
+        // Into memory, and every row has as many cells: there is nothing that could fail.
+        let _written = writer.write_record(row);
+    }
+    writer.into_inner().unwrap_or_default()
+}
+
+fn cells(entry: &Entry) -> Vec<String> {
+    let record: &Record = &entry.record;
+    let payment = &record.payment;
+    let cells = [
+        text::time(record.created_at),
+        record.finished_at.map(text::time).unwrap_or_default(),
+        payment.kind.as_str().to_owned(),
+        payment.provider.map(Provider::as_str).unwrap_or_default().to_owned(),
+        payment.order_number.clone(),
+        payment.gateway_number.clone(),
+        payment.transaction_id.clone().unwrap_or_default(),
+        record.description.clone(),
+        text::amount(payment).map(|amount| amount.to_string()).unwrap_or_default(),
+        payment.currency.clone(),
+        payment.status.as_str().to_owned(),
+        payment.reject_reason.map(text::reason).unwrap_or_default(),
+        payment.masked_card.clone().unwrap_or_default(),
+        payment.masked_phone.clone().unwrap_or_default(),
+        payment.times_charged.to_string(),
+        record.callback_url.clone().unwrap_or_default(),
+    ];
+    cells.into_iter().map(harmless).collect()
+}
+
+/// A cell that a spreadsheet takes for text, also where a payer or a shop wrote a formula into it.
+fn harmless(cell: String) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { format!("'{cell}") } else { cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_is_only_text() {
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+            assert_eq!(harmless(formula.to_owned()), format!("'{formula}"));
+        }
+        assert_eq!(harmless("ORDER-1".to_owned()), "ORDER-1");
+    }
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let row = vec!["a,b".to_owned(), "c\"d".to_owned(), "e\nf".to_owned()];
+        assert_eq!(lines([row]), b"\"a,b\",\"c\"\"d\",\"e\nf\"\r\n");
+    }
+}

@@ -1,0 +1,197 @@
+//! One payment and its whole history.
+
+use askama::Template;
+use axum::http::StatusCode;
+
+use crate::{
+    domain::PaymentKind,
+    faults::FaultName,
+    pages,
+    staff::{
+        dashboard::{
+            message::not_found,
+            text,
+            visit::{Answer, Visit},
+        },
+        layout::{Section, Staff},
+    },
+    store::{
+        attempts::{self, Attempt},
+        browse,
+        history::{self, Exchange, StateChange},
+        payments::Record,
+    },
+    web::{self, Document, Policy},
+};
+
+#[derive(Template)]
+#[template(path = "staff/payment.html")]
+struct Payment {
+    document: Document,
+    staff: Staff,
+    title: String,
+    amount: String,
+    status: &'static str,
+    tone: &'static str,
+    is_open: bool,
+    /// The payer's page from the sandbox's root, while the payment waits for its payer there.
+    payer_page: Option<String>,
+    /// The gateway's number, which no other payment has.
+    number: String,
+    facts: Vec<(&'static str, String)>,
+    events: Vec<Event>,
+}
+
+/// Something that happened.
+struct Event {
+    at: i64,
+    /// What of the same millisecond came first: a request, what it changed, what was told of that.
+    rank: u8,
+    time: String,
+    title: String,
+    badge: String,
+    tone: &'static str,
+    notes: Vec<String>,
+    parts: Vec<Part>,
+    /// The delivery's page.
+    attempt: Option<i64>,
+}
+
+/// What was said.
+struct Part {
+    name: &'static str,
+    text: String,
+}
+
+pub(super) fn page(visit: &Visit<'_>, id: &str) -> Answer {
+    let Ok(id) = id.parse() else {
+        return Ok(not_found(visit));
+    };
+    let found = visit.state.store.browse(|connection| {
+        let Some(record) = browse::by_id(connection, id)? else {
+            return Ok(None);
+        };
+        let mut events: Vec<Event> = history::exchanges(connection, &record)?.into_iter().map(of_exchange).collect();
+        events.extend(history::state_changes(connection, id)?.into_iter().map(of_change));
+        events.extend(attempts::of_payment(connection, id)?.into_iter().map(of_attempt));
+        events.sort_by_key(|event| (event.at, event.rank));
+        Ok(Some((record, events)))
+    })?;
+    let Some((record, events)) = found else {
+        return Ok(not_found(visit));
+    };
+    let payment = &record.payment;
+    let page = Payment {
+        document: visit.document.clone(),
+        staff: visit.staff(Section::Transactions),
+        title: payment.order_number.clone(),
+        amount: text::money(payment),
+        status: text::status(payment.status),
+        tone: text::tone(payment.status),
+        is_open: !payment.status.is_final(),
+        payer_page: pages::awaiting(&record)
+            .map(|path| format!("{}?token={}", path.trim_start_matches('/'), payment.gateway_number)),
+        number: payment.gateway_number.clone(),
+        facts: facts(&record),
+        events,
+    };
+    Ok(web::page(StatusCode::OK, Policy::Staff, &page))
+}
+
+fn facts(record: &Record) -> Vec<(&'static str, String)> {
+    let payment = &record.payment;
+    let took =
+        record.finished_at.map(|at| format!("{}, after {}", text::time(at), text::duration(at - record.created_at)));
+    let exact = match payment.kind {
+        PaymentKind::Qr => payment.amount.map(|amount| format!("{amount} tyiyn")),
+        _ => payment.amount.map(|amount| format!("{amount} {}", payment.currency)),
+    };
+    let facts = [
+        ("Status word", Some(payment.status.as_str().to_owned())),
+        ("Reason", payment.reject_reason.map(|reason| format!("{} ({})", text::reason(reason), reason.code()))),
+        ("Amount on the wire", exact),
+        ("Method", Some(text::method(payment))),
+        ("Card", payment.masked_card.clone()),
+        ("Phone", payment.masked_phone.clone()),
+        ("Cardholder", record.holder_name.clone()),
+        ("Description", Some(record.description.clone()).filter(|text| !text.is_empty())),
+        ("Requisite", record.requisite.clone()),
+        ("Gateway's number", Some(payment.gateway_number.clone())),
+        ("Transaction id", payment.transaction_id.clone()),
+        ("Registered", Some(text::time(record.created_at))),
+        ("Finished", took),
+        ("Times charged under this number", Some(payment.times_charged.to_string())),
+        ("Callback URL", record.callback_url.clone()),
+        ("Return URL", record.return_url.clone()),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn of_exchange(exchange: Exchange) -> Event {
+    let title = match exchange.endpoint {
+        Some(endpoint) => format!("Request to {endpoint}"),
+        None => format!("Request to {}", exchange.path),
+    };
+    let part = |name, head: Option<String>, body: Option<String>| {
+        let text = [head, body].into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+        (!text.is_empty()).then_some(Part { name, text })
+    };
+    let mut notes = Vec::new();
+    notes.extend(exchange.took_us.map(|us| format!("answered in {}.{:03} ms", us / 1000, us % 1000)));
+    notes.extend(exchange.fault.map(fault_note));
+    // The request began before what it caused; the time on record is that of the answer.
+    let at = exchange.at - exchange.took_us.unwrap_or_default() / 1000;
+    Event {
+        at,
+        rank: 0,
+        time: text::time(at),
+        title,
+        badge: exchange.http_status.map_or("no answer seen".to_owned(), |status| format!("HTTP {status}")),
+        tone: text::http_tone(exchange.http_status),
+        notes,
+        parts: [
+            part("Request", exchange.request_head, exchange.request_body),
+            part("Reply", exchange.reply_head, exchange.reply_body),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        attempt: None,
+    }
+}
+
+fn of_change(change: StateChange) -> Event {
+    Event {
+        at: change.at,
+        rank: 1,
+        time: text::time(change.at),
+        title: "The payment is now".to_owned(),
+        badge: text::status(change.status).to_owned(),
+        tone: text::tone(change.status),
+        notes: Vec::new(),
+        parts: Vec::new(),
+        attempt: None,
+    }
+}
+
+fn of_attempt(attempt: Attempt) -> Event {
+    let mut notes = vec![format!("to {}", attempt.target)];
+    notes.extend(attempt.took_ms.map(|ms| format!("took {}", text::duration(ms))));
+    notes.extend(attempt.error.clone());
+    notes.extend(attempt.fault.map(fault_note));
+    Event {
+        at: attempt.at,
+        rank: 2,
+        time: text::time(attempt.at),
+        title: format!("Callback, attempt {}", attempt.attempt),
+        badge: attempt.http_status.map_or("not delivered".to_owned(), |status| format!("HTTP {status}")),
+        tone: text::http_tone(attempt.http_status),
+        notes,
+        parts: vec![Part { name: "Request", text: attempt.body }],
+        attempt: Some(attempt.id),
+    }
+}
+
+fn fault_note(fault: FaultName) -> String {
+    format!("the fault {fault} struck")
+}

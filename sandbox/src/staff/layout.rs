@@ -1,0 +1,108 @@
+//! The merchant's side: what its header and navigation show.
+
+use strum::{EnumCount, IntoStaticStr, VariantArray};
+
+use crate::domain::all;
+
+/// A part of the merchant's side, as the navigation names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
+pub(crate) enum Section {
+    Transactions,
+    Schedules,
+    Analysis,
+    Deliveries,
+    Receiver,
+    Control,
+    #[strum(serialize = "API")]
+    Api,
+}
+
+impl Section {
+    /// All of them, in the order of the navigation.
+    pub(crate) const ALL: [Self; Self::COUNT] = all();
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Its path, seen from the sandbox's root.
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            Self::Transactions => "dashboard",
+            Self::Schedules => "dashboard/schedules",
+            Self::Analysis => "dashboard/analysis",
+            Self::Deliveries => "dashboard/deliveries",
+            Self::Receiver => "dashboard/receiver",
+            Self::Control => "control",
+            Self::Api => "api",
+        }
+    }
+}
+
+/// What `templates/staff/layout.html` needs beside the document.
+#[derive(Clone, Default)]
+pub(crate) struct Staff {
+    /// The part the page belongs to; `None` for the pages that are in no part, such as the login.
+    pub(crate) section: Option<Section>,
+    /// Who is logged in, and the token of the form that ends it; `None` shows no such form.
+    pub(crate) visitor: Option<Visitor>,
+}
+
+/// Somebody who is logged in.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    pub(crate) name: String,
+    /// What each of the session's forms carries in `csrf`.
+    pub(crate) csrf: String,
+}
+
+impl Staff {
+    /// A page of a part.
+    pub(crate) fn of(section: Section, visitor: Option<Visitor>) -> Self {
+        Self { section: Some(section), visitor }
+    }
+
+    /// Whether the navigation marks a part as the one that is open.
+    pub(crate) fn is_in(&self, section: &Section) -> bool {
+        self.section == Some(*section)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use askama::Template;
+
+    use super::*;
+    use crate::{domain::Language, web::Document};
+
+    #[derive(Template)]
+    #[template(
+        source = "{% extends \"staff/layout.html\" %}{% block name %}A page{% endblock %}\
+                  {% block content %}{{ text }}{% endblock %}",
+        ext = "html"
+    )]
+    struct Page {
+        document: Document,
+        staff: Staff,
+        text: &'static str,
+    }
+
+    #[test]
+    fn the_layout_escapes_and_has_nothing_inline() {
+        let visitor = Visitor { name: "kassa".to_owned(), csrf: "a\"b".to_owned() };
+        let page = Page {
+            document: Document::at("/dashboard/deliveries", Language::English),
+            staff: Staff::of(Section::Deliveries, Some(visitor)),
+            text: "<b>\"&'",
+        };
+        let html = page.render().expect("a page");
+        assert!(html.contains("<title>A page · Kassa sandbox</title>"), "{html}");
+        assert!(html.contains("href=\"../dashboard/deliveries\" aria-current=\"page\""), "{html}");
+        assert_eq!(html.matches("aria-current").count(), 1);
+        assert!(html.contains("value=\"a&#34;b\"") && html.contains("&#60;b&#62;"), "{html}");
+        for inline in ["<style", " style=", "<script>", " onclick=", "http://", "https://"] {
+            assert!(!html.contains(inline), "{inline}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Webhook receiver for people who have no endpoint yet: it answers whatever comes, and the dashboard shows it. It
+//! sends nothing anywhere, so there can be no loop.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Request,
+    http::{HeaderMap, StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::{task::spawn_blocking, time::timeout};
+
+use crate::{
+    encoding::FormPairs,
+    redact::{transcript, without_secrets},
+    state::State,
+    store::received::{self, Received},
+    web::BODY_DEADLINE,
+};
+
+/// Where it is; what follows tells one shop's requests from another's.
+pub(crate) const PREFIX: &str = "/receiver/";
+/// The largest body it takes.
+const MAX_BODY: usize = 64 * 1024;
+/// The longest name that is kept whole.
+const MAX_NAME: usize = 100;
+/// The longest address that is kept whole.
+const MAX_TARGET: usize = 2000;
+
+/// Adds it to the routes.
+pub(crate) fn routes(router: Router, state: &Arc<State>) -> Router {
+    let state = Arc::clone(state);
+    router.route("/receiver/{*name}", any(move |request: Request| receive(Arc::clone(&state), request)))
+}
+
+async fn receive(state: Arc<State>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = match timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, "larger than 64 KiB\n");
+        }
+        Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body did not arrive whole\n"),
+        Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n"),
+    };
+    let status = answer(&parts);
+    let received = received(&parts, &body, status, state.clock().now_ms());
+    let kept = spawn_blocking(move || {
+        let _age = state.age();
+        state.store.write(|transaction| received::record(transaction, &received))
+    });
+    match kept.await {
+        Ok(Ok(())) => plain(status, "received\n"),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "a request to the receiver could not be kept");
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "not received\n")
+        }
+        Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "not received\n"),
+    }
+}
+
+/// The status that the sender asked for by `?answer=`, to see what happens where a shop says no.
+fn answer(parts: &Parts) -> StatusCode {
+    let wanted = FormPairs::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let wanted = wanted.get("answer").parse().ok().filter(|status| (200..600).contains(status));
+    wanted.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK)
+}
+
+fn received(parts: &Parts, body: &[u8], status: StatusCode, at: i64) -> Received {
+    let name = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
+    // Redacted before they are cut: half a card number is not recognized.
+    let target: String = without_secrets(&parts.uri.to_string()).chars().take(MAX_TARGET).collect();
+    Received {
+        at,
+        name: without_secrets(name).chars().take(MAX_NAME).collect(),
+        head: format!("{} {target}{}", parts.method, transcript::shown_headers(&parts.headers)),
+        body: shown(&parts.headers, body),
+        body_length: i64::try_from(body.len()).unwrap_or(i64::MAX),
+        answered: status.as_u16(),
+    }
+}
+
+/// The body as it is kept. A payment that went astray is masked like one that arrived.
+fn shown(headers: &HeaderMap, body: &[u8]) -> String {
+    if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
+        // In multipart a name and its value stand in different lines, so that redaction cannot tell what is secret.
+        return format!("(multipart, {} bytes; not kept)", body.len());
+    }
+    let request = transcript::Request::default().with_body(body);
+    match request.body {
+        Some(masked) if request.has_card_data => masked,
+        _ => transcript::cut(&without_secrets(&String::from_utf8_lossy(body))),
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text)
+        .into_response()
+}

@@ -1,0 +1,106 @@
+//! The start page: where a browser that comes to the bare address finds the way to everything else.
+
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
+
+use crate::{
+    domain::{EndpointName, Language, PaymentStatus},
+    pages,
+    staff::layout::{Section, Staff},
+    state::State,
+    web::{self, Document, Policy},
+};
+
+pub(crate) const PATH: &str = "/";
+
+#[derive(Template)]
+#[template(path = "staff/start.html")]
+struct Start {
+    document: Document,
+    staff: Staff,
+    base_url: String,
+    doors: [Door; 4],
+    payer_pages: [PayerPage; 4],
+    /// A request that makes a payment with a page.
+    curl: String,
+    /// The status word of payments that wait for their payer.
+    waiting: &'static str,
+}
+
+/// A part of the merchant's side.
+struct Door {
+    name: &'static str,
+    /// Seen from the sandbox's root.
+    path: &'static str,
+    text: &'static str,
+    /// Who gets in.
+    key: &'static str,
+}
+
+/// A page for payers.
+struct PayerPage {
+    path: &'static str,
+    text: &'static str,
+}
+
+const DOORS: [Door; 4] = [
+    Door {
+        name: "Dashboard",
+        path: Section::Transactions.path(),
+        text: "What happened: payments with each request and reply, schedules, an analysis, callbacks and their \
+            attempts.",
+        key: "With the merchant's login and password, which the sandbox prints when it starts.",
+    },
+    Door {
+        name: "Control",
+        path: Section::Control.path(),
+        text: "What is to happen: faults, switches, the clock, payments decided by hand, and a reset.",
+        key: "With the admin token, which is printed at the start, too.",
+    },
+    Door {
+        name: "API description",
+        path: Section::Api.path(),
+        text: "The nine endpoints and the admin interface: fields, rules, answers, and a curl line for each. \
+               For programs it is at /openapi.json.",
+        key: "Open to everybody.",
+    },
+    Door {
+        name: "Receiver",
+        path: Section::Receiver.path(),
+        text: "A callback URL for those who have none yet: it takes whatever comes and shows it.",
+        key: "Opens with the dashboard.",
+    },
+];
+
+const PAYER_PAGES: [PayerPage; 4] = [
+    PayerPage {
+        path: pages::pay_form::PATH,
+        text: "The hosted pay-form: card, MBank or MegaPay. Its link is payFormUrl.",
+    },
+    PayerPage { path: pages::three_ds::PATH, text: "A card's one-time password. Its link is ConfirmationUrl." },
+    PayerPage { path: pages::wallet::PATH, text: "A wallet's one-time password, after the pay-form." },
+    PayerPage { path: pages::qr::PATH, text: "What a phone opens when it scans the QR code." },
+];
+
+/// Shows it.
+pub(crate) fn page(state: &State) -> Response {
+    let base_url = state.public_url.clone();
+    let page = Start {
+        document: Document::at(PATH, Language::English),
+        staff: Staff::default(),
+        doors: DOORS,
+        payer_pages: PAYER_PAGES,
+        curl: curl(&base_url),
+        waiting: PaymentStatus::Created.as_str(),
+        base_url,
+    };
+    web::page(StatusCode::OK, Policy::Staff, &page)
+}
+
+fn curl(base_url: &str) -> String {
+    let url = format!("{base_url}{}", EndpointName::PayForm.path());
+    format!(
+        "curl -u \"$LOGIN:$PASSWORD\" {url} -d '{{\n  \"amount\": 99.50, \"serviceName\": \"Flower shop\",\n  \
+         \"callbackURL\": \"{base_url}/receiver/start\", \"returnURL\": \"{base_url}/\"\n}}'"
+    )
+}

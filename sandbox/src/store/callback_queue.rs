@@ -1,0 +1,274 @@
+//! Outbox: the queue of callbacks, written in the transaction of the change they tell of, and the record of every
+//! attempt to deliver one.
+
+use std::time::SystemTime;
+
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use crate::{
+    domain::clock,
+    faults::FaultName,
+    store::{self, StoreError, word::optional_word},
+};
+
+/// What stands for the error of a callback that a fault lost.
+const NEVER_SENT: &str = "never sent: a fault lost it";
+
+/// One attempt to deliver a callback.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallbackAttempt {
+    /// The payment's order number.
+    pub order_number: String,
+    /// The URL it was sent to.
+    pub target: String,
+    /// The JSON that was sent.
+    pub body: String,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    /// When it was sent.
+    pub at: SystemTime,
+    /// What the receiver answered, if it did.
+    pub http_status: Option<u16>,
+    /// Why there was no answer, if there was none.
+    pub error: Option<String>,
+    /// The fault that struck the callback, if one did.
+    pub fault: Option<FaultName>,
+}
+
+/// A callback whose time has come.
+pub(crate) struct DueCallback {
+    pub(crate) id: i64,
+    pub(crate) target: String,
+    pub(crate) body: String,
+    pub(crate) attempts: u32,
+    pub(crate) order_number: String,
+    /// When its time came.
+    pub(crate) due_at: i64,
+}
+
+/// How an attempt went.
+pub(crate) struct AttemptResult {
+    pub(crate) at: i64,
+    pub(crate) took_ms: Option<i64>,
+    pub(crate) http_status: Option<u16>,
+    pub(crate) error: Option<String>,
+    pub(crate) reply_head: Option<String>,
+    /// The first bytes of it.
+    pub(crate) reply_body: Option<String>,
+}
+
+/// A callback about to enter the queue.
+pub(crate) struct NewCallback<'a> {
+    pub(crate) payment_id: i64,
+    pub(crate) target: &'a str,
+    pub(crate) body: &'a str,
+    pub(crate) first_attempt: FirstAttempt,
+    pub(crate) fault: Option<FaultName>,
+}
+
+/// When a callback is sent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FirstAttempt {
+    At(i64),
+    /// Once the payment's next callback was delivered, or given up.
+    AfterTheNext,
+    Never,
+}
+
+/// Puts a callback into the queue.
+pub(crate) fn enqueue(transaction: &Transaction<'_>, new: &NewCallback<'_>) -> Result<(), StoreError> {
+    let next_attempt_at = match new.first_attempt {
+        FirstAttempt::At(at) => Some(at),
+        FirstAttempt::AfterTheNext | FirstAttempt::Never => None,
+    };
+    transaction
+        .prepare_cached(
+            "INSERT INTO callbacks (payment_id, target, body, next_attempt_at, fault, held_back)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute((
+            new.payment_id,
+            new.target,
+            new.body,
+            next_attempt_at,
+            new.fault.map(FaultName::as_str),
+            new.first_attempt == FirstAttempt::AfterTheNext,
+        ))?;
+    if new.first_attempt == FirstAttempt::Never {
+        // Recorded all the same, so that the log shows that the fault lost it.
+        let id = transaction.last_insert_rowid();
+        let result = AttemptResult {
+            at: store::stored_clock::now(transaction)?,
+            took_ms: None,
+            http_status: None,
+            error: Some(NEVER_SENT.to_owned()),
+            reply_head: None,
+            reply_body: None,
+        };
+        insert_attempt(transaction, id, 1, &result)?;
+    }
+    Ok(())
+}
+
+fn insert_attempt(
+    transaction: &Transaction<'_>,
+    callback_id: i64,
+    attempt: u32,
+    result: &AttemptResult,
+) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO callback_attempts (callback_id, attempt, at, http_status, error, took_ms, reply_head,
+                reply_body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute((
+            callback_id,
+            attempt,
+            result.at,
+            result.http_status,
+            &result.error,
+            result.took_ms,
+            &result.reply_head,
+            &result.reply_body,
+        ))?;
+    Ok(())
+}
+
+/// The ids of the callbacks whose time has come, oldest first.
+pub(crate) fn due(connection: &Connection, now: i64) -> Result<Vec<i64>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM callbacks WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at, id")?;
+    let due = statement.query_map([now], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(due)
+}
+
+/// A callback, if its time has come.
+pub(crate) fn if_due(connection: &Connection, id: i64, now: i64) -> Result<Option<DueCallback>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT c.target, c.body, c.attempts, p.order_number, c.next_attempt_at
+         FROM callbacks c JOIN payments p ON p.id = c.payment_id
+         WHERE c.id = ?1 AND c.next_attempt_at <= ?2",
+    )?;
+    let found = statement.query_row((id, now), |row| {
+        Ok(DueCallback {
+            id,
+            target: row.get(0)?,
+            body: row.get(1)?,
+            attempts: row.get(2)?,
+            order_number: row.get(3)?,
+            due_at: row.get(4)?,
+        })
+    });
+    Ok(found.optional()?)
+}
+
+/// When the next callback after `now` is due.
+pub(crate) fn next_due(connection: &Connection, now: i64) -> Result<Option<i64>, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT MIN(next_attempt_at) FROM callbacks WHERE next_attempt_at > ?1")?
+        .query_row([now], |row| row.get(0))?)
+}
+
+/// Records an attempt and when the next one is due, if there is to be one.
+pub(crate) fn record_attempt(
+    transaction: &Transaction<'_>,
+    callback: &DueCallback,
+    result: &AttemptResult,
+    next_attempt_at: Option<i64>,
+) -> Result<(), StoreError> {
+    let attempt = callback.attempts + 1;
+    insert_attempt(transaction, callback.id, attempt, result)?;
+    // Where another delivery was asked for while this one was under way, that one is still to come.
+    transaction
+        .prepare_cached(
+            "UPDATE callbacks SET attempts = ?2, next_attempt_at =
+                CASE next_attempt_at WHEN ?4 THEN ?3 ELSE next_attempt_at END
+             WHERE id = ?1",
+        )?
+        .execute((callback.id, attempt, next_attempt_at, callback.due_at))?;
+    if next_attempt_at.is_none() { release(transaction, callback.id) } else { Ok(()) }
+}
+
+/// Lets go of the payment's earlier callbacks that were held back until this one was done. A forged one is no callback
+/// of the payment's.
+fn release(transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached(
+            "UPDATE callbacks SET held_back = 0, next_attempt_at = ?2
+             WHERE held_back = 1 AND id < ?1
+                AND payment_id = (SELECT payment_id FROM callbacks WHERE id = ?1 AND fault IS NOT 'callback-forged')",
+        )?
+        .execute((id, store::stored_clock::now(transaction)?))?;
+    Ok(())
+}
+
+/// Every attempt so far, oldest first; of one order, where one is named.
+pub(crate) fn attempts(connection: &Connection, order: Option<&str>) -> Result<Vec<CallbackAttempt>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT p.order_number, c.target, c.body, a.attempt, a.at, a.http_status, a.error, c.fault
+         FROM callback_attempts a
+         JOIN callbacks c ON c.id = a.callback_id
+         JOIN payments p ON p.id = c.payment_id
+         WHERE ?1 IS NULL OR p.order_number = ?1 OR p.gateway_number = ?1
+         ORDER BY a.id",
+    )?;
+    let attempts = statement
+        .query_map([order], |row| {
+            Ok(CallbackAttempt {
+                order_number: row.get(0)?,
+                target: row.get(1)?,
+                body: row.get(2)?,
+                attempt: row.get(3)?,
+                at: clock::system_time(row.get(4)?),
+                http_status: row.get(5)?,
+                error: row.get(6)?,
+                fault: optional_word(row, "fault")?,
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(attempts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        settings::Database,
+        store::{Store, attempts},
+    };
+
+    const PAYMENT: &str =
+        "INSERT INTO payments (kind, order_number, gateway_number, currency, description, confirmation_page,
+        status, otp_attempts_left, created_at) VALUES ('card', 'A-1', 'g', 'KGS', '', 0, 'CHARGE', 3, 1)";
+
+    fn delivered() -> AttemptResult {
+        AttemptResult { at: 5, took_ms: None, http_status: Some(200), error: None, reply_head: None, reply_body: None }
+    }
+
+    #[test]
+    fn a_callback_that_is_wanted_again_while_it_is_under_way_is_sent_again() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        let due = store
+            .write(|transaction| {
+                transaction.execute(PAYMENT, ())?;
+                let new = NewCallback {
+                    payment_id: transaction.last_insert_rowid(),
+                    target: "http://127.0.0.1:9",
+                    body: "{}",
+                    first_attempt: FirstAttempt::At(5),
+                    fault: None,
+                };
+                enqueue(transaction, &new)?;
+                let now = store.clock.now_ms();
+                let first = if_due(transaction, 1, now)?.expect("due");
+                assert!(attempts::deliver_again(transaction, 1)?);
+                record_attempt(transaction, &first, &delivered(), None)?;
+                let again = if_due(transaction, 1, now + 1000)?.expect("due again");
+                record_attempt(transaction, &again, &delivered(), None)?;
+                if_due(transaction, 1, now + 1000)
+            })
+            .expect("written");
+        assert!(due.is_none(), "once more, and no more");
+    }
+}
