@@ -10,7 +10,7 @@ shop: ## A web shop that takes payments, with a sandbox of its own
 	@scripts/ci/ensure-tools cargo cc python3
 	@scripts/python/run-shop
 
-sandbox: ## The gateway's side with an invented history; its dashboard is at the address it prints
+sandbox: ## The gateway's side with an invented history; open the address that it prints
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
 

@@ -14,6 +14,8 @@ pub mod settings;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod ending;
+#[cfg(test)]
 mod fault;
 #[cfg(test)]
 mod line;

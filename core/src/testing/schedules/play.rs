@@ -14,10 +14,11 @@ use super::super::memory::{Memory, config};
 use super::{
     caught::caught,
     coverage::Coverage,
+    ending::Ending,
     line::{Line, Process},
     merchant::{Broken, Merchant, key_of},
     scene::{Disk, InMemory},
-    world::{End, World},
+    world::World,
 };
 use crate::{
     Gateway, PaymentError, PaymentRef, PollPolicy, WatchOutcome,
@@ -116,12 +117,12 @@ async fn settle(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Resul
 
 fn told_the_truth(
     key: &str,
-    books: Option<Option<End>>,
+    books: Option<Option<Ending>>,
     outcome: Result<WatchOutcome, PaymentError>,
 ) -> Result<(), Broken> {
     match (books, &outcome) {
-        (Some(Some(End::Charged)), Ok(WatchOutcome::Charged { .. }))
-        | (Some(Some(End::Rejected)), Ok(WatchOutcome::Rejected { .. }))
+        (Some(Some(Ending::Charged)), Ok(WatchOutcome::Charged { .. }))
+        | (Some(Some(Ending::Rejected)), Ok(WatchOutcome::Rejected { .. }))
         | (None, Err(PaymentError::DeadlineExpired { .. })) => Ok(()),
         _ => Err(format!("{key} is {books:?}, and its watch ended in {outcome:?}")),
     }

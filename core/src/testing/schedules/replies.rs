@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::memory::reply;
-use super::{fault::Fault, world::End};
+use super::{ending::Ending, fault::Fault};
 use crate::reply::Reply;
 
 pub(super) fn card(order: &str, token: Option<&str>) -> Reply {
@@ -39,10 +39,10 @@ pub(super) fn qr_data(transaction: &str) -> Reply {
     envelope("110", "CREATED", &json!({ "transaction_id": transaction, "qr_data": "https://memory.example/qr" }))
 }
 
-pub(super) fn status(order: &str, end: Option<End>) -> Reply {
+pub(super) fn status(order: &str, end: Option<Ending>) -> Reply {
     let word = match end {
-        Some(End::Charged) => "CHARGE",
-        Some(End::Rejected) => "Reject",
+        Some(Ending::Charged) => "CHARGE",
+        Some(Ending::Rejected) => "Reject",
         None => "PENDING",
     };
     envelope("200", "STATUS", &json!({ "orderNumber": order, "amount": 100, "status": word, "currency": "KGS" }))

@@ -11,6 +11,7 @@ use fastrand::Rng;
 use super::{
     super::requests,
     coverage::Coverage,
+    ending::Ending,
     line::Line,
     merchant::{Broken, Call, End, Pace, Scene},
     world::{self, World},
@@ -105,7 +106,7 @@ impl Scene for InMemory {
     fn made_page(&self, _page: &PayFormCreated) {}
 
     fn told_final(&self, key: &str, charged: bool) -> Result<(), Broken> {
-        let told = if charged { world::End::Charged } else { world::End::Rejected };
+        let told = if charged { Ending::Charged } else { Ending::Rejected };
         let books = self.world.payment(key).and_then(|payment| payment.end);
         if books == Some(told) { Ok(()) } else { Err(format!("{key} was said to be {told:?}, and is {books:?}")) }
     }

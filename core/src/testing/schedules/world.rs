@@ -10,18 +10,11 @@ use fastrand::Rng;
 use serde_json::Value;
 use strum::VariantArray;
 
-use super::{fault::Fault, replies};
+use super::{ending::Ending, fault::Fault, replies};
 use crate::reply::Reply;
 
 /// The one-time password of every payer.
 pub(super) const OTP: &str = "123456";
-
-/// How a payment ends once nothing keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Charged,
-    Rejected,
-}
 
 /// One payment. What is known of it under a reused number is added up: that is what must never happen.
 #[derive(Clone, Debug)]
@@ -29,10 +22,10 @@ pub(super) struct Payment {
     pub(super) gateway_number: String,
     pub(super) times_made: u32,
     pub(super) times_charged: u32,
-    pub(super) end: Option<End>,
+    pub(super) end: Option<Ending>,
     /// A mobile-bank payment is charged by its confirmation, not by itself.
     awaits_confirmation: bool,
-    planned: End,
+    planned: Ending,
 }
 
 /// What came of one call of a caller.
@@ -173,7 +166,7 @@ impl World {
 impl State {
     /// A number that was used before makes a second payment: the worst that a gateway can do with it.
     fn make(&mut self, call: usize, key: &str, awaits_confirmation: bool) -> Payment {
-        let planned = if self.rng.bool() { End::Charged } else { End::Rejected };
+        let planned = if self.rng.bool() { Ending::Charged } else { Ending::Rejected };
         let gateway_number = format!("G-{call}-{key}");
         let payment = self.payments.entry(key.to_owned()).or_insert(Payment {
             gateway_number,
@@ -191,11 +184,11 @@ impl State {
 
     /// A second confirmation is carried out, too.
     fn confirm(&mut self, call: usize, key: &str) -> Reply {
-        let Some(payment) = self.payments.get_mut(key).filter(|payment| payment.end != Some(End::Rejected)) else {
+        let Some(payment) = self.payments.get_mut(key).filter(|payment| payment.end != Some(Ending::Rejected)) else {
             return replies::refused(400, "no such payment");
         };
         payment.times_charged += 1;
-        payment.end = Some(End::Charged);
+        payment.end = Some(Ending::Charged);
         self.calls[call].effects += 1;
         replies::created(key)
     }
@@ -205,9 +198,9 @@ impl State {
         let done = self.rng.u8(..3) == 0;
         let Some(payment) = self.payments.get_mut(key) else { return replies::refused(404, "no such payment") };
         if payment.end.is_none() && ends && done {
-            let charged = payment.planned == End::Charged && !payment.awaits_confirmation;
+            let charged = payment.planned == Ending::Charged && !payment.awaits_confirmation;
             payment.times_charged += u32::from(charged) * payment.times_made;
-            payment.end = Some(if charged { End::Charged } else { End::Rejected });
+            payment.end = Some(if charged { Ending::Charged } else { Ending::Rejected });
         }
         replies::status(key, payment.end)
     }
