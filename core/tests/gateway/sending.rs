@@ -374,7 +374,7 @@ async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
 fn proxies_of_the_environment_are_used_only_when_asked_for() {
     let proxy = Server::replying(200, &Op::QrStatus.success_body());
     let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "in_a_process_with_a_proxy_in_its_environment"])
+        .args(["--exact", "sending::in_a_process_with_a_proxy_in_its_environment"])
         .env("http_proxy", proxy.url())
         .env_remove("no_proxy")
         .env_remove("NO_PROXY")
