@@ -6,6 +6,7 @@ mod callbacks;
 mod false_callbacks;
 mod outcomes;
 mod rules;
+mod schedules;
 mod sending;
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,7 +4,7 @@
 //!
 //! A schedule is made from its seed alone. `KASSA_SEED=17 cargo test -p kassa --lib schedules` plays one again;
 //! `KASSA_SCHEDULES=1000000` plays as many. The same merchants play over real sockets against the sandbox in
-//! `core/tests/schedules`; what both need is public under the feature `_internals`.
+//! `core/tests/gateway/schedules`; what both need is public under the feature `_internals`.
 
 pub mod caught;
 pub mod merchant;

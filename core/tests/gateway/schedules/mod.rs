@@ -3,16 +3,14 @@
 //! nobody is charged twice, and everybody is told the truth.
 //!
 //! A seed decides operations, faults, patience and kills. Their timing is left to the machine, so unlike the simulation
-//! in memory this is not deterministic. One seed again: `KASSA_SEED=17 cargo test -p kassa --test schedules`; another
-//! number of them: `KASSA_SCHEDULES=5000`.
+//! in memory this is not deterministic. One seed again: `KASSA_SEED=17 cargo test -p kassa --test gateway schedules`;
+//! another number of them: `KASSA_SCHEDULES=5000`.
 
 mod books;
 mod journal;
 mod killed;
 mod play;
 mod scene;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::{sync::Mutex, thread};
 
@@ -58,7 +56,7 @@ fn play_every(first: u64, end: u64, coverage: &Mutex<Coverage>) {
                 let mut coverage = coverage.lock().expect("nothing panics in there");
                 *coverage = covered.into_iter().fold(std::mem::take(&mut *coverage), counted);
             }
-            Err(broken) => panic!("{broken}\nagain: KASSA_SEED={seed} cargo test -p kassa --test schedules"),
+            Err(broken) => panic!("{broken}\nagain: KASSA_SEED={seed} cargo test -p kassa --test gateway schedules"),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
+use super::{
     journal::{Event, Journal, MARK},
     scene::play_merchants,
 };
@@ -17,7 +17,7 @@ use crate::{
 /// The environment variable that tells a child its seed and address.
 const TOLD_BY: &str = "KASSA_SCHEDULES_CHILD";
 /// The test in which a child plays.
-const TEST: &str = "a_process_that_is_killed";
+const TEST: &str = "schedules::a_process_that_is_killed";
 
 /// In the child: plays what the parent said, if there is one.
 pub async fn play_if_told() {

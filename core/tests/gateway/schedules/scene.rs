@@ -12,10 +12,8 @@ use kassa::{
 };
 use kassa_sandbox::{EndpointName, TEST_CARDS, TEST_PHONES};
 
-use crate::{
-    journal::{Event, Journal},
-    support,
-};
+use super::journal::{Event, Journal};
+use crate::support;
 
 /// Nobody listens there: every callback is read in the sandbox's books.
 const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";

@@ -17,7 +17,7 @@ use kassa::{
 use kassa_sandbox::{EndpointName, Fault, FaultName, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
 use tokio::runtime::Builder;
 
-use crate::{
+use super::{
     books,
     journal::{Event, Journal},
     killed::play_and_kill,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use kassa::_internals::schedules::merchant::Broken;
 use kassa_sandbox::{EndpointName, Payment, PaymentKind, PaymentStatus, Sandbox};
 
-use crate::journal::Event;
+use super::journal::Event;
 
 /// Compares the two. `by_payer` are the payments, by the gateway's number, that their payer decided, and not a
 /// merchant's call.
