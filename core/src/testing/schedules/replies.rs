@@ -1,6 +1,6 @@
 //! The bytes that come back.
 
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -26,13 +26,19 @@ pub(super) fn pay_form() -> Reply {
 }
 
 pub(super) fn qr_image() -> Reply {
+    static PICTURE: OnceLock<Vec<u8>> = OnceLock::new();
+    reply(200, PICTURE.get_or_init(white_picture))
+}
+
+/// Compressed once: thousands of replies carry it.
+fn white_picture() -> Vec<u8> {
     let mut png = Vec::new();
     let mut encoder = png::Encoder::new(&mut png, 400, 400);
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&vec![0; 400 * 50]));
     written.expect("a picture in memory");
-    reply(200, &png)
+    png
 }
 
 pub(super) fn qr_data(transaction: &str) -> Reply {
