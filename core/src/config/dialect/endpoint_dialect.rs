@@ -19,9 +19,7 @@ impl Overrides {
     }
 
     pub(super) fn set_pointers(&mut self, field: ReplyField, pointers: Vec<String>) {
-        if pointers == field.shown_pointers() {
-            self.pointers.remove(&field);
-        } else {
+        if pointers != field.shown_pointers() {
             self.pointers.insert(field, pointers);
         }
     }
