@@ -2,7 +2,9 @@
 //! it is linked once and the tests that wait do so side by side.
 
 mod against_the_sandbox;
+mod alone;
 mod callbacks;
+mod crowd;
 mod false_callbacks;
 mod outcomes;
 mod rules;

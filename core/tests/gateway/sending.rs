@@ -18,7 +18,10 @@ use kassa::{
     BlockingGateway, Callback, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentKind, PaymentRef, Proxy,
 };
 
-use crate::support::{self, Answer, Op, Server, reply, reply_with};
+use crate::{
+    alone,
+    support::{self, Answer, Op, Server, reply, reply_with},
+};
 
 #[tokio::test]
 async fn payments_go_over_fresh_connections_and_queries_share_them() {
@@ -373,23 +376,13 @@ async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
 #[test]
 fn proxies_of_the_environment_are_used_only_when_asked_for() {
     let proxy = Server::replying(200, &Op::QrStatus.success_body());
-    let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "sending::in_a_process_with_a_proxy_in_its_environment"])
-        .env("http_proxy", proxy.url())
-        .env_remove("no_proxy")
-        .env_remove("NO_PROXY")
-        .env("KASSA_TEST_CHILD", "1")
-        .output()
-        .unwrap();
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    alone::run("sending::in_a_process_with_a_proxy_in_its_environment", &[("http_proxy", &proxy.url())]);
     assert_eq!(proxy.received().len(), 1);
 }
 
 #[test]
+#[ignore = "run by proxies_of_the_environment_are_used_only_when_asked_for"]
 fn in_a_process_with_a_proxy_in_its_environment() {
-    if std::env::var_os("KASSA_TEST_CHILD").is_none() {
-        return;
-    }
     // Nothing listens there; only the proxy can answer.
     let direct = GatewayConfig::new("http://127.0.0.1:1", kassa::Credentials::basic("a", "b"));
     let ask = |config| BlockingGateway::new(config).unwrap().qr_status("tx");

@@ -1,7 +1,5 @@
 //! Load test with fault injection: two thousand payments at once, while one exchange in twenty goes wrong, and no leak
-//! of memory or sockets. This file holds one test, because it measures its whole process.
-
-mod support;
+//! of memory or sockets.
 
 use std::{alloc::System, collections::HashMap, time::Duration};
 
@@ -13,7 +11,9 @@ use kassa::{
 };
 use kassa_sandbox::{DecisionError, Fault, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
 
-/// Counts the bytes that are in use.
+use crate::{alone, support};
+
+/// Counts the bytes that are in use. Only the crowd looks at it.
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
@@ -42,8 +42,15 @@ enum End {
     NeverMade,
 }
 
+/// What it measures (memory, sockets) belongs to a whole process, so the test runs in one of its own.
+#[test]
+fn two_thousand_payments_at_once_are_all_accounted_for() {
+    alone::run("crowd::alone_in_its_process", &[]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_thousand_payments_at_once_are_all_accounted_for() {
+#[ignore = "run by two_thousand_payments_at_once_are_all_accounted_for"]
+async fn alone_in_its_process() {
     // Each payment has a connection of its own, and both of its ends are in this process.
     let allowed = rlimit::increase_nofile_limit(3 * PAYMENTS as u64).unwrap();
     assert!(
