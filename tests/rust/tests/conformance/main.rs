@@ -30,7 +30,7 @@ use std::{
 use vectors::Vector;
 
 /// Most vectors wait for sockets and pauses, so many of them share a core.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 64;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
