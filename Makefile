@@ -1,6 +1,6 @@
 # The commands a newcomer needs: demo, shop, sandbox, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox help test test-rust test-sandbox test-python test-kotlin test-swift soak fuzz sanitize wheel sdist jar bench lint
+.PHONY: demo shop sandbox help test packages test-rust test-sandbox test-python test-kotlin test-swift soak fuzz sanitize wheel sdist jar bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/ci/ensure-tools cargo cc
@@ -17,13 +17,19 @@ sandbox: ## The gateway's side with an invented history; open the address that i
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Many tests wait for sockets and pages, so two languages are tested at once. What each prints comes when it ends, where make can do that.
+SIDE_BY_SIDE = $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 test: ## Everything there is
-	@scripts/ci/ensure-tools cargo cc
+	@scripts/ci/ensure-tools cargo cc python3 chromium javac mvn strip
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
-	@$(MAKE) --no-print-directory test-python
-	@$(MAKE) --no-print-directory test-kotlin
-	@$(MAKE) --no-print-directory test-swift
+	@echo "the packages for Python, Kotlin and Swift, two at a time"
+	@$(SIDE_BY_SIDE) test-python test-kotlin test-swift
+
+packages: ## What users install: wheel, sdist and jar
+	@scripts/ci/ensure-tools cargo cc python3 javac mvn strip
+	@$(SIDE_BY_SIDE) wheel sdist jar
 
 test-rust: ## The core and the checkout
 	@scripts/ci/ensure-tools cargo cc
