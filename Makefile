@@ -18,7 +18,7 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Many tests wait for sockets and pages, so two languages are tested at once. What each prints comes when it ends, where make can do that.
-SIDE_BY_SIDE = $(MAKE) --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--jobs 2) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
 	@scripts/ci/ensure-tools cargo cc python3 chromium javac mvn strip
