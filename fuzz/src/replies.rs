@@ -53,15 +53,18 @@ pub fn to_every_operation(body: &[u8], dialect: &Arc<Dialect>) {
 }
 
 fn reply(operation: u8, http_status: u16, body: &[u8], dialect: Arc<Dialect>) {
-    let lists_refusals = lists_refusals(&dialect);
+    let lists_refusals = lists(&dialect, "refusal_codes");
+    let lists_undecided = lists(&dialect, "unknown_codes") || lists(&dialect, "duplicate_codes");
     let gateway = gateway_replying(http_status, body, dialect).expect("a gateway");
-    let case = Case { http_status, body, lists_refusals };
+    let case = Case { http_status, body, lists_refusals, lists_undecided };
     RUNTIME.with(|runtime| runtime.block_on(call(&gateway, operation, &case)));
 }
 
-fn lists_refusals(dialect: &Dialect) -> bool {
+/// Whether the dialect has a code in a list of this name.
+fn lists(dialect: &Dialect, name: &str) -> bool {
     let text: String = dialect.to_json().split_whitespace().collect();
-    text.split(r#""refusal_codes":["#).skip(1).any(|codes| !codes.starts_with(']'))
+    let list = format!(r#""{name}":["#);
+    text.split(&list).skip(1).any(|codes| !codes.starts_with(']'))
 }
 
 /// What came back, and how it was read.
@@ -69,6 +72,8 @@ struct Case<'a> {
     http_status: u16,
     body: &'a [u8],
     lists_refusals: bool,
+    /// Codes that leave the outcome open.
+    lists_undecided: bool,
 }
 
 /// What was sent, as far as it matters to what may be said of it.
@@ -119,19 +124,41 @@ impl Case<'_> {
         let is_refused = matches!(error, PaymentError::Refused { .. });
         assert!(!is_refused || self.can_refuse(sent), "HTTP {http_status} is no verdict: {error}");
         let moves_money = !matches!(sent, Sent::Making | Sent::Question);
-        let may_have_moved = moves_money && matches!(http_status, 200..=399 | 408 | 409 | 500..) && !is_refused;
-        assert_eq!(error.payment_may_exist(), may_have_moved, "HTTP {http_status}: {error}");
+        match self.may_have_moved() {
+            _ if !moves_money => assert!(!error.payment_may_exist(), "HTTP {http_status}: {error}"),
+            Some(may) => assert_eq!(error.payment_may_exist(), may && !is_refused, "HTTP {http_status}: {error}"),
+            None => {}
+        }
     }
 
-    /// Where a reply can be a verdict. A question is refused by its HTTP status alone: what was asked about is another
-    /// matter.
+    /// Whether an error means that money may have moved; nothing where that rests on what the reply says.
+    fn may_have_moved(&self) -> Option<bool> {
+        let can_be_the_gateways = self.is_object();
+        match self.http_status {
+            200..=399 | 408 | 409 | 500.. => Some(true),
+            _ if can_be_the_gateways => None,
+            401 | 404 | 405 | 407 | 413 | 414 | 415 | 421 | 426 | 429 | 431 => Some(false),
+            400..=499 => Some(true),
+            _ => None,
+        }
+    }
+
+    fn is_object(&self) -> bool {
+        serde_json::from_slice::<serde_json::Value>(self.body).is_ok_and(|value| value.is_object())
+    }
+
+    /// Where a reply can be a verdict: in the gateway's envelope, or by a status that is said before anything is done.
     fn can_refuse(&self, sent: Sent) -> bool {
         match (self.http_status, sent) {
-            (200..=299, Sent::Question) => false,
+            (200..=299, Sent::Question) => self.lists_undecided,
+            (200..=299, Sent::Making) => self.lists_refusals || self.lists_undecided,
             (200..=299, _) => self.lists_refusals,
-            (401 | 403 | 429, _) => false,
+            (401 | 429, _) => false,
             (408 | 409, Sent::Card | Sent::Otp | Sent::Money) => false,
-            (400..=499, _) => true,
+            (403, Sent::Making) => true,
+            (403, _) => false,
+            (408 | 409 | 413 | 414 | 415 | 421 | 426 | 431, _) | (400..=499, Sent::Making) => true,
+            (400..=499, _) => self.is_object(),
             _ => false,
         }
     }

@@ -65,6 +65,7 @@ def on_error(error: kassa.PaymentError) -> str:
     assert_type(error.payment_may_exist, bool)
     assert_type(error.kind, str)
     assert_type(error.is_retryable, bool)
+    assert_type((error.http_status, error.code, error.body), tuple[int | None, str | None, str | None])
     match error:
         case kassa.Invalid(violations):
             assert_type(violations, tuple[kassa.Violation, ...])
@@ -75,7 +76,7 @@ def on_error(error: kassa.PaymentError) -> str:
             assert_type(retry_after, timedelta | None)
         case kassa.Refused(code, http_status=http_status, reason=reason, body=body):
             assert_type(code, str | None)
-            assert_type(http_status, int)
+            assert_type(http_status, int | None)
             return f"{reason}{body}"
         case kassa.OutcomeUnknown(payment):
             return str(assert_type(payment, kassa.PaymentRef))

@@ -32,11 +32,12 @@ REPORT = kassa.StatusReport(kassa.PaymentStatus.other("HOLD"), raw="{}")
 EVERY_ERROR = [
     kassa.Invalid((kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),)),
     kassa.Misconfigured("base_url is not a URL"),
-    kassa.Unauthorized("HTTP 401"),
-    kassa.Unavailable("HTTP 429", timedelta(seconds=7)),
+    kassa.Misconfigured("HTTP 404", 404, None, "<html>"),
+    kassa.Unauthorized("HTTP 403", 403, "E", "{}"),
+    kassa.Unavailable("HTTP 429", timedelta(seconds=7), 429, "L", "{}"),
     kassa.Refused(402, "51", "no money", "{}"),
-    kassa.OutcomeUnknown(kassa.PaymentRef.card("o-1"), "reset", "5", "who knows", "{}"),
-    kassa.Unexpected("no status", "{}"),
+    kassa.OutcomeUnknown(kassa.PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
+    kassa.Unexpected("no status", 200, "0", "{}"),
     kassa.DeadlineExpired(REPORT),
     kassa.DeadlineExpired(),
 ]

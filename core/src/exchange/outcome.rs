@@ -9,13 +9,14 @@
 use std::time::Duration;
 
 use crate::{
+    config::dialect::code_list::CodeList,
     operations::operation::{Effect, Operation},
     reply::{
         Reply,
         reader::{NotAnAnswer, ReplyReader},
     },
     transport::Failure,
-    values::error::PaymentError,
+    values::{error::PaymentError, payment_ref::PaymentRef},
 };
 
 /// Whether to retry: whether the same request may be sent again, and how long the gateway asked to wait
@@ -45,14 +46,18 @@ pub(crate) fn again(effect: &Effect, came_back: &Result<Reply, Failure>) -> Agai
 /// The outcome where no reply came.
 pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {
-        (Failure::Misconfigured { detail }, _) => PaymentError::Misconfigured { detail },
-        (Failure::NotConnected { detail }, _) => PaymentError::Unavailable { detail, retry_after: None },
-        (Failure::Lost { detail }, Effect::MovesMoney(payment)) => {
-            PaymentError::OutcomeUnknown { payment: payment.into(), code: None, reason: None, detail, body: None }
+        (Failure::Misconfigured { detail }, _) => PaymentError::misconfigured(detail),
+        (Failure::NotConnected { detail }, _) | (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
+            PaymentError::unreached(detail)
         }
-        (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
-            PaymentError::Unavailable { detail, retry_after: None }
-        }
+        (Failure::Lost { detail }, Effect::MovesMoney(payment)) => PaymentError::OutcomeUnknown {
+            payment: payment.into(),
+            http_status: None,
+            code: None,
+            reason: None,
+            detail,
+            body: None,
+        },
     }
 }
 
@@ -63,81 +68,139 @@ pub(crate) fn with_reply<O: Operation>(
     reply: &Reply,
     reader: &ReplyReader<'_>,
 ) -> Result<O::Answer, PaymentError> {
-    let verdict = Verdict { reply, reader };
-    let problem = match reply.http_status {
+    let contradictions = reader.contradictions(&operation.sent(reader.dialect()));
+    let exchange = Exchange { operation, reply, reader, is_about_this: contradictions.is_empty() };
+    let verdict = match reply.http_status {
         200..=299 => match operation.read(reader) {
-            Ok(answer) => return Ok(answer),
-            Err(problem) => return Err(verdict.not_an_answer(operation, effect, problem)),
+            Ok(answer) if exchange.is_about_this => return Ok(answer),
+            Ok(_) => Verdict::Unsettled(about_another(&contradictions)),
+            Err(problem) => unsuccessful(&effect, reader, problem),
         },
-        401 | 403 => return Err(verdict.unauthorized()),
-        404 | 405 | 407 if !reader.has_envelope() => return Err(verdict.not_the_gateway()),
-        429 => return Err(verdict.unavailable()),
-        408 | 409 if matches!(effect, Effect::MovesMoney(_)) => "does not tell whether the payment was made",
-        400..=499 => return Err(verdict.refused()),
-        500.. if !matches!(effect, Effect::MovesMoney(_)) => return Err(verdict.unavailable()),
-        500.. => "does not tell whether the payment was made",
-        300..=399 => "is a redirect, which is never followed",
-        _ => "is not a final reply",
+        status => unsuccessful_status(status, &effect, reader),
     };
-    let detail = format!("HTTP {} {problem}", reply.http_status);
-    Err(verdict.unsettled(operation, effect, detail))
+    Err(match (verdict, &effect) {
+        // A refusal of another payment says nothing of this one.
+        (Verdict::Refused, Effect::MovesMoney(_)) if !exchange.is_about_this => {
+            exchange.error(Verdict::Unsettled(about_another(&contradictions)), effect)
+        }
+        (verdict, _) => exchange.error(verdict, effect),
+    })
+}
+
+fn about_another(contradictions: &[&str]) -> String {
+    format!("the reply is about another payment, by its {}", contradictions.join(" and "))
+}
+
+/// What a reply that is no answer means for the caller.
+enum Verdict {
+    Unauthorized,
+    NotTheGateway,
+    Unavailable,
+    Refused,
+    /// No verdict that can be trusted: an unknown outcome where money could move, else an answer that is not understood.
+    Unsettled(String),
+}
+
+/// An HTTP status of success, but a body that is none.
+fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer) -> Verdict {
+    match effect {
+        Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Verdict::Refused,
+        Effect::Creates | Effect::Asks if has_undecided_code(reader) => Verdict::Refused,
+        _ => Verdict::Unsettled(problem.detail),
+    }
+}
+
+/// Any HTTP status but one of success. An error that does not come from the gateway itself may have been said by a
+/// proxy or a firewall after the gateway had acted, so it is believed only where such a status is said before that.
+fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -> Verdict {
+    let unsettled = |problem: &str| Verdict::Unsettled(format!("HTTP {status} {problem}"));
+    let moves_money = matches!(effect, Effect::MovesMoney(_));
+    let has_envelope = reader.has_envelope();
+    match status {
+        400..=499 if moves_money && has_undecided_code(reader) => {
+            unsettled("does not tell whether the payment was made")
+        }
+        401 => Verdict::Unauthorized,
+        403 if has_envelope => Verdict::Unauthorized,
+        404 | 405 | 407 if !has_envelope => Verdict::NotTheGateway,
+        408 | 409 if moves_money => unsettled("does not tell whether the payment was made"),
+        429 => Verdict::Unavailable,
+        // Said of a request's form, before it is acted on: by the gateway or by what stands before it.
+        408 | 409 | 413 | 414 | 415 | 421 | 426 | 431 => Verdict::Refused,
+        400..=499 if has_envelope => Verdict::Refused,
+        400..=499 => match effect {
+            Effect::MovesMoney(_) => {
+                unsettled("is not from the gateway, so it does not tell whether the payment was made")
+            }
+            Effect::Creates => Verdict::Refused,
+            Effect::Asks => Verdict::Unavailable,
+        },
+        500.. if moves_money => unsettled("does not tell whether the payment was made"),
+        500.. => Verdict::Unavailable,
+        300..=399 => unsettled("is a redirect, which is never followed"),
+        _ => unsettled("is not a final reply"),
+    }
+}
+
+/// A code by which the gateway itself leaves open whether there is a payment.
+fn has_undecided_code(reader: &ReplyReader<'_>) -> bool {
+    reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
 }
 
 /// True where there is no such endpoint: HTTP 404 or 405 without the gateway's envelope.
 pub(crate) fn is_no_such_endpoint(error: &PaymentError) -> bool {
-    let PaymentError::Misconfigured { detail } = error else { return false };
-    detail.starts_with("HTTP 404") || detail.starts_with("HTTP 405")
+    matches!(error, PaymentError::Misconfigured { http_status: Some(404 | 405), .. })
 }
 
-/// The errors that a reply can end in.
-struct Verdict<'a> {
+/// A request with its reply: what the errors are made of.
+struct Exchange<'a, O> {
+    operation: &'a O,
     reply: &'a Reply,
     reader: &'a ReplyReader<'a>,
+    is_about_this: bool,
 }
 
-impl Verdict<'_> {
-    /// An HTTP status of success, but a body that is none.
-    fn not_an_answer<O: Operation>(&self, operation: &O, effect: Effect, problem: NotAnAnswer) -> PaymentError {
-        if self.reader.is_refusal() && !matches!(effect, Effect::Asks) {
-            return self.refused();
-        }
-        self.unsettled(operation, effect, problem.detail)
-    }
-
-    /// No verdict that can be trusted.
-    fn unsettled<O: Operation>(&self, operation: &O, effect: Effect, detail: String) -> PaymentError {
-        match effect {
-            Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
-                payment: operation.enrich(payment, self.reader).into(),
-                code: self.reader.code(),
-                reason: self.reader.reason(),
-                detail,
-                body: Some(self.reader.raw()),
+impl<O: Operation> Exchange<'_, O> {
+    fn error(&self, verdict: Verdict, effect: Effect) -> PaymentError {
+        let (http_status, code, body) = (self.reply.http_status, self.reader.code(), self.reader.raw());
+        match verdict {
+            Verdict::Unauthorized => {
+                PaymentError::Unauthorized { detail: self.status_and_words(), http_status, code, body }
+            }
+            Verdict::NotTheGateway => PaymentError::Misconfigured {
+                detail: format!(
+                    "{}, and not from the gateway: check the base URL and any proxy",
+                    self.status_and_words()
+                ),
+                http_status: Some(http_status),
+                code,
+                body: Some(body),
             },
-            Effect::Creates | Effect::Asks => PaymentError::Unexpected { detail, body: self.reader.raw() },
+            Verdict::Unavailable => PaymentError::Unavailable {
+                detail: self.status_and_words(),
+                retry_after: self.reply.retry_after,
+                http_status: Some(http_status),
+                code,
+                body: Some(body),
+            },
+            Verdict::Refused => PaymentError::Refused { http_status, code, reason: self.reader.reason(), body },
+            Verdict::Unsettled(detail) => match effect {
+                Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
+                    payment: self.what_to_ask_about(payment).into(),
+                    http_status: Some(http_status),
+                    code,
+                    reason: self.reader.reason(),
+                    detail,
+                    body: Some(body),
+                },
+                Effect::Creates | Effect::Asks => PaymentError::Unexpected { detail, http_status, code, body },
+            },
         }
     }
 
-    fn refused(&self) -> PaymentError {
-        PaymentError::Refused {
-            http_status: self.reply.http_status,
-            code: self.reader.code(),
-            reason: self.reader.reason(),
-            body: self.reader.raw(),
-        }
-    }
-
-    fn unauthorized(&self) -> PaymentError {
-        PaymentError::Unauthorized { detail: self.status_and_words() }
-    }
-
-    fn not_the_gateway(&self) -> PaymentError {
-        let detail = format!("{}, and not from the gateway: check the base URL and any proxy", self.status_and_words());
-        PaymentError::Misconfigured { detail }
-    }
-
-    fn unavailable(&self) -> PaymentError {
-        PaymentError::Unavailable { detail: self.status_and_words(), retry_after: self.reply.retry_after }
+    /// The numbers in a reply about another payment would lead to that one.
+    fn what_to_ask_about(&self, payment: PaymentRef) -> PaymentRef {
+        if self.is_about_this { self.operation.enrich(payment, self.reader) } else { payment }
     }
 
     fn status_and_words(&self) -> String {

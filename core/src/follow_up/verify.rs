@@ -123,8 +123,9 @@ fn is_charged_qr_payment(
     let error = match answer {
         Ok(StatusReport { status: PaymentStatus::Charged, .. }) => return Ok(true),
         Ok(StatusReport { status: PaymentStatus::Rejected, .. }) => return Ok(false),
-        Ok(StatusReport { status: PaymentStatus::Other(word), raw: body, .. }) => {
-            PaymentError::Unexpected { detail: format!("the reply has the status {word:?}"), body }
+        Ok(StatusReport { status: PaymentStatus::Other(word), raw: body, code, .. }) => {
+            let detail = format!("the reply has the status {word:?}");
+            PaymentError::Unexpected { detail, http_status: 200, code, body }
         }
         Err(error) => error,
     };
@@ -144,8 +145,8 @@ fn is_not_known(error: &PaymentError, endpoint: EndpointDialect<'_>) -> bool {
 
 fn could_not_be_checked(mut error: PaymentError) -> PaymentError {
     if let PaymentError::Unexpected { detail, .. }
-    | PaymentError::Misconfigured { detail }
-    | PaymentError::Unauthorized { detail }
+    | PaymentError::Misconfigured { detail, .. }
+    | PaymentError::Unauthorized { detail, .. }
     | PaymentError::Unavailable { detail, .. } = &mut error
     {
         detail.insert_str(0, "it could not be checked whether the number is that of a QR payment: ");

@@ -85,8 +85,9 @@ pub enum WatchOutcome {
 /// Polls the status of one payment: a query at once, then one every interval, one at a time, until the payment is
 /// charged or rejected.
 ///
-/// Failed queries, "not found" and reports about another payment are reported and end nothing; wrong credentials and a
-/// wrong configuration do. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway
+/// Failed queries, "not found" and reports about another payment are reported and end nothing. Wrong credentials and a
+/// wrong configuration do, where three queries in a row end in them: one odd reply (a firewall's page, a captive portal's
+/// certificate) does not. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway
 /// delays the next query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
@@ -117,12 +118,16 @@ impl std::fmt::Debug for Shared {
     }
 }
 
+/// How many queries in a row must end in `Unauthorized` or `Misconfigured` before the watch does.
+const HOPELESS_IN_A_ROW: u32 = 3;
+
 #[derive(Default)]
 struct Progress {
     deadline: Option<Instant>,
     due: Option<Instant>,
     under_way: Option<UnderWay>,
     last: Option<StatusReport>,
+    hopeless_in_a_row: u32,
     end: Option<Result<WatchOutcome, PaymentError>>,
 }
 
@@ -174,7 +179,7 @@ impl StatusWatch {
     ///
     /// # Errors
     /// [`PaymentError::DeadlineExpired`] where the payment was still open, [`PaymentError::Unauthorized`] and
-    /// [`PaymentError::Misconfigured`] where asking on is useless. None of them says that the payment failed.
+    /// [`PaymentError::Misconfigured`] where asking on is useless: three times in a row, or the gateway was closed. None of them says that the payment failed.
     pub async fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
         loop {
             // The lock is released between reports, so that other waiters get theirs.
@@ -271,13 +276,15 @@ impl Shared {
         answer: Result<StatusReport, PaymentError>,
     ) -> Result<WatchReport, PaymentError> {
         let mut due = self.tick_after(started);
-        let report = match answer.and_then(|report| self.about_this_payment(report)) {
+        let answer = answer.and_then(|report| self.about_this_payment(report));
+        progress.hopeless_in_a_row = if is_hopeless(&answer) { progress.hopeless_in_a_row + 1 } else { 0 };
+        let report = match answer {
             Ok(report) => {
                 progress.last = Some(report.clone());
                 progress.end = final_outcome(&report).map(Ok);
                 WatchReport::Status { report }
             }
-            Err(error @ (PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. })) => {
+            Err(error) if progress.hopeless_in_a_row >= HOPELESS_IN_A_ROW || !self.engine.is_usable() => {
                 progress.end = Some(Err(error.clone()));
                 return Err(error);
             }
@@ -297,7 +304,7 @@ impl Shared {
         match &report.order_number {
             Some(number) if !self.payment.may_be_called(number) => {
                 let detail = format!("the reply is about another payment, {number}");
-                Err(PaymentError::Unexpected { detail, body: report.raw })
+                Err(PaymentError::Unexpected { detail, http_status: 200, code: report.code, body: report.raw })
             }
             _ => Ok(report),
         }
@@ -310,6 +317,10 @@ impl Shared {
         let ticks = passed.div_ceil(interval.as_nanos()).max(1);
         after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
     }
+}
+
+fn is_hopeless(answer: &Result<StatusReport, PaymentError>) -> bool {
+    matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }))
 }
 
 fn final_outcome(report: &StatusReport) -> Option<WatchOutcome> {

@@ -9,10 +9,10 @@ use time::{Date, Month, OffsetDateTime};
 
 use super::payer_page::payer_page;
 use crate::{
-    config::{endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::{
-        reader::{NotAnAnswer, ReplyReader},
+        reader::{NotAnAnswer, ReplyReader, Sent},
         redact::Redactor,
     },
     values::{
@@ -155,6 +155,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
         ReplyField::Code,
         ReplyField::Reason,
         ReplyField::Status,
+        ReplyField::OrderNumber,
         ReplyField::Amount,
         ReplyField::Currency,
         ReplyField::GatewayNumber,
@@ -220,6 +221,10 @@ impl Operation for CardPayment {
         let (pan, cvc) = self.card.secrets();
         redactor.hide_pan(pan);
         redactor.hide_value(cvc);
+    }
+
+    fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
+        Sent { order_numbers: vec![&self.order_number], amounts: vec![self.amount], currency: Some(&self.currency) }
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {

@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use crate::{
-    config::{endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::{
-        reader::{NotAnAnswer, ReplyReader},
+        reader::{NotAnAnswer, ReplyReader, Sent},
         redact::Redactor,
     },
     values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule},
@@ -72,7 +72,13 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "mbank_confirm",
     method: Method::POST,
     path: "api/v1.1.0/mbank/confirm",
-    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::Status, ReplyField::GatewayNumber],
+    reply_fields: &[
+        ReplyField::Code,
+        ReplyField::Reason,
+        ReplyField::Status,
+        ReplyField::OrderNumber,
+        ReplyField::GatewayNumber,
+    ],
     success_codes: &[],
 };
 
@@ -106,6 +112,10 @@ impl Operation for MbankConfirm {
 
     fn hide_secrets(&self, redactor: &mut Redactor) {
         redactor.hide_value(self.otp.clone());
+    }
+
+    fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
+        Sent { order_numbers: vec![&self.order_number], ..Sent::default() }
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<GatewayReply, NotAnAnswer> {

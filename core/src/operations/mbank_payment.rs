@@ -5,11 +5,11 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::{
-    config::{endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
+    reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
-        error::PaymentError, order_number::advice_on_characters, payment_ref::PaymentRef, rules::Checks,
+        error::PaymentError, money::KGS, order_number::advice_on_characters, payment_ref::PaymentRef, rules::Checks,
         violation::Advice,
     },
 };
@@ -60,6 +60,8 @@ pub struct MbankPaymentCreated {
     pub code: Option<String>,
     /// The gateway's own words, where there are any.
     pub reason: Option<String>,
+    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    pub status: Option<String>,
     /// The whole reply, with secrets masked.
     pub raw: String,
 }
@@ -79,7 +81,15 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "mbank_payment",
     method: Method::POST,
     path: "api/v1.1.0/mbank/pay",
-    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::Status, ReplyField::GatewayNumber],
+    reply_fields: &[
+        ReplyField::Code,
+        ReplyField::Reason,
+        ReplyField::Status,
+        ReplyField::OrderNumber,
+        ReplyField::Amount,
+        ReplyField::Currency,
+        ReplyField::GatewayNumber,
+    ],
     success_codes: &[],
 };
 
@@ -116,6 +126,10 @@ impl Operation for MbankPayment {
         })
     }
 
+    fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
+        Sent { order_numbers: vec![&self.order_number], amounts: vec![self.amount_som.into()], currency: Some(KGS) }
+    }
+
     fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {
         reply.accepted()?;
         let named = reply.dialect().mbank_identifier();
@@ -125,6 +139,7 @@ impl Operation for MbankPayment {
             identifier: reply.identifier_at(pointers),
             code: reply.code(),
             reason: reply.reason(),
+            status: reply.shown(ReplyField::Status),
             raw: reply.raw(),
         })
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, gateway_config::StatusQueryForm},
     reply::{
-        reader::{NotAnAnswer, ReplyReader},
+        reader::{NotAnAnswer, ReplyReader, Sent},
         redact::Redactor,
     },
     values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::SecretBytes},
@@ -32,6 +32,11 @@ pub(crate) trait Operation {
 
     /// Redaction: names the secrets that the gateway may echo.
     fn hide_secrets(&self, _redactor: &mut Redactor) {}
+
+    /// What a reply must not contradict.
+    fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
+        Sent::default()
+    }
 
     /// Reads a reply with a success status.
     fn read(&self, reply: &ReplyReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
@@ -77,8 +82,8 @@ impl RequestParts {
     /// A JSON body. It is made in one piece that is wiped after use (zeroization).
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, PaymentError> {
         let mut body = SecretBytes::with_capacity(512);
-        serde_json::to_writer(&mut body, value).map_err(|problem| PaymentError::Misconfigured {
-            detail: format!("the request could not be written as JSON: {problem}"),
+        serde_json::to_writer(&mut body, value).map_err(|problem| {
+            PaymentError::misconfigured(format!("the request could not be written as JSON: {problem}"))
         })?;
         Ok(Self { query: None, body: Some(body) })
     }

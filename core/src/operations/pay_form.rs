@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::payer_page::payer_page;
 use crate::{
-    config::{endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
+    reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
         error::PaymentError,
-        money::ExactNumber,
+        money::{ExactNumber, KGS},
         rules::Checks,
         violation::{Advice, AdviceTopic},
     },
@@ -80,7 +80,13 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "pay_form",
     method: Method::POST,
     path: "api/v1.1.0/pay-form",
-    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::PayFormUrl],
+    reply_fields: &[
+        ReplyField::Code,
+        ReplyField::Reason,
+        ReplyField::Amount,
+        ReplyField::Currency,
+        ReplyField::PayFormUrl,
+    ],
     success_codes: &[],
 };
 
@@ -111,6 +117,10 @@ impl Operation for PayForm {
             callback_url: &self.callback_url,
             return_url: &self.return_url,
         })
+    }
+
+    fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
+        Sent { amounts: vec![self.amount], currency: Some(KGS), ..Sent::default() }
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<PayFormCreated, NotAnAnswer> {

@@ -4,9 +4,9 @@ use http::Method;
 
 use super::qr_payment::QrPayment;
 use crate::{
-    config::{endpoint::Endpoint, reply_field::ReplyField},
+    config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
+    reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks},
 };
 
@@ -33,7 +33,14 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
     name: "qr_data",
     method: Method::POST,
     path: "gen/qr/dynamic/data",
-    reply_fields: &[ReplyField::Code, ReplyField::Reason, ReplyField::QrPayload, ReplyField::TransactionId],
+    reply_fields: &[
+        ReplyField::Code,
+        ReplyField::Reason,
+        ReplyField::Amount,
+        ReplyField::Currency,
+        ReplyField::QrPayload,
+        ReplyField::TransactionId,
+    ],
     success_codes: &[],
 };
 
@@ -56,6 +63,10 @@ impl Operation for QrDataRequest {
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
         self.0.parts()
+    }
+
+    fn sent(&self, dialect: &Dialect) -> Sent<'_> {
+        self.0.sent(dialect)
     }
 
     /// JSON of any shape will do.

@@ -4,8 +4,15 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::{
+    config::dialect::{Dialect, QrAmountUnit},
     operations::operation::RequestParts,
-    values::{error::PaymentError, rules::Checks, violation::Rule},
+    reply::reader::Sent,
+    values::{
+        error::PaymentError,
+        money::{KGS, tyiyn_to_som},
+        rules::Checks,
+        violation::Rule,
+    },
 };
 
 /// A request for a dynamic QR code.
@@ -47,6 +54,16 @@ impl QrPayment {
         if let Some(callback_url) = &self.callback_url {
             checks.http_url("callback_url", callback_url);
         }
+    }
+
+    /// The unit of amounts in QR replies is not shown, so both count unless the dialect names it.
+    pub(super) fn sent(&self, dialect: &Dialect) -> Sent<'_> {
+        let amounts = self.sum_tyiyn.map(|sum| match dialect.qr_amount_unit() {
+            Some(QrAmountUnit::Som) => vec![tyiyn_to_som(sum)],
+            Some(QrAmountUnit::Tyiyn) => vec![sum.into()],
+            None => vec![sum.into(), tyiyn_to_som(sum)],
+        });
+        Sent { amounts: amounts.unwrap_or_default(), currency: Some(KGS), ..Sent::default() }
     }
 
     pub(super) fn parts(&self) -> Result<RequestParts, PaymentError> {

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     config::{
-        dialect::{Dialect, EndpointDialect},
+        dialect::{Dialect, EndpointDialect, code_list::CodeList},
         endpoint::Endpoint,
         reply_field::ReplyField,
     },
@@ -26,6 +26,17 @@ impl NotAnAnswer {
     pub(crate) fn because(detail: impl Into<String>) -> Self {
         Self { detail: detail.into() }
     }
+}
+
+/// What a request said of its payment, by which a reply to another request is noticed: that of a cache or of a mixed-up
+/// connection.
+#[derive(Default)]
+pub(crate) struct Sent<'a> {
+    /// The numbers that the payment may go by; none where the request had no number.
+    pub(crate) order_numbers: Vec<&'a str>,
+    /// The amount, in each unit in which the reply may tell it; none where the request had none.
+    pub(crate) amounts: Vec<Decimal>,
+    pub(crate) currency: Option<&'a str>,
 }
 
 /// Reads one reply. Typed values are read from the reply as it came; what is handed on as text is masked.
@@ -103,8 +114,9 @@ impl<'a> ReplyReader<'a> {
         self.redactor.is_clean(text)
     }
 
-    pub(crate) fn is_refusal(&self) -> bool {
-        self.find(ReplyField::Code).is_some_and(|code| self.endpoint.is_refusal(&code))
+    /// Whether a list of the dialect names the reply's code.
+    pub(crate) fn is_listed(&self, list: CodeList) -> bool {
+        self.find(ReplyField::Code).is_some_and(|code| self.endpoint.lists(list, &code))
     }
 
     /// True where the body is the gateway's envelope, an object with a code, and not the error page of a proxy or web
@@ -161,6 +173,23 @@ impl<'a> ReplyReader<'a> {
         values.any(|value| value.text().is_none())
     }
 
+    /// The fields in which a reply contradicts what was sent, as the interface spells them. What a reply does not name,
+    /// or what cannot be read, contradicts nothing.
+    pub(crate) fn contradictions(&self, sent: &Sent<'_>) -> Vec<&'static str> {
+        let number = self.find(ReplyField::OrderNumber);
+        let amount = self.amount();
+        let currency = self.find(ReplyField::Currency);
+        let differing = [
+            ("orderNumber", differs(&sent.order_numbers, number.as_deref(), |sent, told| *sent == told)),
+            ("amount", differs(&sent.amounts, amount, |sent, told| *sent == told)),
+            (
+                "currency",
+                differs(sent.currency.as_slice(), currency.as_deref(), |sent, told| sent.eq_ignore_ascii_case(told)),
+            ),
+        ];
+        differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
+    }
+
     /// The answer of every query. Without a status word, a reply is none.
     pub(crate) fn status_report(&self) -> Result<StatusReport, NotAnAnswer> {
         self.accepted()?;
@@ -180,6 +209,11 @@ impl<'a> ReplyReader<'a> {
     }
 }
 
+/// True where something was sent, and what is told is none of it.
+fn differs<S, T: Copy>(sent: &[S], told: Option<T>, is_same: impl Fn(&S, T) -> bool) -> bool {
+    told.is_some_and(|told| !sent.is_empty() && !sent.iter().any(|sent| is_same(sent, told)))
+}
+
 /// True where a status reply has an amount that could not be read exactly: it must not pass as an absent one.
 pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: EndpointDialect<'_>) -> bool {
     let Ok(document) = Json::parse(&report.raw) else { return false };
@@ -191,5 +225,5 @@ pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: EndpointDia
 pub(crate) fn has_listed_refusal(body: &str, endpoint: EndpointDialect<'_>) -> bool {
     let Ok(document) = Json::parse(body) else { return false };
     let code = endpoint.pointers(ReplyField::Code).find_map(|pointer| document.at(pointer)?.text());
-    code.is_some_and(|code| endpoint.is_refusal(&code))
+    code.is_some_and(|code| endpoint.lists(CodeList::Refusal, &code))
 }

@@ -28,9 +28,10 @@ use crate::values::{
 ///         _ => "read the error: nothing happened to the money",
 ///     }
 /// }
-/// let error = PaymentError::Unavailable { detail: "connection refused".into(), retry_after: None };
-/// assert_eq!(advise(&error), "try again");
+/// let error = PaymentError::Refused { http_status: 400, code: Some("51".into()), reason: None, body: String::new() };
+/// assert_eq!(advise(&error), "tell the payer");
 /// assert!(!error.payment_may_exist());
+/// assert_eq!((error.http_status(), error.code()), (Some(400), Some("51")));
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
 #[derive(Clone, Debug, PartialEq, Eq, Error, IntoStaticStr)]
@@ -47,12 +48,24 @@ pub enum PaymentError {
     Misconfigured {
         /// What is wrong.
         detail: String,
+        /// The HTTP status, where a reply came.
+        http_status: Option<u16>,
+        /// The gateway's code, where a reply had one.
+        code: Option<String>,
+        /// The reply's body where one came, with secrets masked.
+        body: Option<String>,
     },
-    /// The gateway did not accept the credentials (401, 403): **nothing happened.**
+    /// The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
     #[error("The gateway did not accept the credentials, nothing happened: {detail}.")]
     Unauthorized {
         /// What the gateway said.
         detail: String,
+        /// The HTTP status of the reply.
+        http_status: u16,
+        /// The gateway's code, where there is one.
+        code: Option<String>,
+        /// The reply's body, with secrets masked.
+        body: String,
     },
     /// **Nothing happened, try again**: no connection was made, the gateway's rate limit was met (429), or a request
     /// that moves no money failed on the way.
@@ -62,6 +75,12 @@ pub enum PaymentError {
         detail: String,
         /// How long the gateway asked to wait, where it did.
         retry_after: Option<Duration>,
+        /// The HTTP status, where a reply came.
+        http_status: Option<u16>,
+        /// The gateway's code, where a reply had one.
+        code: Option<String>,
+        /// The reply's body where one came, with secrets masked.
+        body: Option<String>,
     },
     /// The gateway said no: **nothing happened.** Tell the payer.
     #[error("The gateway refused, nothing happened (HTTP {http_status}{}).", words(code, reason))]
@@ -84,6 +103,8 @@ pub enum PaymentError {
     OutcomeUnknown {
         /// What to ask about the payment with.
         payment: Box<PaymentRef>,
+        /// The HTTP status, where a reply came.
+        http_status: Option<u16>,
         /// The gateway's code, where a reply had one.
         code: Option<String>,
         /// The gateway's own words, where a reply had any.
@@ -98,6 +119,10 @@ pub enum PaymentError {
     Unexpected {
         /// What could not be understood.
         detail: String,
+        /// The HTTP status of the reply.
+        http_status: u16,
+        /// The gateway's code, where there is one.
+        code: Option<String>,
         /// The reply's body, with secrets masked.
         body: String,
     },
@@ -125,6 +150,43 @@ impl PaymentError {
         self.to_string()
     }
 
+    /// The HTTP status of the reply, where one came.
+    pub fn http_status(&self) -> Option<u16> {
+        match self {
+            Self::Misconfigured { http_status, .. }
+            | Self::Unavailable { http_status, .. }
+            | Self::OutcomeUnknown { http_status, .. } => *http_status,
+            Self::Unauthorized { http_status, .. }
+            | Self::Refused { http_status, .. }
+            | Self::Unexpected { http_status, .. } => Some(*http_status),
+            Self::Invalid { .. } | Self::DeadlineExpired { .. } => None,
+        }
+    }
+
+    /// The gateway's code, where a reply had one.
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::Misconfigured { code, .. }
+            | Self::Unauthorized { code, .. }
+            | Self::Unavailable { code, .. }
+            | Self::Refused { code, .. }
+            | Self::OutcomeUnknown { code, .. }
+            | Self::Unexpected { code, .. } => code.as_deref(),
+            Self::Invalid { .. } | Self::DeadlineExpired { .. } => None,
+        }
+    }
+
+    /// The body of the reply where one came, with secrets masked.
+    pub fn body(&self) -> Option<&str> {
+        match self {
+            Self::Misconfigured { body, .. } | Self::Unavailable { body, .. } | Self::OutcomeUnknown { body, .. } => {
+                body.as_deref()
+            }
+            Self::Unauthorized { body, .. } | Self::Refused { body, .. } | Self::Unexpected { body, .. } => Some(body),
+            Self::Invalid { .. } | Self::DeadlineExpired { .. } => None,
+        }
+    }
+
     /// The variant's name, the same in every language.
     pub fn kind(&self) -> &'static str {
         self.into()
@@ -139,7 +201,12 @@ impl PaymentError {
 
     /// The error for a setting, or an environment, with which nothing can work.
     pub(crate) fn misconfigured(detail: impl Into<String>) -> Self {
-        Self::Misconfigured { detail: detail.into() }
+        Self::Misconfigured { detail: detail.into(), http_status: None, code: None, body: None }
+    }
+
+    /// The error for a call to which no reply came, and which did nothing.
+    pub(crate) fn unreached(detail: String) -> Self {
+        Self::Unavailable { detail, retry_after: None, http_status: None, code: None, body: None }
     }
 }
 

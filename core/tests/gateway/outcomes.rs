@@ -104,9 +104,18 @@ fn rows() -> Vec<Row> {
             false,
         ),
         same("400 with an envelope", |_| reply(400, ENVELOPE), REFUSED),
-        same("400 without one", |_| reply(400, "no"), REFUSED),
+        row("400 without one", |_| reply(400, "no"), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        row("400, empty", |_| reply(400, ""), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        row("499", |_| reply(499, "<html>"), UNKNOWN, REFUSED, UNAVAILABLE, false),
+        same("413 without an envelope", |_| reply(413, "<html>"), REFUSED),
+        same("414 without an envelope", |_| reply(414, ""), REFUSED),
+        same("415 without an envelope", |_| reply(415, ""), REFUSED),
+        same("421 without an envelope", |_| reply(421, ""), REFUSED),
+        same("426 without an envelope", |_| reply(426, ""), REFUSED),
+        same("431 without an envelope", |_| reply(431, ""), REFUSED),
         same("401", |_| reply(401, ENVELOPE), "Unauthorized"),
-        same("403 without an envelope", |_| reply(403, "<html>"), "Unauthorized"),
+        same("403 with an envelope", |_| reply(403, ENVELOPE), "Unauthorized"),
+        row("403 without an envelope", |_| reply(403, "<html>"), UNKNOWN, REFUSED, UNAVAILABLE, false),
         same("404 without an envelope", |_| reply(404, "<html>not here</html>"), "Misconfigured"),
         same("404 with other JSON", |_| reply(404, r#"{"error":"no such route"}"#), "Misconfigured"),
         same("405 without an envelope", |_| reply(405, ""), "Misconfigured"),
@@ -343,7 +352,7 @@ async fn what_the_gateway_asked_to_wait_is_handed_on() {
     let config = GatewayConfig { query_retries: 0, ..server.config() };
     for op in Op::all() {
         let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
-        let PaymentError::Unavailable { retry_after, detail } = error else { panic!("{op:?}: {error}") };
+        let PaymentError::Unavailable { retry_after, detail, .. } = error else { panic!("{op:?}: {error}") };
         assert_eq!(retry_after, Some(Duration::from_secs(17)), "{op:?}");
         assert_eq!(detail, r#"HTTP 429, "No""#);
     }
@@ -359,10 +368,112 @@ async fn an_unknown_outcome_keeps_the_gateways_number_where_a_reply_had_it() {
     assert_eq!(code.as_deref(), Some("999"));
 }
 
+/// A cache or a mixed-up connection can deliver a reply to another request. Its numbers would lead to another payment.
+#[tokio::test]
+async fn a_reply_about_another_payment_is_no_answer() {
+    let page = "https://gw.example.kg/3ds?token=gw-other";
+    let card = |number: &str, amount: &str, currency: &str| {
+        format!(
+            r#"{{"code":"110","data":{{"orderNumber":"{number}","amount":{amount},"currency":"{currency}","ConfirmationUrl":"{page}"}}}}"#
+        )
+    };
+    for (op, body, fields) in [
+        (Op::CardPayment, card("order-9", "100.10", "KGS"), "orderNumber"),
+        (Op::CardPayment, card("order-1", "100.11", "KGS"), "amount"),
+        (Op::CardPayment, card("order-1", "100.10", "USD"), "currency"),
+        (Op::CardPayment, card("order-9", "1", "USD"), "orderNumber and amount and currency"),
+        (Op::MbankPayment, r#"{"data":{"orderNumber":"order-9"}}"#.into(), "orderNumber"),
+        (Op::MbankPayment, r#"{"data":{"amount":"1"}}"#.into(), "amount"),
+        (Op::MbankConfirm, r#"{"data":{"orderNumber":"order-9"}}"#.into(), "orderNumber"),
+        (Op::PayForm, r#"{"payFormUrl":"https://gw.example.kg/f","data":{"amount":1}}"#.into(), "amount"),
+        (Op::QrData, r#"{"data":{"qr_data":"x","amount":1}}"#.into(), "amount"),
+    ] {
+        let server = Server::replying(200, &body);
+        let error = op.run(&server.gateway()).await.expect_err(&body);
+        let moves_money = Op::MOVES_MONEY.contains(&op);
+        assert_eq!(error.kind(), if moves_money { UNKNOWN } else { UNEXPECTED }, "{body}: {error}");
+        let expected = format!("the reply is about another payment, by its {fields}");
+        assert!(error.to_string().contains(&expected), "{body}: {error}");
+        if let PaymentError::OutcomeUnknown { payment, .. } = &error {
+            assert_eq!(payment.gateway_number, None, "{body}: a number of another payment was kept");
+        }
+        assert_eq!(error.body(), Some(&*body));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_repeats_what_was_sent_is_an_answer() {
+    for (op, body) in [
+        (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"order-1","amount":"100.1","currency":"kgs"}}"#),
+        (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"","amount":"100,10","currency":null}}"#),
+        (Op::MbankPayment, r#"{"data":{"orderNumber":"order-2","amount":250.00}}"#),
+        (Op::QrData, r#"{"data":{"qr_data":"x","amount":10010}}"#),
+        (Op::QrData, r#"{"data":{"qr_data":"x","amount":"100.10"}}"#),
+    ] {
+        let server = Server::replying(200, body);
+        let answer = op.run(&server.gateway()).await;
+        assert!(answer.is_ok(), "{body}: {answer:?}");
+    }
+}
+
+/// A refusal in the reply to another request says nothing about this payment.
+#[tokio::test]
+async fn a_refusal_of_another_payment_is_not_believed() {
+    let body = r#"{"code":"05","message":"No","data":{"orderNumber":"order-9"}}"#;
+    let refusals = r#"{"endpoints": {"card_payment": {"refusal_codes": ["05"]}}}"#;
+    let dialect = Dialect::from_json(refusals).unwrap();
+    for status in [200, 400] {
+        let server = Server::replying(status, body);
+        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+        let error = Op::CardPayment.run(&gateway).await.unwrap_err();
+        assert_eq!(error.kind(), UNKNOWN, "{status}: {error}");
+    }
+}
+
+/// The same words with HTTP 400 as with 200: a code by which the gateway itself leaves the outcome open.
+#[tokio::test]
+async fn a_code_that_leaves_the_outcome_open_does_so_with_any_status() {
+    let body = r#"{"code":"E7","message":"ISSUER TIMEOUT, PAYMENT IN PROCESS"}"#;
+    for list in ["unknown_codes", "duplicate_codes"] {
+        let dialect =
+            format!(r#"{{"endpoints": {{"card_payment": {{"{list}": ["E7"]}}, "qr_data": {{"{list}": ["E7"]}}}}}}"#);
+        let dialect = Dialect::from_json(&dialect).unwrap();
+        for status in [200, 400, 401, 403, 409, 422, 429] {
+            let server = Server::replying(status, body);
+            let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+            let error = Op::CardPayment.run(&gateway).await.unwrap_err();
+            assert_eq!(error.kind(), UNKNOWN, "{list}, {status}: {error}");
+            assert_eq!((error.code(), error.http_status()), (Some("E7"), Some(status)));
+        }
+        let server = Server::replying(200, body);
+        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+        assert_eq!(Op::QrData.run(&gateway).await.unwrap_err().kind(), REFUSED, "{list}");
+    }
+}
+
+/// Every error that had a reply keeps it.
+#[tokio::test]
+async fn no_error_loses_its_reply() {
+    for status in [200, 302, 400, 401, 403, 404, 409, 422, 429, 500] {
+        for op in Op::all() {
+            let body = r#"{"code":"05","message":"No"}"#;
+            let server = Server::replying(status, body);
+            let config = GatewayConfig { query_retries: 0, ..server.config() };
+            let Err(error) = op.run(&Gateway::new(config).unwrap()).await else { continue };
+            let kept = (error.http_status(), error.code(), error.body());
+            assert_eq!(kept, (Some(status), Some("05"), Some(body)), "{op:?}: {error}");
+        }
+    }
+    let nowhere = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
+    let error = Op::CardPayment.run(&Gateway::new(nowhere).unwrap()).await.unwrap_err();
+    assert_eq!((error.http_status(), error.code(), error.body()), (None, None, None));
+}
+
 #[test]
 fn each_error_says_what_happened_and_what_to_do() {
     let unknown = PaymentError::OutcomeUnknown {
         payment: PaymentRef::card("order-1").into(),
+        http_status: Some(500),
         code: Some("96".into()),
         reason: None,
         detail: "HTTP 500 does not tell whether the payment was made".into(),

@@ -30,6 +30,7 @@ async fn payments_go_over_fresh_connections_and_queries_share_them() {
             line if line.starts_with("GET") => Op::PaymentStatus,
             line if line.contains("pay-form") => Op::PayForm,
             line if line.contains("dynamic ") => Op::QrImage,
+            line if line.contains("mbank") => Op::MbankPayment,
             _ => Op::CardPayment,
         };
         reply(200, &op.success_body())

@@ -98,19 +98,21 @@ pub(crate) fn payment_error(error: &PaymentError) -> Value {
                 .collect();
             json!({ "violations": violations })
         }
-        PaymentError::Misconfigured { detail } | PaymentError::Unauthorized { detail } => json!({ "detail": detail }),
-        PaymentError::Unavailable { detail, retry_after } => {
+        PaymentError::Misconfigured { detail, .. }
+        | PaymentError::Unauthorized { detail, .. }
+        | PaymentError::Unexpected { detail, .. } => json!({ "detail": detail }),
+        PaymentError::Unavailable { detail, retry_after, .. } => {
             json!({"detail": detail, "retry_after_seconds": retry_after.map(|wait| wait.as_secs())})
         }
-        PaymentError::Refused { http_status, code, reason, body } => {
-            json!({"http_status": http_status, "code": code, "reason": reason, "body": body})
+        PaymentError::Refused { reason, .. } => json!({ "reason": reason }),
+        PaymentError::OutcomeUnknown { payment, reason, detail, .. } => {
+            json!({"payment": payment.to_string(), "reason": reason, "detail": detail})
         }
-        PaymentError::OutcomeUnknown { payment, code, reason, detail, body } => {
-            json!({"payment": payment.to_string(), "code": code, "reason": reason, "detail": detail, "body": body})
-        }
-        PaymentError::Unexpected { detail, body } => json!({"detail": detail, "body": body}),
         PaymentError::DeadlineExpired { last } => json!({"last": last.as_deref().map(status_report)}),
     };
+    value["http_status"] = error.http_status().into();
+    value["code"] = error.code().into();
+    value["body"] = error.body().into();
     value["kind"] = error.kind().into();
     value["payment_may_exist"] = error.payment_may_exist().into();
     value["retryable"] = error.is_retryable().into();

@@ -65,6 +65,8 @@ class MbankPaymentCreated:
     """The gateway's code, where there is one."""
     reason: str | None
     """The gateway's own words, where there are any."""
+    status: str | None
+    """The status word that the reply shows, where there is one. Only a status query settles a payment."""
     raw: str
     """The whole reply, with secrets masked."""
 

@@ -24,6 +24,13 @@ class PaymentError(Exception):
 
     _names: ClassVar[tuple[str, ...]] = ()
 
+    http_status: int | None = None
+    """The HTTP status of the reply, where one came."""
+    code: str | None = None
+    """The gateway's code, where a reply had one."""
+    body: str | None = None
+    """The body of the reply where one came, with secrets masked."""
+
     def __init_subclass__(cls) -> None:
         # Each mirrors the core's error of its name, by the parameters it is made with.
         native_kind = getattr(native.PaymentError, cls.__name__, None)
@@ -92,19 +99,27 @@ class Misconfigured(PaymentError):
 
     __match_args__ = ("detail",)
 
-    def __init__(self, detail: str) -> None:
+    def __init__(
+        self, detail: str, http_status: int | None = None, code: str | None = None, body: str | None = None
+    ) -> None:
         self.detail = detail
         """What is wrong."""
+        self.http_status = http_status
+        self.code = code
+        self.body = body
 
 
 class Unauthorized(PaymentError):
-    """The gateway did not accept the credentials (401, 403): **nothing happened.**"""
+    """The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**"""
 
     __match_args__ = ("detail",)
 
-    def __init__(self, detail: str) -> None:
+    def __init__(self, detail: str, http_status: int = 401, code: str | None = None, body: str = "") -> None:
         self.detail = detail
         """What the gateway said."""
+        self.http_status = http_status
+        self.code = code
+        self.body = body
 
 
 class Unavailable(PaymentError):
@@ -113,11 +128,21 @@ class Unavailable(PaymentError):
 
     __match_args__ = ("detail",)
 
-    def __init__(self, detail: str, retry_after: timedelta | None = None) -> None:
+    def __init__(
+        self,
+        detail: str,
+        retry_after: timedelta | None = None,
+        http_status: int | None = None,
+        code: str | None = None,
+        body: str | None = None,
+    ) -> None:
         self.detail = detail
         """What went wrong."""
         self.retry_after = retry_after
         """How long the gateway asked to wait, where it did."""
+        self.http_status = http_status
+        self.code = code
+        self.body = body
 
 
 class Refused(PaymentError):
@@ -127,13 +152,10 @@ class Refused(PaymentError):
 
     def __init__(self, http_status: int, code: str | None = None, reason: str | None = None, body: str = "") -> None:
         self.http_status = http_status
-        """The HTTP status of the reply."""
         self.code = code
-        """The gateway's code, where there is one."""
         self.reason = reason
         """The gateway's own words, where there are any."""
         self.body = body
-        """The reply's body, with secrets masked."""
 
 
 class OutcomeUnknown(PaymentError):
@@ -148,6 +170,7 @@ class OutcomeUnknown(PaymentError):
         self,
         payment: PaymentRef,
         detail: str,
+        http_status: int | None = None,
         code: str | None = None,
         reason: str | None = None,
         body: str | None = None,
@@ -156,12 +179,11 @@ class OutcomeUnknown(PaymentError):
         """What to ask about the payment with."""
         self.detail = detail
         """Why the outcome is unknown."""
+        self.http_status = http_status
         self.code = code
-        """The gateway's code, where a reply had one."""
         self.reason = reason
         """The gateway's own words, where a reply had any."""
         self.body = body
-        """The reply's body where one came, with secrets masked."""
 
 
 class Unexpected(PaymentError):
@@ -169,11 +191,12 @@ class Unexpected(PaymentError):
 
     __match_args__ = ("detail",)
 
-    def __init__(self, detail: str, body: str = "") -> None:
+    def __init__(self, detail: str, http_status: int = 200, code: str | None = None, body: str = "") -> None:
         self.detail = detail
         """What could not be understood."""
+        self.http_status = http_status
+        self.code = code
         self.body = body
-        """The reply's body, with secrets masked."""
 
 
 class DeadlineExpired(PaymentError):

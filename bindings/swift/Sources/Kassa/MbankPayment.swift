@@ -42,15 +42,21 @@ public struct MbankPaymentCreated: Hashable, Sendable, CustomStringConvertible {
     public let code: String?
     /// The gateway's own words, where there are any.
     public let reason: String?
+    /// The status word that the reply shows, where there is one. Only a status query settles a payment.
+    public let status: String?
     /// The whole reply, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
-    public init(payment: PaymentRef, identifier: String? = nil, code: String? = nil, reason: String? = nil, raw: String = "") {
+    public init(
+        payment: PaymentRef, identifier: String? = nil, code: String? = nil, reason: String? = nil, status: String? = nil,
+        raw: String = ""
+    ) {
         self.payment = payment
         self.identifier = identifier
         self.code = code
         self.reason = reason
+        self.status = status
         self.raw = raw
     }
 
@@ -94,7 +100,8 @@ extension MbankPayment {
 extension MbankPaymentCreated {
     init(_ core: KassaGenerated.MbankPaymentCreated) {
         self.init(
-            payment: PaymentRef(core.payment), identifier: core.identifier, code: core.code, reason: core.reason, raw: core.raw)
+            payment: PaymentRef(core.payment), identifier: core.identifier, code: core.code, reason: core.reason,
+            status: core.status, raw: core.raw)
     }
 }
 

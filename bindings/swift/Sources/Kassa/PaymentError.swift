@@ -3,7 +3,7 @@ internal import KassaGenerated
 
 /// Why a call gave no answer, told by **what it did to the money** and what to do next.
 ///
-/// Only ``outcomeUnknown(payment:code:reason:detail:body:)`` means that this call may have moved money; every other error says that
+/// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other error says that
 /// it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
 /// reply, it is masked.
 ///
@@ -15,34 +15,58 @@ public enum PaymentError: Error, Hashable {
     case invalid(violations: [Violation])
     /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is not the
     /// gateway (404, 405 or 407 without the gateway's envelope).
-    case misconfigured(detail: String)
-    /// The gateway did not accept the credentials (401, 403): **nothing happened.**
-    case unauthorized(detail: String)
+    case misconfigured(detail: String, httpStatus: Int? = nil, code: String? = nil, body: String? = nil)
+    /// The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
+    case unauthorized(detail: String, httpStatus: Int = 401, code: String? = nil, body: String = "")
     /// **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money
     /// failed on the way. `retryAfter` is how long the gateway asked to wait, where it did.
-    case unavailable(detail: String, retryAfter: Duration?)
+    case unavailable(
+        detail: String, retryAfter: Duration? = nil, httpStatus: Int? = nil, code: String? = nil, body: String? = nil)
     /// The gateway said no: **nothing happened.** Tell the payer. `code` and `reason` are the gateway's own, `body` is its reply with
     /// secrets masked.
-    case refused(httpStatus: Int, code: String?, reason: String?, body: String)
+    case refused(httpStatus: Int, code: String? = nil, reason: String? = nil, body: String = "")
     /// **The payment may have happened**: it was sent, and no verdict that can be trusted came back. Watch `payment`
     /// (``Gateway/watch(_:policy:)``); never send it again. `detail` is why the outcome is unknown; `body` is the reply where one
     /// came, with secrets masked.
-    case outcomeUnknown(payment: PaymentRef, code: String?, reason: String?, detail: String, body: String?)
+    case outcomeUnknown(
+        payment: PaymentRef, httpStatus: Int? = nil, code: String? = nil, reason: String? = nil, detail: String,
+        body: String? = nil)
     /// The answer of a request that moves no money could not be understood: **nothing happened.** `body` is the reply with secrets
     /// masked.
-    case unexpected(detail: String, body: String)
+    case unexpected(detail: String, httpStatus: Int = 200, code: String? = nil, body: String = "")
     /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide. `last` is the last
     /// status that was seen, where there was one.
     case deadlineExpired(last: StatusReport?)
 }
 
 extension PaymentError {
-    /// True where **this call** may have moved money: for ``outcomeUnknown(payment:code:reason:detail:body:)`` alone. Never send such
+    /// True where **this call** may have moved money: for ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` alone. Never send such
     /// a payment again.
     public var paymentMayExist: Bool { (try? withoutAmount.paymentMayExist()) ?? true }
 
-    /// True where the same call may simply be made again, later: for ``unavailable(detail:retryAfter:)`` alone.
+    /// True where the same call may simply be made again, later: for ``unavailable(detail:retryAfter:httpStatus:code:body:)`` alone.
     public var isRetryable: Bool { (try? withoutAmount.isRetryable()) ?? false }
+
+    /// The HTTP status of the reply, where one came.
+    public var httpStatus: Int? { reply?.httpStatus }
+
+    /// The gateway's code, where a reply had one.
+    public var code: String? { reply?.code }
+
+    /// The body of the reply where one came, with secrets masked.
+    public var body: String? { reply?.body }
+
+    private var reply: (httpStatus: Int?, code: String?, body: String?)? {
+        switch self {
+        case .misconfigured(_, let httpStatus, let code, let body): (httpStatus, code, body)
+        case .unauthorized(_, let httpStatus, let code, let body): (httpStatus, code, body)
+        case .unavailable(_, _, let httpStatus, let code, let body): (httpStatus, code, body)
+        case .refused(let httpStatus, let code, _, let body): (httpStatus, code, body)
+        case .outcomeUnknown(_, let httpStatus, let code, _, _, let body): (httpStatus, code, body)
+        case .unexpected(_, let httpStatus, let code, let body): (httpStatus, code, body)
+        case .invalid, .deadlineExpired: nil
+        }
+    }
 
     /// The variant's name, the same in every language, such as `OutcomeUnknown`.
     public var kind: String { (try? withoutAmount.kind()) ?? "PaymentError" }
@@ -64,15 +88,22 @@ extension PaymentError {
         self =
             switch core {
             case .Invalid(let violations): .invalid(violations: violations.map(Violation.init))
-            case .Misconfigured(let detail): .misconfigured(detail: detail)
-            case .Unauthorized(let detail): .unauthorized(detail: detail)
-            case .Unavailable(let detail, let retryAfter):
-                .unavailable(detail: detail, retryAfter: retryAfter.map(Duration.init(core:)))
+            case .Misconfigured(let detail, let httpStatus, let code, let body):
+                .misconfigured(detail: detail, httpStatus: httpStatus.map(Int.init), code: code, body: body)
+            case .Unauthorized(let detail, let httpStatus, let code, let body):
+                .unauthorized(detail: detail, httpStatus: Int(httpStatus), code: code, body: body)
+            case .Unavailable(let detail, let retryAfter, let httpStatus, let code, let body):
+                .unavailable(
+                    detail: detail, retryAfter: retryAfter.map(Duration.init(core:)), httpStatus: httpStatus.map(Int.init),
+                    code: code, body: body)
             case .Refused(let httpStatus, let code, let reason, let body):
                 .refused(httpStatus: Int(httpStatus), code: code, reason: reason, body: body)
-            case .OutcomeUnknown(let payment, let code, let reason, let detail, let body):
-                .outcomeUnknown(payment: PaymentRef(payment), code: code, reason: reason, detail: detail, body: body)
-            case .Unexpected(let detail, let body): .unexpected(detail: detail, body: body)
+            case .OutcomeUnknown(let payment, let httpStatus, let code, let reason, let detail, let body):
+                .outcomeUnknown(
+                    payment: PaymentRef(payment), httpStatus: httpStatus.map(Int.init), code: code, reason: reason, detail: detail,
+                    body: body)
+            case .Unexpected(let detail, let httpStatus, let code, let body):
+                .unexpected(detail: detail, httpStatus: Int(httpStatus), code: code, body: body)
             case .DeadlineExpired(let last): .deadlineExpired(last: last.map(StatusReport.init))
             }
     }
@@ -82,14 +113,22 @@ extension PaymentError {
     private var withoutAmount: KassaGenerated.PaymentError {
         switch self {
         case .invalid(let violations): .Invalid(violations: violations.map(\.core))
-        case .misconfigured(let detail): .Misconfigured(detail: detail)
-        case .unauthorized(let detail): .Unauthorized(detail: detail)
-        case .unavailable(let detail, let retryAfter): .Unavailable(detail: detail, retryAfter: retryAfter?.core)
+        case .misconfigured(let detail, let httpStatus, let code, let body):
+            .Misconfigured(detail: detail, httpStatus: httpStatus.map(UInt16.init(clamping:)), code: code, body: body)
+        case .unauthorized(let detail, let httpStatus, let code, let body):
+            .Unauthorized(detail: detail, httpStatus: UInt16(clamping: httpStatus), code: code, body: body)
+        case .unavailable(let detail, let retryAfter, let httpStatus, let code, let body):
+            .Unavailable(
+                detail: detail, retryAfter: retryAfter?.core, httpStatus: httpStatus.map(UInt16.init(clamping:)), code: code,
+                body: body)
         case .refused(let httpStatus, let code, let reason, let body):
             .Refused(httpStatus: UInt16(clamping: httpStatus), code: code, reason: reason, body: body)
-        case .outcomeUnknown(let payment, let code, let reason, let detail, let body):
-            .OutcomeUnknown(payment: payment.core, code: code, reason: reason, detail: detail, body: body)
-        case .unexpected(let detail, let body): .Unexpected(detail: detail, body: body)
+        case .outcomeUnknown(let payment, let httpStatus, let code, let reason, let detail, let body):
+            .OutcomeUnknown(
+                payment: payment.core, httpStatus: httpStatus.map(UInt16.init(clamping:)), code: code, reason: reason,
+                detail: detail, body: body)
+        case .unexpected(let detail, let httpStatus, let code, let body):
+            .Unexpected(detail: detail, httpStatus: UInt16(clamping: httpStatus), code: code, body: body)
         case .deadlineExpired(let last): .DeadlineExpired(last: last?.withoutAmount)
         }
     }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use strum::IntoEnumIterator;
+
+use super::code_list::CodeList;
 use crate::config::{endpoint::Endpoint, reply_field::ReplyField};
 
 /// What a dialect overrides for one endpoint. Only what differs from the defaults is kept, so that two dialects with
@@ -9,8 +12,7 @@ use crate::config::{endpoint::Endpoint, reply_field::ReplyField};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides {
     pointers: BTreeMap<ReplyField, Vec<String>>,
-    success_codes: Option<Vec<String>>,
-    refusal_codes: Vec<String>,
+    codes: BTreeMap<CodeList, Vec<String>>,
 }
 
 impl Overrides {
@@ -24,12 +26,10 @@ impl Overrides {
         }
     }
 
-    pub(super) fn set_success_codes(&mut self, endpoint: &Endpoint, codes: Vec<String>) {
-        self.success_codes = (codes != endpoint.success_codes).then_some(codes);
-    }
-
-    pub(super) fn set_refusal_codes(&mut self, codes: Vec<String>) {
-        self.refusal_codes = codes;
+    pub(super) fn set_codes(&mut self, endpoint: &Endpoint, list: CodeList, codes: Vec<String>) {
+        if codes != shown_codes(endpoint, list) {
+            self.codes.insert(list, codes);
+        }
     }
 }
 
@@ -49,28 +49,25 @@ impl<'a> EndpointDialect<'a> {
         named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
     }
 
-    pub(crate) fn success_codes(self) -> impl Iterator<Item = &'a str> {
-        let named = self.overrides.and_then(|overrides| overrides.success_codes.as_ref());
-        let shown = if named.is_some() { &[] } else { self.endpoint.success_codes };
+    pub(crate) fn codes(self, list: CodeList) -> impl Iterator<Item = &'a str> {
+        let named = self.overrides.and_then(|overrides| overrides.codes.get(&list));
+        let shown = if named.is_some() { &[] } else { shown_codes(self.endpoint, list) };
         named.into_iter().flatten().map(String::as_str).chain(shown.iter().copied())
     }
 
-    pub(crate) fn refusal_codes(self) -> impl Iterator<Item = &'a str> {
-        self.overrides.into_iter().flat_map(|overrides| overrides.refusal_codes.iter().map(String::as_str))
+    pub(crate) fn lists(self, list: CodeList, code: &str) -> bool {
+        self.codes(list).any(|listed| listed == code)
     }
 
-    pub(crate) fn is_refusal(self, code: &str) -> bool {
-        self.refusal_codes().any(|refusal| refusal == code)
-    }
-
-    /// With an empty list of success codes, every code is a success that is not listed as a refusal.
+    /// With an empty list of success codes, every code is a success that is in no other list, and so is none at all.
     pub(crate) fn is_success(self, code: Option<&str>) -> bool {
-        let any_will_do = self.success_codes().next().is_none();
-        match code {
-            Some(code) => {
-                (any_will_do || self.success_codes().any(|success| success == code)) && !self.is_refusal(code)
-            }
-            None => any_will_do,
-        }
+        let any_will_do = self.codes(CodeList::Success).next().is_none();
+        let Some(code) = code else { return any_will_do };
+        let mut others = CodeList::iter().filter(|list| *list != CodeList::Success);
+        (any_will_do || self.lists(CodeList::Success, code)) && !others.any(|list| self.lists(list, code))
     }
+}
+
+fn shown_codes(endpoint: &Endpoint, list: CodeList) -> &'static [&'static str] {
+    if list == CodeList::Success { endpoint.success_codes } else { &[] }
 }

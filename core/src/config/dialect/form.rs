@@ -4,15 +4,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoEnumIterator;
 
-use super::{Dialect, EndpointDialect, MbankIdentifier, Overrides, QrAmountUnit, same_word};
+use super::{Dialect, EndpointDialect, MbankIdentifier, Overrides, QrAmountUnit, code_list::CodeList, same_word};
 use crate::{
     config::endpoint::Endpoint,
     values::{error::PaymentError, json::Json, rules::Checks, violation::Rule},
 };
-
-const SUCCESS_CODES: &str = "success_codes";
-const REFUSAL_CODES: &str = "refusal_codes";
 
 /// Reserved names: the fields that a confirm request has already. An identifier must not overwrite them.
 const CONFIRM_FIELDS: [&str; 2] = ["orderNumber", "otp"];
@@ -96,25 +94,30 @@ fn read_endpoint(
     let mut overrides = Overrides::default();
     for (name, values) in named {
         let place = format!("dialect.endpoints.{}.{name}", endpoint.name);
-        match name.as_str() {
-            SUCCESS_CODES => overrides.set_success_codes(endpoint, values.clone()),
-            REFUSAL_CODES => overrides.set_refusal_codes(values.clone()),
-            _ => match endpoint.reply_fields.iter().find(|field| field.name() == name) {
-                Some(field) => {
-                    check_pointers(&place, values, checks);
-                    overrides.set_pointers(*field, values.clone());
-                }
-                None => checks.fail(&place, Rule::OneOf, None, "means nothing in a reply of this endpoint"),
-            },
+        if let Ok(list) = name.parse::<CodeList>() {
+            overrides.set_codes(endpoint, list, values.clone());
+        } else if let Some(field) = endpoint.reply_fields.iter().find(|field| field.name() == name) {
+            check_pointers(&place, values, checks);
+            overrides.set_pointers(*field, values.clone());
+        } else {
+            checks.fail(&place, Rule::OneOf, None, "means nothing in a reply of this endpoint");
         }
     }
-    let read = EndpointDialect { endpoint, overrides: Some(&overrides) };
-    if read.success_codes().any(|code| read.is_refusal(code)) {
-        let place = format!("dialect.endpoints.{}.{REFUSAL_CODES}", endpoint.name);
-        checks.fail(&place, Rule::OneOf, None, "has a code that is also a success");
-    }
+    check_codes(EndpointDialect { endpoint, overrides: Some(&overrides) }, checks);
     if !overrides.is_empty() {
         dialect.endpoints.insert(endpoint.name, overrides);
+    }
+}
+
+/// A code means one thing: it may stand in one list only.
+fn check_codes(read: EndpointDialect<'_>, checks: &mut Checks) {
+    let lists: Vec<_> = CodeList::iter().collect();
+    for (index, list) in lists.iter().enumerate() {
+        let earlier = lists[..index].iter().find(|earlier| read.codes(*list).any(|code| read.lists(**earlier, code)));
+        if let Some(earlier) = earlier {
+            let place = format!("dialect.endpoints.{}.{}", read.endpoint.name, list.name());
+            checks.fail(&place, Rule::OneOf, None, &format!("has a code that is also among the {}", earlier.name()));
+        }
     }
 }
 
@@ -170,10 +173,7 @@ pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> Strin
         let read = dialect.endpoint(endpoint);
         let pointers =
             endpoint.reply_fields.iter().map(|field| (field.name().to_owned(), owned(&mut read.pointers(*field))));
-        let codes = [
-            (SUCCESS_CODES.to_owned(), owned(&mut read.success_codes())),
-            (REFUSAL_CODES.to_owned(), owned(&mut read.refusal_codes())),
-        ];
+        let codes = CodeList::iter().map(|list| (list.name().to_owned(), owned(&mut read.codes(list))));
         (endpoint.name.to_owned(), pointers.chain(codes).collect())
     });
     let form = Form {

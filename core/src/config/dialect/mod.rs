@@ -3,6 +3,7 @@
 //! Much of it the interface does not show (`docs/interface.md#what-is-not-shown`), so it is configuration
 //! (`docs/dialect.md`).
 
+pub(crate) mod code_list;
 mod endpoint_dialect;
 pub(crate) mod form;
 
@@ -18,11 +19,11 @@ use endpoint_dialect::Overrides;
 /// Much of the interface is not shown (`docs/interface.md#what-is-not-shown`): the replies of the mobile bank, of
 /// `get-status` and of the QR endpoints, the codes, the full set of status words. A dialect names them, so that a
 /// merchant need not wait for a release to teach Kassa what the gateway really sends. For each endpoint it holds JSON
-/// pointers (RFC 6901), tried in order, for each thing that is looked for, and the lists of codes that mean success and
-/// refusal.
+/// pointers (RFC 6901), tried in order, for each thing that is looked for, and the lists of codes that mean success, a
+/// refusal, an unknown outcome, or an order number that was used before.
 ///
 /// The [`Default`] assumes the envelope that the interface shows (`docs/interface.md#envelope`): `code`, `message` and
-/// `data`. It knows one success code, "110" of a card payment, and no refusal. A dialect in JSON replaces only what it
+/// `data`. It knows one success code, "110" of a card payment, and no other. A dialect in JSON replaces only what it
 /// names:
 ///
 /// ```

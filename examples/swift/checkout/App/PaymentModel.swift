@@ -97,7 +97,7 @@ public enum Screen: Equatable, Sendable {
             let started = try await backend.payByCard(orderNumber: orderNumber, amount: amount, card: card, returnURL: returnURL)
             learn(started.payment)
             follow(started.page.map { .confirm(page: $0) } ?? .waiting(message: Self.asking))
-        } catch PaymentError.outcomeUnknown(let payment, _, _, _, _) {
+        } catch PaymentError.outcomeUnknown(let payment, _, _, _, _, _) {
             learn(payment)
             follow(.waiting(message: Self.unknown))
         } catch let error as PaymentError {

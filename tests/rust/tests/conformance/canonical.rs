@@ -136,6 +136,7 @@ impl Canonical for MbankPaymentCreated {
             "identifier": self.identifier,
             "code": self.code,
             "reason": self.reason,
+            "status": self.status,
             "raw": self.raw,
         })
     }
@@ -287,6 +288,9 @@ impl Canonical for PaymentError {
     fn canonical(&self) -> Value {
         note(&format!("PaymentError::{}", self.kind()));
         let mut form = error_fields(self);
+        form["http_status"] = self.http_status().into();
+        form["code"] = self.code().into();
+        form["body"] = self.body().into();
         form["kind"] = self.kind().into();
         form["text"] = self.describe().into();
         form["payment_may_exist"] = self.payment_may_exist().into();
@@ -298,18 +302,17 @@ impl Canonical for PaymentError {
 fn error_fields(error: &PaymentError) -> Value {
     match error {
         PaymentError::Invalid { violations } => json!({"violations": violations.canonical()}),
-        PaymentError::Misconfigured { detail } | PaymentError::Unauthorized { detail } => json!({"detail": detail}),
-        PaymentError::Unavailable { detail, retry_after } => {
+        PaymentError::Misconfigured { detail, .. }
+        | PaymentError::Unauthorized { detail, .. }
+        | PaymentError::Unexpected { detail, .. } => json!({"detail": detail}),
+        PaymentError::Unavailable { detail, retry_after, .. } => {
             let milliseconds = retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap());
             json!({"detail": detail, "retry_after_ms": milliseconds})
         }
-        PaymentError::Refused { http_status, code, reason, body } => {
-            json!({"http_status": http_status, "code": code, "reason": reason, "body": body})
+        PaymentError::Refused { reason, .. } => json!({"reason": reason}),
+        PaymentError::OutcomeUnknown { payment, reason, detail, .. } => {
+            json!({"payment": payment.canonical(), "reason": reason, "detail": detail})
         }
-        PaymentError::OutcomeUnknown { payment, code, reason, detail, body } => {
-            json!({"payment": payment.canonical(), "code": code, "reason": reason, "detail": detail, "body": body})
-        }
-        PaymentError::Unexpected { detail, body } => json!({"detail": detail, "body": body}),
         PaymentError::DeadlineExpired { last } => json!({"last": last.as_deref().map(StatusReport::canonical)}),
     }
 }

@@ -91,7 +91,7 @@ extension MbankPaymentCreated: Canonical {
     var canonical: JSON {
         [
             "payment": payment.canonical, "identifier": JSON(identifier), "code": JSON(code), "reason": JSON(reason),
-            "raw": .string(raw),
+            "status": JSON(status), "raw": .string(raw),
         ]
     }
 }
@@ -197,6 +197,9 @@ extension WatchOutcome: Canonical {
 extension PaymentError: Canonical {
     var canonical: JSON {
         var form = fields
+        form["http_status"] = JSON(httpStatus)
+        form["code"] = JSON(code)
+        form["body"] = JSON(body)
         form["kind"] = .string(kind)
         form["text"] = .string(describe())
         form["payment_may_exist"] = .bool(paymentMayExist)
@@ -207,17 +210,13 @@ extension PaymentError: Canonical {
     private var fields: [String: JSON] {
         switch self {
         case .invalid(let violations): ["violations": violations.canonical]
-        case .misconfigured(let detail), .unauthorized(let detail): ["detail": .string(detail)]
-        case .unavailable(let detail, let retryAfter):
+        case .misconfigured(let detail, _, _, _), .unauthorized(let detail, _, _, _), .unexpected(let detail, _, _, _):
+            ["detail": .string(detail)]
+        case .unavailable(let detail, let retryAfter, _, _, _):
             ["detail": .string(detail), "retry_after_ms": JSON(retryAfter.map { Int($0 / .milliseconds(1)) })]
-        case .refused(let httpStatus, let code, let reason, let body):
-            ["http_status": JSON(httpStatus), "code": JSON(code), "reason": JSON(reason), "body": .string(body)]
-        case .outcomeUnknown(let payment, let code, let reason, let detail, let body):
-            [
-                "payment": payment.canonical, "code": JSON(code), "reason": JSON(reason), "detail": .string(detail),
-                "body": JSON(body),
-            ]
-        case .unexpected(let detail, let body): ["detail": .string(detail), "body": .string(body)]
+        case .refused(_, _, let reason, _): ["reason": JSON(reason)]
+        case .outcomeUnknown(let payment, _, _, let reason, let detail, _):
+            ["payment": payment.canonical, "reason": JSON(reason), "detail": .string(detail)]
         case .deadlineExpired(let last): ["last": last.canonical]
         }
     }

@@ -33,6 +33,9 @@ pub struct Said<'a> {
 
 pub fn error(cell: Cell, said: &Said<'_>) -> Value {
     let (kind, mut fields, text) = fields(cell, said);
+    fields["http_status"] = json!(said.status);
+    fields["code"] = json!(said.code);
+    fields["body"] = said.body.clone();
     fields["kind"] = kind.into();
     fields["text"] = like(&text);
     fields["payment_may_exist"] = (kind == "OutcomeUnknown").into();
@@ -41,7 +44,7 @@ pub fn error(cell: Cell, said: &Said<'_>) -> Value {
 }
 
 fn fields(cell: Cell, said: &Said<'_>) -> (&'static str, Value, String) {
-    let Said { status, code, body, .. } = said;
+    let Said { status, code, .. } = said;
     let detail = match status {
         Some(status) if *status >= 300 => format!("HTTP {status} {}", said.detail),
         _ => said.detail.to_owned(),
@@ -53,10 +56,7 @@ fn fields(cell: Cell, said: &Said<'_>) -> (&'static str, Value, String) {
     match cell {
         Cell::Unknown => (
             "OutcomeUnknown",
-            json!({
-                "payment": {"$use": said.payment.0}, "code": code, "reason": reason, "detail": like(&detail),
-                "body": body,
-            }),
+            json!({"payment": {"$use": said.payment.0}, "reason": reason, "detail": like(&detail)}),
             format!(
                 "The outcome of {} is unknown, it may have happened: {detail}{words}. Watch it; never send it again.",
                 said.payment.1
@@ -73,12 +73,12 @@ fn fields(cell: Cell, said: &Said<'_>) -> (&'static str, Value, String) {
         }
         Cell::Refused => (
             "Refused",
-            json!({"http_status": status, "code": code, "reason": reason, "body": body}),
+            json!({"reason": reason}),
             format!("The gateway refused, nothing happened (HTTP {}{words}).", status.unwrap_or_default()),
         ),
         Cell::Unexpected => (
             "Unexpected",
-            json!({"detail": like(&detail), "body": body}),
+            json!({"detail": like(&detail)}),
             format!("The gateway's answer could not be understood, nothing happened: {detail}."),
         ),
         Cell::Unauthorized => (

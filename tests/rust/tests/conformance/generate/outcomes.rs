@@ -106,6 +106,14 @@ fn success_statuses() -> Vec<Row> {
             config: json!({"dialect": listed("refusal_codes", "05")}),
             ..row("a listed refusal", 200, None, [Refused, Refused, Unexpected], not_known)
         },
+        Row {
+            config: json!({"dialect": listed("unknown_codes", "05")}),
+            ..row("a code listed as unknown", 200, None, [Unknown, Refused, Refused], not_known)
+        },
+        Row {
+            config: json!({"dialect": listed("duplicate_codes", "05")}),
+            ..row("a code listed as a duplicate", 200, None, [Unknown, Refused, Refused], not_known)
+        },
         unreadable("not JSON", json!("<html>ok</html>")),
         unreadable("empty", json!("")),
         unreadable("JSON cut short", json!(r#"{"code":"110","data":{"status":"CHARGE""#)),
@@ -128,6 +136,8 @@ fn other_statuses() -> Vec<Row> {
     let elsewhere = [Misconfigured; 3];
     let no_verdict = [Unknown, Refused, Refused];
     let failed = [Unknown, Unavailable, RetriedThenUnavailable];
+    let of_a_stranger = [Unknown, Refused, Unavailable];
+    let strange = "is not from the gateway, so it does not tell whether the payment was made";
     let html = || Some(json!({"$use": "html"}));
     let redirect = json!({
         "status": 302, "headers": {"Location": "https://elsewhere.example/"}, "body": {"$use": "envelope"},
@@ -139,7 +149,8 @@ fn other_statuses() -> Vec<Row> {
             ..row("302", 302, None, [Unknown, Unexpected, Unexpected], "is a redirect, which is never followed")
         },
         row("401", 401, None, [Unauthorized; 3], ""),
-        row("403 without an envelope", 403, html(), [Unauthorized; 3], ""),
+        row("403 with an envelope", 403, None, [Unauthorized; 3], ""),
+        row("403 without an envelope", 403, html(), of_a_stranger, strange),
         row("404 without an envelope", 404, html(), elsewhere, ""),
         row("405 without an envelope", 405, html(), elsewhere, ""),
         row("407 without an envelope", 407, html(), elsewhere, ""),
@@ -149,7 +160,19 @@ fn other_statuses() -> Vec<Row> {
         row("408", 408, None, no_verdict, unsettled),
         row("409", 409, None, no_verdict, unsettled),
         row("400", 400, None, [Refused; 3], ""),
-        row("422 without an envelope", 422, html(), [Refused; 3], ""),
+        Row {
+            config: json!({"dialect": listed("unknown_codes", "05")}),
+            ..row("400 with a code listed as unknown", 400, None, no_verdict, unsettled)
+        },
+        Row {
+            config: json!({"dialect": listed("duplicate_codes", "05")}),
+            ..row("400 with a code listed as a duplicate", 400, None, no_verdict, unsettled)
+        },
+        row("400, empty", 400, Some(json!("")), of_a_stranger, strange),
+        row("413 without an envelope", 413, html(), [Refused; 3], ""),
+        row("431 without an envelope", 431, html(), [Refused; 3], ""),
+        row("422 without an envelope", 422, html(), of_a_stranger, strange),
+        row("499 without an envelope", 499, html(), of_a_stranger, strange),
         row("429", 429, None, [Unavailable, Unavailable, RetriedThenUnavailable], ""),
         Row {
             reply: wait,

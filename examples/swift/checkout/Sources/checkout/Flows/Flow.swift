@@ -92,7 +92,7 @@ struct Flow {
     /// The call that begins or confirms the payment gave no answer. True where the payment is to be followed all the same.
     mutating func failed(_ error: PaymentError) -> Bool {
         report.error = error
-        guard case .outcomeUnknown(let payment, _, _, let detail, _) = error else {
+        guard case .outcomeUnknown(let payment, _, _, _, let detail, _) = error else {
             narrator.warn("error", "\(error.kind): \(error)")
             return false
         }

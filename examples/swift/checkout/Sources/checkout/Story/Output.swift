@@ -35,6 +35,9 @@ enum Output {
     static func error(_ error: any Error) -> JSON {
         let payment = error as? PaymentError
         var fields = payment.map(self.fields) ?? [:]
+        fields["http_status"] = payment?.httpStatus.map(JSON.int) ?? .null
+        fields["code"] = JSON(payment?.code)
+        fields["body"] = JSON(payment?.body)
         fields["kind"] = .string(error.kind)
         // A defect says nothing about the money, so it may have moved.
         fields["payment_may_exist"] = .bool(payment?.paymentMayExist ?? (error is InternalError))
@@ -53,19 +56,14 @@ enum Output {
                 ]
             }
             return ["violations": JSON(violations)]
-        case .misconfigured(let detail), .unauthorized(let detail):
+        case .misconfigured(let detail, _, _, _), .unauthorized(let detail, _, _, _), .unexpected(let detail, _, _, _):
             return ["detail": .string(detail)]
-        case .unavailable(let detail, let retryAfter):
+        case .unavailable(let detail, let retryAfter, _, _, _):
             return ["detail": .string(detail), "retry_after_seconds": retryAfter.map { .int(Int($0.components.seconds)) } ?? .null]
-        case .refused(let httpStatus, let code, let reason, let body):
-            return ["http_status": .int(httpStatus), "code": JSON(code), "reason": JSON(reason), "body": .string(body)]
-        case .outcomeUnknown(let payment, let code, let reason, let detail, let body):
-            return [
-                "payment": .string("\(payment)"), "code": JSON(code), "reason": JSON(reason), "detail": .string(detail),
-                "body": JSON(body),
-            ]
-        case .unexpected(let detail, let body):
-            return ["detail": .string(detail), "body": .string(body)]
+        case .refused(_, _, let reason, _):
+            return ["reason": JSON(reason)]
+        case .outcomeUnknown(let payment, _, _, let reason, let detail, _):
+            return ["payment": .string("\(payment)"), "reason": JSON(reason), "detail": .string(detail)]
         case .deadlineExpired(let last):
             return ["last": last.map(status) ?? .null]
         }

@@ -97,7 +97,7 @@ pub fn card_created(status: &str, code: &str) -> Value {
 
 pub fn mbank_created(status: &str, code: &str) -> Value {
     json!({
-        "payment": {"$use": "payment of order-2"}, "code": code, "reason": "CREATED",
+        "payment": {"$use": "payment of order-2"}, "code": code, "reason": "CREATED", "status": status,
         "raw": {"$like": format!("*\"{status}\"*")},
     })
 }

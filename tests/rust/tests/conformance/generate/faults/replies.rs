@@ -242,6 +242,8 @@ fn result(fault: &Fault, met: &Met) -> Value {
     }
     let status = match fault.seen {
         Seen::Status(status) => Some(status),
+        // Where there is a body, all of the reply came.
+        Seen::Usual if !fault.body.is_null() => Some(200),
         Seen::Nothing | Seen::Usual => None,
     };
     let is_picture = met.name == "create_qr_image";
@@ -428,10 +430,10 @@ fn not_made(met: &Met) -> Vec<Value> {
     vec![watch_until(payment, NEVER_MADE_MS), outcome(answers::expired(None)), ledger(Vec::new())]
 }
 
-/// A watch whose first query is struck.
+/// A watch whose first query is struck; three in a row where only that ends it.
 fn watched(fault: &Fault) -> Vec<Value> {
     let mut settings = fault.settings.clone();
-    settings["times"] = 1.into();
+    settings["times"] = if fault.name == "unauthorized" { 3 } else { 1 }.into();
     if fault.name != "reset-on-connect" {
         settings["endpoint"] = "get-status".into();
     }
@@ -439,7 +441,10 @@ fn watched(fault: &Fault) -> Vec<Value> {
     let result = result(fault, &query);
     let charged = json!({"kind": "status", "report": answers::report(&answers::card(), CHARGED)});
     let (reports, error) = match fault.name {
-        "unauthorized" => (vec![], result["error"].clone()),
+        "unauthorized" => {
+            let failed = json!({"kind": "query_failed", "error": result["error"]});
+            (vec![failed.clone(), failed], result["error"].clone())
+        }
         "unknown-status" => (vec![json!({"kind": "status", "report": result["answer"]}), charged], Value::Null),
         "unknown-code" => (vec![json!({"kind": "status", "report": result["answer"]})], Value::Null),
         _ => (vec![json!({"kind": "query_failed", "error": result["error"]}), charged], Value::Null),

@@ -62,6 +62,7 @@ public sealed interface NextStep {
  *   payment
  * @property code the gateway's code, where there is one
  * @property reason the gateway's own words, where there are any
+ * @property status the status word that the reply shows, where there is one. Only a status query settles a payment
  * @property raw the whole reply, with secrets masked
  */
 public data class MbankPaymentCreated(
@@ -69,6 +70,7 @@ public data class MbankPaymentCreated(
     public val identifier: String?,
     public val code: String?,
     public val reason: String?,
+    public val status: String?,
     public val raw: String,
 )
 
@@ -135,7 +137,7 @@ private fun CoreNextStep.toKassa(): NextStep = when (this) {
     is CoreNextStep.AskStatus -> NextStep.AskStatus(status)
 }
 
-internal fun CoreMbankPaymentCreated.toKassa() = MbankPaymentCreated(payment.toKassa(), identifier, code, reason, raw)
+internal fun CoreMbankPaymentCreated.toKassa() = MbankPaymentCreated(payment.toKassa(), identifier, code, reason, status, raw)
 
 internal fun CoreGatewayReply.toKassa() = GatewayReply(payment.toKassa(), code, reason, status, raw)
 

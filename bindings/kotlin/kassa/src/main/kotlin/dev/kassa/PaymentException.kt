@@ -21,6 +21,15 @@ public sealed class PaymentException : Exception() {
     /** True where the same call may simply be made again, later: for [Unavailable] alone. */
     public val isRetryable: Boolean get() = calling { toCore().isRetryable() }
 
+    /** The HTTP status of the reply, where one came. */
+    public open val httpStatus: Int? get() = null
+
+    /** The gateway's code, where a reply had one. */
+    public open val code: String? get() = null
+
+    /** The body of the reply where one came, with secrets masked. */
+    public open val body: String? get() = null
+
     /** The name of its kind, the same in every language, such as `OutcomeUnknown`. */
     public val kind: String get() = calling { toCore().kind() }
 
@@ -37,14 +46,24 @@ public sealed class PaymentException : Exception() {
      *
      * @property detail what is wrong
      */
-    public class Misconfigured(public val detail: String) : PaymentException()
+    public class Misconfigured @JvmOverloads constructor(
+        public val detail: String,
+        override val httpStatus: Int? = null,
+        override val code: String? = null,
+        override val body: String? = null,
+    ) : PaymentException()
 
     /**
-     * The gateway did not accept the credentials (401, 403): **nothing happened.**
+     * The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
      *
      * @property detail what the gateway said
      */
-    public class Unauthorized(public val detail: String) : PaymentException()
+    public class Unauthorized @JvmOverloads constructor(
+        public val detail: String,
+        override val httpStatus: Int = 401,
+        override val code: String? = null,
+        override val body: String = "",
+    ) : PaymentException()
 
     /**
      * **Nothing happened, try again**: no connection was made, the gateway asked to wait (429), or a request that moves no money
@@ -56,21 +75,21 @@ public sealed class PaymentException : Exception() {
     public class Unavailable @JvmOverloads constructor(
         public val detail: String,
         public val retryAfter: Duration? = null,
+        override val httpStatus: Int? = null,
+        override val code: String? = null,
+        override val body: String? = null,
     ) : PaymentException()
 
     /**
      * The gateway said no: **nothing happened.** Tell the payer.
      *
-     * @property httpStatus the HTTP status of the reply
-     * @property code the gateway's code, where there is one
      * @property reason the gateway's own words, where there are any
-     * @property body the reply's body, with secrets masked
      */
     public class Refused @JvmOverloads constructor(
-        public val httpStatus: Int,
-        public val code: String? = null,
+        override val httpStatus: Int,
+        override val code: String? = null,
         public val reason: String? = null,
-        public val body: String = "",
+        override val body: String = "",
     ) : PaymentException()
 
     /**
@@ -79,27 +98,27 @@ public sealed class PaymentException : Exception() {
      *
      * @property payment what to ask about the payment with
      * @property detail why the outcome is unknown
-     * @property code the gateway's code, where a reply had one
      * @property reason the gateway's own words, where a reply had any
-     * @property body the reply's body where one came, with secrets masked
      */
     public class OutcomeUnknown @JvmOverloads constructor(
         public val payment: PaymentRef,
         public val detail: String,
-        public val code: String? = null,
+        override val httpStatus: Int? = null,
+        override val code: String? = null,
         public val reason: String? = null,
-        public val body: String? = null,
+        override val body: String? = null,
     ) : PaymentException()
 
     /**
      * The answer of a request that moves no money could not be understood: **nothing happened.**
      *
      * @property detail what could not be understood
-     * @property body the reply's body, with secrets masked
      */
     public class Unexpected @JvmOverloads constructor(
         public val detail: String,
-        public val body: String = "",
+        override val httpStatus: Int = 200,
+        override val code: String? = null,
+        override val body: String = "",
     ) : PaymentException()
 
     /**
@@ -112,24 +131,26 @@ public sealed class PaymentException : Exception() {
 
 internal fun CorePaymentException.toKassa(): PaymentException = when (this) {
     is CorePaymentException.Invalid -> PaymentException.Invalid(violations.map { it.toKassa() })
-    is CorePaymentException.Misconfigured -> PaymentException.Misconfigured(detail)
-    is CorePaymentException.Unauthorized -> PaymentException.Unauthorized(detail)
-    is CorePaymentException.Unavailable -> PaymentException.Unavailable(detail, retryAfter)
+    is CorePaymentException.Misconfigured -> PaymentException.Misconfigured(detail, httpStatus?.toInt(), code, body)
+    is CorePaymentException.Unauthorized -> PaymentException.Unauthorized(detail, httpStatus.toInt(), code, body)
+    is CorePaymentException.Unavailable ->
+        PaymentException.Unavailable(detail, retryAfter, httpStatus?.toInt(), code, body)
     is CorePaymentException.Refused -> PaymentException.Refused(httpStatus.toInt(), code, reason, body)
     is CorePaymentException.OutcomeUnknown ->
-        PaymentException.OutcomeUnknown(payment.toKassa(), detail, code, reason, body)
-    is CorePaymentException.Unexpected -> PaymentException.Unexpected(detail, body)
+        PaymentException.OutcomeUnknown(payment.toKassa(), detail, httpStatus?.toInt(), code, reason, body)
+    is CorePaymentException.Unexpected -> PaymentException.Unexpected(detail, httpStatus.toInt(), code, body)
     is CorePaymentException.DeadlineExpired -> PaymentException.DeadlineExpired(last?.toKassa())
 }
 
 internal fun PaymentException.toCore(): CorePaymentException = when (this) {
     is PaymentException.Invalid -> CorePaymentException.Invalid(violations.map { it.toCore() })
-    is PaymentException.Misconfigured -> CorePaymentException.Misconfigured(detail)
-    is PaymentException.Unauthorized -> CorePaymentException.Unauthorized(detail)
-    is PaymentException.Unavailable -> CorePaymentException.Unavailable(detail, retryAfter)
+    is PaymentException.Misconfigured -> CorePaymentException.Misconfigured(detail, httpStatus?.toUShort(), code, body)
+    is PaymentException.Unauthorized -> CorePaymentException.Unauthorized(detail, httpStatus.toUShort(), code, body)
+    is PaymentException.Unavailable ->
+        CorePaymentException.Unavailable(detail, retryAfter, httpStatus?.toUShort(), code, body)
     is PaymentException.Refused -> CorePaymentException.Refused(httpStatus.toUShort(), code, reason, body)
     is PaymentException.OutcomeUnknown ->
-        CorePaymentException.OutcomeUnknown(payment.toCore(), code, reason, detail, body)
-    is PaymentException.Unexpected -> CorePaymentException.Unexpected(detail, body)
+        CorePaymentException.OutcomeUnknown(payment.toCore(), httpStatus?.toUShort(), code, reason, detail, body)
+    is PaymentException.Unexpected -> CorePaymentException.Unexpected(detail, httpStatus.toUShort(), code, body)
     is PaymentException.DeadlineExpired -> CorePaymentException.DeadlineExpired(last?.toCore())
 }

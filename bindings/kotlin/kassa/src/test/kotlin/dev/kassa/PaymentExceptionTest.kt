@@ -98,12 +98,12 @@ class PaymentExceptionTest {
         @JvmStatic
         fun all() = listOf(
             PaymentException.Invalid(listOf(Violation("pan", Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"))),
-            PaymentException.Misconfigured("base_url is not a URL"),
-            PaymentException.Unauthorized("HTTP 401"),
-            PaymentException.Unavailable("HTTP 429", Duration.ofSeconds(7)),
+            PaymentException.Misconfigured("HTTP 404", 404, null, "<html>"),
+            PaymentException.Unauthorized("HTTP 403", 403, "E", "{}"),
+            PaymentException.Unavailable("HTTP 429", Duration.ofSeconds(7), 429, "L", "{}"),
             PaymentException.Refused(402, "51", "no money", "{}"),
-            PaymentException.OutcomeUnknown(PaymentRef.card("o-1"), "reset", "5", "who knows", "{}"),
-            PaymentException.Unexpected("no status", "{}"),
+            PaymentException.OutcomeUnknown(PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
+            PaymentException.Unexpected("no status", 200, "0", "{}"),
             PaymentException.DeadlineExpired(StatusReport(PaymentStatus.Other("HOLD"))),
             PaymentException.DeadlineExpired(),
         )

@@ -103,7 +103,7 @@ private fun cardPaymentCreated(value: CardPaymentCreated) = jsonOf(
 
 private fun mbankPaymentCreated(value: MbankPaymentCreated) = jsonOf(
     "payment" to canonical(value.payment), "identifier" to value.identifier, "code" to value.code,
-    "reason" to value.reason, "raw" to value.raw,
+    "reason" to value.reason, "status" to value.status, "raw" to value.raw,
 )
 
 private fun gatewayReply(value: GatewayReply) = jsonOf(
@@ -159,17 +159,18 @@ private fun error(value: PaymentException): JsonElement {
 
 private fun fieldsOf(value: PaymentException) = when (value) {
     is PaymentException.Invalid -> jsonOf("violations" to canonical(value.violations))
-    is PaymentException.Misconfigured -> jsonOf("detail" to value.detail)
-    is PaymentException.Unauthorized -> jsonOf("detail" to value.detail)
+    is PaymentException.Misconfigured -> jsonOf("detail" to value.detail, *reply(value))
+    is PaymentException.Unauthorized -> jsonOf("detail" to value.detail, *reply(value))
     is PaymentException.Unavailable ->
-        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.toMillis())
-    is PaymentException.Refused -> jsonOf(
-        "http_status" to value.httpStatus, "code" to value.code, "reason" to value.reason, "body" to value.body,
-    )
+        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.toMillis(), *reply(value))
+    is PaymentException.Refused -> jsonOf("reason" to value.reason, *reply(value))
     is PaymentException.OutcomeUnknown -> jsonOf(
-        "payment" to canonical(value.payment), "code" to value.code, "reason" to value.reason,
-        "detail" to value.detail, "body" to value.body,
+        "payment" to canonical(value.payment), "reason" to value.reason, "detail" to value.detail, *reply(value),
     )
-    is PaymentException.Unexpected -> jsonOf("detail" to value.detail, "body" to value.body)
+    is PaymentException.Unexpected -> jsonOf("detail" to value.detail, *reply(value))
     is PaymentException.DeadlineExpired -> jsonOf("last" to canonical(value.last))
 }
+
+/** What every error keeps of a reply. */
+private fun reply(error: PaymentException) =
+    arrayOf("http_status" to error.httpStatus, "code" to error.code, "body" to error.body)

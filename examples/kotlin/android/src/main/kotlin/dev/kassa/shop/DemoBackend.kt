@@ -49,7 +49,7 @@ class DemoBackend(
     override suspend fun payByQr(amount: BigDecimal): QrStarted {
         val data = gateway.createQrData(QrPayment(Kassa.somToTyiyn(amount), requisite = "Honey, Bishkek"))
         val (payment, text) = data.payment to data.payload
-        if (payment == null || text == null) throw PaymentException.Unexpected("the reply holds no QR code", data.raw)
+        if (payment == null || text == null) throw PaymentException.Unexpected("the reply holds no QR code", body = data.raw)
         return QrStarted(payment, text)
     }
 

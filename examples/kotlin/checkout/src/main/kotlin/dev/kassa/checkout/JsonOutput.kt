@@ -69,14 +69,15 @@ fun PaymentException.toJson(): JsonObject {
         is PaymentException.Misconfigured -> json("detail" to detail)
         is PaymentException.Unauthorized -> json("detail" to detail)
         is PaymentException.Unavailable -> json("detail" to detail, "retry_after_seconds" to retryAfter?.seconds)
-        is PaymentException.Refused ->
-            json("http_status" to httpStatus, "code" to code, "reason" to reason, "body" to body)
-        is PaymentException.OutcomeUnknown ->
-            json("payment" to payment, "code" to code, "reason" to reason, "detail" to detail, "body" to body)
-        is PaymentException.Unexpected -> json("detail" to detail, "body" to body)
+        is PaymentException.Refused -> json("reason" to reason)
+        is PaymentException.OutcomeUnknown -> json("payment" to payment, "reason" to reason, "detail" to detail)
+        is PaymentException.Unexpected -> json("detail" to detail)
         is PaymentException.DeadlineExpired -> json("last" to last?.toJson())
     }
     val meaning = json(
+        "http_status" to httpStatus,
+        "code" to code,
+        "body" to body,
         "kind" to kind,
         "payment_may_exist" to paymentMayExist,
         "retryable" to isRetryable,
