@@ -129,6 +129,11 @@ impl Engine {
         self.in_flight.none_left().await;
     }
 
+    /// False where no call can succeed any more: the gateway was closed, or belongs to another process.
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.closed.load(Ordering::SeqCst) && self.transport.check().is_ok()
+    }
+
     fn redactor<O: Operation>(&self, operation: &O) -> Redactor {
         let mut redactor = Redactor::default();
         redactor.hide_credentials(self.password.clone(), self.token.clone());

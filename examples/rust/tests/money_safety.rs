@@ -102,7 +102,9 @@ fn a_payment_that_cannot_be_asked_about_is_not_failed() {
     for command in [["watch", "--resume"].as_slice(), &["watch", "--order-number", "PAID-1", "--provider", "Cards"]] {
         let run = locked_out.run(command);
         run.expect_code(3);
-        assert!(run.stdout.contains("open      still open") && !run.stdout.contains("failed"), "{}", run.stdout);
+        // Asking may fail, the payment did not.
+        let told = run.stdout.replace("asking failed", "");
+        assert!(told.contains("open      still open") && !told.contains("failed"), "{}", run.stdout);
     }
     assert_eq!(locked_out.payments()[0].1, "open");
     assert!(gateway.payment("PAID-1").unwrap().is_charged());

@@ -67,14 +67,35 @@ async fn failures_and_not_found_are_reported_and_end_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn wrong_credentials_and_a_wrong_configuration_end_it() {
-    for (status, variant) in [(401, "Unauthorized"), (403, "Unauthorized"), (404, "Misconfigured")] {
-        let body = if status == 404 { "<html>" } else { "{}" };
-        let (gateway, _) = Scripted::gateway(move |_| Act::Reply(seconds(0), status, None, body.into()));
+async fn wrong_credentials_and_a_wrong_configuration_end_it_the_third_time_in_a_row() {
+    for (status, body, variant) in [
+        (401, "{}", "Unauthorized"),
+        (403, r#"{"code":"7"}"#, "Unauthorized"),
+        (404, "<html>", "Misconfigured"),
+        (407, "", "Misconfigured"),
+    ] {
+        let (gateway, memory) = Scripted::gateway(move |_| Act::Reply(seconds(0), status, None, body.into()));
         let watch = watch(&gateway);
-        assert_eq!(words(&watch, 2).await, [variant, "end"]);
+        assert_eq!(words(&watch, 4).await, [variant, variant, variant, "end"]);
         assert_eq!(watch.outcome().await.unwrap_err().kind(), variant);
+        assert_eq!(memory.attempted_at(), [0, 10, 20]);
     }
+}
+
+/// A firewall's page with 403, a 404 in another shape, a captive portal's certificate: the next query may get through.
+#[tokio::test(start_paused = true)]
+async fn odd_replies_between_others_do_not_end_it() {
+    let odd =
+        [(403, r#"{"code":"7"}"#), (404, "<html>"), (401, ""), (404, "{}"), (403, "<html>are you a robot?"), (401, "")];
+    let (gateway, _) = Scripted::gateway(move |n| match n {
+        2 | 5 => Act::status("PENDING"),
+        8 => Act::status("CHARGE"),
+        n => {
+            let (status, body) = odd[n - n / 3];
+            Act::Reply(seconds(0), status, None, body.into())
+        }
+    });
+    assert!(matches!(watch(&gateway).outcome().await, Ok(WatchOutcome::Charged { .. })));
 }
 
 /// A report may name the gateway's number or the merchant's, so it is about another payment only where it names
@@ -193,7 +214,7 @@ async fn it_is_a_stream() {
     assert_eq!(reports, ["A", "B", "charged"]);
     let (gateway, _) = Scripted::gateway(|_| Act::error(401, None));
     let reports: Vec<_> = watch(&gateway).stream().map(|report| word(report.map(Some))).collect().await;
-    assert_eq!(reports, ["Unauthorized"]);
+    assert_eq!(reports, ["Unauthorized", "Unauthorized", "Unauthorized"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -71,7 +71,9 @@ import Testing
         for command in [["watch", "--resume"], ["watch", "--order-number", "PAID-1", "--provider", "Cards"]] {
             let run = try await lockedOut.start(command).end()
             #expect(run.code == 3)
-            #expect(run.output.contains("open      still open") && !run.output.contains("failed"), "\(run.output)")
+            // Asking may fail, the payment did not.
+            let told = run.output.replacingOccurrences(of: "asking failed", with: "")
+            #expect(told.contains("open      still open") && !told.contains("failed"), "\(run.output)")
         }
         #expect(try shop.states() == ["open"])
         let (run, line) = try await lockedOut.json("card")
