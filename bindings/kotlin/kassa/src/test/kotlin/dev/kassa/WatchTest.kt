@@ -107,7 +107,7 @@ class WatchTest {
     }
 
     @Test
-    fun `an open payment expires, and wrong credentials end it`() {
+    fun `an open payment expires, and wrong credentials three times in a row end it`() {
         withGateway(OPEN) { gateway, _ ->
             val policy = PollPolicy(Duration.ofMillis(20), Duration.ofSeconds(10)) // long enough for a first answer on any machine
             val expired = assertThrows<PaymentException.DeadlineExpired> {
@@ -116,7 +116,9 @@ class WatchTest {
             assertEquals(PaymentStatus.Other("HOLD"), expired.last?.status)
         }
         withGateway(reply(401, "")) { gateway, _ ->
-            assertThrows<PaymentException.Unauthorized> { runBlocking { gateway.watch(payment).first() } }
+            var failed = 0
+            assertThrows<PaymentException.Unauthorized> { runBlocking { gateway.watch(payment, often).collect { failed++ } } }
+            assertEquals(2, failed)
         }
     }
 
