@@ -2,6 +2,7 @@
 //! gateway.
 
 pub(crate) mod card;
+pub(crate) mod currency;
 pub(crate) mod error;
 pub(crate) mod json;
 pub(crate) mod local_date_time;

@@ -93,6 +93,15 @@ impl Checks {
     }
 
     pub(crate) fn http_url(&mut self, field: &str, value: &str) {
+    /// An amount with more decimals than its currency has: the gateway would round it, or charge what the payer did not
+    /// see. Zeros at the end count for nothing, so 100.100 has two decimals.
+    pub(crate) fn decimals(&mut self, field: &str, amount: Decimal, most: u32) {
+        if amount.normalize().scale() > most {
+            let sentence = format!("must have no more decimals than its currency: {most}");
+            self.fail(field, Rule::Exact, Some(&most.to_string()), &sentence);
+        }
+    }
+
         if !self.required(field, value) {
             return;
         }

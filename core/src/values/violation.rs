@@ -62,7 +62,7 @@ pub enum Rule {
     Luhn,
     /// The text does not have the form that is needed.
     Format,
-    /// The value cannot be converted without rounding, or is too large.
+    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     Exact,
 }
 

@@ -19,6 +19,11 @@ const MONTH: Broken = (Rule::Month, Some("01 to 12"));
 const PAN_LENGTH: Broken = (Rule::Length, Some("13 to 20"));
 const DIGITS: Broken = (Rule::Digits, None);
 
+/// More decimals than the currency has.
+const fn decimals(limit: &'static str) -> Broken {
+    (Rule::Exact, Some(limit))
+}
+
 const fn length(limit: &'static str) -> Broken {
     (Rule::Length, Some(limit))
 }
@@ -270,9 +275,13 @@ fn decimal_amount<R>(set: fn(&mut R, &str)) -> Field<R> {
     field(
         "amount",
         set,
-        ["1", "1.00", "1.0000000000000000000000000001", "79228162514264337593543950335"],
+        // Zeros at the end are no decimals.
+        ["1", "1.00", "1.01", "100.100", "1.0000000000000000000000000000", "79228162514264337593543950335"],
         [
-            ("0.9999999999999999999999999999", MINIMUM),
+            ("1.001", decimals("2")),
+            // 100.1 as a float.
+            ("100.10000000000000142", decimals("2")),
+            ("1.0000000000000000000000000001", decimals("2")),
             ("0.99", MINIMUM),
             ("0", MINIMUM),
             ("-0.00", MINIMUM),
@@ -392,6 +401,21 @@ async fn card_payment_rules() {
         field("email", |payment, value| payment.email = Some(value.into()), ["aibek@example.kg", "any text"], []),
     ];
     Bench::new().run(card_payment, pay_by_card, &fields).await;
+}
+
+/// The decimals that an amount may have are those of its currency.
+#[tokio::test]
+async fn each_currency_has_its_own_decimals() {
+    let set: fn(&mut CardPayment, &str) = |payment, value| payment.amount = decimal(value);
+    for (currency, amount) in [
+        ("JPY", field("amount", set, ["1", "100.0"], [("1.5", decimals("0"))])),
+        ("kwd", field("amount", set, ["1.005", "1.0050"], [("1.0005", decimals("3"))])),
+        ("CLF", field("amount", set, ["1.0005", "1.00050"], [("1.00005", decimals("4"))])),
+        ("ZZZ", field("amount", set, ["1.01", "1.010"], [("1.001", decimals("2"))])),
+    ] {
+        let valid = || CardPayment { amount: decimal("1"), currency: currency.into(), ..card_payment() };
+        Bench::new().run(valid, pay_by_card, &[amount]).await;
+    }
 }
 
 #[tokio::test]

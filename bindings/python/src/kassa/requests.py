@@ -24,7 +24,8 @@ class CardPayment:
     description: str
     """What is paid for."""
     amount: Decimal | int
-    """The amount in units of the currency, at least 1. Sent digit for digit."""
+    """The amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two for KGS.
+    Sent digit for digit."""
     currency: str
     """The currency's three letters."""
     card: Card
@@ -101,7 +102,8 @@ class PayForm:
     """
 
     amount: Decimal | int
-    """The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit."""
+    """The amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent digit for
+    digit."""
     service_name: str
     """What is paid for."""
     callback_url: str

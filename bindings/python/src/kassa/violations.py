@@ -38,7 +38,7 @@ class Rule(Enum):
     FORMAT = "format"
     """The text does not have the form that is needed."""
     EXACT = "exact"
-    """The value cannot be converted without rounding, or is too large."""
+    """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
 
     def __str__(self) -> str:
         return self.value

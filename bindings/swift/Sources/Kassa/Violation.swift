@@ -51,7 +51,7 @@ public enum Rule: String, Hashable, Sendable, CaseIterable, CustomStringConverti
     case luhn
     /// The text does not have the form that is needed.
     case format
-    /// The value cannot be converted without rounding, or is too large.
+    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     case exact
 
     /// Its name, the same in every language.
