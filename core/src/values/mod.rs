@@ -9,6 +9,7 @@ pub(crate) mod local_date_time;
 pub(crate) mod money;
 pub(crate) mod order_number;
 pub(crate) mod payment_ref;
+pub(crate) mod phone;
 pub(crate) mod provider;
 pub(crate) mod rules;
 pub(crate) mod secret;

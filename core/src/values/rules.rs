@@ -8,6 +8,7 @@ use url::Url;
 
 use crate::values::{
     error::PaymentError,
+    phone::can_be_phone,
     violation::{Rule, Violation},
 };
 
@@ -92,7 +93,6 @@ impl Checks {
         }
     }
 
-    pub(crate) fn http_url(&mut self, field: &str, value: &str) {
     /// An amount with more decimals than its currency has: the gateway would round it, or charge what the payer did not
     /// see. Zeros at the end count for nothing, so 100.100 has two decimals.
     pub(crate) fn decimals(&mut self, field: &str, amount: Decimal, most: u32) {
@@ -102,6 +102,15 @@ impl Checks {
         }
     }
 
+    pub(crate) fn phone(&mut self, field: &str, value: &str) {
+        if self.required(field, value) && !can_be_phone(value) {
+            let sentence = "must be a phone number: 9 to 15 digits, with a + before them or not; \
+                            spaces, hyphens and parentheses are allowed";
+            self.fail(field, Rule::Format, Some("9 to 15"), sentence);
+        }
+    }
+
+    pub(crate) fn http_url(&mut self, field: &str, value: &str) {
         if !self.required(field, value) {
             return;
         }

@@ -98,4 +98,6 @@ pub enum AdviceTopic {
     CardNumberMistyped,
     /// The card's expiry is in the past.
     CardExpired,
+    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
+    PhoneFormat,
 }

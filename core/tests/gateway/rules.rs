@@ -18,6 +18,7 @@ const IP_ADDRESS: Broken = (Rule::IpAddress, None);
 const MONTH: Broken = (Rule::Month, Some("01 to 12"));
 const PAN_LENGTH: Broken = (Rule::Length, Some("13 to 20"));
 const DIGITS: Broken = (Rule::Digits, None);
+const PHONE: Broken = (Rule::Format, Some("9 to 15"));
 
 /// More decimals than the currency has.
 const fn decimals(limit: &'static str) -> Broken {
@@ -422,7 +423,24 @@ async fn each_currency_has_its_own_decimals() {
 async fn mbank_payment_rules() {
     let fields: [Field<MbankPayment>; 5] = [
         text("orderNumber", |payment, value| payment.order_number = value.into()),
-        text("phone", |payment, value| payment.phone = value.into()),
+        field(
+            "phone",
+            |payment, value| payment.phone = value.into(),
+            ["996700000001", "+996 (700) 00-00-01", "0700 000 001", "700000001", "123456789012345"],
+            [
+                ("", REQUIRED),
+                (" \t\u{a0}\n", REQUIRED),
+                ("abc", PHONE),
+                ("ж", PHONE),
+                ("+ ()-", PHONE),
+                ("70000001", PHONE),
+                ("9967000000010000", PHONE),
+                ("99670000000x", PHONE),
+                ("996+700000001", PHONE),
+                ("996700000001\n", PHONE),
+                ("٩٩٦٧٠٠٠٠٠٠٠١", PHONE),
+            ],
+        ),
         field(
             "amount",
             |payment, value| payment.amount_som = value.parse().unwrap(),
@@ -644,11 +662,13 @@ fn advice_names_its_field_and_topic() {
         payment.advice()
     };
     let mbank = |order: &str| MbankPayment { order_number: order.into(), ..mbank_payment() }.advice();
+    let phone = |phone: &str| MbankPayment { phone: phone.into(), ..mbank_payment() }.advice();
     let form = |amount: &str| PayForm { amount: decimal(amount), ..pay_form() }.advice();
     let characters = ("orderNumber", AdviceTopic::OrderNumberCharacters);
     let mistyped = ("pan", AdviceTopic::CardNumberMistyped);
     let expired = ("expiryYear", AdviceTopic::CardExpired);
     let mega_pay = ("amount", AdviceTopic::MegaPayMinimum);
+    let written = ("phone", AdviceTopic::PhoneFormat);
 
     let cases = [
         ("a good card", card_payment().advice(), &[][..]),
@@ -673,6 +693,12 @@ fn advice_names_its_field_and_topic() {
             &[characters, mistyped, expired],
         ),
         ("mbank, a good number", mbank("order-1_A"), &[]),
+        ("mbank, the recommended phone", phone("996555000101"), &[]),
+        ("mbank, a plus", phone("+996555000101"), &[written]),
+        ("mbank, hyphens", phone("996-555-000-101"), &[written]),
+        ("mbank, as it is dialled", phone("0555000101"), &[written]),
+        ("mbank, another country", phone("77010000001"), &[written]),
+        ("mbank, a digit too many", phone("9965550001010"), &[written]),
         ("mbank, Cyrillic", mbank("заказ-1"), &[characters]),
         ("mbank, emoji", mbank("order-💳"), &[characters]),
         ("mbank, a control character", mbank("order\0"), &[characters]),
