@@ -112,7 +112,8 @@ def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
     go_on = threading.Event()
     raw.answers(after(go_on, CREATED))
     gateway = raw.gateway()
-    core: Any = gateway._native
+    own: Any = gateway
+    core = own._native
     answers: list[kassa.CardPaymentCreated] = []
     payer = threading.Thread(target=lambda: answers.append(gateway.create_card_payment(card_payment())))
     payer.start()

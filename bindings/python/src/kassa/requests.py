@@ -67,8 +67,10 @@ class MbankPayment:
     order_number: str
     """The merchant's unique number of the payment; `kassa.new_order_number()` makes one."""
     phone: str
-    """The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here. Best written
-    as ``996XXXXXXXXX``; a plus before the digits, spaces, hyphens and parentheses are allowed."""
+    """The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here.
+
+    Best written as ``996XXXXXXXXX``; a plus before the digits, spaces, hyphens and parentheses are allowed.
+    """
     amount_som: int
     """The amount in **whole som**, at least 1."""
     comment: str
