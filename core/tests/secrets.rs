@@ -5,7 +5,7 @@ mod support;
 
 use std::{
     io,
-    sync::{Arc, Mutex},
+    sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
 
@@ -16,16 +16,34 @@ use tracing_subscriber::fmt::MakeWriter;
 /// What `shop:swordfish-77` looks like in the header.
 const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNzc=";
 
+/// The order number of the last event.
+const LAST: &str = "the-last-order";
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The byte order mark, with which some programs begin their JSON.
 const BOM: char = '\u{feff}';
 
 /// Everything that was logged, at every level, by every crate.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+struct Log(Arc<(Mutex<Vec<u8>>, Condvar)>);
+
+impl Log {
+    /// The log so far, once it has this text: events are logged in their order, but later than they happen.
+    fn up_to(&self, last: &str) -> String {
+        let (log, grown) = &*self.0;
+        let is_short = |log: &mut Vec<u8>| !String::from_utf8_lossy(log).contains(last);
+        let (log, waited) = grown.wait_timeout_while(log.lock().unwrap(), PATIENCE, is_short).unwrap();
+        assert!(!waited.timed_out(), "{last} was never logged");
+        String::from_utf8_lossy(&log).into_owned()
+    }
+}
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.1.notify_all();
         Ok(bytes.len())
     }
 
@@ -93,7 +111,8 @@ fn nothing_that_was_planted_comes_out() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(run_everything());
 
-    let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    let log = log.up_to(LAST);
+    assert!(!log.contains("dropped"), "it is whole");
     let exchange =
         log.lines().find(|line| line.contains("replied") && line.contains("card_payment")).expect("an exchange");
     for part in ["endpoint=\"card_payment\"", "order=\"order-1\"", "attempt=1", "http_status=200", "duration_ms="] {
@@ -127,6 +146,8 @@ async fn run_everything() {
     }
     refused_before_sending().await;
     printed();
+    let nobody = Gateway::new(GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"))).unwrap();
+    nobody.qr_status(LAST).await.unwrap_err();
 }
 
 async fn refused_before_sending() {

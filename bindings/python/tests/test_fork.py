@@ -16,11 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment
 
 import kassa
+from kassa._calls import ask as ask_core
+from kassa._wait import wait
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
@@ -102,6 +105,31 @@ def test_a_payment_under_way_is_the_parents(raw: RawGateway) -> None:
     gateway.close()
     assert len(answers) == 1
     assert sum(request.startswith(b"POST /api/v1.1.0/payment ") for request in raw.requests) == 1
+
+
+def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
+    """The count of payments on their way comes along, and their tasks do not. Rust has no layer that keeps a child from it."""
+    go_on = threading.Event()
+    raw.answers(after(go_on, CREATED))
+    gateway = raw.gateway()
+    own: Any = gateway
+    core = own._native
+    answers: list[kassa.CardPaymentCreated] = []
+    payer = threading.Thread(target=lambda: answers.append(gateway.create_card_payment(card_payment())))
+    payer.start()
+    raw.received.acquire()
+
+    def work() -> None:
+        wait(ask_core(core.close))
+        with pytest.raises(kassa.Misconfigured, match="fork"):
+            wait(ask_core(core.qr_status, "1"))
+
+    in_child(work)
+    go_on.set()
+    payer.join()
+    gateway.close()
+    assert len(answers) == 1
+    assert len(raw.requests) == 1
 
 
 def test_a_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:

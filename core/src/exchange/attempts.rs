@@ -13,12 +13,12 @@ use std::{
 
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
-use tracing::{Instrument, debug, info_span, warn};
 
 use crate::{
     config::endpoint::Endpoint,
     exchange::{
         in_flight::Counted,
+        log::{Event, What},
         outcome::{Again, ResendPolicy},
     },
     operations::operation::{Effect, RequestParts},
@@ -106,19 +106,17 @@ impl Call<'_> {
             retries: self.limits.retries,
             policy: self.policy,
         };
-        let span = info_span!(target: "kassa", "payment_call", endpoint = self.endpoint.name, order = self.log_name);
         let (answer, waiting) = oneshot::channel();
         let counted = moves_money.then_some(counted);
-        let (endpoint, log_name) = (self.endpoint, attempts.log_name.clone());
+        let (endpoint, order) = (self.endpoint.name, attempts.log_name.clone());
         let work = async move {
             let came_back = attempts.run().await;
             if answer.send(came_back).is_err() && moves_money {
-                let (endpoint, order) = (endpoint.name, log_name.as_deref());
-                warn!(target: "kassa", endpoint, order, "the payment has its reply, but nobody waits for it any more");
+                Event { endpoint, order, what: What::NobodyWaits }.record();
             }
             drop(counted);
         };
-        let task = transport.spawn(Box::pin(work.instrument(span)));
+        let task = transport.spawn(Box::pin(work));
         Waiter { answer: waiting, connection, task, moves_money }
     }
 }
@@ -167,7 +165,7 @@ impl Attempts {
             futures_util::future::Either::Left((came_back, _)) => came_back,
             futures_util::future::Either::Right(_) => Err(self.out_of_time()),
         };
-        self.log(attempt, &came_back, self.transport.now() - started);
+        self.record(attempt, &came_back, self.transport.now() - started);
         came_back
     }
 
@@ -180,18 +178,13 @@ impl Attempts {
         }
     }
 
-    /// Logs an exchange without secrets and bodies. Each event names its call itself, for subscribers that ignore
-    /// spans.
-    fn log(&self, attempt: u32, came_back: &Result<Reply, Failure>, took: Duration) {
-        let (endpoint, order) = (self.endpoint.name, self.log_name.as_deref());
+    fn record(&self, attempt: u32, came_back: &Result<Reply, Failure>, took: Duration) {
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        match came_back {
-            Ok(reply) => {
-                let http_status = reply.http_status;
-                debug!(target: "kassa", endpoint, order, attempt, http_status, duration_ms, "replied");
-            }
-            Err(failure) => warn!(target: "kassa", endpoint, order, attempt, duration_ms, ?failure, "no reply"),
-        }
+        let what = match came_back {
+            Ok(reply) => What::Replied { attempt, http_status: reply.http_status, duration_ms },
+            Err(failure) => What::NoReply { attempt, duration_ms, failure: format!("{failure:?}") },
+        };
+        Event { endpoint: self.endpoint.name, order: self.log_name.clone(), what }.record();
     }
 }
 

@@ -124,9 +124,14 @@ impl Engine {
     }
 
     /// Graceful shutdown: refuses further calls and waits for the payments in flight.
+    ///
+    /// Fork safety: in a forked child there are none. The count came along, but what it counts are tasks of the parent,
+    /// which go on there.
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        self.in_flight.none_left().await;
+        if self.transport.check().is_ok() {
+            self.in_flight.none_left().await;
+        }
     }
 
     /// False where no call can succeed any more: the gateway was closed, or belongs to another process.

@@ -1,7 +1,8 @@
-//! Exchange: one call from its request to its outcome. Attempts, retries with backoff, one deadline, and the verdict
-//! about the money.
+//! Exchange: one call from its request to its outcome. Attempts, retries with backoff, one deadline, the log, and the
+//! verdict about the money.
 
 pub(crate) mod attempts;
 pub(crate) mod engine;
 pub(crate) mod in_flight;
+pub(crate) mod log;
 pub(crate) mod outcome;

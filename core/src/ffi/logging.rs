@@ -1,23 +1,20 @@
-//! Logging: hands the core's events to the logging of another language, at once to a sink, or later when they are asked
-//! for.
+//! Logging: hands the core's events to the logging of another language, to a sink as they come, or later when they are
+//! asked for.
 
 use std::{
     collections::{HashMap, VecDeque},
-    fmt::{self, Write as _},
+    fmt::Display,
     sync::{
-        Arc, Mutex, MutexGuard, Once, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU8, Ordering},
     },
     time::SystemTime,
 };
 
-use tracing::{
-    Event, Metadata, Subscriber,
-    field::{Field, Visit},
-    span::{Attributes, Id, Record},
+use crate::{
+    exchange::log::{self, Event, What},
+    transport::per_process::PerProcess,
 };
-
-use crate::transport::per_process::PerProcess;
 
 /// How much an event matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Enum)]
@@ -52,7 +49,8 @@ pub struct KeptLogEvent {
     pub fields: HashMap<String, String>,
 }
 
-/// Takes the events. It is called on Kassa's own threads, and must not call Kassa.
+/// Takes the events. It is called on a thread of Kassa's own, one event after the other; no call waits for it, and what
+/// it throws reaches none. Where it is too slow for a thousand events, further ones are dropped.
 #[uniffi::export(with_foreign)]
 pub trait LogSink: Send + Sync {
     /// Takes one event.
@@ -60,23 +58,12 @@ pub trait LogSink: Send + Sync {
 }
 
 static SINK: RwLock<Option<Arc<dyn LogSink>>> = RwLock::new(None);
-static FORWARDER: Once = Once::new();
 
 /// Sends all events to a sink from now on; to none where there is none. Nothing is logged until this is called.
 #[uniffi::export]
 fn set_log_sink(sink: Option<Arc<dyn LogSink>>) {
     *SINK.write().unwrap_or_else(PoisonError::into_inner) = sink;
-    forward();
-}
-
-fn forward() {
-    // Where the host has a subscriber of its own, it has the events already.
-    FORWARDER.call_once(|| {
-        drop(tracing::subscriber::set_global_default(Forwarder));
-        // An event that another thread meets for the first time meanwhile is cached by tracing as one that nobody wants
-        // (<https://github.com/tokio-rs/tracing/issues/2874>).
-        tracing::callsite::rebuild_interest_cache();
-    });
+    log::listen(hear);
 }
 
 /// Limit of the buffer: events that nobody takes must not fill the memory. The oldest are dropped first.
@@ -97,9 +84,7 @@ struct Kept {
 #[uniffi::export]
 fn keep_log_events(least: Option<LogLevel>) {
     KEPT_LEVELS.store(least.map_or(0, |level| level as u8 + 1), Ordering::Relaxed);
-    if least.is_some() {
-        forward();
-    }
+    log::listen(hear);
 }
 
 /// Takes the events that were kept, oldest first.
@@ -139,44 +124,32 @@ fn sink() -> Option<Arc<dyn LogSink>> {
     SINK.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The tracing subscriber. Every event names its call itself, so spans need not be remembered.
-struct Forwarder;
-
-impl Subscriber for Forwarder {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "kassa" && metadata.is_event()
+/// Keeps an event at once, because whoever made its call takes it as soon as the call is over. A sink is another
+/// language's code, and gets it later.
+fn hear(event: &Event) {
+    let level = level_of(event.level());
+    let sink = sink();
+    let is_kept = (level as u8) < KEPT_LEVELS.load(Ordering::Relaxed);
+    if sink.is_none() && !is_kept {
+        return;
     }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
+    let Line { text, fields } = Line::of(event);
+    let event = LogEvent { level, text };
+    if is_kept {
+        kept().keep(KeptLogEvent { event: event.clone(), at: SystemTime::now(), fields });
     }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        let level = level_of(*event.metadata().level());
-        let sink = sink();
-        let is_kept = (level as u8) < KEPT_LEVELS.load(Ordering::Relaxed);
-        if sink.is_none() && !is_kept {
-            return;
-        }
-        let mut line = Line::default();
-        event.record(&mut line);
-        let (text, fields) = line.finish();
-        let event = LogEvent { level, text };
-        if let Some(sink) = sink {
-            sink.log(event.clone());
-        }
-        if is_kept {
-            kept().keep(KeptLogEvent { event, at: SystemTime::now(), fields });
-        }
+    if let Some(sink) = sink {
+        log::later(move |dropped| {
+            if dropped > 0 {
+                sink.log(dropped_before(dropped));
+            }
+            sink.log(event);
+        });
     }
+}
 
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
+fn dropped_before(dropped: usize) -> LogEvent {
+    LogEvent { level: LogLevel::Warning, text: format!("{} dropped={dropped}", log::DROPPED) }
 }
 
 fn level_of(level: tracing::Level) -> LogLevel {
@@ -189,71 +162,102 @@ fn level_of(level: tracing::Level) -> LogLevel {
 }
 
 /// The message first, then the fields.
-#[derive(Default)]
 struct Line {
-    message: String,
-    details: String,
+    text: String,
     fields: HashMap<String, String>,
 }
 
 impl Line {
-    fn finish(self) -> (String, HashMap<String, String>) {
-        (self.message + &self.details, self.fields)
-    }
-}
-
-impl Visit for Line {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.record_debug(field, &value);
-        // The text itself, without the quotes that it has in the line.
-        if let Some(noted) = self.fields.get_mut(field.name()) {
-            value.clone_into(noted);
+    fn of(event: &Event) -> Self {
+        let mut line = Self { text: event.message().to_owned(), fields: HashMap::default() };
+        line.quote("endpoint", event.endpoint);
+        if let Some(order) = &event.order {
+            line.quote("order", order);
         }
+        match &event.what {
+            What::Replied { attempt, http_status, duration_ms } => {
+                line.note("attempt", attempt);
+                line.note("http_status", http_status);
+                line.note("duration_ms", duration_ms);
+            }
+            What::NoReply { attempt, duration_ms, failure } => {
+                line.note("attempt", attempt);
+                line.note("duration_ms", duration_ms);
+                line.note("failure", failure);
+            }
+            What::NobodyWaits => {}
+        }
+        line
     }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // Writing into a text cannot fail.
-        let _ = match field.name() {
-            "message" => write!(self.message, "{value:?}"),
-            name => {
-                self.fields.insert(name.to_owned(), format!("{value:?}"));
-                write!(self.details, " {name}={value:?}")
-            }
-        };
+    /// A text has quotes in the line, so that it cannot pass for another field, and none among the fields.
+    fn quote(&mut self, name: &str, value: &str) {
+        self.add(name, &format!("{value:?}"), value.to_owned());
+    }
+
+    fn note(&mut self, name: &str, value: impl Display) {
+        let value = value.to_string();
+        self.add(name, &value.clone(), value);
+    }
+
+    fn add(&mut self, name: &str, in_line: &str, value: String) {
+        self.text += &format!(" {name}={in_line}");
+        self.fields.insert(name.to_owned(), value);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
     use super::*;
     use crate::{
         Provider,
         testing::scripted::{Act, Scripted},
     };
 
-    #[derive(Default)]
-    struct Heard(Mutex<Vec<LogEvent>>);
+    /// Sends on what it hears of the orders of one test: others of this process may log as well.
+    struct Heard(Sender<LogEvent>, &'static str);
 
     impl LogSink for Heard {
         fn log(&self, event: LogEvent) {
-            self.0.lock().unwrap().push(event);
+            if event.text.contains(self.1) {
+                self.0.send(event).unwrap();
+            }
         }
     }
 
+    /// One test, because there is one sink.
     #[tokio::test(start_paused = true)]
     async fn each_exchange_is_one_line_and_none_after_the_sink_is_gone() {
-        let heard = Arc::new(Heard::default());
-        set_log_sink(Some(heard.clone()));
-        let (gateway, _) = Scripted::gateway(|_| Act::status("CHARGE"));
-        gateway.provider_status("logged-1", Provider::Cards).await.unwrap();
+        let (sender, heard) = channel();
+        let (gateway, _) = Scripted::gateway(|n| if n == 1 { Act::Refuse } else { Act::status("CHARGE") });
+        let ask = async |order| gateway.provider_status(order, Provider::Cards).await.unwrap();
+        set_log_sink(Some(Arc::new(Heard(sender.clone(), "logged-"))));
+        ask("logged-1").await;
+        ask("logged-2").await;
         set_log_sink(None);
-        gateway.provider_status("logged-1", Provider::Cards).await.unwrap();
+        ask("logged-3").await;
+        set_log_sink(Some(Arc::new(Heard(sender, "logged-"))));
+        ask("logged-4").await;
+        set_log_sink(None);
 
-        // Other tests of this process may log as well.
-        let events = heard.0.lock().unwrap();
-        let mine: Vec<_> = events.iter().filter(|event| event.text.contains("logged-1")).collect();
-        let text = r#"replied endpoint="provider_status" order="logged-1" attempt=1 http_status=200 duration_ms=0"#;
-        assert_eq!(mine, [&LogEvent { level: LogLevel::Debug, text: text.into() }]);
+        let replied = |order: &str, attempt: u32| LogEvent {
+            level: LogLevel::Debug,
+            text: format!(
+                r#"replied endpoint="provider_status" order="{order}" attempt={attempt} http_status=200 duration_ms=0"#
+            ),
+        };
+        let text = r#"no reply endpoint="provider_status" order="logged-2" attempt=1 duration_ms=0 "#.to_owned()
+            + r#"failure=NotConnected { detail: "refused" }"#;
+        let expected = [
+            replied("logged-1", 1),
+            LogEvent { level: LogLevel::Warning, text },
+            replied("logged-2", 2),
+            replied("logged-4", 1),
+        ];
+        // The last sender goes with the last event.
+        assert_eq!(heard.iter().collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::{
     reply::reader::{has_listed_refusal, has_unreadable_amount},
     transport::after,
     values::{
+        currency::same_currency,
         error::PaymentError,
         money::TYIYN_IN_A_SOM,
         payment_ref::{PaymentKind, PaymentRef, question::Question},
@@ -270,7 +271,7 @@ fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
 }
 
 fn currencies_differ(one: Option<&str>, other: Option<&str>) -> bool {
-    matches!((one, other), (Some(one), Some(other)) if !one.eq_ignore_ascii_case(other))
+    matches!((one, other), (Some(one), Some(other)) if !same_currency(one, other))
 }
 
 #[cfg(test)]

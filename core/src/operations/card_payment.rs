@@ -17,6 +17,7 @@ use crate::{
     },
     values::{
         card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
+        currency,
         error::PaymentError,
         money::ExactNumber,
         order_number::advice_on_characters,
@@ -39,7 +40,8 @@ pub struct CardPayment {
     pub order_number: String,
     /// What is paid for.
     pub description: String,
-    /// The amount in units of the currency, at least 1. Sent digit for digit.
+    /// The amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two for
+    /// KGS. Sent digit for digit.
     pub amount: Decimal,
     /// The currency's three letters, such as `KGS`.
     pub currency: String,
@@ -173,6 +175,9 @@ impl Operation for CardPayment {
         checks.required("orderNumber", &self.order_number);
         checks.required("description", &self.description);
         checks.minimum("amount", self.amount, Decimal::ONE);
+        if let Some(decimals) = currency::decimals(&self.currency) {
+            checks.decimals("amount", self.amount, decimals);
+        }
         checks.currency("currency", &self.currency);
         let pan = self.card.pan();
         if checks.digits_between("pan", pan, PAN_MIN, PAN_MAX) && settings.luhn && !passes_luhn(pan) {

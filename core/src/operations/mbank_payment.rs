@@ -9,8 +9,8 @@ use crate::{
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
-        error::PaymentError, money::KGS, order_number::advice_on_characters, payment_ref::PaymentRef, rules::Checks,
-        violation::Advice,
+        currency::KGS, error::PaymentError, order_number::advice_on_characters, payment_ref::PaymentRef,
+        phone::advice_on_form, rules::Checks, violation::Advice,
     },
 };
 
@@ -22,7 +22,8 @@ use crate::{
 pub struct MbankPayment {
     /// The merchant's unique number of the payment; [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
-    /// The payer's phone number, to which the one-time password goes.
+    /// The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here. Best
+    /// written as `996XXXXXXXXX`; a plus before the digits, spaces, hyphens and parentheses are allowed.
     pub phone: String,
     /// The amount in **whole som**, at least 1.
     pub amount_som: i64,
@@ -41,7 +42,7 @@ impl MbankPayment {
 
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
-        advice_on_characters(&self.order_number).into_iter().collect()
+        [advice_on_characters(&self.order_number), advice_on_form(&self.phone)].into_iter().flatten().collect()
     }
 }
 
@@ -100,7 +101,7 @@ impl Operation for MbankPayment {
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
-        checks.required("phone", &self.phone);
+        checks.phone("phone", &self.phone);
         checks.minimum("amount", self.amount_som.into(), Decimal::ONE);
         checks.required("comment", &self.comment);
         if let Some(callback_url) = &self.callback_url {

@@ -10,8 +10,9 @@ use crate::{
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
+        currency::{KGS, KGS_DECIMALS},
         error::PaymentError,
-        money::{ExactNumber, KGS},
+        money::ExactNumber,
         rules::Checks,
         violation::{Advice, AdviceTopic},
     },
@@ -30,7 +31,8 @@ const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayForm {
-    /// The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit.
+    /// The amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent digit
+    /// for digit.
     pub amount: Decimal,
     /// What is paid for.
     pub service_name: String,
@@ -97,6 +99,7 @@ impl Operation for PayForm {
 
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.minimum("amount", self.amount, Decimal::ONE);
+        checks.decimals("amount", self.amount, KGS_DECIMALS);
         checks.required("serviceName", &self.service_name);
         checks.http_url("callbackURL", &self.callback_url);
         checks.return_uri("returnURL", &self.return_url);

@@ -7,12 +7,7 @@ use crate::{
     config::dialect::{Dialect, QrAmountUnit},
     operations::operation::RequestParts,
     reply::reader::Sent,
-    values::{
-        error::PaymentError,
-        money::{KGS, tyiyn_to_som},
-        rules::Checks,
-        violation::Rule,
-    },
+    values::{currency::KGS, error::PaymentError, money::tyiyn_to_som, rules::Checks, violation::Rule},
 };
 
 /// A request for a dynamic QR code.

@@ -10,6 +10,7 @@ use crate::{
     },
     reply::{Reply, redact::Redactor},
     values::{
+        currency::same_currency,
         json::Json,
         money::read_amount,
         status::{PaymentStatus, StatusReport},
@@ -184,7 +185,7 @@ impl<'a> ReplyReader<'a> {
             ("amount", differs(&sent.amounts, amount, |sent, told| *sent == told)),
             (
                 "currency",
-                differs(sent.currency.as_slice(), currency.as_deref(), |sent, told| sent.eq_ignore_ascii_case(told)),
+                differs(sent.currency.as_slice(), currency.as_deref(), |sent, told| same_currency(sent, told)),
             ),
         ];
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()

@@ -19,7 +19,10 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
         Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .thread_name("kassa")
-            .on_thread_start(survive_broken_connections)
+            .on_thread_start(|| {
+                survive_broken_connections();
+                keep_subscribers_out();
+            })
             .enable_all()
             .build()
     };
@@ -27,6 +30,14 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
         PaymentError::misconfigured(format!("the network threads could not be started: {problem}"))
     })?;
     Ok(runtime.handle().clone())
+}
+
+/// Logging: gives these threads no subscriber of `tracing`. The HTTP client tells it of every step, also between the
+/// bytes of a reply and whoever waits for it, and a subscriber that panics or blocks there would cost a payment its
+/// answer. Kassa's own events are handed over elsewhere (`exchange::log`).
+fn keep_subscribers_out() {
+    // Until the thread ends.
+    std::mem::forget(tracing::dispatcher::set_default(&tracing::Dispatch::none()));
 }
 
 /// Blocks SIGPIPE. Writing to a connection that the gateway has closed is an error of that request; on Linux it also

@@ -2,12 +2,14 @@
 //! gateway.
 
 pub(crate) mod card;
+pub(crate) mod currency;
 pub(crate) mod error;
 pub(crate) mod json;
 pub(crate) mod local_date_time;
 pub(crate) mod money;
 pub(crate) mod order_number;
 pub(crate) mod payment_ref;
+pub(crate) mod phone;
 pub(crate) mod provider;
 pub(crate) mod rules;
 pub(crate) mod secret;

@@ -6,9 +6,6 @@ use serde_json::value::RawValue;
 
 use crate::values::{error::PaymentError, violation::Rule};
 
-/// The currency of every payment but those by card, which name their own (`docs/interface.md#limits`).
-pub(crate) const KGS: &str = "KGS";
-
 /// How many tyiyn make a som.
 pub(crate) const TYIYN_IN_A_SOM: Decimal = Decimal::ONE_HUNDRED;
 

@@ -8,6 +8,7 @@ use url::Url;
 
 use crate::values::{
     error::PaymentError,
+    phone::can_be_phone,
     violation::{Rule, Violation},
 };
 
@@ -89,6 +90,23 @@ impl Checks {
     pub(crate) fn minimum(&mut self, field: &str, value: Decimal, least: Decimal) {
         if value < least {
             self.fail(field, Rule::Minimum, Some(&least.to_string()), &format!("must be at least {least}"));
+        }
+    }
+
+    /// An amount with more decimals than its currency has: the gateway would round it, or charge what the payer did not
+    /// see. Zeros at the end count for nothing, so 100.100 has two decimals.
+    pub(crate) fn decimals(&mut self, field: &str, amount: Decimal, most: u32) {
+        if amount.normalize().scale() > most {
+            let sentence = format!("must have no more decimals than its currency: {most}");
+            self.fail(field, Rule::Exact, Some(&most.to_string()), &sentence);
+        }
+    }
+
+    pub(crate) fn phone(&mut self, field: &str, value: &str) {
+        if self.required(field, value) && !can_be_phone(value) {
+            let sentence = "must be a phone number: 9 to 15 digits, with a + before them or not; \
+                            spaces, hyphens and parentheses are allowed";
+            self.fail(field, Rule::Format, Some("9 to 15"), sentence);
         }
     }
 

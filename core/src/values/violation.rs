@@ -62,7 +62,7 @@ pub enum Rule {
     Luhn,
     /// The text does not have the form that is needed.
     Format,
-    /// The value cannot be converted without rounding, or is too large.
+    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     Exact,
 }
 
@@ -98,4 +98,6 @@ pub enum AdviceTopic {
     CardNumberMistyped,
     /// The card's expiry is in the past.
     CardExpired,
+    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
+    PhoneFormat,
 }

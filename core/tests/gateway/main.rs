@@ -10,6 +10,7 @@ mod outcomes;
 mod rules;
 mod schedules;
 mod sending;
+mod subscribers;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

@@ -406,7 +406,7 @@ async fn a_reply_that_repeats_what_was_sent_is_an_answer() {
     for (op, body) in [
         (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"order-1","amount":"100.1","currency":"kgs"}}"#),
         (Op::CardPayment, r#"{"code":"110","data":{"orderNumber":"","amount":"100,10","currency":null}}"#),
-        (Op::MbankPayment, r#"{"data":{"orderNumber":"order-2","amount":250.00}}"#),
+        (Op::MbankPayment, r#"{"data":{"orderNumber":"order-2","amount":250.00,"currency":"417"}}"#),
         (Op::QrData, r#"{"data":{"qr_data":"x","amount":10010}}"#),
         (Op::QrData, r#"{"data":{"qr_data":"x","amount":"100.10"}}"#),
     ] {

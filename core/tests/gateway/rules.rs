@@ -18,6 +18,12 @@ const IP_ADDRESS: Broken = (Rule::IpAddress, None);
 const MONTH: Broken = (Rule::Month, Some("01 to 12"));
 const PAN_LENGTH: Broken = (Rule::Length, Some("13 to 20"));
 const DIGITS: Broken = (Rule::Digits, None);
+const PHONE: Broken = (Rule::Format, Some("9 to 15"));
+
+/// More decimals than the currency has.
+const fn decimals(limit: &'static str) -> Broken {
+    (Rule::Exact, Some(limit))
+}
 
 const fn length(limit: &'static str) -> Broken {
     (Rule::Length, Some(limit))
@@ -270,9 +276,13 @@ fn decimal_amount<R>(set: fn(&mut R, &str)) -> Field<R> {
     field(
         "amount",
         set,
-        ["1", "1.00", "1.0000000000000000000000000001", "79228162514264337593543950335"],
+        // Zeros at the end are no decimals.
+        ["1", "1.00", "1.01", "100.100", "1.0000000000000000000000000000", "79228162514264337593543950335"],
         [
-            ("0.9999999999999999999999999999", MINIMUM),
+            ("1.001", decimals("2")),
+            // 100.1 as a float.
+            ("100.10000000000000142", decimals("2")),
+            ("1.0000000000000000000000000001", decimals("2")),
             ("0.99", MINIMUM),
             ("0", MINIMUM),
             ("-0.00", MINIMUM),
@@ -394,11 +404,43 @@ async fn card_payment_rules() {
     Bench::new().run(card_payment, pay_by_card, &fields).await;
 }
 
+/// The decimals that an amount may have are those of its currency.
+#[tokio::test]
+async fn each_currency_has_its_own_decimals() {
+    let set: fn(&mut CardPayment, &str) = |payment, value| payment.amount = decimal(value);
+    for (currency, amount) in [
+        ("JPY", field("amount", set, ["1", "100.0"], [("1.5", decimals("0"))])),
+        ("kwd", field("amount", set, ["1.005", "1.0050"], [("1.0005", decimals("3"))])),
+        ("CLF", field("amount", set, ["1.0005", "1.00050"], [("1.00005", decimals("4"))])),
+        ("ZZZ", field("amount", set, ["1.01", "1.010"], [("1.001", decimals("2"))])),
+    ] {
+        let valid = || CardPayment { amount: decimal("1"), currency: currency.into(), ..card_payment() };
+        Bench::new().run(valid, pay_by_card, &[amount]).await;
+    }
+}
+
 #[tokio::test]
 async fn mbank_payment_rules() {
     let fields: [Field<MbankPayment>; 5] = [
         text("orderNumber", |payment, value| payment.order_number = value.into()),
-        text("phone", |payment, value| payment.phone = value.into()),
+        field(
+            "phone",
+            |payment, value| payment.phone = value.into(),
+            ["996700000001", "+996 (700) 00-00-01", "0700 000 001", "700000001", "123456789012345"],
+            [
+                ("", REQUIRED),
+                (" \t\u{a0}\n", REQUIRED),
+                ("abc", PHONE),
+                ("ж", PHONE),
+                ("+ ()-", PHONE),
+                ("70000001", PHONE),
+                ("9967000000010000", PHONE),
+                ("99670000000x", PHONE),
+                ("996+700000001", PHONE),
+                ("996700000001\n", PHONE),
+                ("٩٩٦٧٠٠٠٠٠٠٠١", PHONE),
+            ],
+        ),
         field(
             "amount",
             |payment, value| payment.amount_som = value.parse().unwrap(),
@@ -620,11 +662,13 @@ fn advice_names_its_field_and_topic() {
         payment.advice()
     };
     let mbank = |order: &str| MbankPayment { order_number: order.into(), ..mbank_payment() }.advice();
+    let phone = |phone: &str| MbankPayment { phone: phone.into(), ..mbank_payment() }.advice();
     let form = |amount: &str| PayForm { amount: decimal(amount), ..pay_form() }.advice();
     let characters = ("orderNumber", AdviceTopic::OrderNumberCharacters);
     let mistyped = ("pan", AdviceTopic::CardNumberMistyped);
     let expired = ("expiryYear", AdviceTopic::CardExpired);
     let mega_pay = ("amount", AdviceTopic::MegaPayMinimum);
+    let written = ("phone", AdviceTopic::PhoneFormat);
 
     let cases = [
         ("a good card", card_payment().advice(), &[][..]),
@@ -649,6 +693,12 @@ fn advice_names_its_field_and_topic() {
             &[characters, mistyped, expired],
         ),
         ("mbank, a good number", mbank("order-1_A"), &[]),
+        ("mbank, the recommended phone", phone("996555000101"), &[]),
+        ("mbank, a plus", phone("+996555000101"), &[written]),
+        ("mbank, hyphens", phone("996-555-000-101"), &[written]),
+        ("mbank, as it is dialled", phone("0555000101"), &[written]),
+        ("mbank, another country", phone("77010000001"), &[written]),
+        ("mbank, a digit too many", phone("9965550001010"), &[written]),
         ("mbank, Cyrillic", mbank("заказ-1"), &[characters]),
         ("mbank, emoji", mbank("order-💳"), &[characters]),
         ("mbank, a control character", mbank("order\0"), &[characters]),

@@ -24,7 +24,8 @@ class CardPayment:
     description: str
     """What is paid for."""
     amount: Decimal | int
-    """The amount in units of the currency, at least 1. Sent digit for digit."""
+    """The amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two for KGS.
+    Sent digit for digit."""
     currency: str
     """The currency's three letters."""
     card: Card
@@ -66,7 +67,10 @@ class MbankPayment:
     order_number: str
     """The merchant's unique number of the payment; `kassa.new_order_number()` makes one."""
     phone: str
-    """The payer's phone number, to which the one-time password goes."""
+    """The payer's phone number, to which the one-time password goes: 9 to 15 digits, sent as they are written here.
+
+    Best written as ``996XXXXXXXXX``; a plus before the digits, spaces, hyphens and parentheses are allowed.
+    """
     amount_som: int
     """The amount in **whole som**, at least 1."""
     comment: str
@@ -101,7 +105,8 @@ class PayForm:
     """
 
     amount: Decimal | int
-    """The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit."""
+    """The amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent digit for
+    digit."""
     service_name: str
     """What is paid for."""
     callback_url: str

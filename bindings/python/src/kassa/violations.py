@@ -38,7 +38,7 @@ class Rule(Enum):
     FORMAT = "format"
     """The text does not have the form that is needed."""
     EXACT = "exact"
-    """The value cannot be converted without rounding, or is too large."""
+    """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
 
     def __str__(self) -> str:
         return self.value
@@ -74,6 +74,8 @@ class AdviceTopic(Enum):
     """The check digit of the card number is wrong: probably a mistyped digit."""
     CARD_EXPIRED = "card_expired"
     """The card's expiry is in the past."""
+    PHONE_FORMAT = "phone_format"
+    """The phone number is not written as ``996XXXXXXXXX``, the form of the interface's test numbers."""
 
     def __str__(self) -> str:
         return self.value

@@ -10,7 +10,8 @@ public struct CardPayment: Sendable {
     public var orderNumber: String
     /// What is paid for.
     public var description: String
-    /// The amount in units of the currency, at least 1. Sent digit for digit.
+    /// The amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two for KGS. Sent
+    /// digit for digit.
     public var amount: Decimal
     /// The currency's three letters.
     public var currency: String

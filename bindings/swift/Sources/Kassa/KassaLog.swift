@@ -6,8 +6,8 @@ internal import KassaGenerated
 
 /// Where Kassa's events go: nowhere, until they are asked for. There is no secret and no body in them.
 public enum KassaLog {
-    /// Sends all events of the program to a handler from now on; to none for nil. The handler is called on Kassa's own threads, one
-    /// event after the other or several at once.
+    /// Sends all events of the program to a handler from now on; to none for nil. The handler is called on a thread of Kassa's own,
+    /// one event after the other, and no call waits for it. Where it is too slow for a thousand events, further ones are dropped.
     ///
     /// ```swift
     /// KassaLog.send { event in

@@ -9,7 +9,7 @@ internal import KassaGenerated
 ///
 /// Write amounts as texts or whole numbers: `Decimal(string: "100.10")!`. A literal with a fraction would pass through a float.
 public struct PayForm: Hashable, Sendable, CustomStringConvertible {
-    /// The amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit.
+    /// The amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent digit for digit.
     public var amount: Decimal
     /// What is paid for.
     public var serviceName: String

@@ -51,7 +51,7 @@ public enum Rule: String, Hashable, Sendable, CaseIterable, CustomStringConverti
     case luhn
     /// The text does not have the form that is needed.
     case format
-    /// The value cannot be converted without rounding, or is too large.
+    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     case exact
 
     /// Its name, the same in every language.
@@ -88,6 +88,8 @@ public enum AdviceTopic: String, Hashable, Sendable, CaseIterable, CustomStringC
     case cardNumberMistyped = "card_number_mistyped"
     /// The card's expiry is in the past.
     case cardExpired = "card_expired"
+    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
+    case phoneFormat = "phone_format"
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
@@ -156,6 +158,7 @@ extension AdviceTopic {
             case .megaPayMinimum: .megaPayMinimum
             case .cardNumberMistyped: .cardNumberMistyped
             case .cardExpired: .cardExpired
+            case .phoneFormat: .phoneFormat
             }
     }
 }

@@ -20,7 +20,7 @@ import Testing
         #expect(Kassa.Rule.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.Rule($0.core) == $0 })
         #expect(Kassa.PaymentKind.allCases.allSatisfy { $0.core.asText() == $0.rawValue && Kassa.PaymentKind($0.core) == $0 })
         let topics: [KassaGenerated.AdviceTopic] = [
-            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired,
+            .orderNumberCharacters, .megaPayMinimum, .cardNumberMistyped, .cardExpired, .phoneFormat,
         ]
         #expect(topics.map { Kassa.AdviceTopic($0).rawValue } == topics.map { $0.asText() })
     }
@@ -99,8 +99,30 @@ extension OneLog {
         let it = try Loopback(Replies.charged)
         _ = try await it.gateway.qrStatus("logged-1")
         KassaLog.send(to: nil)
-        #expect(log.first(holding: "logged-1")?.contains("http_status=200") == true)
         _ = try await it.gateway.qrStatus("logged-2")
+        KassaLog.send { log.append($0) }
+        _ = try await it.gateway.qrStatus("logged-3")
+        KassaLog.send(to: nil)
+        await log.holds("logged-3")
+        #expect(log.first(holding: "logged-1")?.contains("http_status=200") == true)
         #expect(log.first(holding: "logged-2") == nil)
+    }
+
+    @Test func aHandlerThatBlocksHoldsUpNoPayment() async throws {
+        let (calls, called) = AsyncStream.makeStream(of: Void.self)
+        let release = DispatchSemaphore(value: 0)
+        KassaLog.send { _ in
+            called.yield()
+            release.wait()
+        }
+        let it = try Loopback(Replies.created, Replies.charged)
+        let created = try await it.gateway.createCardPayment(cardPayment())
+        let outcome = try await it.gateway.watch(created.payment).outcome()
+        #expect({ if case .charged = outcome { true } else { false } }())
+        await it.gateway.close()
+        KassaLog.send(to: nil)
+        // The handler was called, and waits; it is let go for each event that there can be.
+        for await _ in calls { break }
+        for _ in 0..<1000 { release.signal() }
     }
 }

@@ -18,6 +18,7 @@ const ANSWERS: &[&str] = &[
     "AdviceTopic::card_number_mistyped",
     "AdviceTopic::mega_pay_minimum",
     "AdviceTopic::order_number_characters",
+    "AdviceTopic::phone_format",
     "Callback",
     "CallbackVerdict::confirmed",
     "CallbackVerdict::contradicted",

@@ -2,17 +2,34 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex},
+    sync::{Arc, Condvar, Mutex},
 };
+
+use kassa::{BlockingGateway, Credentials, GatewayConfig};
 
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::server::PATIENCE;
+
+/// The order number of a query that is made when everything else is over.
+const LAST: &str = "the-last-order";
+
 #[derive(Clone, Default)]
-pub struct Log(Arc<Mutex<Vec<u8>>>);
+pub struct Log(Arc<(Mutex<Vec<u8>>, Condvar)>);
 
 impl Log {
+    /// All that was logged so far. Events are logged in their order, but later than they happen, so it makes one more
+    /// and waits for that.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+        let nobody = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
+        BlockingGateway::new(nobody).unwrap().qr_status(LAST).unwrap_err();
+        let (log, grown) = &*self.0;
+        let is_short = |log: &mut Vec<u8>| !String::from_utf8_lossy(log).contains(LAST);
+        let (log, waited) = grown.wait_timeout_while(log.lock().unwrap(), PATIENCE, is_short).unwrap();
+        assert!(!waited.timed_out(), "{LAST} was never logged");
+        let log = String::from_utf8_lossy(&log).into_owned();
+        assert!(!log.contains("events were dropped"), "the log is not whole");
+        log
     }
 }
 
@@ -31,7 +48,8 @@ pub fn capture() -> Log {
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.0.lock().unwrap().extend_from_slice(bytes);
+        self.0.1.notify_all();
         Ok(bytes.len())
     }
 

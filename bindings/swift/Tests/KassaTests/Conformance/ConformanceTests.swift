@@ -21,7 +21,11 @@ extension OneLog {
         let chosen = all.filter { filter.isEmpty || $0.name.contains(filter) || $0.group.contains(filter) }
 
         let results = await run(chosen)
+        let nobody = GatewayConfig(baseURL: "http://127.0.0.1:1", credentials: Credentials(login: "a", password: "b"))
+        await #expect(throws: PaymentError.self) { try await Gateway(nobody).qrStatus("the-last-transaction") }
+        await log.holds("the-last-transaction")
         KassaLog.send(to: nil)
+        #expect(log.first(holding: "events were dropped") == nil, "the log is not whole")
         await BorrowedSandbox.stopAll()
 
         for problem in results.values.joined() { Issue.record("\(problem)") }
@@ -62,11 +66,31 @@ extension OneLog {
 final class Log: @unchecked Sendable {
     private let lock = NSLock()
     private var lines: [String] = []
+    private var awaited: (text: String, found: CheckedContinuation<Void, Never>)?
 
     var isEmpty: Bool { lock.withLock { lines.isEmpty } }
 
     func append(_ event: LogEvent) {
-        lock.withLock { lines.append(everyForm(of: event)) }
+        let line = everyForm(of: event)
+        let found: CheckedContinuation<Void, Never>? = lock.withLock {
+            lines.append(line)
+            guard let awaited, line.contains(awaited.text) else { return nil }
+            self.awaited = nil
+            return awaited.found
+        }
+        found?.resume()
+    }
+
+    /// Waits for a line with a text, one waiter at a time: events are logged in their order, but later than they happen.
+    func holds(_ text: String) async {
+        await withCheckedContinuation { found in
+            let isThere = lock.withLock {
+                if lines.contains(where: { $0.contains(text) }) { return true }
+                awaited = (text, found)
+                return false
+            }
+            if isThere { found.resume() }
+        }
     }
 
     func first(holding text: String) -> String? {

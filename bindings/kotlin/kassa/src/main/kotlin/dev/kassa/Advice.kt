@@ -27,7 +27,10 @@ public enum class AdviceTopic {
     CARD_NUMBER_MISTYPED,
 
     /** The card's expiry is in the past. */
-    CARD_EXPIRED;
+    CARD_EXPIRED,
+
+    /** The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers. */
+    PHONE_FORMAT;
 
     /** The name in lower case, the same in every language. */
     override fun toString(): String = calling { CoreAdviceTopic.valueOf(name).asText() }

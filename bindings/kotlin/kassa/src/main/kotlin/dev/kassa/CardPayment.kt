@@ -11,7 +11,8 @@ import dev.kassa.internal.CardPayment as CoreCardPayment
  * @property orderNumber the merchant's unique number of the payment, best made of A-Z a-z 0-9 - _ only:
  *   [Kassa.newOrderNumber]
  * @property description what is paid for
- * @property amount the amount in units of the currency, at least 1. Sent digit for digit
+ * @property amount the amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two
+ *   for KGS. Sent digit for digit
  * @property currency the currency's three letters
  * @property card the card
  * @property language the payer's language, two letters, such as `ky`
@@ -56,7 +57,8 @@ public data class CardPayment @JvmOverloads constructor(
      * payment is sent.
      *
      * @param card the card
-     * @param amount the amount in units of the currency, at least 1. Sent digit for digit
+     * @param amount the amount in units of the currency, at least 1, with no more decimals than the currency has. Sent digit for
+     *   digit
      */
     public class Builder(private val card: Card, private val amount: BigDecimal) {
         private var orderNumber = ""

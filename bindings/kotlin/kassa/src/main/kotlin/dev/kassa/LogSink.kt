@@ -27,7 +27,8 @@ public enum class LogLevel {
 public data class LogEvent(public val level: LogLevel, public val text: String)
 
 /**
- * Takes what Kassa logs; see [Kassa.logTo]. It is called on Kassa's own threads, so it should return soon, and not call Kassa.
+ * Takes what Kassa logs; see [Kassa.logTo]. It is called on a thread of Kassa's own, one event after the other, and no call waits
+ * for it. Where it is too slow for a thousand events, further ones are dropped.
  */
 public fun interface LogSink {
     /** Takes one event. What it throws is dropped. */
@@ -39,7 +40,7 @@ internal class CoreSink(private val sink: LogSink) : CoreLogSink {
         try {
             sink.log(LogEvent(LogLevel.valueOf(event.level.name), event.text))
         } catch (_: Exception) {
-            // A log that fails must not be the end of a payment.
+            // The next event is handed on all the same.
         }
     }
 }

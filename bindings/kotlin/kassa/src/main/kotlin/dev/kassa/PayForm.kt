@@ -11,7 +11,8 @@ import dev.kassa.internal.PayForm as CorePayForm
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
- * @property amount the amount in KGS, at least 1; under 5 the page will not offer MegaPay. Sent digit for digit
+ * @property amount the amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent
+ *   digit for digit
  * @property serviceName what is paid for
  * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL
  * @property returnUrl where the payer's browser goes after success: a page, or a deep link of an app

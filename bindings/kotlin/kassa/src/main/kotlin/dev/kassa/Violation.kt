@@ -59,7 +59,7 @@ public enum class Rule {
     /** The text does not have the form that is needed. */
     FORMAT,
 
-    /** The value cannot be converted without rounding, or is too large. */
+    /** The value cannot be carried or converted without rounding: it has too many decimals, or is too large. */
     EXACT;
 
     /** The name in lower case, the same in every language. */

@@ -1,33 +1,65 @@
 package dev.kassa
 
 import dev.kassa.support.CHARGED
+import dev.kassa.support.CREATED
+import dev.kassa.support.PATIENCE_SECONDS
+import dev.kassa.support.cardPayment
 import dev.kassa.support.withGateway
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.parallel.Isolated
-import java.util.concurrent.CopyOnWriteArrayList
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit.SECONDS
 
 /** Where the log goes. That the JVM's logger gets it unless somebody else does is seen by the conformance run. */
 @Isolated
 class LogTest {
     @Test
     fun `a sink gets every exchange, and what it throws harms nothing`() = withGateway(CHARGED) { gateway, _ ->
-        val events = CopyOnWriteArrayList<LogEvent>()
+        val events = LinkedBlockingQueue<LogEvent>()
+        fun ask(orderNumber: String) = runBlocking { gateway.providerStatus(orderNumber, Provider.Cards) }
         try {
             Kassa.logTo { events += it; error("a sink that fails") }
-            val report = runBlocking { gateway.providerStatus("logged-1", Provider.Cards) }
-            assertEquals(PaymentStatus.Charged, report.status)
+            assertEquals(PaymentStatus.Charged, ask("logged-1").status)
             Kassa.logTo(null)
-            runBlocking { gateway.providerStatus("logged-2", Provider.Cards) }
+            ask("logged-2")
+            Kassa.logTo { events += it }
+            ask("logged-3")
         } finally {
             Library.logTo(SystemLog)
         }
         // A query that an earlier test has left may end meanwhile.
-        val event = events.single { "logged-1" in it.text }
+        val event = events.next("logged-")
         assertEquals(LogLevel.DEBUG, event.level)
-        assertTrue("http_status=200" in event.text, event.text)
-        assertTrue(events.none { "logged-2" in it.text }, "$events")
+        assertTrue("logged-1" in event.text && "http_status=200" in event.text, event.text)
+        assertTrue("logged-3" in events.next("logged-").text)
     }
+
+    @Test
+    fun `a sink that blocks holds up no payment`() = withGateway(CREATED, CHARGED) { gateway, _ ->
+        val called = CountDownLatch(1)
+        val release = CountDownLatch(1)
+        try {
+            Kassa.logTo { called.countDown(); release.await() }
+            runBlocking {
+                withTimeout(PATIENCE_SECONDS * 1_000) {
+                    val created = gateway.createCardPayment(cardPayment())
+                    assertTrue(gateway.watch(created.payment).outcome() is WatchOutcome.Charged)
+                    gateway.closeAndWait()
+                }
+            }
+            assertTrue(called.await(PATIENCE_SECONDS, SECONDS), "the sink was called, and waits")
+        } finally {
+            Library.logTo(SystemLog)
+            release.countDown()
+        }
+    }
+
+    /** Events come in their order, but later than they happen. */
+    private fun LinkedBlockingQueue<LogEvent>.next(text: String): LogEvent =
+        generateSequence { checkNotNull(poll(PATIENCE_SECONDS, SECONDS)) { "no event came" } }.first { text in it.text }
 }

@@ -1,6 +1,8 @@
 package dev.kassa.conformance
 
-import java.util.concurrent.ConcurrentLinkedQueue
+import dev.kassa.support.PATIENCE_SECONDS
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit.SECONDS
 import java.util.logging.Handler
 import java.util.logging.Level
 import java.util.logging.LogRecord
@@ -12,7 +14,7 @@ import java.util.logging.Logger
 class CapturedLog : Handler() {
     private val root = Logger.getLogger("")
     private val previous = root.handlers.toList()
-    private val lines = ConcurrentLinkedQueue<String>()
+    private val lines = LinkedBlockingQueue<String>()
 
     fun start() {
         // In place of the console.
@@ -22,11 +24,15 @@ class CapturedLog : Handler() {
         level = Level.ALL
     }
 
-    fun stop(): List<String> {
+    /** All lines, once there is one with [last]: events are logged in their order, but later than they happen. */
+    fun stop(last: String): List<String> {
+        val logged = mutableListOf<String>()
+        do logged += checkNotNull(lines.poll(PATIENCE_SECONDS, SECONDS)) { "$last was never logged" } while (last !in logged.last())
         root.removeHandler(this)
         previous.forEach(root::addHandler)
         root.level = Level.INFO
-        return lines.toList()
+        lines.drainTo(logged)
+        return logged
     }
 
     override fun publish(record: LogRecord) {

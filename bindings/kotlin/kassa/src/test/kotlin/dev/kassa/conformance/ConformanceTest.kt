@@ -1,7 +1,11 @@
 package dev.kassa.conformance
 
+import dev.kassa.Gateway
+import dev.kassa.PaymentException
 import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.at
+import dev.kassa.support.closedPort
+import dev.kassa.support.configOf
 import dev.kassa.support.items
 import dev.kassa.support.keys
 import dev.kassa.support.text
@@ -15,6 +19,7 @@ import org.junit.jupiter.api.DynamicContainer.dynamicContainer
 import org.junit.jupiter.api.DynamicTest.dynamicTest
 import org.junit.jupiter.api.TestFactory
 import org.junit.jupiter.api.TestInstance
+import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.parallel.Execution
 import org.junit.jupiter.api.parallel.ExecutionMode
 import java.util.concurrent.ConcurrentHashMap
@@ -57,7 +62,10 @@ class ConformanceTest {
     /** Logs of all vectors run together, so what any of them forbids must not be there. */
     @AfterAll
     fun `nothing was left out, and nothing secret was logged`() {
-        val lines = log.stop()
+        Gateway(configOf(closedPort())).use { gateway ->
+            assertThrows<PaymentException.Unavailable> { runBlocking { gateway.qrStatus(LAST) } }
+        }
+        val lines = log.stop(LAST)
         BorrowedSandbox.stopAll()
         assertEquals(runs.map { it.name }.sorted(), ran.sorted(), "each vector has its own name, and was run to its end")
         if (filter.isEmpty()) {
@@ -66,8 +74,14 @@ class ConformanceTest {
             for (way in Way.entries) check(runs.count { it.way == way } >= 15) { "too few vectors were run by $way" }
             val ofKassa = lines.filter { " dev.kassa " in it && "http_status=" in it }
             check(ofKassa.isNotEmpty()) { "no exchange was logged, in ${lines.size} lines" }
+            check(lines.none { "events were dropped" in it }) { "the log is not whole" }
         }
         val forbidden = chosen.flatMap { it.spec.at("forbidden").items }.map { it.text }.toSet()
         assertEquals(emptyList<String>(), lines.filter { line -> forbidden.any { it in line } })
+    }
+
+    private companion object {
+        /** The transaction of a query that is made when everything else is over. */
+        const val LAST = "the-last-transaction"
     }
 }
