@@ -4,6 +4,7 @@
 mod against_the_sandbox;
 mod alone;
 mod callbacks;
+mod connect_proxy;
 mod crowd;
 mod false_callbacks;
 mod outcomes;
