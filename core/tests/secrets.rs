@@ -66,8 +66,20 @@ fn echo(request: &Received, status: u16, code: &str) -> Answer {
     let sent = if request.body.is_empty() { "null".to_owned() } else { request.body.clone() };
     let as_text = serde_json::to_string(&request.body).unwrap();
     let (card, otp) = (request.body.contains(PAN), request.body.contains(OTP));
-    let card = if card { format!(r#","n":{PAN},"c":{CVC},"s":"4111 1111-11111111""#) } else { String::new() };
-    let otp = if otp { format!(r#","o":{OTP},"p":"{OTP}""#) } else { String::new() };
+    let card = if card {
+        format!(
+            r#","n":{PAN},"c":{CVC},"s":"4111 1111-11111111","d":"4111.1111/1111_1111","e":"4111%201111%2D1111%2e1111",
+                "f":"%34111111111111111 \u0034111\u00a01111\u200b1111, 1111","g":["4111","1111","1111","1111"],
+                "h":"cvc={CVC}&x=1","i":"code is {CVC}.","j":"cvc%3D{CVC}%26x","k":"\u00373\u0037""#
+        )
+    } else {
+        String::new()
+    };
+    let otp = if otp {
+        format!(r#","o":{OTP},"p":"{OTP}","q":"Invalid OTP: {OTP}","r":"otp%3D{OTP}""#)
+    } else {
+        String::new()
+    };
     let status_word = if card.is_empty() { "x" } else { PAN };
     let token = if code == "110" { "gw-1" } else { status_word };
     let code = if status == 400 { status_word } else { code };
@@ -86,8 +98,11 @@ fn assert_clean(text: &str, origin: &str) {
     for secret in [PAN, "4111 1111 1111 1111", "4111-1111", OTP, PASSWORD, TOKEN] {
         assert!(!text.contains(secret), "{secret} in {origin}: {text}");
     }
-    // Three digits can occur anywhere, so the CVC is looked for as a value.
-    for cvc in [format!("\"{CVC}"), format!(":{CVC},")] {
+    let digits: String = text.replace("**** 1111", "x").chars().filter(|c| c.is_alphanumeric()).collect();
+    assert!(!digits.contains(PAN), "the card number in {origin}: {text}");
+    // Three digits can occur inside any number, so the CVC is looked for as a value.
+    for cvc in [format!("\"{CVC}"), format!(":{CVC},"), format!("cvc={CVC}"), format!("3D{CVC}"), format!("is {CVC}.")]
+    {
         assert!(!text.contains(&cvc), "{cvc} in {origin}: {text}");
     }
 }

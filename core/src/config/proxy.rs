@@ -2,9 +2,15 @@
 
 use std::fmt;
 
-use crate::values::secret::Secret;
+use url::Url;
+
+use crate::values::{error::PaymentError, secret::Secret};
 
 /// The way to the gateway: direct, or through a proxy.
+///
+/// A proxy carries TLS, and sees nothing of what is in it but the gateway's host and port. Plain http, which is for a
+/// gateway on this machine (loopback) alone, is never sent to a proxy: it would read card numbers and credentials, and
+/// so would everybody on the way to it.
 ///
 /// The URL of a proxy may hold a user and a password, so it is never printed.
 ///
@@ -31,15 +37,40 @@ impl Proxy {
         Self(Way::Direct)
     }
 
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like).
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine,
+    /// is reached past them.
     pub fn environment() -> Self {
         Self(Way::Environment)
     }
 
-    /// A proxy by its http or https URL.
+    /// A proxy by its http or https URL. The gateway's base URL has to be https: with plain http, making a gateway fails
+    /// as [`PaymentError::Misconfigured`].
     pub fn url(url: impl Into<String>) -> Self {
         Self(Way::Url(Secret::new(url)))
     }
+
+    /// The way to a gateway: plain http, which is for loopback addresses only, goes past every proxy.
+    pub(crate) fn way_to(&self, base_url: &Url) -> Result<&Way, PaymentError> {
+        let is_plain = base_url.scheme() != "https";
+        match &self.0 {
+            Way::Url(url) if !is_proxy(url.expose()) => Err(unusable_proxy()),
+            Way::Url(_) if is_plain => Err(PaymentError::misconfigured(
+                "proxy needs an https base_url: plain http goes to a loopback address only, and past any proxy",
+            )),
+            Way::Environment if is_plain => Ok(&Way::Direct),
+            way => Ok(way),
+        }
+    }
+}
+
+/// The HTTP client ignores a proxy of another scheme, and would connect to the gateway directly.
+fn is_proxy(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// Redaction: the URL is not quoted, as it may hold the proxy's password.
+pub(crate) fn unusable_proxy() -> PaymentError {
+    PaymentError::misconfigured("proxy must be the http or https URL of a proxy")
 }
 
 impl fmt::Debug for Proxy {
@@ -49,5 +80,30 @@ impl fmt::Debug for Proxy {
             Way::Environment => "Proxy(environment)",
             Way::Url(_) => "Proxy(url, ***)",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_http_goes_past_every_proxy() {
+        let way = |proxy: &Proxy, base_url: &str| match proxy.way_to(&Url::parse(base_url).unwrap()) {
+            Ok(Way::Direct) => "direct",
+            Ok(Way::Environment) => "environment",
+            Ok(Way::Url(_)) => "url",
+            Err(_) => "refused",
+        };
+        let given = Proxy::url("http://proxy.example:3128");
+        for (base_url, ways) in [
+            ("https://pay.example.kg", ["direct", "environment", "url"]),
+            ("https://127.0.0.1:1", ["direct", "environment", "url"]),
+            ("http://127.0.0.1:1", ["direct", "direct", "refused"]),
+            ("http://localhost", ["direct", "direct", "refused"]),
+        ] {
+            let found = [&Proxy::direct(), &Proxy::environment(), &given].map(|proxy| way(proxy, base_url));
+            assert_eq!(found, ways, "{base_url}");
+        }
     }
 }

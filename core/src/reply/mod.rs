@@ -1,6 +1,9 @@
 //! A reply of the gateway: as it came, as it is read through a dialect, and as it is handed on, with its secrets masked
 //! (redaction).
 
+mod decoded;
+mod occurrences;
+mod page;
 pub(crate) mod reader;
 pub(crate) mod redact;
 

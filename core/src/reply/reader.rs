@@ -1,6 +1,7 @@
 //! Parsing of replies: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
 
 use rust_decimal::Decimal;
+use url::Url;
 
 use crate::{
     config::{
@@ -8,7 +9,10 @@ use crate::{
         endpoint::Endpoint,
         reply_field::ReplyField,
     },
-    reply::{Reply, redact::Redactor},
+    reply::{
+        Reply,
+        redact::{Place, Redactor},
+    },
     values::{
         currency::same_currency,
         json::Json,
@@ -88,7 +92,7 @@ impl<'a> ReplyReader<'a> {
     /// The code, to be handed on: a card number in it is masked, but three digits that happen to equal the CVC stay a
     /// code.
     pub(crate) fn code(&self) -> Option<String> {
-        self.find(ReplyField::Code).map(|code| self.redactor.everywhere(&code).into_owned())
+        self.find(ReplyField::Code).map(|code| self.redactor.code(&code).into_owned())
     }
 
     /// The gateway's own words, masked.
@@ -96,9 +100,12 @@ impl<'a> ReplyReader<'a> {
         self.shown(ReplyField::Reason)
     }
 
-    /// A text to be shown, masked.
+    /// A text to be shown, masked. A currency is a code, too: the number 417 of the som is no CVC.
     pub(crate) fn shown(&self, field: ReplyField) -> Option<String> {
-        self.find(field).map(|text| self.redactor.text(&text).into_owned())
+        let text = self.find(field)?;
+        let is_code = field == ReplyField::Currency && text.len() == 3;
+        let shown = if is_code { self.redactor.code(&text) } else { self.redactor.text(&text) };
+        Some(shown.into_owned())
     }
 
     /// An identifier, to be sent again or stored. Masked it would be another one, so one with a secret in it counts as
@@ -118,6 +125,11 @@ impl<'a> ReplyReader<'a> {
     /// Whether a list of the dialect names the reply's code.
     pub(crate) fn is_listed(&self, list: CodeList) -> bool {
         self.find(ReplyField::Code).is_some_and(|code| self.endpoint.lists(list, &code))
+    }
+
+    /// True where an address holds no secret, and may be opened.
+    pub(crate) fn is_clean_page(&self, page: &Url) -> bool {
+        self.redactor.is_clean_page(page)
     }
 
     /// True where the body is the gateway's envelope, an object with a code, and not the error page of a proxy or web
@@ -164,7 +176,9 @@ impl<'a> ReplyReader<'a> {
     }
 
     pub(crate) fn amount(&self) -> Option<Decimal> {
-        self.find(ReplyField::Amount).and_then(|text| read_amount(&text))
+        // A card number in its place is no amount.
+        let text = self.find(ReplyField::Amount).filter(|text| self.redactor.holds_none(text, Place::Address))?;
+        read_amount(&text)
     }
 
     /// True where a field is there, but as something else than a text or a number.

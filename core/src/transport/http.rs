@@ -21,7 +21,10 @@ use url::Url;
 
 use super::{Boxed, Connection, Failure, Observer, Request, Transport, runtime, tls};
 use crate::{
-    config::{gateway_config::GatewayConfig, proxy::Way},
+    config::{
+        gateway_config::GatewayConfig,
+        proxy::{Way, unusable_proxy},
+    },
     reply::Reply,
     values::{
         error::PaymentError,
@@ -69,12 +72,13 @@ struct Clients {
 
 impl HttpTransport {
     pub(crate) fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
-        let clients = Clients::new(config)?;
+        let base_url = config.checked_base_url()?;
+        let clients = Clients::new(config, config.proxy.way_to(&base_url)?)?;
         let kept_alive = clients.builder().pool_idle_timeout(IDLE_CONNECTIONS).build().map_err(|problem| {
             PaymentError::misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
         })?;
         let exchanger = Exchanger {
-            base_url: config.checked_base_url()?,
+            base_url,
             authorization: authorization(&config.credentials.basic_token())?,
             clients,
             kept_alive,
@@ -157,20 +161,10 @@ impl Exchanger {
 }
 
 impl Clients {
-    fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
-        let proxy = match &config.proxy.0 {
-            Way::Url(url) => {
-                let url = url.expose();
-                // Redaction: neither the URL nor the problem is quoted, as they may hold the proxy's password.
-                let unusable = || PaymentError::misconfigured("proxy must be the http or https URL of a proxy");
-                // reqwest ignores a proxy of another scheme, and would connect to the gateway directly.
-                let usable =
-                    Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-                if !usable {
-                    return Err(unusable());
-                }
-                Some(reqwest::Proxy::all(url).map_err(|_| unusable())?)
-            }
+    fn new(config: &GatewayConfig, way: &Way) -> Result<Self, PaymentError> {
+        let proxy = match way {
+            // Redaction: the problem is not quoted, as it may hold the proxy's password.
+            Way::Url(url) => Some(reqwest::Proxy::all(url.expose()).map_err(|_| unusable_proxy())?),
             Way::Direct | Way::Environment => None,
         };
         let suffix = config.user_agent_suffix.as_deref().map(|suffix| format!(" {suffix}")).unwrap_or_default();
@@ -178,7 +172,7 @@ impl Clients {
         Ok(Self {
             tls: tls::client_config(&config.extra_root_certificates)?,
             proxy,
-            environment_proxies: matches!(config.proxy.0, Way::Environment),
+            environment_proxies: matches!(way, Way::Environment),
             connect_timeout: config.connect_timeout,
             user_agent: HeaderValue::from_str(&user_agent).map_err(|_| {
                 PaymentError::misconfigured("user_agent_suffix has a character that a header cannot carry")

@@ -4,9 +4,11 @@
 mod against_the_sandbox;
 mod alone;
 mod callbacks;
+mod connect_proxy;
 mod crowd;
 mod false_callbacks;
 mod outcomes;
+mod passwords;
 mod rules;
 mod schedules;
 mod sending;

@@ -20,7 +20,9 @@ use kassa::{
 
 use crate::{
     alone,
+    connect_proxy::ConnectProxy,
     support::{self, Answer, Op, Server, reply, reply_with},
+    tls::{self, tls_server},
 };
 
 #[tokio::test]
@@ -342,21 +344,41 @@ async fn redirects_are_never_followed() {
 }
 
 #[tokio::test]
-async fn a_proxy_is_used_where_it_is_asked_for() {
-    let proxy = Server::replying(200, &Op::QrStatus.success_body());
-    // Nothing listens there; only the proxy can answer.
+async fn a_proxy_carries_tls_and_sees_nothing_of_a_payment() {
+    let (url, certificate, seen) = tls_server("localhost", rustls::ALL_VERSIONS);
+    let proxy = ConnectProxy::start();
     let config = GatewayConfig {
-        proxy: Proxy::url(proxy.url()).into(),
-        ..GatewayConfig::new("http://127.0.0.1:1/prefix", kassa::Credentials::basic("a", "b"))
+        proxy: Proxy::url(format!("http://me:hunter2@{}", proxy.address)).into(),
+        extra_root_certificates: vec![certificate],
+        ..tls::config(&url)
     };
-    Op::QrStatus.run(&Gateway::new(config).unwrap()).await.unwrap();
-    assert_eq!(
-        proxy.received()[0].line,
-        "GET http://127.0.0.1:1/prefix/gen/qr/transaction/status?transaction_id=tx-1 HTTP/1.1"
-    );
+    Op::CardPayment.run(&Gateway::new(config).unwrap()).await.unwrap();
+    let head = proxy.heads().concat().to_lowercase();
+    let target = url.trim_start_matches("https://");
+    assert!(head.starts_with(&format!("connect {target} http/1.1\r\n")), "{head}");
+    assert!(head.contains("\r\nproxy-authorization: basic ") && !head.contains("\r\nauthorization:"), "{head}");
+    let carried = proxy.carried();
+    for secret in [support::PAN, "Authorization", "order-1"].map(str::as_bytes) {
+        assert!(!carried.windows(secret.len()).any(|part| part.eq_ignore_ascii_case(secret)));
+    }
+    assert_eq!((proxy.heads().len(), carried.is_empty(), seen.load(Ordering::SeqCst)), (1, false, 1));
     for url in ["::", "", "proxy:3128", "ftp://proxy.example", "wss://proxy.example", "socks5://proxy.example"] {
-        let unusable = GatewayConfig { proxy: Proxy::url(url).into(), ..proxy.config() };
+        let unusable = GatewayConfig { proxy: Proxy::url(url).into(), ..tls::config("https://pay.example.kg") };
         assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured", "{url}");
+    }
+}
+
+/// It would carry card numbers and credentials over the network in clear.
+#[test]
+fn plain_http_is_never_sent_to_a_proxy() {
+    for base_url in ["http://127.0.0.1:1", "http://localhost:1/prefix", "http://[::1]:1"] {
+        for proxy in ["http://me:hunter2@proxy.example:3128", "https://proxy.example", "http://127.0.0.1:3128"] {
+            let config = GatewayConfig { proxy: Proxy::url(proxy).into(), ..tls::config(base_url) };
+            let error = Gateway::new(config).unwrap_err();
+            assert_eq!(error.kind(), "Misconfigured", "{base_url} by {proxy}");
+            let text = error.to_string();
+            assert!(text.contains("proxy needs an https base_url") && !text.contains("hunter2"), "{text}");
+        }
     }
 }
 
@@ -376,19 +398,31 @@ async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
 /// Environment variables belong to a whole process, so the test runs itself in a process of its own.
 #[test]
 fn proxies_of_the_environment_are_used_only_when_asked_for() {
-    let proxy = Server::replying(200, &Op::QrStatus.success_body());
-    alone::run("sending::in_a_process_with_a_proxy_in_its_environment", &[("http_proxy", &proxy.url())]);
-    assert_eq!(proxy.received().len(), 1);
+    let proxy = ConnectProxy::start();
+    let url = proxy.url();
+    let names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+    let variables = names.map(|name| (name, url.as_str()));
+    alone::run("sending::in_a_process_with_a_proxy_in_its_environment", &variables);
+    let heads = proxy.heads();
+    assert_eq!(heads.len(), 1, "only the payment that asked for the proxy went through it: {heads:?}");
+    assert!(heads[0].starts_with("CONNECT localhost:"), "{heads:?}");
 }
 
 #[test]
 #[ignore = "run by proxies_of_the_environment_are_used_only_when_asked_for"]
 fn in_a_process_with_a_proxy_in_its_environment() {
-    // Nothing listens there; only the proxy can answer.
-    let direct = GatewayConfig::new("http://127.0.0.1:1", kassa::Credentials::basic("a", "b"));
-    let ask = |config| BlockingGateway::new(config).unwrap().qr_status("tx");
-    assert_eq!(ask(direct.clone()).unwrap_err().kind(), "Unavailable");
-    ask(GatewayConfig { proxy: Proxy::environment().into(), ..direct }).unwrap();
+    let (url, certificate, seen) = tls_server("localhost", rustls::ALL_VERSIONS);
+    let direct = GatewayConfig { extra_root_certificates: vec![certificate], ..tls::config(&url) };
+    let pay = |config| BlockingGateway::new(config).unwrap().create_card_payment(support::card_payment()).unwrap();
+    pay(direct.clone());
+    pay(GatewayConfig { proxy: Proxy::environment().into(), ..direct });
+    assert_eq!(seen.load(Ordering::SeqCst), 2);
+    // Plain http goes past the proxy, for every kind of request.
+    let server = Server::replying(200, &Op::CardPayment.success_body());
+    let plain = GatewayConfig { proxy: Proxy::environment().into(), ..server.config() };
+    pay(plain.clone());
+    assert!(BlockingGateway::new(plain).unwrap().qr_status("tx").is_err(), "it is no report");
+    assert_eq!(server.received().len(), 2);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::support::{self, Op, reply_bytes};
 
 /// A server with a certificate for `name`, signed by nobody. Gives its URL, its certificate, and how many requests it
 /// saw.
-fn tls_server(
+pub fn tls_server(
     name: &str,
     versions: &[&'static rustls::SupportedProtocolVersion],
 ) -> (String, String, Arc<AtomicUsize>) {
@@ -54,7 +54,7 @@ fn tls_server(
     (url, made.cert.pem(), seen)
 }
 
-fn config(url: &str) -> GatewayConfig {
+pub fn config(url: &str) -> GatewayConfig {
     GatewayConfig::new(url, Credentials::basic("shop", "secret-word"))
 }
 

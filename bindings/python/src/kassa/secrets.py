@@ -120,12 +120,18 @@ class Proxy(Secretive):
 
     @classmethod
     def environment(cls) -> Proxy:
-        """The proxies that the environment names (``HTTPS_PROXY`` and the like)."""
+        """The proxies that the environment names (``HTTPS_PROXY`` and the like).
+
+        A gateway with plain http, on this machine, is reached past them.
+        """
         return cls._by(native.Proxy.environment(), "environment")
 
     @classmethod
     def url(cls, url: str) -> Proxy:
-        """A proxy by its http or https URL."""
+        """A proxy by its http or https URL.
+
+        The gateway's base URL has to be https: plain http is for a gateway on this machine alone, and goes past any proxy.
+        """
         return cls._by(native.Proxy.from_url(_check.text("url", url)), "url, ***")
 
     @classmethod

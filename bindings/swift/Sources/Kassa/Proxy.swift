@@ -8,10 +8,12 @@ public struct Proxy: Sendable {
     /// No proxy, whatever the environment says. The default.
     public static let direct = Proxy(core: .direct(), way: "direct")
 
-    /// The proxies that the environment names (`HTTPS_PROXY` and the like).
+    /// The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine, is reached
+    /// past them.
     public static let environment = Proxy(core: .environment(), way: "environment")
 
-    /// A proxy by its http or https URL.
+    /// A proxy by its http or https URL. The gateway's base URL has to be https: plain http is for a gateway on this machine alone,
+    /// and goes past any proxy.
     public static func url(_ url: String) -> Proxy {
         Proxy(core: .fromUrl(url: url), way: "url, ***")
     }

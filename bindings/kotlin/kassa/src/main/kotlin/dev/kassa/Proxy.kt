@@ -17,12 +17,16 @@ public class Proxy private constructor(internal val core: CoreProxy, private val
         @JvmStatic
         public fun direct(): Proxy = Proxy(calling { CoreProxy.direct() }, "direct")
 
-        /** The proxies that the environment names (`HTTPS_PROXY` and the like). */
+        /**
+         * The proxies that the environment names (`HTTPS_PROXY` and the like). A gateway with plain http, on this machine, is
+         * reached past them.
+         */
         @JvmStatic
         public fun environment(): Proxy = Proxy(calling { CoreProxy.environment() }, "environment")
 
         /**
-         * A proxy by its http or https URL, which is checked when the gateway is made.
+         * A proxy by its http or https URL, which is checked when the gateway is made. The gateway's base URL has to be https:
+         * plain http is for a gateway on this machine alone, and goes past any proxy.
          *
          * @throws PaymentException.Invalid where it has half a surrogate pair in it, which is no text
          */
