@@ -8,11 +8,12 @@ use crate::{
 };
 
 /// A page that the gateway wants the payer to open. Only https (or loopback) is allowed, because what the payer enters
-/// on another page could be read on its way; and no secret in the address, because servers log addresses.
+/// on another page could be read on its way; and no secret in the address, because servers log addresses. What counts as
+/// one there: `docs/outcomes.md#secrets-in-replies`.
 pub(super) fn payer_page(name: &str, text: &str, reply: &ReplyReader<'_>) -> Result<Url, NotAnAnswer> {
     let page = Url::parse(text).ok().filter(is_https_or_loopback);
     let page = page.ok_or_else(|| NotAnAnswer::because(format!("the reply's {name} is not an https URL")))?;
-    if reply.is_clean(text) {
+    if reply.is_clean_page(&page) {
         Ok(page)
     } else {
         Err(NotAnAnswer::because(format!("the reply's {name} holds a secret")))

@@ -3,6 +3,7 @@
 
 mod decoded;
 mod occurrences;
+mod page;
 pub(crate) mod reader;
 pub(crate) mod redact;
 

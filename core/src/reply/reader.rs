@@ -1,6 +1,7 @@
 //! Parsing of replies: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
 
 use rust_decimal::Decimal;
+use url::Url;
 
 use crate::{
     config::{
@@ -107,6 +108,11 @@ impl<'a> ReplyReader<'a> {
 
     pub(crate) fn is_clean(&self, text: &str) -> bool {
         self.redactor.is_clean(text)
+    }
+
+    /// True where an address holds no secret, and may be opened.
+    pub(crate) fn is_clean_page(&self, page: &Url) -> bool {
+        self.redactor.is_clean_page(page)
     }
 
     pub(crate) fn is_refusal(&self) -> bool {

@@ -8,6 +8,7 @@ mod connect_proxy;
 mod crowd;
 mod false_callbacks;
 mod outcomes;
+mod passwords;
 mod rules;
 mod schedules;
 mod sending;
