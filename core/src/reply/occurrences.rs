@@ -36,7 +36,7 @@ pub(super) fn of_word<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = 
     let step = word.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;
     std::iter::from_fn(move || {
-        while let Some(offset) = text.get(from..).filter(|_| !word.is_empty())?.find(word) {
+        while let Some(offset) = text.get(from..).filter(|rest| can_hold(rest, word))?.find(word) {
             let place = from + offset..from + offset + word.len();
             let (before, after) = (text[..place.start].chars().rev(), text[place.end..].chars());
             let goes_on =
@@ -62,8 +62,13 @@ fn goes_on(end: Option<char>, mut beyond: impl Iterator<Item = char>, is_number:
 
 /// Where a text stands anywhere, inside words as well.
 pub(super) fn of_text<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-    let places = (!part.is_empty()).then(|| text.match_indices(part));
+    let places = can_hold(text, part).then(|| text.match_indices(part));
     places.into_iter().flatten().map(|(start, part)| start..start + part.len())
+}
+
+/// Most values are shorter than a password, and need no search to be prepared for.
+fn can_hold(text: &str, part: &str) -> bool {
+    !part.is_empty() && text.len() >= part.len()
 }
 
 #[cfg(test)]

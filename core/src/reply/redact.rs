@@ -229,7 +229,8 @@ impl Redactor {
     /// What is a secret as a word.
     fn words(&self, place: Place) -> impl Iterator<Item = &str> {
         let one_time = self.one_time().filter(move |_| matches!(place, Place::Text | Place::Name));
-        one_time.chain(self.passwords().filter(move |_| place == Place::Text))
+        // A long password is found inside words, and so as a word, too.
+        one_time.chain(self.passwords().filter(move |password| place == Place::Text && !is_long(password)))
     }
 
     /// What is a secret inside a word as well.
