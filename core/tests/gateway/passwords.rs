@@ -85,10 +85,14 @@ async fn digits_that_happen_to_equal_the_cvc_cost_no_payment() {
         let created = pay(&page, PASSWORD).await.unwrap_or_else(|error| panic!("{parameter}: {error}"));
         assert_eq!(created.next_step, NextStep::OpenConfirmation { url: page });
     }
-    let body = format!(r#"{{"code":"110","data":{{"currency":"{CVC}","amount":{CVC}}}}}"#);
+    // A som's number, and a sum of as much.
+    let cvc = "417";
+    let body = format!(r#"{{"code":"110","data":{{"currency":"{cvc}","amount":{cvc}}}}}"#);
     let server = Server::replying(200, &body);
-    let created = server.gateway().create_card_payment(support::card_payment()).await.unwrap();
-    assert_eq!(created.currency.as_deref(), Some(CVC));
-    assert_eq!(created.amount, Some(CVC.parse().unwrap()));
-    assert_eq!(created.raw, format!(r#"{{"code":"110","data":{{"currency":"***","amount":{CVC}}}}}"#));
+    let card = Card::new(support::PAN, "12", 2099, cvc, "Aibek Usenov").into();
+    let payment = CardPayment { card, amount: cvc.parse().unwrap(), ..support::card_payment() };
+    let created = server.gateway().create_card_payment(payment).await.unwrap();
+    assert_eq!(created.currency.as_deref(), Some(cvc));
+    assert_eq!(created.amount, Some(cvc.parse().unwrap()));
+    assert_eq!(created.raw, format!(r#"{{"code":"110","data":{{"currency":"***","amount":{cvc}}}}}"#));
 }
