@@ -27,6 +27,7 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
         check_luhn=True,
     )
     proxies = [kassa.Proxy.direct(), kassa.Proxy.url("http://proxy.example:3128")]
+    assert_type(kassa.Unavailable("HTTP 429", timedelta(seconds=7)).retry_after, timedelta | None)
     return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
 
 

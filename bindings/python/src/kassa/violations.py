@@ -1,7 +1,5 @@
 """What is wrong with an input, and what is merely worth a second look."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

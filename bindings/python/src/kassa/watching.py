@@ -1,7 +1,5 @@
 """Follows a payment to its end."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from datetime import timedelta
@@ -119,7 +117,7 @@ class StatusWatch(Watching):
 
     __slots__ = ()
 
-    def __iter__(self) -> StatusWatch:
+    def __iter__(self) -> "StatusWatch":
         return self
 
     def __next__(self) -> WatchReport:
@@ -136,7 +134,7 @@ class StatusWatch(Watching):
         outcome: WatchOutcome = wait(ask(self._core().outcome))
         return outcome
 
-    def __enter__(self) -> StatusWatch:
+    def __enter__(self) -> "StatusWatch":
         return self
 
     def __exit__(
@@ -155,7 +153,7 @@ class AsyncStatusWatch(Watching):
 
     __slots__ = ()
 
-    def __aiter__(self) -> AsyncStatusWatch:
+    def __aiter__(self) -> "AsyncStatusWatch":
         return self
 
     async def __anext__(self) -> WatchReport:
@@ -172,7 +170,7 @@ class AsyncStatusWatch(Watching):
         outcome: WatchOutcome = await ask(self._core().outcome)
         return outcome
 
-    async def __aenter__(self) -> AsyncStatusWatch:
+    async def __aenter__(self) -> "AsyncStatusWatch":
         return self
 
     async def __aexit__(
