@@ -113,3 +113,45 @@ def test_values_are_fields_of_a_pydantic_model() -> None:
         Order.model_validate({"payment": REF, "policy": {"deadline": -1}})
     with pytest.raises(pydantic.ValidationError, match="kind"):
         Order.model_validate({"payment": {"kind": "cash"}})
+
+
+def a_report(status: kassa.PaymentStatus) -> kassa.StatusReport:
+    return kassa.StatusReport(status, order_number="o-1", amount=Decimal(5))
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"outcome": kassa.Charged(a_report(kassa.PaymentStatus.CHARGED))},
+        {"outcome": kassa.Rejected(a_report(kassa.PaymentStatus.REJECTED))},
+        {"outcome": kassa.Cancelled()},
+        {"verdict": kassa.Confirmed(a_report(kassa.PaymentStatus.CHARGED))},
+        {"verdict": kassa.Confirmed(a_report(kassa.PaymentStatus.REJECTED))},
+        {"verdict": kassa.Pending(a_report(kassa.PaymentStatus.other("HOLD")))},
+        {"verdict": kassa.Contradicted(("amount",), a_report(kassa.PaymentStatus.CHARGED))},
+        {"verdict": kassa.Contradicted(("amount",), None)},
+        {"verdict": kassa.Unverifiable()},
+        {"next_step": kassa.OpenConfirmation("https://pay.example.kg/3ds")},
+        {"next_step": kassa.AskStatus("Success")},
+    ],
+    ids=lambda field: repr(next(iter(field.values())))[:40],
+)
+def test_no_verdict_that_was_stored_is_read_as_another(field: dict[str, Any]) -> None:
+    """JSON does not say which of several it was. A rejected payment that is read as charged would be shipped."""
+    order = Order(payment=REF, **field)
+    assert Order.model_validate_json(order.model_dump_json()) == order
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (kassa.Charged, kassa.PaymentStatus.REJECTED),
+        (kassa.Charged, kassa.PaymentStatus.other("CHARGE")),
+        (kassa.Rejected, kassa.PaymentStatus.CHARGED),
+        (kassa.Confirmed, kassa.PaymentStatus.other("HOLD")),
+        (kassa.Pending, kassa.PaymentStatus.CHARGED),
+    ],
+)
+def test_no_verdict_contradicts_its_own_report(kind: Any, status: kassa.PaymentStatus) -> None:
+    with pytest.raises(ValueError, match=kind.__name__):
+        kind(a_report(status))

@@ -87,5 +87,11 @@ def flag(name: str, value: Any) -> bool:
     return value
 
 
+def report_of(verdict: object, says_so: bool) -> None:
+    """A verdict and its report agree. What was stored as JSON and is read back as the wrong verdict is found out here."""
+    if not says_so:
+        raise ValueError(f"the report of {type(verdict).__name__} has another status")
+
+
 def _wrong(name: str, wanted: str, value: Any) -> TypeError:
     return TypeError(f"{name} must be {wanted}, not {type(value).__name__}")

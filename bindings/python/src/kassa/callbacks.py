@@ -158,6 +158,9 @@ class Confirmed:
     report: StatusReport
     """The gateway's own report."""
 
+    def __post_init__(self) -> None:
+        _check.report_of(self, self.report.status.is_final)
+
     @property
     def is_charged(self) -> bool:
         """True where the gateway itself says that the money was taken: the only reason to ship."""
@@ -171,6 +174,9 @@ class Pending:
 
     report: StatusReport
     """The gateway's own report."""
+
+    def __post_init__(self) -> None:
+        _check.report_of(self, not self.report.status.is_final)
 
     @property
     def is_charged(self) -> bool:

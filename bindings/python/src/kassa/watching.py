@@ -12,7 +12,7 @@ from ._convert import lift, lifts, mirrors
 from ._generated import native
 from ._wait import wait
 from .errors import Misconfigured, PaymentError
-from .payments import StatusReport
+from .payments import PaymentStatus, StatusReport
 
 
 @mirrors(native.PollPolicy)
@@ -53,6 +53,9 @@ class Charged:
     report: StatusReport
     """The report that says so."""
 
+    def __post_init__(self) -> None:
+        _check.report_of(self, self.report.status == PaymentStatus.CHARGED)
+
 
 @mirrors(native.WatchOutcome.REJECTED)
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,9 @@ class Rejected:
 
     report: StatusReport
     """The report that says so."""
+
+    def __post_init__(self) -> None:
+        _check.report_of(self, self.report.status == PaymentStatus.REJECTED)
 
 
 @mirrors(native.WatchOutcome.CANCELLED)
