@@ -69,7 +69,7 @@ VALUES = [
     REF,
     REPORT,
     CALLBACK,
-    kassa.PollPolicy(timedelta(seconds=2.5)),
+    kassa.PollPolicy(2.5),
     kassa.ExpectedPayment(REF, Decimal("100.10"), "KGS"),
     kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea"),
     kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),

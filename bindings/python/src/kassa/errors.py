@@ -4,6 +4,7 @@ from datetime import timedelta
 from inspect import signature
 from typing import Any, ClassVar, TypeVar
 
+from . import _check
 from ._convert import lower, mirror_fields
 from ._generated import native
 from .payments import PaymentRef, StatusReport
@@ -113,10 +114,10 @@ class Unavailable(PaymentError):
 
     __match_args__ = ("detail",)
 
-    def __init__(self, detail: str, retry_after: timedelta | None = None) -> None:
+    def __init__(self, detail: str, retry_after: timedelta | float | None = None) -> None:
         self.detail = detail
         """What went wrong."""
-        self.retry_after = retry_after
+        self.retry_after = _check.optional_duration("retry_after", retry_after)
         """How long the gateway asked to wait, where it did."""
 
 

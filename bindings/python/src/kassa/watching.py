@@ -16,18 +16,32 @@ from .payments import PaymentStatus, StatusReport
 
 
 @mirrors(native.PollPolicy)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PollPolicy:
-    """How a watch asks."""
+    """How a watch asks. Each time is given as a `timedelta` or as a number of seconds, and read as a `timedelta`.
+
+    >>> PollPolicy(interval=2.5).interval
+    datetime.timedelta(seconds=2, microseconds=500000)
+    """
 
     interval: timedelta = timedelta(seconds=10)
     """The time from the start of one query to the start of the next."""
     deadline: timedelta = timedelta(minutes=20)
     """How long to go on while the payment is open, from the first query."""
 
+    def __init__(
+        self,
+        interval: timedelta | float = timedelta(seconds=10),
+        deadline: timedelta | float = timedelta(minutes=20),
+    ) -> None:
+        # Written by hand, because what is given and what is read have different types.
+        object.__setattr__(self, "interval", interval)
+        object.__setattr__(self, "deadline", deadline)
+        self.__post_init__()
+
     def __post_init__(self) -> None:
-        _check.duration("interval", self.interval)
-        _check.duration("deadline", self.deadline)
+        for name in ("interval", "deadline"):
+            object.__setattr__(self, name, _check.duration(name, getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
