@@ -127,10 +127,13 @@ class Watching:
 class StatusWatch(Watching):
     """Follows one payment: a query at once, then one every interval, until the payment is charged or rejected.
 
-    Iterate over the reports (each a `StatusReport` or a `QueryFailed`), or wait for the end with `outcome()`. Failed queries
-    and "not found" are reported and end nothing. The iteration ends after the final status; it raises `kassa.DeadlineExpired`
-    where the payment was still open at the deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is
-    useless. None of them says that the payment failed.
+    Iterate over the reports (each a `StatusReport` or a `QueryFailed`), or wait for the end with `outcome()`. Between calls
+    nothing is asked. Failed queries, "not found" and reports about another payment are reported and end nothing. A query that
+    would be due while another one runs is skipped, and a ``Retry-After`` of the gateway delays the next.
+
+    The iteration ends after the final status; it raises `kassa.DeadlineExpired` where the payment was still open at the
+    deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless. None of them says that the payment
+    failed.
 
     ``with gateway.watch(payment) as watch:`` cancels it at the end of the block.
     """
