@@ -27,6 +27,9 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
         check_luhn=True,
     )
     proxies = [kassa.Proxy.direct(), kassa.Proxy.url("http://proxy.example:3128")]
+    assert_type(kassa.Unavailable("HTTP 429", 7.5).retry_after, timedelta | None)
+    in_seconds = kassa.Gateway("https://pay.example.kg", credentials, connect_timeout=5, deadline=2.5)
+    assert_type(in_seconds, kassa.Gateway)
     return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
 
 
@@ -93,6 +96,7 @@ def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.WatchOutcome:
     reply = gateway.confirm_mbank_payment("o-1", "123456", created.identifier)
     assert_type(reply, kassa.GatewayReply)
     policy = kassa.PollPolicy(interval=timedelta(seconds=5))
+    assert_type(kassa.PollPolicy(2.5, deadline=60).interval, timedelta)
     with gateway.watch(reply.payment, policy) as watch:
         assert_type(watch, kassa.StatusWatch)
         for report in watch:
@@ -171,4 +175,5 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
 def what_a_checker_refuses(gateway: kassa.Gateway) -> None:
     kassa.PayForm(amount=9.5, service_name="Tea", callback_url="", return_url="")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=0.5))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    kassa.PollPolicy(interval="5")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.payment_status(17)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

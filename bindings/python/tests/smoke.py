@@ -1,7 +1,10 @@
-"""What an installed wheel must do with nothing else there: load, draw, and call."""
+"""What an installed wheel must do with nothing else there: load, draw, call, and answer on the command line."""
 
+import shutil
 import socket
+import subprocess
 import sys
+import sysconfig
 
 import kassa
 
@@ -17,4 +20,10 @@ with kassa.Gateway(f"http://127.0.0.1:{port}", kassa.Credentials("shop", "secret
         assert error.is_retryable
     else:
         raise SystemExit("somebody answers where nobody listens")
+
+command = shutil.which("kassa", path=sysconfig.get_path("scripts"))
+assert command is not None, "the console command is not there"
+for option, start in (("--version", f"kassa {kassa.__version__}\n"), ("--help", "usage: kassa [-h]")):
+    assert subprocess.run([command, option], check=True, capture_output=True, text=True).stdout.startswith(start)
+
 sys.stdout.write(f"works:   kassa {kassa.__version__} on Python {sys.version.split()[0]}\n")

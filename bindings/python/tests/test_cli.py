@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
+import sysconfig
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -316,3 +318,16 @@ def test_the_password_is_in_no_output(environment: dict[str, str]) -> None:
         assert outcome.returncode in (2, 3)
         assert (environment | changes)["KASSA_PASSWORD"] not in outcome.stdout + outcome.stderr
     assert "--password" not in run("--help").stdout
+
+
+def test_the_command_is_there_and_calls_itself_by_its_name() -> None:
+    command = shutil.which("kassa", path=sysconfig.get_path("scripts"))
+    assert command is not None
+    by_name = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout
+    as_module = run("--help").stdout
+    assert by_name.startswith("usage: kassa [-h]")
+    assert as_module.startswith("usage: python -m kassa [-h]")
+    for name in ("status", "watch", "qr", "callback", "verify"):
+        assert f"\n    {name} " in by_name, "each command is listed with what it does"
+    # A terminal is 80 columns wide.
+    assert max(map(len, by_name.splitlines())) <= 80

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from raw_gateway import CREATED, RawGateway, card, card_payment, mbank_payment
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, card, card_payment, mbank_payment
 
 import kassa
 from kassa._generated import native
@@ -105,8 +105,8 @@ def test_a_wrong_type_names_its_field_and_not_its_value(name: str) -> None:
 def test_settings_name_what_is_wrong() -> None:
     credentials = kassa.Credentials("a", "b")
     wrong: dict[str, Any] = {
-        "connect_timeout": 10,
-        "deadline": 2.5,
+        "connect_timeout": "10",
+        "deadline": True,
         "query_retries": True,
         "status_query": "json",
         "dialect": "{}",
@@ -122,6 +122,61 @@ def test_settings_name_what_is_wrong() -> None:
         kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta(seconds=-1))
     with pytest.raises(kassa.Misconfigured, match="deadline"):
         kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta())
+
+
+def taken_as(name: str, value: Any) -> timedelta:
+    """A time as it is read, given to each that takes one."""
+    if name == "retry_after":
+        after = kassa.Unavailable("HTTP 429", value).retry_after
+        assert after is not None
+        return after
+    if name in ("interval", "deadline of a watch"):
+        name = name.split()[0]
+        read: timedelta = getattr(kassa.PollPolicy(**{name: value}), name)
+        return read
+    own: Any = kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"), **{name: value})
+    known: timedelta = getattr(own._config, name)
+    return known
+
+
+TIMES = ["connect_timeout", "deadline", "interval", "deadline of a watch", "retry_after"]
+
+
+@pytest.mark.parametrize("name", TIMES)
+def test_times_are_timedeltas_or_seconds(name: str) -> None:
+    good: tuple[tuple[Any, timedelta], ...] = (
+        (5, timedelta(seconds=5)),
+        (2.5, timedelta(seconds=2, milliseconds=500)),
+        (timedelta(minutes=1), timedelta(minutes=1)),
+    )
+    for value, expected in good:
+        assert taken_as(name, value) == expected
+    bad: tuple[tuple[Any, type[Exception], str], ...] = (
+        (True, TypeError, "must be a datetime.timedelta or a number of seconds, not bool"),
+        ("5", TypeError, "must be a datetime.timedelta or a number of seconds, not str"),
+        (Decimal(5), TypeError, "must be a datetime.timedelta or a number of seconds, not Decimal"),
+        (-1, ValueError, "must not be negative"),
+        (-1e-9, ValueError, "must not be negative"),
+        (timedelta(microseconds=-1), ValueError, "must not be negative"),
+        (float("nan"), ValueError, "must be a finite number of seconds"),
+        (float("inf"), ValueError, "must be a finite number of seconds"),
+        (float("-inf"), ValueError, "must be a finite number of seconds"),
+        (10**400, ValueError, "must be at most 999999999 days"),
+        (1e300, ValueError, "must be at most 999999999 days"),
+    )
+    for value, kind, rule in bad:
+        with pytest.raises(kind, match=f"^{name.split()[0]} {rule}$"):
+            taken_as(name, value)
+
+
+def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
+    raw.answers(OPEN, CHARGED)
+    with raw.gateway() as gateway:
+        policy = kassa.PollPolicy(interval=0.01, deadline=60)
+        assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1"), policy).outcome(), kassa.Charged)
+        assert dataclasses.replace(policy, deadline=timedelta(seconds=1)) == kassa.PollPolicy(0.01, 1)
+        with pytest.raises(kassa.Invalid, match="interval must be longer than zero"):
+            gateway.watch(kassa.PaymentRef.mbank("o-1"), kassa.PollPolicy(interval=0))
 
 
 def test_the_defaults_are_the_cores() -> None:

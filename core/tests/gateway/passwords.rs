@@ -1,7 +1,7 @@
 //! Unlucky passwords: words that the gateway uses itself, in its addresses, fields and replies. They cost a merchant no
 //! payment; a password that is really echoed is not handed on.
 
-use kassa::{CardPaymentCreated, Credentials, Gateway, GatewayConfig, NextStep, PaymentError};
+use kassa::{Card, CardPayment, CardPaymentCreated, Credentials, Gateway, GatewayConfig, NextStep, PaymentError};
 
 use crate::support::{self, CVC, LOGIN, Op, PAN, PASSWORD, Server};
 
@@ -89,7 +89,7 @@ async fn digits_that_happen_to_equal_the_cvc_cost_no_payment() {
     let cvc = "417";
     let body = format!(r#"{{"code":"110","data":{{"currency":"{cvc}","amount":{cvc}}}}}"#);
     let server = Server::replying(200, &body);
-    let card = Card::new(support::PAN, "12", 2099, cvc, "Aibek Usenov").into();
+    let card = Card::new(PAN, "12", 2099, cvc, "Aibek Usenov").into();
     let payment = CardPayment { card, amount: cvc.parse().unwrap(), ..support::card_payment() };
     let created = server.gateway().create_card_payment(payment).await.unwrap();
     assert_eq!(created.currency.as_deref(), Some(cvc));

@@ -35,7 +35,7 @@ take the payer's return               ReturnRedirect.parse                 ask f
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
 
-On the command line there is ``python -m kassa``.
+On the command line there is ``kassa``, or ``python -m kassa``.
 """
 
 from ._calls import InternalError

@@ -6,6 +6,7 @@ The messages name the field and the type that was given, never the value: it may
 from __future__ import annotations
 
 import datetime
+import math
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -65,12 +66,30 @@ def count(name: str, value: Any) -> int:
 
 
 def duration(name: str, value: Any) -> datetime.timedelta:
-    """A time that can be waited."""
-    if not isinstance(value, datetime.timedelta):
-        raise _wrong(name, "a datetime.timedelta", value)
-    if value < datetime.timedelta():
+    """A time that can be waited, also by its seconds."""
+    time: datetime.timedelta = value if isinstance(value, datetime.timedelta) else _from_seconds(name, value)
+    if time < datetime.timedelta():
         raise ValueError(f"{name} must not be negative")
-    return value
+    return time
+
+
+def optional_duration(name: str, value: Any) -> datetime.timedelta | None:
+    """A time that can be waited, or None."""
+    return None if value is None else duration(name, value)
+
+
+def _from_seconds(name: str, value: Any) -> datetime.timedelta:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong(name, "a datetime.timedelta or a number of seconds", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number of seconds")
+    if value < 0:
+        # Here, because the smallest ones round to zero.
+        raise ValueError(f"{name} must not be negative")
+    try:
+        return datetime.timedelta(seconds=value)
+    except OverflowError:
+        raise ValueError(f"{name} must be at most {datetime.timedelta.max.days} days") from None
 
 
 def instance(name: str, value: Any, kind: type[T]) -> T:
@@ -85,6 +104,12 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise _wrong(name, "a bool", value)
     return value
+
+
+def report_of(verdict: object, says_so: bool) -> None:
+    """A verdict and its report agree. What was stored as JSON and is read back as the wrong verdict is found out here."""
+    if not says_so:
+        raise ValueError(f"the report of {type(verdict).__name__} has another status")
 
 
 def _wrong(name: str, wanted: str, value: Any) -> TypeError:

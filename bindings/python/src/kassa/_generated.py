@@ -5,10 +5,13 @@ Importing it loads the native library.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-native: Any = import_module("kassa._native.kassa")
+if TYPE_CHECKING:
+    native: Any
+else:
+    # Written out, so that programs that pack others up (PyInstaller) see it.
+    from ._native import kassa as native  # noqa: F401
 
 
 def replace(owner: Any, name: str, by: object) -> None:

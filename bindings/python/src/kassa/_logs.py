@@ -1,22 +1,30 @@
 """Hands the core's events to Python's ``logging``, as records of the logger ``kassa``.
 
-The core keeps the events that somebody listens to, and the thread or task that made a call hands them on when the call is
+The core keeps the events that somebody listens to. Whoever waits for a call hands them on: while it waits, and when the call is
 over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose holder waits for Kassa, holds up
-nobody but its own caller, and nothing can go wrong while the interpreter is taken down or the process forks.
+nobody but its own thread, and nothing can go wrong while the interpreter is taken down or the process forks.
+
+The core cannot wake Python for an event. So that lines come while calls wait, one of the threads (`_wait`) and event loops
+(`_log_timer`) that wait looks for them, `LOOKS_A_SECOND` times a second; but only where somebody listens.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
+import time
 import traceback
+from collections import deque
 from typing import Any
 
 from ._generated import native
 
 LOGGER = logging.getLogger("kassa")
 LOGGER.addHandler(logging.NullHandler())
+
+LOOKS_A_SECOND = 10
 
 _LEVELS = (
     (logging.DEBUG, native.LogLevel.DEBUG),
@@ -28,39 +36,82 @@ _LEVEL_OF = {theirs.name: ours for ours, theirs in _LEVELS}
 
 
 class _State(threading.local):
-    """Whether this thread is handing on events just now."""
+    """How far this thread is with handing on."""
 
     is_handing_on = False
+    # A handler that calls Kassa for each line would bring a line by each call, and go round as often as is looked.
+    has_handler_that_calls = False
 
 
 class _Kept:
-    """The level from which the core keeps events at present."""
+    """What the threads share: the level from which the core keeps events at present, and when to look for them next."""
 
     least: Any = None
+    due = 0.0
 
 
 _state = _State()
 
+# Taken from the core and not handed on yet: where a handler is stopped by Ctrl-C, the others are not lost. Without a lock,
+# which a handler could hold up, or a fork keep for ever.
+taken: deque[Any] = deque()
+if hasattr(os, "register_at_fork"):
+    # They are the parent's to hand on.
+    os.register_at_fork(after_in_child=taken.clear)
+
 
 def follow() -> None:
     """Tells the core what is listened to, where that has changed. Called before each call."""
+    if not _state.is_handing_on:
+        _state.has_handler_that_calls = False
     least = _least()
     if least is not _Kept.least:
         _Kept.least = least
         native.keep_log_events(least)
 
 
-def hand_on() -> None:
-    """Hands on what has happened so far. Called after each call."""
-    # A handler may call Kassa: what that brings is handed on after the next call.
-    if _Kept.least is None or _state.is_handing_on:
+def is_listened_to() -> bool:
+    """Whether looking for events can bring any."""
+    return _Kept.least is not None
+
+
+def look() -> None:
+    """Hands on what has happened so far, while a call waits. Of many that wait, one looks at a time."""
+    if _Kept.least is None or _state.is_handing_on or _state.has_handler_that_calls:
         return
+    now = time.monotonic()
+    if now >= _Kept.due:
+        _Kept.due = now + 1 / LOOKS_A_SECOND
+        _hand_on_all()
+
+
+def hand_on() -> None:
+    """Hands on what has happened so far, after a call."""
+    if _state.is_handing_on:
+        # A handler has called Kassa: what that brings is handed on after the next call.
+        _state.has_handler_that_calls = True
+    elif _Kept.least is not None:
+        _hand_on_all()
+
+
+def _hand_on_all() -> None:
     _state.is_handing_on = True
     try:
-        for kept in native.take_log_events():
-            _hand_on(kept)
+        taken.extend(native.take_log_events())
+        # No more than there are now: what calls of other threads bring meanwhile is not this one's to wait for.
+        for _ in range(len(taken)):
+            _hand_on_next()
     finally:
         _state.is_handing_on = False
+
+
+def _hand_on_next() -> None:
+    try:
+        kept = taken.popleft()
+    except IndexError:
+        # Another thread was faster.
+        return
+    _hand_on(kept)
 
 
 def _least() -> Any:

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from . import _event_loop
+from . import _event_loop, _log_timer, _logs
 from ._generated import native, replace
 
 T = TypeVar("T")
@@ -27,6 +27,8 @@ _core: Any = native._UniffiLib
 
 # Ctrl-C is heard by Python code only, on the main thread only: so long that thread sleeps between two looks.
 _LOOK_EVERY_MILLISECONDS = 20
+# Any other thread looks for log events only.
+_LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
 
 _begin: Any = _core.kassa_blocking_begin
@@ -66,27 +68,42 @@ def _poll_here(future: int, ffi_poll: Callable[..., None]) -> int:
     ticket = _begin()
     try:
         ffi_poll(future, _WAKE, ticket)
-        is_main = threading.current_thread() is threading.main_thread()
-        longest = _LOOK_EVERY_MILLISECONDS if is_main else _FOREVER
+        longest = _longest_sleep()
         code: int = _sleep(ticket, longest)
         while code < 0:
+            _logs.look()
             code = _sleep(ticket, longest)
         return code
     finally:
         _end(ticket)
 
 
+def _longest_sleep() -> int:
+    if threading.current_thread() is threading.main_thread():
+        return _LOOK_EVERY_MILLISECONDS
+    return _LOOK_FOR_EVENTS_EVERY_MILLISECONDS if _logs.is_listened_to() else _FOREVER
+
+
 async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Callable[[Any], T], converter: Any) -> T:
     """What the generated code does with every future of the core."""
     is_here, _turn.is_here = _turn.is_here, False
     try:
-        code = None
-        while code != native._UNIFFI_RUST_FUTURE_POLL_READY:
-            code = _poll_here(future, ffi_poll) if is_here else await _poll_in_loop(future, ffi_poll)
+        if is_here:
+            while _poll_here(future, ffi_poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
+                pass
+        else:
+            await _wait_in_loop(future, ffi_poll)
         return lift(native._uniffi_rust_call_with_error(converter, complete, future))
     finally:
         # After Ctrl-C, or in a task that was cancelled: drops the core's side of it.
         free(future)
+
+
+async def _wait_in_loop(future: int, ffi_poll: Any) -> None:
+    """Polls a future of the core until it is ready."""
+    with _log_timer.looks():
+        while await _poll_in_loop(future, ffi_poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
+            pass
 
 
 _poll_in_loop = _event_loop.poll if _event_loop.CAN_LISTEN else _event_loop.poll_by_callback

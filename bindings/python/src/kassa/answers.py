@@ -1,7 +1,5 @@
 """What the gateway answers where it accepted something."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias

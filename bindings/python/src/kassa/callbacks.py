@@ -1,7 +1,5 @@
 """What the gateway tells the merchant on its own, and what the payer's browser brings back. Both are hints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -45,7 +43,7 @@ class Callback:
     """The whole body."""
 
     @classmethod
-    def parse(cls, body: str | bytes) -> Callback:
+    def parse(cls, body: str | bytes) -> "Callback":
         """Reads the body of a callback. Fields that are not known are kept in `raw`.
 
         Raises `kassa.Invalid` naming every field that is missing or cannot be read.
@@ -160,6 +158,9 @@ class Confirmed:
     report: StatusReport
     """The gateway's own report."""
 
+    def __post_init__(self) -> None:
+        _check.report_of(self, self.report.status.is_final)
+
     @property
     def is_charged(self) -> bool:
         """True where the gateway itself says that the money was taken: the only reason to ship."""
@@ -173,6 +174,9 @@ class Pending:
 
     report: StatusReport
     """The gateway's own report."""
+
+    def __post_init__(self) -> None:
+        _check.report_of(self, not self.report.status.is_final)
 
     @property
     def is_charged(self) -> bool:
@@ -229,7 +233,7 @@ class ReturnRedirect:
     """The status code, from ``statusCode``; ``200`` on success. Any text is carried."""
 
     @classmethod
-    def parse(cls, url: str) -> ReturnRedirect:
+    def parse(cls, url: str) -> "ReturnRedirect":
         """Reads the URL that the payer came back to. Where a name occurs twice, the last one counts: the gateway adds its own
         after the merchant's.
 

@@ -1,15 +1,16 @@
 """Errors, told apart by what the caller can do next."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from inspect import signature
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from . import _check
 from ._convert import lower, mirror_fields
 from ._generated import native
 from .payments import PaymentRef, StatusReport
 from .violations import Violation
+
+E = TypeVar("E", bound="PaymentError")
 
 
 class PaymentError(Exception):
@@ -38,11 +39,11 @@ class PaymentError(Exception):
             cls._names = tuple(signature(cls.__init__).parameters)[1:]
             mirror_fields(native_kind, cls, list(cls._names))
 
-    def __new__(cls, *_: Any, **__: Any) -> PaymentError:
+    def __new__(cls: type[E], *_: Any, **__: Any) -> E:
         if cls is PaymentError:
             raise TypeError("PaymentError is only a base; make one of the errors under it")
         # Without its arguments: they are attributes here, and nothing is to print them by itself.
-        return super().__new__(cls)
+        return Exception.__new__(cls)
 
     @property
     def payment_may_exist(self) -> bool:
@@ -131,14 +132,14 @@ class Unavailable(PaymentError):
     def __init__(
         self,
         detail: str,
-        retry_after: timedelta | None = None,
+        retry_after: timedelta | float | None = None,
         http_status: int | None = None,
         code: str | None = None,
         body: str | None = None,
     ) -> None:
         self.detail = detail
         """What went wrong."""
-        self.retry_after = retry_after
+        self.retry_after = _check.optional_duration("retry_after", retry_after)
         """How long the gateway asked to wait, where it did."""
         self.http_status = http_status
         self.code = code

@@ -31,7 +31,7 @@ class Gateway(Connected):
     __slots__ = ()
 
     def create_card_payment(self, payment: CardPayment) -> CardPaymentCreated:
-        """Creates a card payment. **Moves money**; sent once.
+        """Creates a card payment. **Moves money**; sent at most once.
 
         The answer means that the gateway accepted it, not that it is paid: follow its ``next_step``, then watch it.
 
@@ -58,7 +58,7 @@ class Gateway(Connected):
         return answer
 
     def create_mbank_payment(self, payment: MbankPayment) -> MbankPaymentCreated:
-        """Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
+        """Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
 
         Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
         error says that no money moved."""
@@ -68,7 +68,7 @@ class Gateway(Connected):
         return answer
 
     def confirm_mbank_payment(self, order_number: str, otp: str, identifier: str | None = None) -> GatewayReply:
-        """Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
+        """Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
 
         ``order_number`` is the merchant's. ``identifier`` is the one that the create answer holds where the dialect names it.
 
@@ -125,10 +125,12 @@ class Gateway(Connected):
         ``expected`` is what the merchant knows of the order; give it, and a callback with another amount is found out.
 
         The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether
-        that number is one of a QR payment.
+        that number is one of a QR payment, whose amount may be in tyiyn: 390 tyiyn must not pass as 390 som. Both queries
+        share one deadline.
 
         Raises where the gateway could not be asked, does not know the order, or does not say whether the number is that of a
-        QR payment. Nothing is proved then: ask again."""
+        QR payment. Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP 200 and
+        a code of its own needs a `Dialect` that lists this code among the refusals of ``qr_status``."""
         answer: CallbackVerdict = wait(
             ask(
                 self._core().verify_callback,

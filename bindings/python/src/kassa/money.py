@@ -1,7 +1,5 @@
 """Amounts in som and in tyiyn, and order numbers."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from . import _check

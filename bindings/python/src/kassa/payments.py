@@ -1,7 +1,5 @@
 """What a payment is asked about with, and what the gateway says about it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -25,11 +23,11 @@ class Provider:
     name: str
     """Its name on the wire."""
 
-    CARDS: ClassVar[Provider]
+    CARDS: ClassVar["Provider"]
     """Payment cards."""
-    MEGA_PAY: ClassVar[Provider]
+    MEGA_PAY: ClassVar["Provider"]
     """The MegaPay wallet."""
-    MBANK: ClassVar[Provider]
+    MBANK: ClassVar["Provider"]
     """The MBank mobile bank."""
 
     def __post_init__(self) -> None:
@@ -78,7 +76,7 @@ class PaymentKind(Enum):
         return self.value
 
 
-def _made(function: Callable[..., object], *arguments: object) -> PaymentRef:
+def _made(function: Callable[..., object], *arguments: object) -> "PaymentRef":
     ref: PaymentRef = call(function, *arguments)
     return ref
 
@@ -115,28 +113,28 @@ class PaymentRef:
         _check.optional_text("transaction_id", self.transaction_id)
 
     @classmethod
-    def card(cls, order_number: str) -> PaymentRef:
+    def card(cls, order_number: str) -> "PaymentRef":
         """A card payment, by the merchant's order number."""
         return _made(native.card_payment_ref, _check.text("order_number", order_number))
 
     @classmethod
-    def mbank(cls, order_number: str) -> PaymentRef:
+    def mbank(cls, order_number: str) -> "PaymentRef":
         """A mobile-bank payment, by the merchant's order number."""
         return _made(native.mbank_payment_ref, _check.text("order_number", order_number))
 
     @classmethod
-    def pay_form(cls, order_number: str, provider: Provider) -> PaymentRef:
+    def pay_form(cls, order_number: str, provider: Provider) -> "PaymentRef":
         """A payment made on a pay-form, by the order number and the provider that its callback names."""
         order_number = _check.text("order_number", order_number)
         return _made(native.pay_form_payment_ref, order_number, _check.instance("provider", provider, Provider))
 
     @classmethod
-    def qr(cls, transaction_id: str) -> PaymentRef:
+    def qr(cls, transaction_id: str) -> "PaymentRef":
         """A QR payment, by its transaction id."""
         return _made(native.qr_payment_ref, _check.text("transaction_id", transaction_id))
 
     @classmethod
-    def unnumbered(cls, kind: PaymentKind) -> PaymentRef:
+    def unnumbered(cls, kind: PaymentKind) -> "PaymentRef":
         """A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture.
 
         It can be asked about once a callback or a return has told its number.
@@ -144,14 +142,14 @@ class PaymentRef:
         return _made(native.unnumbered_payment_ref, _check.instance("kind", kind, PaymentKind))
 
     @classmethod
-    def parse(cls, text: str) -> PaymentRef:
+    def parse(cls, text: str) -> "PaymentRef":
         """Reads the stored text.
 
         Raises `kassa.Invalid` for a text of another version, with an unknown or doubled field, or without a kind.
         """
         return _made(native.parse_payment_ref, _check.text("text", text))
 
-    def with_gateway_number(self, gateway_number: str) -> PaymentRef:
+    def with_gateway_number(self, gateway_number: str) -> "PaymentRef":
         """The same payment, with the gateway's own order number."""
         return replace(self, gateway_number=_check.text("gateway_number", gateway_number))
 
@@ -179,9 +177,9 @@ class PaymentStatus:
     word: str | None = None
     """The gateway's word, where it is neither charged nor rejected."""
 
-    CHARGED: ClassVar[PaymentStatus]
+    CHARGED: ClassVar["PaymentStatus"]
     """The money was taken (CHARGE)."""
-    REJECTED: ClassVar[PaymentStatus]
+    REJECTED: ClassVar["PaymentStatus"]
     """The payment ended without the money being taken (Reject)."""
 
     def __post_init__(self) -> None:
@@ -190,7 +188,7 @@ class PaymentStatus:
         _check.optional_text("word", self.word)
 
     @classmethod
-    def other(cls, word: str) -> PaymentStatus:
+    def other(cls, word: str) -> "PaymentStatus":
         """Any other word of the gateway."""
         return cls("other", _check.text("word", word))
 

@@ -1,7 +1,5 @@
 """What can be asked of the gateway to make."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """What must never be printed, nor written into a pickle."""
 
-from __future__ import annotations
-
 from typing import Any, NoReturn, TypeVar
 
 from . import _check
@@ -114,12 +112,12 @@ class Proxy(Secretive):
         raise TypeError("make it by Proxy.direct(), Proxy.environment() or Proxy.url(...)")
 
     @classmethod
-    def direct(cls) -> Proxy:
+    def direct(cls) -> "Proxy":
         """No proxy, whatever the environment says. The default."""
         return cls._by(native.Proxy.direct(), "direct")
 
     @classmethod
-    def environment(cls) -> Proxy:
+    def environment(cls) -> "Proxy":
         """The proxies that the environment names (``HTTPS_PROXY`` and the like).
 
         A gateway with plain http, on this machine, is reached past them.
@@ -127,7 +125,7 @@ class Proxy(Secretive):
         return cls._by(native.Proxy.environment(), "environment")
 
     @classmethod
-    def url(cls, url: str) -> Proxy:
+    def url(cls, url: str) -> "Proxy":
         """A proxy by its http or https URL.
 
         The gateway's base URL has to be https: plain http is for a gateway on this machine alone, and goes past any proxy.
@@ -135,7 +133,7 @@ class Proxy(Secretive):
         return cls._by(native.Proxy.from_url(_check.text("url", url)), "url, ***")
 
     @classmethod
-    def _by(cls, native_proxy: object, way: str) -> Proxy:
+    def _by(cls, native_proxy: object, way: str) -> "Proxy":
         proxy = cls.__new__(cls)
         _hold(proxy, native_proxy)
         object.__setattr__(proxy, "_way", way)

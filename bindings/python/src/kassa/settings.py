@@ -46,8 +46,8 @@ class Connected:
         base_url: str,
         credentials: Credentials,
         *,
-        connect_timeout: timedelta = timedelta(seconds=10),
-        deadline: timedelta = timedelta(seconds=30),
+        connect_timeout: timedelta | float = timedelta(seconds=10),
+        deadline: timedelta | float = timedelta(seconds=30),
         query_retries: int = 2,
         status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
         dialect: Dialect | None = None,
@@ -56,7 +56,7 @@ class Connected:
         user_agent_suffix: str | None = None,
         check_luhn: bool = False,
     ) -> None:
-        """A gateway by its settings. Nothing is sent.
+        """A gateway by its settings. Nothing is sent. A time is a `timedelta`, or a number of seconds.
 
         * ``base_url``: the gateway's base address; a path prefix is allowed, plain http only to a loopback address
         * ``credentials``: the merchant's login and password

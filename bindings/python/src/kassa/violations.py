@@ -1,7 +1,5 @@
 """What is wrong with an input, and what is merely worth a second look."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 
@@ -67,7 +65,7 @@ class AdviceTopic(Enum):
     """What a piece of advice is about."""
 
     ORDER_NUMBER_CHARACTERS = "order_number_characters"
-    """The order number has characters other than A-Z a-z 0-9 - _, which can fail on the way or in storage."""
+    """The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption."""
     MEGA_PAY_MINIMUM = "mega_pay_minimum"
     """A pay-form under 5 KGS will not offer MegaPay."""
     CARD_NUMBER_MISTYPED = "card_number_mistyped"

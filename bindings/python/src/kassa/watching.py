@@ -1,7 +1,5 @@
 """Follows a payment to its end."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,22 +12,36 @@ from ._convert import lift, lifts, mirrors
 from ._generated import native
 from ._wait import wait
 from .errors import Misconfigured, PaymentError
-from .payments import StatusReport
+from .payments import PaymentStatus, StatusReport
 
 
 @mirrors(native.PollPolicy)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PollPolicy:
-    """How a watch asks."""
+    """How a watch asks. Each time is given as a `timedelta` or as a number of seconds, and read as a `timedelta`.
+
+    >>> PollPolicy(interval=2.5).interval
+    datetime.timedelta(seconds=2, microseconds=500000)
+    """
 
     interval: timedelta = timedelta(seconds=10)
     """The time from the start of one query to the start of the next."""
     deadline: timedelta = timedelta(minutes=20)
     """How long to go on while the payment is open, from the first query."""
 
+    def __init__(
+        self,
+        interval: timedelta | float = timedelta(seconds=10),
+        deadline: timedelta | float = timedelta(minutes=20),
+    ) -> None:
+        # Written by hand, because what is given and what is read have different types.
+        object.__setattr__(self, "interval", interval)
+        object.__setattr__(self, "deadline", deadline)
+        self.__post_init__()
+
     def __post_init__(self) -> None:
-        _check.duration("interval", self.interval)
-        _check.duration("deadline", self.deadline)
+        for name in ("interval", "deadline"):
+            object.__setattr__(self, name, _check.duration(name, getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,9 @@ class Charged:
     report: StatusReport
     """The report that says so."""
 
+    def __post_init__(self) -> None:
+        _check.report_of(self, self.report.status == PaymentStatus.CHARGED)
+
 
 @mirrors(native.WatchOutcome.REJECTED)
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,9 @@ class Rejected:
 
     report: StatusReport
     """The report that says so."""
+
+    def __post_init__(self) -> None:
+        _check.report_of(self, self.report.status == PaymentStatus.REJECTED)
 
 
 @mirrors(native.WatchOutcome.CANCELLED)
@@ -109,17 +127,20 @@ class Watching:
 class StatusWatch(Watching):
     """Follows one payment: a query at once, then one every interval, until the payment is charged or rejected.
 
-    Iterate over the reports (each a `StatusReport` or a `QueryFailed`), or wait for the end with `outcome()`. Failed queries
-    and "not found" are reported and end nothing. The iteration ends after the final status; it raises `kassa.DeadlineExpired`
-    where the payment was still open at the deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is
-    useless. None of them says that the payment failed.
+    Iterate over the reports (each a `StatusReport` or a `QueryFailed`), or wait for the end with `outcome()`. Between calls
+    nothing is asked. Failed queries, "not found" and reports about another payment are reported and end nothing. A query that
+    would be due while another one runs is skipped, and a ``Retry-After`` of the gateway delays the next.
+
+    The iteration ends after the final status; it raises `kassa.DeadlineExpired` where the payment was still open at the
+    deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless. None of them says that the payment
+    failed.
 
     ``with gateway.watch(payment) as watch:`` cancels it at the end of the block.
     """
 
     __slots__ = ()
 
-    def __iter__(self) -> StatusWatch:
+    def __iter__(self) -> "StatusWatch":
         return self
 
     def __next__(self) -> WatchReport:
@@ -136,7 +157,7 @@ class StatusWatch(Watching):
         outcome: WatchOutcome = wait(ask(self._core().outcome))
         return outcome
 
-    def __enter__(self) -> StatusWatch:
+    def __enter__(self) -> "StatusWatch":
         return self
 
     def __exit__(
@@ -155,7 +176,7 @@ class AsyncStatusWatch(Watching):
 
     __slots__ = ()
 
-    def __aiter__(self) -> AsyncStatusWatch:
+    def __aiter__(self) -> "AsyncStatusWatch":
         return self
 
     async def __anext__(self) -> WatchReport:
@@ -172,7 +193,7 @@ class AsyncStatusWatch(Watching):
         outcome: WatchOutcome = await ask(self._core().outcome)
         return outcome
 
-    async def __aenter__(self) -> AsyncStatusWatch:
+    async def __aenter__(self) -> "AsyncStatusWatch":
         return self
 
     async def __aexit__(

@@ -9,7 +9,14 @@ from typing import Any
 
 import kassa
 
-ENVIRONMENT = """\
+EPILOG = """\
+examples:
+  kassa status order-17 --provider Cards      one, by the merchant's number
+  kassa status --orders orders.txt --json     many, one JSON object a line
+  kassa watch 'kassa1:kind=card&order=order-17&provider=Cards'
+  kassa verify callback.json --expect 'kassa1:...' --amount 100.10
+  kassa qr 'https://pay.example.kg/q/17' --png code.png
+
 environment:
   KASSA_BASE_URL   the gateway's base address
   KASSA_LOGIN      the merchant's login
@@ -29,19 +36,23 @@ exit status:
 LARGEST_SIDE = 10_000
 MOST_DIGITS = 28
 
+PROGRAM = "kassa"
+
 PAYMENT = "a stored reference (kassa1:...), or an order number together with --provider"
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def parser(program: str) -> argparse.ArgumentParser:
+    """The whole command line, by the name that it was called by."""
     top = argparse.ArgumentParser(
-        prog="python -m kassa",
-        description="Ask the payment gateway, draw QR codes, read callbacks.",
-        epilog=ENVIRONMENT,
+        prog=program,
+        description=(
+            "Ask the payment gateway where payments stand, read callbacks, draw QR codes.\nNothing here moves money."
+        ),
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"kassa {kassa.__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     _status(_command(commands, "status", "ask where payments stand"))
     _watch(_command(commands, "watch", "follow a payment to its end"))
     _qr(_command(commands, "qr", "draw a QR code in the terminal, or into a file"))

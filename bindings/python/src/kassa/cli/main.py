@@ -11,7 +11,7 @@ from pathlib import Path
 
 import kassa
 
-from .arguments import parser
+from .arguments import PROGRAM, parser
 from .output import Progress, block, complaint, describe_report, json_line, let_output_go, line, plain, trace
 
 DONE, ANOTHER_ANSWER, WRONG_USE, NO_ANSWER, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
@@ -23,13 +23,13 @@ class WrongUse(Exception):
     """The command line or the environment is wrong."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs one command; its exit status."""
+def main(arguments: list[str] | None = None, program: str = PROGRAM) -> int:
+    """Runs one command; its exit status. This is the console command ``kassa``; ``python -m kassa`` names itself."""
     if None in (sys.stdout, sys.stderr):
         return WRONG_USE
     try:
         try:
-            return _run(arguments)
+            return _run(arguments, program)
         finally:
             # Also where argparse has printed its help, and leaves.
             sys.stdout.flush()
@@ -44,8 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def _run(arguments: list[str] | None) -> int:
-    options = parser().parse_args(arguments)
+def _run(arguments: list[str] | None, program: str) -> int:
+    options = parser(program).parse_args(arguments)
     try:
         return COMMANDS[options.command](options)
     except WrongUse as problem:
@@ -181,7 +181,7 @@ def callback(options: argparse.Namespace) -> int:
     for name, value in {**plain(parsed), "dedup_key": key, "payment": parsed.payment_ref()}.items():
         if value is not None and name != "raw":
             line(f"{name:<18} {value}")
-    line("A callback is a hint: anybody can send one. Ask the gateway: python -m kassa verify")
+    line("A callback is a hint: anybody can send one. Ask the gateway: kassa verify")
     return DONE
 
 
