@@ -278,14 +278,12 @@ def test_a_handler_may_wait_for_a_lock_that_another_caller_holds(raw: RawGateway
     lock = threading.RLock()
 
     class Locking(Releasing):
-        def createLock(self) -> None:  # noqa: N802 (logging's own)
-            """None of its own, which would be the second that two threads wait for crosswise."""
-            self.lock = None
-
-        def emit(self, record: logging.LogRecord) -> None:
+        def handle(self, record: logging.LogRecord) -> bool:
+            """Without the handler's own lock, which would be the second that two threads wait for crosswise."""
             self.go_on.set()
             with lock:
                 self.texts.append(record.getMessage())
+            return True
 
     raw.answers(CHARGED)
     with listening(Locking()) as heard, raw.gateway() as gateway, ThreadPoolExecutor(1) as pool:
