@@ -1,6 +1,8 @@
 package dev.kassa
 
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
 import dev.kassa.internal.PaymentException as CorePaymentException
 
 /**
@@ -10,6 +12,9 @@ import dev.kassa.internal.PaymentException as CorePaymentException
  * card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
  *
  * [message] says what happened and what to do.
+ *
+ * It is [Serializable][java.io.Serializable] with all it holds, between programs with the same version of Kassa. What is to be kept
+ * longer is the [PaymentRef], by its text.
  */
 public sealed class PaymentException : Exception() {
     /** What happened, and what to do, in one English sentence or two. */
@@ -53,10 +58,21 @@ public sealed class PaymentException : Exception() {
      * @property detail what went wrong
      * @property retryAfter how long the gateway asked to wait, where it did
      */
-    public class Unavailable @JvmOverloads constructor(
-        public val detail: String,
-        public val retryAfter: Duration? = null,
-    ) : PaymentException()
+    public class Unavailable(public val detail: String, retryAfter: Duration? = null) : PaymentException() {
+        // Java's duration is Serializable, Kotlin's is not.
+        private val pause = retryAfter?.toJavaDuration()
+
+        public val retryAfter: Duration? get() = pause?.toKotlinDuration()
+
+        /** Without a pause that the gateway asked for. */
+        public constructor(detail: String) : this(detail, null)
+
+        /** With a pause, by Java's duration. */
+        public constructor(detail: String, retryAfter: java.time.Duration) : this(detail, retryAfter.toKotlinDuration())
+
+        /** How long the gateway asked to wait, for Java; null where it did not. */
+        public fun getRetryAfter(): java.time.Duration? = pause
+    }
 
     /**
      * The gateway said no: **nothing happened.** Tell the payer.
@@ -114,7 +130,7 @@ internal fun CorePaymentException.toKassa(): PaymentException = when (this) {
     is CorePaymentException.Invalid -> PaymentException.Invalid(violations.map { it.toKassa() })
     is CorePaymentException.Misconfigured -> PaymentException.Misconfigured(detail)
     is CorePaymentException.Unauthorized -> PaymentException.Unauthorized(detail)
-    is CorePaymentException.Unavailable -> PaymentException.Unavailable(detail, retryAfter)
+    is CorePaymentException.Unavailable -> PaymentException.Unavailable(detail, retryAfter?.toKotlinDuration())
     is CorePaymentException.Refused -> PaymentException.Refused(httpStatus.toInt(), code, reason, body)
     is CorePaymentException.OutcomeUnknown ->
         PaymentException.OutcomeUnknown(payment.toKassa(), detail, code, reason, body)
@@ -126,7 +142,7 @@ internal fun PaymentException.toCore(): CorePaymentException = when (this) {
     is PaymentException.Invalid -> CorePaymentException.Invalid(violations.map { it.toCore() })
     is PaymentException.Misconfigured -> CorePaymentException.Misconfigured(detail)
     is PaymentException.Unauthorized -> CorePaymentException.Unauthorized(detail)
-    is PaymentException.Unavailable -> CorePaymentException.Unavailable(detail, retryAfter)
+    is PaymentException.Unavailable -> CorePaymentException.Unavailable(detail, retryAfter?.toJavaDuration())
     is PaymentException.Refused -> CorePaymentException.Refused(httpStatus.toUShort(), code, reason, body)
     is PaymentException.OutcomeUnknown ->
         CorePaymentException.OutcomeUnknown(payment.toCore(), code, reason, detail, body)

@@ -162,7 +162,7 @@ private fun fieldsOf(value: PaymentException) = when (value) {
     is PaymentException.Misconfigured -> jsonOf("detail" to value.detail)
     is PaymentException.Unauthorized -> jsonOf("detail" to value.detail)
     is PaymentException.Unavailable ->
-        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.toMillis())
+        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.inWholeMilliseconds)
     is PaymentException.Refused -> jsonOf(
         "http_status" to value.httpStatus, "code" to value.code, "reason" to value.reason, "body" to value.body,
     )

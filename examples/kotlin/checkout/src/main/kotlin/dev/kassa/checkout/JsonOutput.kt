@@ -68,7 +68,7 @@ fun PaymentException.toJson(): JsonObject {
         is PaymentException.Invalid -> json("violations" to violations.map { it.toJson() })
         is PaymentException.Misconfigured -> json("detail" to detail)
         is PaymentException.Unauthorized -> json("detail" to detail)
-        is PaymentException.Unavailable -> json("detail" to detail, "retry_after_seconds" to retryAfter?.seconds)
+        is PaymentException.Unavailable -> json("detail" to detail, "retry_after_seconds" to retryAfter?.inWholeSeconds)
         is PaymentException.Refused ->
             json("http_status" to httpStatus, "code" to code, "reason" to reason, "body" to body)
         is PaymentException.OutcomeUnknown ->
