@@ -33,6 +33,17 @@ public sealed class PaymentStatus : Serializable {
      * @property word the word, exactly as it came
      */
     public data class Other(public val word: String) : PaymentStatus()
+
+    /** The two final ones, for Java. */
+    public companion object {
+        /** [Charged], for Java. */
+        @JvmStatic
+        public fun charged(): PaymentStatus = Charged
+
+        /** [Rejected], for Java. */
+        @JvmStatic
+        public fun rejected(): PaymentStatus = Rejected
+    }
 }
 
 internal fun PaymentStatus.toCore(): CorePaymentStatus = when (this) {
