@@ -179,7 +179,7 @@ def test_credentials_that_are_refused_for_a_moment_end_no_watch(
     payer.pay_by_mbank(phones.MBANK_STUCK_PENDING.phone)
     payer.type_otp(phones.MBANK_STUCK_PENDING.otp)
     payer.sees("Waiting for the bank")
-    kassa_sandbox.faults.add("unauthorized", endpoint="status", times=1)
+    kassa_sandbox.faults.add("unauthorized", endpoint="status", times=3)
     wait_until(lambda: "cannot be asked about" in shop.log())
     with kassa_sandbox.faults.add("callback-lost"):
         kassa_sandbox.approve(only_payment(kassa_sandbox).order_number)

@@ -1,8 +1,9 @@
 package dev.kassa
 
 import java.math.BigDecimal
-import java.time.Duration
 import java.time.LocalDateTime
+import kotlin.time.Duration
+import kotlin.time.toJavaDuration
 import dev.kassa.internal.InternalException as CoreInternalException
 import dev.kassa.internal.LocalDateTime as CoreLocalDateTime
 import dev.kassa.internal.PaymentException as CorePaymentException
@@ -60,7 +61,7 @@ internal fun sendable(amount: BigDecimal): BigDecimal {
 }
 
 /** The core knows no negative time; it refuses zero, and names the field. */
-internal fun sendable(time: Duration): Duration = if (time.isNegative) Duration.ZERO else time
+internal fun sendable(time: Duration): java.time.Duration = time.coerceAtLeast(Duration.ZERO).toJavaDuration()
 
 /** Two amounts are the same whatever zeros they end in. */
 internal fun BigDecimal?.byValue(): BigDecimal? = this?.stripTrailingZeros()

@@ -1,11 +1,14 @@
 package dev.kassa
 
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
 import dev.kassa.internal.GatewayConfig as CoreGatewayConfig
 import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
 
 /**
- * How a gateway is reached.
+ * How a gateway is reached. Java has a [Builder] for it.
  *
  * @property baseUrl the gateway's base address; a path prefix is allowed, plain http only to a loopback address
  * @property credentials the merchant's login and password
@@ -20,11 +23,11 @@ import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
  * @property userAgentSuffix added to the user agent, such as `my-shop/1.2`
  * @property checkLuhn refuse card numbers with a wrong check digit before they are sent
  */
-public class GatewayConfig @JvmOverloads constructor(
+public class GatewayConfig(
     public val baseUrl: String,
     public val credentials: Credentials,
-    public val connectTimeout: Duration = Duration.ofSeconds(10),
-    public val deadline: Duration = Duration.ofSeconds(30),
+    public val connectTimeout: Duration = 10.seconds,
+    public val deadline: Duration = 30.seconds,
     public val queryRetries: Int = 2,
     public val statusQuery: StatusQueryForm = StatusQueryForm.JSON_BODY,
     public val dialect: Dialect = Dialect(),
@@ -33,6 +36,12 @@ public class GatewayConfig @JvmOverloads constructor(
     public val userAgentSuffix: String? = null,
     public val checkLuhn: Boolean = false,
 ) {
+    /** The time limit of making a connection, for Java. */
+    public fun getConnectTimeout(): java.time.Duration = connectTimeout.toJavaDuration()
+
+    /** The time limit of a whole call, for Java. */
+    public fun getDeadline(): java.time.Duration = deadline.toJavaDuration()
+
     /** The settings, without what may be a secret. */
     override fun toString(): String = "GatewayConfig(baseUrl=$shownBaseUrl, credentials=$credentials, " +
         "connectTimeout=$connectTimeout, deadline=$deadline, queryRetries=$queryRetries, statusQuery=$statusQuery, " +
@@ -61,10 +70,11 @@ public class GatewayConfig @JvmOverloads constructor(
         private var checkLuhn = default.checkLuhn
 
         /** How long making a connection may take, TLS included. */
-        public fun connectTimeout(connectTimeout: Duration): Builder = apply { this.connectTimeout = connectTimeout }
+        public fun connectTimeout(connectTimeout: java.time.Duration): Builder =
+            apply { this.connectTimeout = connectTimeout.toKotlinDuration() }
 
         /** How long a whole call may take: connecting, sending, the whole reply, and every retry. */
-        public fun deadline(deadline: Duration): Builder = apply { this.deadline = deadline }
+        public fun deadline(deadline: java.time.Duration): Builder = apply { this.deadline = deadline.toKotlinDuration() }
 
         /** How often a failed query is repeated within the deadline. */
         public fun queryRetries(queryRetries: Int): Builder = apply { this.queryRetries = queryRetries }

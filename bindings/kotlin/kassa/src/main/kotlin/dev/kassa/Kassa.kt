@@ -8,8 +8,13 @@ import dev.kassa.internal.tyiynToSom as coreTyiynToSom
 /** What belongs to no payment. */
 public object Kassa {
     /**
-     * Loads the native library, which otherwise happens at the first use of this package and takes some tenths of a second. An
-     * app calls it at its start, on another thread than the one that draws.
+     * Loads the native library, which otherwise happens at the first use of this package, whatever that is: [logTo], a [Card], a
+     * [PaymentRef]. It takes some tenths of a second, so an app does it at its start, and not on the thread that draws. Before
+     * it is done, that thread should use nothing of this package: it would wait.
+     *
+     * ```
+     * val loaded = scope.launch(Dispatchers.IO) { Kassa.load() }
+     * ```
      */
     @JvmStatic
     public fun load(): Unit = Library.load()

@@ -1,6 +1,8 @@
 package dev.kassa
 
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
 import dev.kassa.internal.PaymentException as CorePaymentException
 
 /**
@@ -10,6 +12,9 @@ import dev.kassa.internal.PaymentException as CorePaymentException
  * card number, a CVC, a one-time password or a password: where the gateway echoes one in its reply, it is masked.
  *
  * [message] says what happened and what to do.
+ *
+ * It is [Serializable][java.io.Serializable] with all it holds, between programs with the same version of Kassa. What is to be kept
+ * longer is the [PaymentRef], by its text.
  */
 public sealed class PaymentException : Exception() {
     /** What happened, and what to do, in one English sentence or two. */
@@ -72,13 +77,34 @@ public sealed class PaymentException : Exception() {
      * @property detail what went wrong
      * @property retryAfter how long the gateway asked to wait, where it did
      */
-    public class Unavailable @JvmOverloads constructor(
+    public class Unavailable(
         public val detail: String,
-        public val retryAfter: Duration? = null,
+        retryAfter: Duration? = null,
         override val httpStatus: Int? = null,
         override val code: String? = null,
         override val body: String? = null,
-    ) : PaymentException()
+    ) : PaymentException() {
+        // Java's duration is Serializable, Kotlin's is not.
+        private val pause = retryAfter?.toJavaDuration()
+
+        public val retryAfter: Duration? get() = pause?.toKotlinDuration()
+
+        /** Without a pause that the gateway asked for. */
+        public constructor(detail: String) : this(detail, null)
+
+        /** With a pause, by Java's duration. */
+        @JvmOverloads
+        public constructor(
+            detail: String,
+            retryAfter: java.time.Duration,
+            httpStatus: Int? = null,
+            code: String? = null,
+            body: String? = null,
+        ) : this(detail, retryAfter.toKotlinDuration(), httpStatus, code, body)
+
+        /** How long the gateway asked to wait, for Java; null where it did not. */
+        public fun getRetryAfter(): java.time.Duration? = pause
+    }
 
     /**
      * The gateway said no: **nothing happened.** Tell the payer.
@@ -134,7 +160,7 @@ internal fun CorePaymentException.toKassa(): PaymentException = when (this) {
     is CorePaymentException.Misconfigured -> PaymentException.Misconfigured(detail, httpStatus?.toInt(), code, body)
     is CorePaymentException.Unauthorized -> PaymentException.Unauthorized(detail, httpStatus.toInt(), code, body)
     is CorePaymentException.Unavailable ->
-        PaymentException.Unavailable(detail, retryAfter, httpStatus?.toInt(), code, body)
+        PaymentException.Unavailable(detail, retryAfter?.toKotlinDuration(), httpStatus?.toInt(), code, body)
     is CorePaymentException.Refused -> PaymentException.Refused(httpStatus.toInt(), code, reason, body)
     is CorePaymentException.OutcomeUnknown ->
         PaymentException.OutcomeUnknown(payment.toKassa(), detail, httpStatus?.toInt(), code, reason, body)
@@ -147,7 +173,7 @@ internal fun PaymentException.toCore(): CorePaymentException = when (this) {
     is PaymentException.Misconfigured -> CorePaymentException.Misconfigured(detail, httpStatus?.toUShort(), code, body)
     is PaymentException.Unauthorized -> CorePaymentException.Unauthorized(detail, httpStatus.toUShort(), code, body)
     is PaymentException.Unavailable ->
-        CorePaymentException.Unavailable(detail, retryAfter, httpStatus?.toUShort(), code, body)
+        CorePaymentException.Unavailable(detail, retryAfter?.toJavaDuration(), httpStatus?.toUShort(), code, body)
     is PaymentException.Refused -> CorePaymentException.Refused(httpStatus.toUShort(), code, reason, body)
     is PaymentException.OutcomeUnknown ->
         CorePaymentException.OutcomeUnknown(payment.toCore(), httpStatus?.toUShort(), code, reason, detail, body)

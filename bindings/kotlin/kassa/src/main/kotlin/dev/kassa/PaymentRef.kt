@@ -6,6 +6,9 @@ import dev.kassa.internal.parsePaymentRef
 import dev.kassa.internal.payFormPaymentRef
 import dev.kassa.internal.qrPaymentRef
 import dev.kassa.internal.unnumberedPaymentRef
+import java.io.InvalidObjectException
+import java.io.ObjectInputStream
+import java.io.Serializable
 import dev.kassa.internal.PaymentKind as CorePaymentKind
 import dev.kassa.internal.PaymentRef as CorePaymentRef
 
@@ -14,6 +17,10 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  *
  * [toString] is a short text that is meant to be stored as it is, such as `kassa1:kind=card&order=order-1&provider=Cards`, and
  * [parse] reads it back, also after the app was killed.
+ *
+ * An Android app puts that text into its saved state (`outState.putString("payment", "$ref")`). The reference is
+ * [Serializable], too, as that text: for `putSerializable` and `rememberSaveable`. It is not `Parcelable`: that is an interface of
+ * Android's, and a class that has it can be loaded nowhere else.
  *
  * @property kind what kind of payment it is
  * @property orderNumber the merchant's order number; for a pay-form the number that its callback or return redirect names
@@ -35,7 +42,7 @@ public constructor(
     public val gatewayNumber: String? = null,
     public val provider: Provider? = null,
     public val transactionId: String? = null,
-) {
+) : Serializable {
     init {
         sendable("orderNumber", orderNumber)
         sendable("gatewayNumber", gatewayNumber)
@@ -55,6 +62,13 @@ public constructor(
 
     /** The text to be stored. */
     override fun toString(): String = calling { toCore().asText() }
+
+    /** Serialization proxy: it is written as its text, which has a version and is checked when it is read. */
+    private fun writeReplace(): Any = StoredPaymentRef("$this")
+
+    @Throws(InvalidObjectException::class)
+    private fun readObject(@Suppress("unused") stream: ObjectInputStream): Unit =
+        throw InvalidObjectException("a PaymentRef is read from its text")
 
     /** Makes references. */
     public companion object {
@@ -113,6 +127,18 @@ public constructor(
         @JvmStatic
         @Throws(PaymentException::class)
         public fun parse(text: String): PaymentRef = calling { parsePaymentRef(sendable("paymentRef", text)).toKassa() }
+    }
+}
+
+private class StoredPaymentRef(private val text: String) : Serializable {
+    private fun readResolve(): Any = try {
+        PaymentRef.parse(text)
+    } catch (error: PaymentException.Invalid) {
+        throw InvalidObjectException(error.message)
+    }
+
+    private companion object {
+        private const val serialVersionUID = 1L
     }
 }
 

@@ -1,5 +1,6 @@
 package dev.kassa
 
+import java.io.Serializable
 import dev.kassa.internal.PaymentStatus as CorePaymentStatus
 
 /**
@@ -7,7 +8,7 @@ import dev.kassa.internal.PaymentStatus as CorePaymentStatus
  *
  * Words are compared without regard to letter case. A word that is not known is carried as it came, and is never final.
  */
-public sealed class PaymentStatus {
+public sealed class PaymentStatus : Serializable {
     /** True where nothing more will happen to the payment. */
     public val isFinal: Boolean by lazy(LazyThreadSafetyMode.PUBLICATION) { calling { toCore().isFinal() } }
 
@@ -17,10 +18,14 @@ public sealed class PaymentStatus {
     final override fun toString(): String = text
 
     /** The money was taken (CHARGE). */
-    public data object Charged : PaymentStatus()
+    public data object Charged : PaymentStatus() {
+        private fun readResolve(): Any = Charged
+    }
 
     /** The payment ended without the money being taken (Reject). */
-    public data object Rejected : PaymentStatus()
+    public data object Rejected : PaymentStatus() {
+        private fun readResolve(): Any = Rejected
+    }
 
     /**
      * Any other word of the gateway.
@@ -28,6 +33,17 @@ public sealed class PaymentStatus {
      * @property word the word, exactly as it came
      */
     public data class Other(public val word: String) : PaymentStatus()
+
+    /** The two final ones, for Java. */
+    public companion object {
+        /** [Charged], for Java. */
+        @JvmStatic
+        public fun charged(): PaymentStatus = Charged
+
+        /** [Rejected], for Java. */
+        @JvmStatic
+        public fun rejected(): PaymentStatus = Rejected
+    }
 }
 
 internal fun PaymentStatus.toCore(): CorePaymentStatus = when (this) {

@@ -36,6 +36,21 @@ public sealed class Provider {
 
     /** Makes providers. */
     public companion object {
+        // Class initialization: a constant would need the subclasses initialized, and they need this class first. Two threads that begin
+        // at either end would wait for each other.
+
+        /** [Cards], for Java. */
+        @JvmStatic
+        public fun cards(): Provider = Cards
+
+        /** [MegaPay], for Java. */
+        @JvmStatic
+        public fun megaPay(): Provider = MegaPay
+
+        /** [MBank], for Java. */
+        @JvmStatic
+        public fun mBank(): Provider = MBank
+
         /** The provider by its name on the wire; letter case does not matter. */
         @JvmStatic
         @Throws(PaymentException::class)

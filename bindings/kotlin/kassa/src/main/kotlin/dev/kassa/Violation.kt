@@ -1,5 +1,6 @@
 package dev.kassa
 
+import java.io.Serializable
 import dev.kassa.internal.Rule as CoreRule
 import dev.kassa.internal.Violation as CoreViolation
 
@@ -16,7 +17,7 @@ public data class Violation(
     public val rule: Rule,
     public val limit: String?,
     public val text: String,
-) {
+) : Serializable {
     /** The sentence. */
     override fun toString(): String = text
 }

@@ -1,6 +1,10 @@
 package dev.kassa
 
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
 import dev.kassa.internal.PollPolicy as CorePollPolicy
 import dev.kassa.internal.WatchOutcome as CoreWatchOutcome
 import dev.kassa.internal.WatchReport as CoreWatchReport
@@ -11,10 +15,20 @@ import dev.kassa.internal.WatchReport as CoreWatchReport
  * @property interval the time from the start of one query to the start of the next
  * @property deadline how long to go on while the payment is open, from the first query
  */
-public data class PollPolicy @JvmOverloads constructor(
-    public val interval: Duration = Duration.ofSeconds(10),
-    public val deadline: Duration = Duration.ofMinutes(20),
-)
+public data class PollPolicy(
+    public val interval: Duration = 10.seconds,
+    public val deadline: Duration = 20.minutes,
+) {
+    /** A policy by Java's durations. */
+    public constructor(interval: java.time.Duration, deadline: java.time.Duration) :
+        this(interval.toKotlinDuration(), deadline.toKotlinDuration())
+
+    /** The interval, for Java. */
+    public fun getInterval(): java.time.Duration = interval.toJavaDuration()
+
+    /** The deadline, for Java. */
+    public fun getDeadline(): java.time.Duration = deadline.toJavaDuration()
+}
 
 /** What one query of a watch brought: a [StatusReport] or a [QueryFailed]. A final status is the last report. */
 public sealed interface WatchReport

@@ -17,14 +17,15 @@ import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
 import java.math.BigDecimal
 import java.net.URI
-import java.time.Duration
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** Every flow from its request to its final status, against the sandbox. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FlowsTest {
     private val sandbox = SandboxProcess()
     private val gateway = Gateway(sandbox.config())
-    private val quick = PollPolicy(interval = Duration.ofMillis(50), deadline = Duration.ofSeconds(60))
+    private val quick = PollPolicy(interval = 50.milliseconds, deadline = 60.seconds)
 
     @AfterAll
     fun stop() {

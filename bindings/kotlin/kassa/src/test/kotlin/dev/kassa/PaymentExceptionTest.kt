@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
-import java.time.Duration
+import kotlin.time.Duration.Companion.seconds
 import dev.kassa.internal.InternalException as CoreInternalException
 
 /** What an exception says. When each of them comes is in the conformance vectors. */
@@ -100,7 +100,7 @@ class PaymentExceptionTest {
             PaymentException.Invalid(listOf(Violation("pan", Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"))),
             PaymentException.Misconfigured("HTTP 404", 404, null, "<html>"),
             PaymentException.Unauthorized("HTTP 403", 403, "E", "{}"),
-            PaymentException.Unavailable("HTTP 429", Duration.ofSeconds(7), 429, "L", "{}"),
+            PaymentException.Unavailable("HTTP 429", 7.seconds, 429, "L", "{}"),
             PaymentException.Refused(402, "51", "no money", "{}"),
             PaymentException.OutcomeUnknown(PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
             PaymentException.Unexpected("no status", 200, "0", "{}"),

@@ -15,8 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource
 import org.junit.jupiter.params.provider.ValueSource
 import java.math.BigDecimal
 import java.net.URI
-import java.time.Duration
 import java.time.LocalDateTime
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
 import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
 import dev.kassa.internal.LogLevel as CoreLogLevel
 import dev.kassa.internal.QrLevel as CoreQrLevel
@@ -118,12 +119,18 @@ class ValuesTest {
     @Test
     fun `settings that cannot work are named`() {
         val credentials = Credentials("shop", "p")
-        fun config(deadline: Duration = Duration.ofSeconds(1), retries: Int = 0) =
+        fun config(deadline: Duration = 1.seconds, retries: Int = 0) =
             GatewayConfig("https://pay.example.kg", credentials, deadline = deadline, queryRetries = retries)
-        for ((name, config) in listOf("deadline" to config(Duration.ofSeconds(-1)), "query_retries" to config(retries = -1))) {
+        for ((name, config) in listOf("deadline" to config((-1).seconds), "query_retries" to config(retries = -1))) {
             assertTrue(name in assertThrows<PaymentException.Misconfigured> { Gateway(config) }.message)
         }
         assertThrows<PaymentException.Invalid> { QrCode.encode("x").png(-1) }
+    }
+
+    @Test
+    fun `a time without end is one`() {
+        val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), deadline = Duration.INFINITE)
+        Gateway(config).use { it.watch(PaymentRef.card("o-1"), PollPolicy(Duration.INFINITE, Duration.INFINITE)) }
     }
 
     @ParameterizedTest

@@ -20,14 +20,16 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
-import java.time.Duration
+import kotlin.time.Duration.Companion.hours
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** A watch is a cold flow. */
 @Timeout(60)
 class WatchTest {
     private val payment = PaymentRef.mbank("o-1")
-    private val rarely = PollPolicy(interval = Duration.ofHours(1))
-    private val often = PollPolicy(interval = Duration.ofMillis(10))
+    private val rarely = PollPolicy(interval = 1.hours)
+    private val often = PollPolicy(interval = 10.milliseconds)
 
     @Test
     fun `nothing is asked before it is collected, and it ends by itself`() = withGateway(OPEN, OPEN, CHARGED) { gateway, server ->
@@ -108,7 +110,7 @@ class WatchTest {
     @Test
     fun `an open payment expires, and wrong credentials three times in a row end it`() {
         withGateway(OPEN) { gateway, _ ->
-            val policy = PollPolicy(Duration.ofMillis(20), Duration.ofSeconds(10)) // long enough for a first answer on any machine
+            val policy = PollPolicy(20.milliseconds, 10.seconds) // long enough for a first answer on any machine
             val expired = assertThrows<PaymentException.DeadlineExpired> {
                 runBlocking { gateway.watch(payment, policy).collect() }
             }
@@ -125,6 +127,6 @@ class WatchTest {
     fun `what cannot be asked about is refused where the watch is made`() = withGateway { gateway, _ ->
         val unnumbered = PaymentRef.unnumbered(PaymentKind.QR)
         assertThrows<PaymentException.Invalid> { gateway.watch(unnumbered) }
-        assertThrows<PaymentException.Invalid> { gateway.watch(payment, PollPolicy(interval = Duration.ofSeconds(-1))) }
+        assertThrows<PaymentException.Invalid> { gateway.watch(payment, PollPolicy(interval = (-1).seconds)) }
     }
 }

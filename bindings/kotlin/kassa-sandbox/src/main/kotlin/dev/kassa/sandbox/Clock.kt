@@ -1,8 +1,11 @@
 package dev.kassa.sandbox
 
 import kotlinx.serialization.json.JsonNull
-import java.time.Duration
 import java.time.OffsetDateTime
+import kotlin.time.Duration
+import kotlin.time.DurationUnit
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
 
 /**
  * The gateway's clock, and when pending payments become final.
@@ -17,7 +20,13 @@ public data class ClockValues(
     public val ahead: Duration,
     public val settleAfterQueries: Int?,
     public val settleAfter: Duration?,
-)
+) {
+    /** How far it is ahead of the machine's clock, for Java. */
+    public fun getAhead(): java.time.Duration = ahead.toJavaDuration()
+
+    /** After how long a pending payment becomes final, for Java; null for never. */
+    public fun getSettleAfter(): java.time.Duration? = settleAfter?.toJavaDuration()
+}
 
 /** The gateway's clock, and what it makes of payments that are pending. [Sandbox.reset] puts it back. */
 public class Clock internal constructor(private val admin: () -> Admin) {
@@ -31,7 +40,10 @@ public class Clock internal constructor(private val admin: () -> Admin) {
      * @throws SandboxException.Refused where it would be more than a hundred years ahead
      */
     public fun forward(by: Duration): ClockValues =
-        clockValues(admin().ask("POST", "clock/forward", objectOf("ms" to by.whole("by", Duration.ofMillis(1)))))
+        clockValues(admin().ask("POST", "clock/forward", objectOf("ms" to by.whole("by", DurationUnit.MILLISECONDS))))
+
+    /** The same, for Java. */
+    public fun forward(by: java.time.Duration): ClockValues = forward(by.toKotlinDuration())
 
     /**
      * Lets pending payments become final by themselves, those that are pending already, too; without either, never.
@@ -39,13 +51,19 @@ public class Clock internal constructor(private val admin: () -> Admin) {
      * @param afterQueries once the status was asked for so often, each of these questions still being told `PENDING`
      * @param after once it has been pending for so long by the sandbox's clock, in whole milliseconds
      */
-    @JvmOverloads
     public fun settlePending(afterQueries: Int? = null, after: Duration? = null): ClockValues {
         // What is not named stays as it is; a null ends it.
         val wanted = objectOf(
             "settle_after_queries" to (afterQueries ?: JsonNull),
-            "settle_after_ms" to (after?.whole("after", Duration.ofMillis(1)) ?: JsonNull),
+            "settle_after_ms" to (after?.whole("after", DurationUnit.MILLISECONDS) ?: JsonNull),
         )
         return clockValues(admin().ask("PATCH", "clock", wanted))
     }
+
+    /** Lets pending payments become final once their status was asked for so often; never where it is null. For Java. */
+    public fun settlePending(afterQueries: Int?): ClockValues = settlePending(afterQueries, after = null)
+
+    /** The same, or once they have been pending for so long. For Java. */
+    public fun settlePending(afterQueries: Int?, after: java.time.Duration): ClockValues =
+        settlePending(afterQueries, after.toKotlinDuration())
 }

@@ -1,6 +1,8 @@
 package dev.kassa.sandbox
 
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.DurationUnit
+import kotlin.time.toKotlinDuration
 
 /**
  * A fault that is set, as it stood when it was asked for.
@@ -82,7 +84,6 @@ public class Faults internal constructor(private val admin: () -> Admin) {
      * @param seed what that generator starts from
      * @throws SandboxException.Refused naming a field that is wrong, or that this fault does not know
      */
-    @JvmOverloads
     public fun add(
         name: FaultName,
         orderNumber: String? = null,
@@ -102,13 +103,48 @@ public class Faults internal constructor(private val admin: () -> Admin) {
             "times" to times,
             "probability" to probability,
             "seed" to seed,
-            "delay_ms" to delay?.whole("delay", Duration.ofMillis(1)),
-            "retry_after_s" to retryAfter?.whole("retryAfter", Duration.ofSeconds(1)),
+            "delay_ms" to delay?.whole("delay", DurationUnit.MILLISECONDS),
+            "retry_after_s" to retryAfter?.whole("retryAfter", DurationUnit.SECONDS),
             "status" to status,
             "code" to code,
         )
         return ActiveFault(this, fault(admin().ask("POST", "faults", wanted)))
     }
+
+    /** Sets a fault for every order, without limit. For Java. */
+    public fun add(name: FaultName): ActiveFault = add(name, null, null)
+
+    /** Sets a fault for one order, without limit. For Java. */
+    public fun add(name: FaultName, orderNumber: String?): ActiveFault = add(name, orderNumber, null)
+
+    /** Sets a fault for one order that strikes so often. For Java. */
+    public fun add(name: FaultName, orderNumber: String?, times: Int?): ActiveFault =
+        add(name, orderNumber, times, endpoint = null)
+
+    /** Sets a fault, as above, by Java's durations. What is null is not set. */
+    public fun add(
+        name: FaultName,
+        orderNumber: String?,
+        times: Int?,
+        endpoint: Endpoint?,
+        delay: java.time.Duration?,
+        retryAfter: java.time.Duration?,
+        status: String?,
+        code: String?,
+        probability: Double?,
+        seed: Long?,
+    ): ActiveFault = add(
+        name,
+        orderNumber,
+        times,
+        endpoint,
+        delay?.toKotlinDuration(),
+        retryAfter?.toKotlinDuration(),
+        status,
+        code,
+        probability,
+        seed,
+    )
 
     /** The faults that are set, with how often each has struck. */
     public fun list(): List<Fault> = admin().ask("GET", "faults").list("faults").map(::fault)

@@ -1,8 +1,10 @@
 package dev.kassa.sandbox
 
 import java.nio.file.Path
-import java.time.Duration
 import java.util.function.Consumer
+import kotlin.time.Duration
+import kotlin.time.DurationUnit
+import kotlin.time.toKotlinDuration
 
 /**
  * How a sandbox is started. The values are checked when it is.
@@ -78,10 +80,12 @@ public data class SandboxOptions(
         public fun dialect(dialect: DialectName): Builder = with { copy(dialect = dialect) }
 
         /** Between attempts to deliver a callback, in whole seconds; the last one repeats. */
-        public fun callbackPauses(vararg pauses: Duration): Builder = with { copy(callbackPauses = pauses.toList()) }
+        public fun callbackPauses(vararg pauses: java.time.Duration): Builder =
+            with { copy(callbackPauses = pauses.map { it.toKotlinDuration() }) }
 
         /** How long a callback's receiver may take, in whole seconds. */
-        public fun callbackTimeout(timeout: Duration): Builder = with { copy(callbackTimeout = timeout) }
+        public fun callbackTimeout(timeout: java.time.Duration): Builder =
+            with { copy(callbackTimeout = timeout.toKotlinDuration()) }
 
         /** So many invented payments to begin with, where the database has none yet; up to a million. */
         public fun demoPayments(count: Int): Builder = with { copy(demoPayments = count) }
@@ -112,5 +116,5 @@ internal fun SandboxOptions.arguments(): List<String> = buildList {
 
 private fun seconds(setting: String, durations: List<Duration>): String {
     require(durations.isNotEmpty()) { "$setting: at least one is needed" }
-    return durations.joinToString(",") { it.whole(setting, Duration.ofSeconds(1)).toString() }
+    return durations.joinToString(",") { it.whole(setting, DurationUnit.SECONDS).toString() }
 }

@@ -7,8 +7,8 @@ import kotlinx.serialization.json.jsonArray
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
 import java.math.BigDecimal
-import java.time.Duration
 import java.time.OffsetDateTime
+import kotlin.time.Duration.Companion.milliseconds
 
 // Reads what the sandbox tells. Numbers are taken by their digits.
 
@@ -88,9 +88,9 @@ internal fun switchValues(told: JsonObject) = SwitchValues(
 
 internal fun clockValues(told: JsonObject) = ClockValues(
     now = told.time("now"),
-    ahead = Duration.ofMillis(told.text("ahead_ms").toLong()),
+    ahead = told.text("ahead_ms").toLong().milliseconds,
     settleAfterQueries = told.intOrNull("settle_after_queries"),
-    settleAfter = told.textOrNull("settle_after_ms")?.let { Duration.ofMillis(it.toLong()) },
+    settleAfter = told.textOrNull("settle_after_ms")?.toLong()?.milliseconds,
 )
 
 internal fun fault(told: JsonObject) = Fault(

@@ -1,8 +1,10 @@
 package dev.kassa.sandbox
 
 import java.math.BigDecimal
-import java.time.Duration
 import java.time.OffsetDateTime
+import kotlin.time.Duration
+import kotlin.time.DurationUnit
+import kotlin.time.toDuration
 
 /** A word that the sandbox writes and reads. */
 internal interface Word {
@@ -186,10 +188,8 @@ public data class CallbackAttempt(
 )
 
 /** A duration in whole units; one that is not whole is refused, not rounded. */
-internal fun Duration.whole(setting: String, unit: Duration): Long {
-    val count = dividedBy(unit)
-    require(unit.multipliedBy(count) == this) {
-        "$setting: $this is not a whole number of ${if (unit == Duration.ofSeconds(1)) "seconds" else "milliseconds"}"
-    }
+internal fun Duration.whole(setting: String, unit: DurationUnit): Long {
+    val count = toLong(unit)
+    require(count.toDuration(unit) == this && isFinite()) { "$setting: $this is not a whole number of ${unit.name.lowercase()}" }
     return count
 }

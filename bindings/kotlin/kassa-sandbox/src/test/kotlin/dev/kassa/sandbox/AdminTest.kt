@@ -10,9 +10,15 @@ import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.EnumSource
 import java.math.BigDecimal
-import java.time.Duration
 import java.time.OffsetDateTime
 import java.util.concurrent.TimeUnit
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.days
+import kotlin.time.Duration.Companion.hours
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.nanoseconds
+import kotlin.time.Duration.Companion.seconds
 
 @WithSandbox
 class AdminTest(private val sandbox: Sandbox) {
@@ -118,17 +124,17 @@ class AdminTest(private val sandbox: Sandbox) {
         assertEquals(Duration.ZERO, sandbox.clock.read().ahead)
         sandbox.faults.add(FaultName.STUCK_PENDING)
         shop.payByCard("held")
-        sandbox.clock.forward(Duration.ofDays(1))
+        sandbox.clock.forward(1.days)
         assertEquals("PENDING", sandbox.payment("held").status)
-        val values = sandbox.clock.settlePending(afterQueries = 9, after = Duration.ofHours(1))
-        assertEquals(Triple(9, Duration.ofHours(1), Duration.ofDays(1)), values.run { Triple(settleAfterQueries, settleAfter, ahead) })
+        val values = sandbox.clock.settlePending(afterQueries = 9, after = 1.hours)
+        assertEquals(Triple(9, 1.hours, 1.days), values.run { Triple(settleAfterQueries, settleAfter, ahead) })
         assertTrue(values.now > OffsetDateTime.now().plusHours(23))
         until("it is settled") { sandbox.payment("held").takeIf { it.isCharged } }
         // What is not named is no more.
         assertEquals(3 to null, sandbox.clock.settlePending(afterQueries = 3).run { settleAfterQueries to settleAfter })
-        val notWhole = assertThrows<IllegalArgumentException> { sandbox.clock.forward(Duration.ofNanos(1)) }
+        val notWhole = assertThrows<IllegalArgumentException> { sandbox.clock.forward(1.nanoseconds) }
         assertTrue("whole number of milliseconds" in notWhole.message!!)
-        assertEquals(409, assertThrows<SandboxException.Refused> { sandbox.clock.forward(Duration.ofDays(40_000)) }.httpStatus)
+        assertEquals(409, assertThrows<SandboxException.Refused> { sandbox.clock.forward(40_000.days) }.httpStatus)
         sandbox.reset()
         assertEquals(Triple(null, null, Duration.ZERO), sandbox.clock.read().run { Triple(settleAfterQueries, settleAfter, ahead) })
     }
@@ -157,7 +163,7 @@ class AdminTest(private val sandbox: Sandbox) {
 
     @Test
     fun `a fault ends when it is removed`() {
-        val fault = sandbox.faults.add(FaultName.UNAVAILABLE, retryAfter = Duration.ofMinutes(2))
+        val fault = sandbox.faults.add(FaultName.UNAVAILABLE, retryAfter = 2.minutes)
         val other = sandbox.faults.add(FaultName.CALLBACK_LOST, orderNumber = "order-9", probability = 0.5, seed = 7)
         assertEquals(
             listOf(
@@ -179,7 +185,7 @@ class AdminTest(private val sandbox: Sandbox) {
 
     @Test
     fun `a fault from before a restart ends no other`() {
-        val fault = sandbox.faults.add(FaultName.DELAY, "order-1", delay = Duration.ofMillis(1))
+        val fault = sandbox.faults.add(FaultName.DELAY, "order-1", delay = 1.milliseconds)
         shop.payByCard("order-1")
         assertEquals(1, fault.struck)
         sandbox.restart()
@@ -192,12 +198,12 @@ class AdminTest(private val sandbox: Sandbox) {
     @Test
     fun `a wrong fault is refused by its field`() {
         val refused = assertThrows<SandboxException.Refused> {
-            sandbox.faults.add(FaultName.DELAY, delay = Duration.ofSeconds(1), probability = 2.0)
+            sandbox.faults.add(FaultName.DELAY, delay = 1.seconds, probability = 2.0)
         }
         assertEquals(400, refused.httpStatus)
         assertEquals(listOf("probability"), refused.violations.map { it.field })
         val notWhole = assertThrows<IllegalArgumentException> {
-            sandbox.faults.add(FaultName.RETRY_AFTER, retryAfter = Duration.ofMillis(500))
+            sandbox.faults.add(FaultName.RETRY_AFTER, retryAfter = 500.milliseconds)
         }
         assertTrue(notWhole.message!!.startsWith("retryAfter"))
         assertEquals(emptyList<Fault>(), sandbox.faults.list())
@@ -207,7 +213,7 @@ class AdminTest(private val sandbox: Sandbox) {
     @EnumSource
     fun `the sandbox knows every fault`(name: FaultName) {
         val isLate = name == FaultName.DELAY || name == FaultName.CALLBACK_LATE
-        sandbox.faults.add(name, delay = Duration.ofSeconds(1).takeIf { isLate })
+        sandbox.faults.add(name, delay = 1.seconds.takeIf { isLate })
         assertEquals(listOf(name), sandbox.faults.list().map { it.name })
     }
 

@@ -13,9 +13,11 @@ import java.net.InetAddress
 import java.net.ServerSocket
 import java.nio.file.Files
 import java.nio.file.Path
-import java.time.Duration
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit.SECONDS
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
 
 private const val REQUESTS = 1_500
 
@@ -58,8 +60,8 @@ class LifeTest {
             threeDs1Page = true,
             redirectDeclines = true,
             dialect = DialectName.OTHER,
-            callbackPauses = listOf(Duration.ofSeconds(1), Duration.ofMinutes(1)),
-            callbackTimeout = Duration.ofSeconds(3),
+            callbackPauses = listOf(1.seconds, 1.minutes),
+            callbackTimeout = 3.seconds,
         )
         Sandbox.start(options).use { sandbox ->
             val expected = SwitchValues(
@@ -81,7 +83,7 @@ class LifeTest {
             val failed = assertThrows<SandboxException.NotStarted> { Sandbox.start(options) }
             assertTrue(failed.message!!.contains(why), failed.message)
         }
-        for (pauses in listOf(emptyList(), listOf(Duration.ofMillis(1_500)))) {
+        for (pauses in listOf(emptyList(), listOf(1_500.milliseconds))) {
             val refused = assertThrows<IllegalArgumentException> { Sandbox.start(SandboxOptions(callbackPauses = pauses)) }
             assertTrue(refused.message!!.startsWith("callbackPauses"), refused.message)
         }
@@ -118,7 +120,7 @@ class LifeTest {
         Sandbox.start(SandboxOptions(redirectDeclines = true)).use { sandbox ->
             Shop(sandbox).payByCard("order-1")
             sandbox.switches.change(redirectDeclines = false)
-            sandbox.faults.add(FaultName.DELAY, delay = Duration.ofSeconds(1))
+            sandbox.faults.add(FaultName.DELAY, delay = 1.seconds)
             val (pid, token) = sandbox.pid to sandbox.adminToken
             sandbox.restart()
             assertTrue(pid != sandbox.pid)

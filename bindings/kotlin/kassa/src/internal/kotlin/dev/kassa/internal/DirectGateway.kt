@@ -25,7 +25,7 @@ private fun method(name: String) = Direct.function("uniffi_kassa_fn_method_gatew
  * https://github.com/mozilla/uniffi-rs/issues/2672. This goes, and with it everything in this folder that says so, when
  * a release of it takes no longer for a query.
  */
-class DirectGateway(config: GatewayConfig) : Gateway(config) {
+internal class DirectGateway(config: GatewayConfig) : Gateway(config) {
     @Volatile
     private var lastFuture = 0L
 

@@ -10,7 +10,7 @@ import com.sun.jna.Native
  * It sets what the generated code's callbacks have from JNA. Upstream:
  * https://github.com/mozilla/uniffi-rs/issues/2410. This goes when generated code attaches a thread once by itself.
  */
-fun keepThreadsAttached() {
+internal fun keepThreadsAttached() {
     val staying = CallbackThreadInitializer(true, false, "kassa")
     Native.setCallbackThreadInitializer(uniffiRustFutureContinuationCallbackImpl, staying)
     Native.setCallbackThreadInitializer(uniffiCallbackInterfaceLogSink.log, staying)

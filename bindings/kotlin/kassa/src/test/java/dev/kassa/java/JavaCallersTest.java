@@ -64,10 +64,10 @@ class JavaCallersTest {
                     reports.add(report);
                 }
                 StatusReport last = assertInstanceOf(StatusReport.class, reports.get(reports.size() - 1));
-                assertEquals(PaymentStatus.Charged.INSTANCE, last.getStatus());
+                assertEquals(PaymentStatus.charged(), last.getStatus());
                 assertInstanceOf(WatchOutcome.Charged.class, watch.outcome());
             }
-            assertTrue(gateway.providerStatus(payment.getOrderNumber(), Provider.Cards.INSTANCE).getStatus().isFinal());
+            assertTrue(gateway.providerStatus(payment.getOrderNumber(), Provider.cards()).getStatus().isFinal());
         }
     }
 
@@ -159,6 +159,19 @@ class JavaCallersTest {
         assertEquals(Duration.ofSeconds(20), config.getDeadline());
         assertEquals(Duration.ofSeconds(10), config.getConnectTimeout());
         assertEquals(-1, config.toString().indexOf("secret-77"));
+    }
+
+    /** What Kotlin has as objects and durations of its own. */
+    @Test
+    void nothingLooksLikeKotlin() throws Exception {
+        assertEquals("Cards MegaPay MBank", Provider.cards() + " " + Provider.megaPay() + " " + Provider.mBank());
+        assertEquals(Provider.megaPay(), Provider.fromName("megapay"));
+        assertTrue(PaymentStatus.charged().isFinal() && PaymentStatus.rejected().isFinal());
+        assertEquals(400, QrCode.PNG_SIDE);
+        assertEquals(Duration.ofMillis(50), QUICK.getInterval());
+        assertEquals(Duration.ofSeconds(60), QUICK.getDeadline());
+        assertEquals(Duration.ofSeconds(7), new PaymentException.Unavailable("HTTP 429", Duration.ofSeconds(7)).getRetryAfter());
+        assertNull(new PaymentException.Unavailable("HTTP 503").getRetryAfter());
     }
 
     private static CompletableFuture<WatchOutcome> outcomeOf(FutureGateway gateway, PaymentRef ref) {

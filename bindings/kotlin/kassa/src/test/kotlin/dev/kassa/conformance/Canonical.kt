@@ -162,7 +162,7 @@ private fun fieldsOf(value: PaymentException) = when (value) {
     is PaymentException.Misconfigured -> jsonOf("detail" to value.detail, *reply(value))
     is PaymentException.Unauthorized -> jsonOf("detail" to value.detail, *reply(value))
     is PaymentException.Unavailable ->
-        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.toMillis(), *reply(value))
+        jsonOf("detail" to value.detail, "retry_after_ms" to value.retryAfter?.inWholeMilliseconds, *reply(value))
     is PaymentException.Refused -> jsonOf("reason" to value.reason, *reply(value))
     is PaymentException.OutcomeUnknown -> jsonOf(
         "payment" to canonical(value.payment), "reason" to value.reason, "detail" to value.detail, *reply(value),

@@ -28,14 +28,15 @@ import dev.kassa.support.optionalText
 import dev.kassa.support.orNull
 import dev.kassa.support.text
 import kotlinx.serialization.json.JsonElement
+import kotlin.time.toJavaDuration
 
 // Builds the SDK's values from the JSON of a vector.
 
 fun configOf(value: JsonElement, serverUrl: String): GatewayConfig {
     val credentials = Credentials(value.at("login").text, value.at("password").text)
     val builder = GatewayConfig.Builder(value.at("base_url").text.replace("{server}", serverUrl), credentials)
-    value.at("connect_timeout_ms").optionalMillis?.let(builder::connectTimeout)
-    value.at("deadline_ms").optionalMillis?.let(builder::deadline)
+    value.at("connect_timeout_ms").optionalMillis?.let { builder.connectTimeout(it.toJavaDuration()) }
+    value.at("deadline_ms").optionalMillis?.let { builder.deadline(it.toJavaDuration()) }
     value.at("query_retries").orNull?.let { builder.queryRetries(it.int) }
     value.at("status_query").optionalText?.let { builder.statusQuery(StatusQueryForm.valueOf(it.uppercase())) }
     value.at("dialect").orNull?.let { builder.dialect(Dialect.fromJson(it.jsonText)) }

@@ -7,8 +7,9 @@ import kotlinx.serialization.json.JsonNull
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import java.math.BigDecimal
-import java.time.Duration
 import java.util.Base64
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.milliseconds
 
 /** A key of an object; a missing one is the same as null, and so is one of what is no object. */
 fun JsonElement.at(key: String): JsonElement = (this as? JsonObject)?.get(key) ?: JsonNull
@@ -32,7 +33,7 @@ val JsonElement.isTrue: Boolean get() = this == JsonPrimitive(true)
 
 val JsonElement.decimal: BigDecimal get() = BigDecimal(text)
 
-val JsonElement.optionalMillis: Duration? get() = optionalLong?.let(Duration::ofMillis)
+val JsonElement.optionalMillis: Duration? get() = optionalLong?.milliseconds
 
 /** A text stands for its UTF-8, `{"$bytes": …}` for any bytes, and nothing for none. */
 val JsonElement.bytes: ByteArray

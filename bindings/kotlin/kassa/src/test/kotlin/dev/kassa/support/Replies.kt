@@ -4,7 +4,8 @@ import dev.kassa.Credentials
 import dev.kassa.Gateway
 import dev.kassa.GatewayConfig
 import kotlinx.serialization.json.JsonObject
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
 
 // What a scripted server says.
 
@@ -20,7 +21,7 @@ fun reply(status: Int, body: String) = jsonOf("status" to status, "body" to body
 fun held(reply: JsonObject) =
     JsonObject(reply + ("hold" to json(true)))
 
-fun configOf(url: String, deadline: Duration = Duration.ofSeconds(30)) =
+fun configOf(url: String, deadline: Duration = 30.seconds) =
     GatewayConfig(url, Credentials("shop", "the-password-of-the-tests"), deadline = deadline, queryRetries = 0)
 
 /** A server with these replies, and a gateway that speaks to it. */

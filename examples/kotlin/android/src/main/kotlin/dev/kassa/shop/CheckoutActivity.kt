@@ -21,8 +21,11 @@ private val PRICE = BigDecimal("250.00")
 /** Sells a jar of honey, by card or by QR code. What it knows is in a [PaymentHolder]. */
 class CheckoutActivity : Activity() {
     private val drawing = MainScope()
-    private lateinit var holder: PaymentHolder
     private lateinit var view: CheckoutView
+
+    // There is none until Kassa is loaded. What was saved for it is kept until then.
+    private var holder: PaymentHolder? = null
+    private var saved: String? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {
         super.onCreate(savedInstanceState)
@@ -30,7 +33,13 @@ class CheckoutActivity : Activity() {
         window.addFlags(FLAG_SECURE)
         view = CheckoutView(this, PRICE)
         setContentView(view.root)
-        holder = lastNonConfigurationInstance as? PaymentHolder ?: newHolder(savedInstanceState?.getString(SAVED_PAYMENT))
+        saved = savedInstanceState?.getString(SAVED_PAYMENT)
+        val kept = lastNonConfigurationInstance as? PaymentHolder
+        if (kept != null) begin(kept) else drawing.launch { begin(newHolder()) }
+    }
+
+    private fun begin(holder: PaymentHolder) {
+        this.holder = holder
         view.onPayByCard = { holder.payByCard(it) }
         view.onPayByQr = { holder.payByQr() }
         view.onOpenPage = ::open
@@ -43,32 +52,32 @@ class CheckoutActivity : Activity() {
     override fun onNewIntent(intent: Intent) {
         super.onNewIntent(intent)
         setIntent(intent)
-        holder.cameBack(intent.dataString)
+        holder?.cameBack(intent.dataString)
     }
 
     /** The payer comes back, by whatever way. */
     override fun onResume() {
         super.onResume()
-        holder.cameBack()
+        holder?.cameBack()
     }
 
     override fun onSaveInstanceState(outState: Bundle) {
         super.onSaveInstanceState(outState)
-        outState.putString(SAVED_PAYMENT, holder.saved)
+        outState.putString(SAVED_PAYMENT, holder.let { if (it == null) saved else it.saved })
     }
 
     /** The screen was turned: what is under way stays under way. */
-    override fun onRetainNonConfigurationInstance(): Any = holder
+    override fun onRetainNonConfigurationInstance(): Any? = holder
 
     override fun onDestroy() {
         super.onDestroy()
         drawing.cancel()
-        if (!isChangingConfigurations) holder.close()
+        if (!isChangingConfigurations) holder?.close()
     }
 
-    private fun newHolder(saved: String?): PaymentHolder {
+    private suspend fun newHolder(): PaymentHolder {
         val shop = application as ShopApplication
-        return PaymentHolder(shop.backend, shop.openPayment, MainScope(), RETURN_URL, PRICE, saved)
+        return PaymentHolder(shop.backend.await(), shop.openPayment, MainScope(), RETURN_URL, PRICE, saved)
     }
 
     /** In the browser, where the payer sees whose page it is; never in a view of the app's own. */

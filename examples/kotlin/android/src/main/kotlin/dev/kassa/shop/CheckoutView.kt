@@ -30,7 +30,7 @@ class CheckoutView(context: Context, price: BigDecimal) {
     var onOpenPage: (URI) -> Unit = {}
     var onAskAgain: () -> Unit = {}
 
-    val message = TextView(context)
+    val message = TextView(context).apply { text = "One moment" }
     val pan = field(context, "Card number", DIGITS)
     val expiryMonth = field(context, "Month, two digits", DIGITS)
     val expiryYear = field(context, "Year, four digits", DIGITS)
@@ -45,6 +45,11 @@ class CheckoutView(context: Context, price: BigDecimal) {
     private val cardFields = listOf(pan, expiryMonth, expiryYear, cvc, holderName)
     private val payViews = cardFields + payByCard + payByQr
     private var page: URI? = null
+
+    init {
+        // There is nothing to pay with yet.
+        (payViews + openPage + askAgain).forEach { it.isVisible = false }
+    }
 
     /** The whole. */
     val root: View = ScrollView(context).apply {

@@ -14,6 +14,8 @@ import android.widget.ImageView
 import android.widget.TextView
 import dev.kassa.sandbox.Sandbox
 import dev.kassa.sandbox.TestCards
+import kotlinx.coroutines.CompletableDeferred
+import org.junit.After
 import org.junit.AfterClass
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
@@ -33,11 +35,16 @@ import org.robolectric.annotation.ConscryptMode
 import java.net.URI
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit.SECONDS
 
 /** The app with the sandbox behind it. */
 class ShopWithSandbox : ShopApplication() {
-    override val backend: Backend by lazy { backend(CheckoutActivityTest.sandbox, OFTEN) }
+    override suspend fun newBackend(): Backend {
+        CheckoutActivityTest.threads += Looper.myLooper() == Looper.getMainLooper()
+        CheckoutActivityTest.gate.await()
+        return backend(CheckoutActivityTest.sandbox, OFTEN)
+    }
 }
 
 /** The Activity itself, on the Android that Robolectric brings, with the real library and a real sandbox. */
@@ -47,6 +54,12 @@ class ShopWithSandbox : ShopApplication() {
 class CheckoutActivityTest {
     @Before
     fun forget() = sandbox.reset()
+
+    /** The next application is made before its test begins. */
+    @After
+    fun closeGate() {
+        gate = CompletableDeferred()
+    }
 
     @Test
     fun `a card payment through 3DS`() {
@@ -112,13 +125,33 @@ class CheckoutActivityTest {
     }
 
     @Test
+    fun `nothing is begun before the library is loaded, on another thread`() {
+        val state = Bundle().apply { putString("payment", "kassa1:kind=card&order=o-1&provider=Cards") }
+        val early = Robolectric.buildActivity(CheckoutActivity::class.java).setup(state)
+        early.awaitText("One moment")
+        assertFalse(early.get().window.decorView.findAll<Button>().any { it.visibility == View.VISIBLE })
+        val again = Bundle()
+        early.pause().saveInstanceState(again).stop().destroy()
+        assertEquals(state.getString("payment"), again.getString("payment"))
+
+        val app = Robolectric.buildActivity(CheckoutActivity::class.java).setup()
+        app.awaitText("One moment")
+        gate.complete(Unit)
+        app.awaitText("A jar of honey")
+        assertEquals(setOf(false), threads)
+    }
+
+    @Test
     fun `the manifest's link leads to the activity`() {
         val text = Files.readString(Path.of("src/main/AndroidManifest.xml"))
         val link = URI(RETURN_URL)
         assertTrue("android:scheme=\"${link.scheme}\"" in text && "android:host=\"${link.host}\"" in text)
     }
 
-    private fun start() = Robolectric.buildActivity(CheckoutActivity::class.java).setup()
+    private fun start(): ActivityController<CheckoutActivity> {
+        gate.complete(Unit)
+        return Robolectric.buildActivity(CheckoutActivity::class.java).setup()
+    }
 
     private fun payByCard(app: ActivityController<CheckoutActivity>) {
         val fields = app.get().window.decorView.findAll<EditText>().associateBy { "${it.hint}" }
@@ -155,6 +188,13 @@ class CheckoutActivityTest {
 
     companion object {
         lateinit var sandbox: Sandbox
+
+        /** Open once the library is said to be loaded. */
+        @Volatile
+        var gate = CompletableDeferred<Unit>()
+
+        /** Whether the backend was made on the thread that draws. */
+        val threads: MutableSet<Boolean> = ConcurrentHashMap.newKeySet()
 
         @JvmStatic
         @BeforeClass

@@ -9,11 +9,12 @@ import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpRequest.BodyPublishers
 import java.net.http.HttpResponse.BodyHandlers
-import java.time.Duration
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.minutes
 
 /** A payer who does not come back is waited for in vain: no test passes by asking often enough. */
-val SELDOM = PollPolicy(Duration.ofMinutes(10), Duration.ofMinutes(20))
-val OFTEN = PollPolicy(Duration.ofMillis(50), Duration.ofMinutes(5))
+val SELDOM = PollPolicy(10.minutes, 20.minutes)
+val OFTEN = PollPolicy(50.milliseconds, 5.minutes)
 
 fun card(card: TestCard) = Card(card.pan, "12", 2099, "123", "Aibek Asanov")
 

@@ -14,7 +14,9 @@ import java.net.URI
 import java.net.URISyntaxException
 import java.nio.file.Files
 import java.nio.file.Path
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
 
 /** What the store calls the gateway of payments that do not outlive this program. */
 const val SANDBOX_IN_MEMORY = "sandbox in memory"
@@ -116,8 +118,8 @@ class Checkout private constructor(private val settings: Settings, private val s
 
     private fun policy(): PollPolicy {
         val usual = PollPolicy()
-        val interval = if (isSandbox) Duration.ofSeconds(1) else usual.interval
-        val deadline = if (isSandbox && !isInteractive) Duration.ofMinutes(1) else usual.deadline
+        val interval = if (isSandbox) 1.seconds else usual.interval
+        val deadline = if (isSandbox && !isInteractive) 1.minutes else usual.deadline
         return PollPolicy(settings.pollInterval ?: interval, settings.deadline ?: deadline)
     }
 

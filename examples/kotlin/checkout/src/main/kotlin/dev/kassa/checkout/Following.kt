@@ -18,7 +18,6 @@ import kotlinx.coroutines.selects.select
 import kotlinx.coroutines.withTimeoutOrNull
 import kotlin.time.Duration
 import kotlin.time.TimeSource
-import kotlin.time.toKotlinDuration
 
 /** How many callbacks wait for a gateway that cannot be asked. */
 private const val MOST_UNCHECKED = 64
@@ -40,7 +39,7 @@ suspend fun Sale.follow(): Report {
 
 private suspend fun Sale.watchToTheEnd() = coroutineScope {
     if (!report.payment.canBeAskedAbout) awaitNumber()
-    narrator.step("waiting", "for the final status, asking every ${inTime(shop.policy.interval.toKotlinDuration())}")
+    narrator.step("waiting", "for the final status, asking every ${inTime(shop.policy.interval)}")
     val watch = shop.gateway.watch(report.payment, shop.policy)
     // What ends the watch waits for its turn like a report, so that it interrupts no callback that is being checked.
     val reports = watch.map { Result.success(it) }.catch { emit(Result.failure(it)) }.produceIn(this)
@@ -77,10 +76,10 @@ private fun Sale.tell(report: WatchReport, told: String): String {
  */
 private suspend fun Sale.awaitNumber() {
     narrator.step("waiting", "for the callback, which names the order")
-    val deadline = TimeSource.Monotonic.markNow() + shop.policy.deadline.toKotlinDuration()
+    val deadline = TimeSource.Monotonic.markNow() + shop.policy.deadline
     while (!report.payment.canBeAskedAbout) {
         if (deadline.hasPassedNow()) throw PaymentException.DeadlineExpired()
-        val pause = minOf(shop.policy.interval.toKotlinDuration(), -deadline.elapsedNow())
+        val pause = minOf(shop.policy.interval, -deadline.elapsedNow())
         when (val arrival = nextWithin(pause)) {
             null -> weighAgain()
             else -> take(arrival)
@@ -103,7 +102,7 @@ private suspend fun Sale.awaitCallback() {
     val isOver = report.outcome == Outcome.CHARGED || report.outcome == Outcome.REJECTED
     if (!isOver || !awaitsCallback || report.hasGoodCallback) return
     narrator.step("waiting", "for its callback")
-    val wait = shop.callbackWait.toKotlinDuration()
+    val wait = shop.callbackWait
     val deadline = TimeSource.Monotonic.markNow() + wait
     while (!report.hasGoodCallback) {
         val arrival = nextWithin(-deadline.elapsedNow())

@@ -68,7 +68,7 @@ fun PaymentException.toJson(): JsonObject {
         is PaymentException.Invalid -> json("violations" to violations.map { it.toJson() })
         is PaymentException.Misconfigured -> json("detail" to detail)
         is PaymentException.Unauthorized -> json("detail" to detail)
-        is PaymentException.Unavailable -> json("detail" to detail, "retry_after_seconds" to retryAfter?.seconds)
+        is PaymentException.Unavailable -> json("detail" to detail, "retry_after_seconds" to retryAfter?.inWholeSeconds)
         is PaymentException.Refused -> json("reason" to reason)
         is PaymentException.OutcomeUnknown -> json("payment" to payment, "reason" to reason, "detail" to detail)
         is PaymentException.Unexpected -> json("detail" to detail)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir
 import java.math.BigDecimal
 import java.nio.file.Files
 import java.nio.file.Path
-import java.time.Duration
+import kotlin.time.Duration.Companion.milliseconds
 
 /** Each command, against a sandbox. */
 class CheckoutTest(private val gateway: Sandbox) {
@@ -168,7 +168,7 @@ class CheckoutTest(private val gateway: Sandbox) {
     @Test
     fun `times are read with and without a unit`() {
         for ((text, millis) in listOf("10" to 10_000L, "0.5" to 500L, "250ms" to 250L, "20m" to 1_200_000L)) {
-            assertEquals(Duration.ofMillis(millis), dev.kassa.checkout.commands.time(text), text)
+            assertEquals(millis.milliseconds, dev.kassa.checkout.commands.time(text), text)
         }
         for (text in listOf("", "0", "-1", "s", "5h", "1e400", "NaN", "ü", "525601m")) {
             assertEquals(null, dev.kassa.checkout.commands.time(text), text)

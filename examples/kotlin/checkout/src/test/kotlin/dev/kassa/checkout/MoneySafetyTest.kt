@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.RegisterExtension
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Files
 import java.nio.file.Path
-import java.time.Duration
 import java.util.concurrent.TimeUnit.SECONDS
+import kotlin.time.Duration.Companion.minutes
 
 /** Charged as soon as the gateway has the request. */
 private val CARD_AT_ONCE = TestCards.WITHOUT_3DS_APPROVED.pan
@@ -28,7 +28,7 @@ class MoneySafetyTest(private val gateway: Sandbox) {
 
     @Test
     fun `a program killed after sending finds its payment again`() {
-        gateway.faults.add(FaultName.DELAY, "KILLED-1", delay = Duration.ofMinutes(5))
+        gateway.faults.add(FaultName.DELAY, "KILLED-1", delay = 5.minutes)
         val running = shop.start("card", "--order-number", "KILLED-1", "--pan", CARD_AT_ONCE)
         val deadline = System.nanoTime() + SECONDS.toNanos(60)
         while (gateway.ledger("KILLED-1").isEmpty()) {

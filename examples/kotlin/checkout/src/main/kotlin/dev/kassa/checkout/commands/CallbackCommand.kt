@@ -23,7 +23,6 @@ import kotlinx.coroutines.withTimeoutOrNull
 import java.io.File
 import java.io.IOException
 import kotlin.time.TimeSource
-import kotlin.time.toKotlinDuration
 
 /** `checkout callback`: receives callbacks and checks each with the gateway, or checks one from a file. */
 class CallbackCommand : ShopCommand(
@@ -70,7 +69,7 @@ class CallbackCommand : ShopCommand(
         val mailbox = shop.receiver.expectEverything()
         shop.introduce()
         shop.narrator.title("Waiting for callbacks")
-        val deadline = TimeSource.Monotonic.markNow() + shop.policy.deadline.toKotlinDuration()
+        val deadline = TimeSource.Monotonic.markNow() + shop.policy.deadline
         val seen = mutableListOf<SeenCallback>()
         val exitCodes = mutableListOf<Int>()
         val wanted = count ?: Int.MAX_VALUE

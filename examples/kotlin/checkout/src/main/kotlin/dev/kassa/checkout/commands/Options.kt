@@ -21,7 +21,10 @@ import dev.kassa.checkout.Secrets
 import dev.kassa.checkout.Settings
 import java.math.BigDecimal
 import java.nio.file.Path
-import java.time.Duration
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.days
+import kotlin.time.Duration.Companion.nanoseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** How to reach the gateway. */
 class ConnectionOptions : OptionGroup("Gateway") {
@@ -38,7 +41,7 @@ class ConnectionOptions : OptionGroup("Gateway") {
         .help("Read the gateway's replies by this dialect (JSON); for the embedded sandbox its own")
     val sandboxDb by option(metavar = "FILE").path()
         .help("Let the embedded sandbox keep its payments in this file, so that a later run finds them")
-    val timeout by option(metavar = "TIME").time().default(Duration.ofSeconds(30))
+    val timeout by option(metavar = "TIME").time().default(30.seconds)
         .help("How long one call to the gateway may take, retries included; 30")
     val rootCertificates by option(metavar = "FILE").path().multiple()
         .help("Trust the certificates in this PEM file, too; may be given again")
@@ -57,7 +60,7 @@ class FollowingOptions : OptionGroup("Following payments") {
         .help("A public URL that leads to this program's callback port; that port on 127.0.0.1 without it")
     val callbackPort by option(metavar = "PORT").int().default(0)
         .help("The port on 127.0.0.1 for callbacks and returning payers; 0 takes a free one")
-    val callbackWait by option(metavar = "TIME").time().default(Duration.ofSeconds(10))
+    val callbackWait by option(metavar = "TIME").time().default(10.seconds)
         .help("How long to wait for a callback once the payment is over; 10")
     val state by option(envvar = "KASSA_STATE", metavar = "FILE").path().default(Path.of(".kassa-checkout.json"))
         .help("The file in which payments are kept before they are sent, and marked when they are over")
@@ -150,7 +153,7 @@ class SubjectOptions : OptionGroup("Payment") {
 }
 
 /** Nobody waits longer, and no clock overflows before. */
-private val LONGEST = Duration.ofDays(365)
+private val LONGEST = 365.days
 private val TIME = Regex("""(\d+(?:\.\d+)?)(ms|s|m)?""")
 private val MILLIS = mapOf("ms" to 1L, "s" to 1_000L, "" to 1_000L, "m" to 60_000L)
 
@@ -163,8 +166,8 @@ private const val NO_TIME = "a time is a number of seconds, or a number with ms,
 fun time(text: String): Duration? {
     val (number, unit) = TIME.matchEntire(text)?.destructured ?: return null
     val nanos = BigDecimal(number).multiply(BigDecimal(MILLIS.getValue(unit))).movePointRight(6)
-    if (nanos > BigDecimal(LONGEST.toNanos())) return null
-    return Duration.ofNanos(nanos.toLong()).takeIf { it > Duration.ZERO }
+    if (nanos > BigDecimal(LONGEST.inWholeNanoseconds)) return null
+    return nanos.toLong().nanoseconds.takeIf { it > Duration.ZERO }
 }
 
 /** An amount, exactly as its digits say. */

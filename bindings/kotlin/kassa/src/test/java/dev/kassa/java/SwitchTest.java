@@ -1,0 +1,66 @@
+package dev.kassa.java;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Pattern matching for switch, of Java 21 (in Java 17 a preview): over a sealed type it needs no default. */
+class SwitchTest {
+    private static final String SOURCE = """
+            import dev.kassa.*;
+
+            class Shop {
+                static String tell(PaymentException error) {
+                    return switch (error) {
+                        case PaymentException.Invalid invalid -> "fix " + invalid.getViolations();
+                        case PaymentException.Misconfigured wrong -> wrong.getDetail();
+                        case PaymentException.Unauthorized wrong -> wrong.getDetail();
+                        case PaymentException.Unavailable later -> "again in " + later.getRetryAfter();
+                        case PaymentException.Refused refused -> refused.getReason();
+                        case PaymentException.OutcomeUnknown unknown -> "watch " + unknown.getPayment();
+                        case PaymentException.Unexpected odd -> odd.getBody();
+                        case PaymentException.DeadlineExpired open -> "watch on: " + open.getLast();
+                    };
+                }
+
+                static boolean isPaid(PaymentStatus status) {
+                    return switch (status) {
+                        case PaymentStatus.Charged charged -> true;
+                        case PaymentStatus.Rejected rejected -> false;
+                        case PaymentStatus.Other other -> throw new IllegalStateException(other.getWord());
+                    };
+                }
+
+                static Object next(NextStep step) {
+                    return switch (step) {
+                        case NextStep.OpenConfirmation page -> page.getUrl();
+                        case NextStep.AskStatus ask -> ask.getStatus();
+                    };
+                }
+            }
+            """;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aSwitchOverEveryKindIsComplete() {
+        assertEquals(List.of(), problems(SOURCE));
+    }
+
+    @Test
+    void aKindThatIsForgottenIsFoundByTheCompiler() {
+        String source = SOURCE.lines().filter(line -> !line.contains("OutcomeUnknown")).reduce("", (all, line) -> all + line + "\n");
+        List<String> problems = problems(source);
+        assertEquals(1, problems.size(), problems.toString());
+        assertTrue(problems.get(0).contains("does not cover all possible input values"), problems.toString());
+    }
+
+    private List<String> problems(String source) {
+        return Compiler.problems(folder, "Shop", source);
+    }
+}

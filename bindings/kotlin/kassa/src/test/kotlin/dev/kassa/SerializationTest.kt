@@ -1,0 +1,132 @@
+package dev.kassa
+
+import dev.kassa.support.card
+import dev.kassa.support.cardPayment
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotNull
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.MethodSource
+import java.io.ByteArrayInputStream
+import java.io.ByteArrayOutputStream
+import java.io.DataOutputStream
+import java.io.InvalidObjectException
+import java.io.NotSerializableException
+import java.io.ObjectInputStream
+import java.io.ObjectOutputStream
+import java.io.ObjectStreamClass
+import java.io.ObjectStreamConstants
+import java.math.BigDecimal
+import kotlin.time.Duration.Companion.seconds
+
+/** `java.io.Serializable`: what may leave the process, and what may not. */
+class SerializationTest {
+    @ParameterizedTest
+    @MethodSource("references")
+    fun `a reference survives, as its text`(ref: PaymentRef) {
+        assertEquals(ref, read(written(ref)))
+        assertTrue("$ref" in written(ref).toString(Charsets.UTF_8))
+    }
+
+    @Test
+    fun `a reference's text is checked when it is read`() {
+        val bytes = written(PaymentRef.card("o-1"))
+        val forged = bytes.toString(Charsets.ISO_8859_1).replace("kassa1:", "kassa9:").toByteArray(Charsets.ISO_8859_1)
+        assertThrows<InvalidObjectException> { read(forged) }
+    }
+
+    @Test
+    fun `a stream that names the class itself does not go past that check`() {
+        val bytes = ByteArrayOutputStream()
+        DataOutputStream(bytes).run {
+            writeShort(ObjectStreamConstants.STREAM_MAGIC.toInt())
+            writeShort(ObjectStreamConstants.STREAM_VERSION.toInt())
+            writeByte(ObjectStreamConstants.TC_OBJECT.toInt())
+            writeByte(ObjectStreamConstants.TC_CLASSDESC.toInt())
+            writeUTF(PaymentRef::class.java.name)
+            writeLong(ObjectStreamClass.lookup(PaymentRef::class.java).serialVersionUID)
+            writeByte(ObjectStreamConstants.SC_SERIALIZABLE.toInt())
+            writeShort(0) // no field
+            writeByte(ObjectStreamConstants.TC_ENDBLOCKDATA.toInt())
+            writeByte(ObjectStreamConstants.TC_NULL.toInt())
+        }
+        assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
+    }
+
+    @ParameterizedTest
+    @MethodSource("exceptions")
+    fun `an exception keeps what it says`(error: PaymentException) {
+        val again = read(written(error)) as PaymentException
+        assertEquals(error::class, again::class)
+        assertEquals(error.message, again.message)
+        assertEquals(told(error), told(again))
+        assertEquals(error.paymentMayExist to error.isRetryable, again.paymentMayExist to again.isRetryable)
+        assertEquals(error.stackTrace.toList(), again.stackTrace.toList())
+    }
+
+    @Test
+    fun `a status that is final stays the only one of its kind`() {
+        for (status in listOf(PaymentStatus.Charged, PaymentStatus.Rejected)) assertSame(status, read(written(status)))
+        assertEquals(PaymentStatus.Other("HOLD"), read(written(PaymentStatus.Other("HOLD"))))
+    }
+
+    @Test
+    fun `secrets cannot be written`() {
+        val credentials = Credentials("shop", "secret-77")
+        val config = GatewayConfig("https://pay.example.kg", credentials)
+        for (secret in listOf(card(), cardPayment(), credentials, config, Proxy.url("http://user:secret-77@127.0.0.1:8080"))) {
+            assertNotNull(assertThrows<NotSerializableException> { written(secret) }.message)
+        }
+    }
+
+    private companion object {
+        @JvmStatic
+        fun references() = listOf(
+            PaymentRef.card("order 1&=ü"),
+            PaymentRef.mbank("o-1").withGatewayNumber("gw-1"),
+            PaymentRef.payForm("o-1", Provider.MegaPay),
+            PaymentRef.payForm("o-1", Provider.fromName("ELSOM")),
+            PaymentRef.qr("t-1"),
+            PaymentRef.unnumbered(PaymentKind.PAY_FORM),
+        )
+
+        private val report = StatusReport(
+            PaymentStatus.Other("HOLD"), "210", "wait", "o-1", BigDecimal("100.10"), "KGS", """{"a":1}""",
+        )
+
+        @JvmStatic
+        fun exceptions() = listOf(
+            PaymentException.Invalid(listOf(Violation("pan", Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"))),
+            PaymentException.Misconfigured("HTTP 404", 404, null, "<html>"),
+            PaymentException.Unauthorized("HTTP 403", 403, "E", "{}"),
+            PaymentException.Unavailable("HTTP 429", 7.seconds, 429, "L", "{}"),
+            PaymentException.Unavailable("HTTP 503"),
+            PaymentException.Refused(402, "51", "no money", "{}"),
+            PaymentException.OutcomeUnknown(PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
+            PaymentException.Unexpected("no status", 200, "0", "{}"),
+            PaymentException.DeadlineExpired(report),
+        )
+
+        private fun told(error: PaymentException): List<Any?> = listOf(error.httpStatus, error.code, error.body) + own(error)
+
+        private fun own(error: PaymentException): List<Any?> = when (error) {
+            is PaymentException.Invalid -> error.violations
+            is PaymentException.Misconfigured -> listOf(error.detail)
+            is PaymentException.Unauthorized -> listOf(error.detail)
+            is PaymentException.Unavailable -> listOf(error.detail, error.retryAfter)
+            is PaymentException.Refused -> listOf(error.reason)
+            is PaymentException.OutcomeUnknown -> listOf(error.payment, error.detail, error.reason)
+            is PaymentException.Unexpected -> listOf(error.detail)
+            is PaymentException.DeadlineExpired -> listOf(error.last)
+        }
+    }
+}
+
+private fun written(value: Any): ByteArray = ByteArrayOutputStream().also { bytes ->
+    ObjectOutputStream(bytes).use { it.writeObject(value) }
+}.toByteArray()
+
+private fun read(bytes: ByteArray): Any = ObjectInputStream(ByteArrayInputStream(bytes)).use { it.readObject() }

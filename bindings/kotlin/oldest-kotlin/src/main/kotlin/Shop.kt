@@ -1,0 +1,56 @@
+import dev.kassa.Credentials
+import dev.kassa.Dialect
+import dev.kassa.Gateway
+import dev.kassa.GatewayConfig
+import dev.kassa.Kassa
+import dev.kassa.MbankPayment
+import dev.kassa.PaymentException
+import dev.kassa.PollPolicy
+import dev.kassa.QueryFailed
+import dev.kassa.StatusReport
+import dev.kassa.sandbox.FaultName
+import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestPhones
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.runBlocking
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonObject
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
+
+/** A whole payment, with something of everything that a compiler has to read: coroutines, flows, durations, sealed types, JSON. */
+fun main(): Unit = Sandbox.start().use { sandbox ->
+    val config = GatewayConfig(
+        sandbox.baseUrl,
+        Credentials(sandbox.login, sandbox.password),
+        deadline = 20.seconds,
+        dialect = Dialect.fromJson(Sandbox.dialectJson()),
+    )
+    sandbox.faults.add(FaultName.DELAY, delay = 10.milliseconds, times = 1)
+    Gateway(config).use { gateway -> println("compiled with the oldest Kotlin: ${runBlocking { pay(gateway) }}") }
+    check(Json.parseToJsonElement(Sandbox.dialectJson()) is JsonObject)
+}
+
+private suspend fun pay(gateway: Gateway): String {
+    val phone = TestPhones.MBANK_APPROVED
+    val payment = MbankPayment(Kassa.newOrderNumber(), phone.phone, amountSom = 250, comment = "Two tickets")
+    try {
+        val created = gateway.createMbankPayment(payment)
+        gateway.confirmMbankPayment(payment.orderNumber, phone.otp, created.identifier)
+    } catch (error: PaymentException) {
+        return told(error)
+    }
+    val reports = gateway.watch(payment.paymentRef(), PollPolicy(interval = 50.milliseconds, deadline = 30.seconds)).toList()
+    return reports.joinToString { report ->
+        when (report) {
+            is StatusReport -> "${report.status}"
+            is QueryFailed -> told(report.error)
+        }
+    }
+}
+
+private fun told(error: PaymentException): String = when (error) {
+    is PaymentException.OutcomeUnknown -> "watch ${error.payment}"
+    is PaymentException.Unavailable -> "again in ${error.retryAfter?.inWholeSeconds} s"
+    else -> error.message
+}
