@@ -32,8 +32,8 @@ import Testing
         try await shop.askForCode("order-1")
         _ = try await shop.gateway.createQrData(QrPayment(sumTyiyn: 9990))
         _ = try await shop.gateway.createQrData(QrPayment())
-        // Floats that were on the way would show: 3.133 and 28 digits.
-        for amount in ["3.133", "1234567890123456789012345.678"] {
+        // A float that was on the way would show in 28 digits.
+        for amount in ["3.13", "12345678901234567890123456.78"] {
             _ = try await shop.gateway.createPayForm(
                 PayForm(
                     amount: Decimal(string: amount)!, serviceName: "Tea", callbackURL: "http://127.0.0.1:9/c",
@@ -41,7 +41,7 @@ import Testing
         }
         let ledger = try await sandbox.ledger()
         #expect(ledger.map(\.kind) == [.mbank, .qr, .qr, .payForm, .payForm])
-        let exact = [250, 9990, nil, Decimal(string: "3.133"), Decimal(string: "1234567890123456789012345.678")]
+        let exact = [250, 9990, nil, Decimal(string: "3.13"), Decimal(string: "12345678901234567890123456.78")]
         #expect(ledger.map(\.amount) == exact)
         #expect(ledger.last?.provider == nil)
         await sandbox.stop()

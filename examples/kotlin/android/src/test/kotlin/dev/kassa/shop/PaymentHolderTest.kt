@@ -306,7 +306,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
     @Test
     fun `asking that has ended says nothing about the payment, and can be begun again`() = onOneThread {
         sandbox.faults.add(FaultName.UNAUTHORIZED, endpoint = Endpoint.STATUS)
-        val holder = holder()
+        val holder = holder(backend(sandbox, OFTEN))
         holder.payByCard(card(TestCards.APPROVED))
         val order = orderOf(holder)
         holder.becomes<Screen.StillOpen>()
