@@ -1,6 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox help test packages test-rust test-sandbox test-python test-kotlin test-swift soak fuzz sanitize wheel sdist jar bench lint
+.PHONY: demo shop sandbox help test packages test-rust test-sandbox test-python test-kotlin test-swift
+.PHONY: soak fuzz sanitize wheel sdist jar bench lint
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/ci/ensure-tools cargo cc
@@ -17,8 +18,10 @@ sandbox: ## The gateway's side with an invented history; open the address that i
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Many tests wait for sockets and pages, so two languages are tested at once. What each prints comes when it ends, where make can do that.
-SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--jobs 2) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# Many tests wait for sockets and pages, so two languages are tested at once. What each prints comes when it ends, where make can
+# do that.
+SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--jobs 2) \
+	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
 	@scripts/ci/ensure-tools cargo cc python3 chromium javac mvn strip

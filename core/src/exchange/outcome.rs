@@ -69,26 +69,19 @@ pub(crate) fn with_reply<O: Operation>(
     reader: &ReplyReader<'_>,
 ) -> Result<O::Answer, PaymentError> {
     let contradictions = reader.contradictions(&operation.sent(reader.dialect()));
-    let exchange = Exchange { operation, reply, reader, is_about_this: contradictions.is_empty() };
+    let is_about_this = contradictions.is_empty();
+    let another = || format!("the reply is about another payment, by its {}", contradictions.join(" and "));
     let verdict = match reply.http_status {
+        // Whatever it says of another payment, a refusal included, it says nothing of this one.
+        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Verdict::Unsettled(another()),
         200..=299 => match operation.read(reader) {
-            Ok(answer) if exchange.is_about_this => return Ok(answer),
-            Ok(_) => Verdict::Unsettled(about_another(&contradictions)),
+            Ok(answer) if is_about_this => return Ok(answer),
+            Ok(_) => Verdict::Unsettled(another()),
             Err(problem) => unsuccessful(&effect, reader, problem),
         },
         status => unsuccessful_status(status, &effect, reader),
     };
-    Err(match (verdict, &effect) {
-        // A refusal of another payment says nothing of this one.
-        (Verdict::Refused, Effect::MovesMoney(_)) if !exchange.is_about_this => {
-            exchange.error(Verdict::Unsettled(about_another(&contradictions)), effect)
-        }
-        (verdict, _) => exchange.error(verdict, effect),
-    })
-}
-
-fn about_another(contradictions: &[&str]) -> String {
-    format!("the reply is about another payment, by its {}", contradictions.join(" and "))
+    Err(Exchange { operation, reply, reader, is_about_this }.error(verdict, effect))
 }
 
 /// What a reply that is no answer means for the caller.

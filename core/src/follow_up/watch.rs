@@ -179,7 +179,8 @@ impl StatusWatch {
     ///
     /// # Errors
     /// [`PaymentError::DeadlineExpired`] where the payment was still open, [`PaymentError::Unauthorized`] and
-    /// [`PaymentError::Misconfigured`] where asking on is useless: three times in a row, or the gateway was closed. None of them says that the payment failed.
+    /// [`PaymentError::Misconfigured`] where asking on is useless: three times in a row, or the gateway was closed. None
+    /// of them says that the payment failed.
     pub async fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
         loop {
             // The lock is released between reports, so that other waiters get theirs.

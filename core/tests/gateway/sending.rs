@@ -401,7 +401,8 @@ fn proxies_of_the_environment_are_used_only_when_asked_for() {
     let proxy = ConnectProxy::start();
     let url = proxy.url();
     let names = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
-    let variables = names.map(|name| (name, url.as_str()));
+    let mut variables = names.map(|name| (name, url.as_str())).to_vec();
+    variables.extend([("no_proxy", ""), ("NO_PROXY", "")]);
     alone::run("sending::in_a_process_with_a_proxy_in_its_environment", &variables);
     let heads = proxy.heads();
     assert_eq!(heads.len(), 1, "only the payment that asked for the proxy went through it: {heads:?}");

@@ -122,8 +122,8 @@ extension NextStep: CustomStringConvertible {
 }
 
 extension CardPaymentCreated {
-    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` where the page is not a URL for Foundation. The
-    ///   payment was accepted, so nothing else would be true.
+    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` where the page is not a URL for
+    ///   Foundation. The payment was accepted, so nothing else would be true.
     init(_ core: KassaGenerated.CardPaymentCreated) throws {
         let payment = PaymentRef(core.payment)
         let nextStep: NextStep

@@ -47,8 +47,8 @@ public final class Gateway: Sendable {
     ///
     /// The answer means that the gateway accepted it, not that it is paid: follow its ``CardPaymentCreated/nextStep``, then watch it.
     ///
-    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` where the payment may exist all the same: watch
-    ///   it, never send it again. Every other ``PaymentError`` says that no money moved.
+    /// - Throws: ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` where the payment may exist all the
+    ///   same: watch it, never send it again. Every other ``PaymentError`` says that no money moved.
     public func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated {
         try CardPaymentCreated(await asked { try await $0.createCardPayment(gateway: core, payment: payment.core) })
     }

@@ -3,8 +3,8 @@ internal import KassaGenerated
 
 /// Why a call gave no answer, told by **what it did to the money** and what to do next.
 ///
-/// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other error says that
-/// it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
+/// Only ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` means that this call may have moved money; every other
+/// error says that it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
 /// reply, it is masked.
 ///
 /// Calls that are awaited can throw `CancellationError` as well, where their task was cancelled. That says nothing about a payment
@@ -40,8 +40,8 @@ public enum PaymentError: Error, Hashable {
 }
 
 extension PaymentError {
-    /// True where **this call** may have moved money: for ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` alone. Never send such
-    /// a payment again.
+    /// True where **this call** may have moved money: for ``outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` alone.
+    /// Never send such a payment again.
     public var paymentMayExist: Bool { (try? withoutAmount.paymentMayExist()) ?? true }
 
     /// True where the same call may simply be made again, later: for ``unavailable(detail:retryAfter:httpStatus:code:body:)`` alone.
