@@ -13,7 +13,7 @@
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
-//! | take the payer's return | [`ReturnRedirect::parse`] | ask for the status |
+//! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
 //!
 //! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface
 //! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
@@ -57,8 +57,8 @@ pub use config::{
 pub use follow_up::{
     callback::Callback,
     redirect::ReturnRedirect,
-    verify::{CallbackVerdict, ExpectedPayment},
-    watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport},
+    verdict::Verdict,
+    watch::{PollPolicy, StatusWatch, WatchReport},
 };
 pub use gateway::{
     Gateway,
@@ -66,7 +66,7 @@ pub use gateway::{
 };
 pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},
-    mbank_confirm::GatewayReply,
+    mbank_confirm::MbankConfirmed,
     mbank_payment::{MbankPayment, MbankPaymentCreated},
     pay_form::{PayForm, PayFormCreated},
     qr_data::QrData,

@@ -16,7 +16,7 @@ use crate::{
     exchange::{
         attempts::{Call, Limits, Waiter},
         in_flight::InFlight,
-        outcome::{self, ResendPolicy},
+        outcome::{self, Failed, ResendPolicy},
     },
     operations::{
         operation::{CheckSettings, Operation, WireSettings},
@@ -24,11 +24,12 @@ use crate::{
         provider_status::ProviderStatusQuery,
         qr_status::QrStatusQuery,
     },
-    reply::{reader::ReplyReader, redact::Redactor},
-    transport::Transport,
-    values::{
-        error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret, status::StatusReport,
+    reply::{
+        reader::{ReplyReader, Told},
+        redact::Redactor,
     },
+    transport::Transport,
+    values::{error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret},
 };
 
 /// What all clones of a gateway share.
@@ -71,14 +72,10 @@ impl Engine {
     }
 
     pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
-        self.perform_within(operation, self.limits).await
+        self.perform_within(operation, self.limits).await.map_err(|failed| failed.error)
     }
 
-    pub(crate) async fn perform_within<O: Operation>(
-        &self,
-        operation: O,
-        limits: Limits,
-    ) -> Result<O::Answer, PaymentError> {
+    async fn perform_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, Failed> {
         let mut checks = Checks::default();
         operation.check(&mut checks, &self.checks);
         checks.finish()?;
@@ -93,7 +90,7 @@ impl Engine {
             policy: self.policy,
         };
         match self.start(call)?.await {
-            Err(failure) => Err(outcome::without_reply(effect, failure)),
+            Err(failure) => Err(outcome::without_reply(effect, failure).into()),
             Ok(reply) => {
                 let redactor = self.redactor(&operation);
                 let text = reply.text();
@@ -103,7 +100,7 @@ impl Engine {
         }
     }
 
-    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<StatusReport, PaymentError> {
+    pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<Told, Failed> {
         match question {
             Question::GatewayNumber(number) => self.perform_within(PaymentStatusQuery::new(number, None), limits).await,
             Question::OrderNumber(number, provider) => {

@@ -3,7 +3,7 @@
 //!
 //! The interface shows no idempotency key, so a payment that the gateway may have seen is never sent again. Once a
 //! connection was there, a request that moves money ends in [`PaymentError::OutcomeUnknown`] unless the gateway gave a
-//! verdict that can be trusted. This is the one place where a verdict is made; why the errors are these:
+//! verdict that can be trusted. This is the one place where that is decided; why the errors are these:
 //! `docs/adr/0008-errors-by-what-the-caller-can-do.md`.
 
 use std::time::Duration;
@@ -43,6 +43,20 @@ pub(crate) fn again(effect: &Effect, came_back: &Result<Reply, Failure>) -> Agai
     }
 }
 
+/// A call that failed, with what only its reply can tell.
+pub(crate) struct Failed {
+    pub(crate) error: PaymentError,
+    /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or by
+    /// a client error in its envelope. For a query: it does not know what it was asked about.
+    pub(crate) is_a_no: bool,
+}
+
+impl From<PaymentError> for Failed {
+    fn from(error: PaymentError) -> Self {
+        Self { error, is_a_no: false }
+    }
+}
+
 /// The outcome where no reply came.
 pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {
@@ -67,69 +81,73 @@ pub(crate) fn with_reply<O: Operation>(
     effect: Effect,
     reply: &Reply,
     reader: &ReplyReader<'_>,
-) -> Result<O::Answer, PaymentError> {
+) -> Result<O::Answer, Failed> {
     let contradictions = reader.contradictions(&operation.sent(reader.dialect()));
     let is_about_this = contradictions.is_empty();
     let another = || format!("the reply is about another payment, by its {}", contradictions.join(" and "));
-    let verdict = match reply.http_status {
+    let meaning = match reply.http_status {
         // Whatever it says of another payment, a refusal included, it says nothing of this one.
-        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Verdict::Unsettled(another()),
+        _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Unsettled(another()),
         200..=299 => match operation.read(reader) {
             Ok(answer) if is_about_this => return Ok(answer),
-            Ok(_) => Verdict::Unsettled(another()),
+            Ok(_) => Meaning::Unsettled(another()),
             Err(problem) => unsuccessful(&effect, reader, problem),
         },
         status => unsuccessful_status(status, &effect, reader),
     };
-    Err(Exchange { operation, reply, reader, is_about_this }.error(verdict, effect))
+    let is_a_no = is_a_no(&meaning, reply.http_status, reader);
+    Err(Failed { error: Exchange { operation, reply, reader, is_about_this }.error(meaning, effect), is_a_no })
 }
 
+/// HTTP statuses that are said of a request's form, before it is acted on: by the gateway or by what stands before it.
+const IS_ABOUT_ITS_FORM: [u16; 6] = [413, 414, 415, 421, 426, 431];
+
 /// What a reply that is no answer means for the caller.
-enum Verdict {
+enum Meaning {
     Unauthorized,
     NotTheGateway,
     Unavailable,
     Refused,
-    /// No verdict that can be trusted: an unknown outcome where money could move, else an answer that is not understood.
+    /// Nothing that can be trusted: an unknown outcome where money could move, else an answer that is not understood.
     Unsettled(String),
 }
 
 /// An HTTP status of success, but a body that is none.
-fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer) -> Verdict {
+fn unsuccessful(effect: &Effect, reader: &ReplyReader<'_>, problem: NotAnAnswer) -> Meaning {
     match effect {
-        Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Verdict::Refused,
-        Effect::Creates | Effect::Asks if has_undecided_code(reader) => Verdict::Refused,
-        _ => Verdict::Unsettled(problem.detail),
+        Effect::MovesMoney(_) | Effect::Creates if reader.is_listed(CodeList::Refusal) => Meaning::Refused,
+        Effect::Creates | Effect::Asks if has_undecided_code(reader) => Meaning::Refused,
+        _ => Meaning::Unsettled(problem.detail),
     }
 }
 
 /// Any HTTP status but one of success. An error that does not come from the gateway itself may have been said by a
 /// proxy or a firewall after the gateway had acted, so it is believed only where such a status is said before that.
-fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -> Verdict {
-    let unsettled = |problem: &str| Verdict::Unsettled(format!("HTTP {status} {problem}"));
+fn unsuccessful_status(status: u16, effect: &Effect, reader: &ReplyReader<'_>) -> Meaning {
+    let unsettled = |problem: &str| Meaning::Unsettled(format!("HTTP {status} {problem}"));
     let moves_money = matches!(effect, Effect::MovesMoney(_));
     let has_envelope = reader.has_envelope();
     match status {
         400..=499 if moves_money && has_undecided_code(reader) => {
             unsettled("does not tell whether the payment was made")
         }
-        401 => Verdict::Unauthorized,
-        403 if has_envelope => Verdict::Unauthorized,
-        404 | 405 | 407 if !has_envelope => Verdict::NotTheGateway,
+        401 => Meaning::Unauthorized,
+        403 if has_envelope => Meaning::Unauthorized,
+        404 | 405 | 407 if !has_envelope => Meaning::NotTheGateway,
         408 | 409 if moves_money => unsettled("does not tell whether the payment was made"),
-        429 => Verdict::Unavailable,
-        // Said of a request's form, before it is acted on: by the gateway or by what stands before it.
-        408 | 409 | 413 | 414 | 415 | 421 | 426 | 431 => Verdict::Refused,
-        400..=499 if has_envelope => Verdict::Refused,
+        429 => Meaning::Unavailable,
+        408 | 409 => Meaning::Refused,
+        _ if IS_ABOUT_ITS_FORM.contains(&status) => Meaning::Refused,
+        400..=499 if has_envelope => Meaning::Refused,
         400..=499 => match effect {
             Effect::MovesMoney(_) => {
                 unsettled("is not from the gateway, so it does not tell whether the payment was made")
             }
-            Effect::Creates => Verdict::Refused,
-            Effect::Asks => Verdict::Unavailable,
+            Effect::Creates => Meaning::Refused,
+            Effect::Asks => Meaning::Unavailable,
         },
         500.. if moves_money => unsettled("does not tell whether the payment was made"),
-        500.. => Verdict::Unavailable,
+        500.. => Meaning::Unavailable,
         300..=399 => unsettled("is a redirect, which is never followed"),
         _ => unsettled("is not a final reply"),
     }
@@ -140,9 +158,11 @@ fn has_undecided_code(reader: &ReplyReader<'_>) -> bool {
     reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
 }
 
-/// True where there is no such endpoint: HTTP 404 or 405 without the gateway's envelope.
-pub(crate) fn is_no_such_endpoint(error: &PaymentError) -> bool {
-    matches!(error, PaymentError::Misconfigured { http_status: Some(404 | 405), .. })
+/// A refusal of the request's form (HTTP 408, 414 and the like) is no answer to what was asked.
+fn is_a_no(meaning: &Meaning, status: u16, reader: &ReplyReader<'_>) -> bool {
+    let is_about_its_form = IS_ABOUT_ITS_FORM.contains(&status) || status == 408;
+    let is_refused = matches!(meaning, Meaning::Refused) && reader.has_envelope() && !is_about_its_form;
+    reader.is_listed(CodeList::Refusal) || is_refused && !has_undecided_code(reader)
 }
 
 /// A request with its reply: what the errors are made of.
@@ -154,13 +174,13 @@ struct Exchange<'a, O> {
 }
 
 impl<O: Operation> Exchange<'_, O> {
-    fn error(&self, verdict: Verdict, effect: Effect) -> PaymentError {
+    fn error(&self, meaning: Meaning, effect: Effect) -> PaymentError {
         let (http_status, code, body) = (self.reply.http_status, self.reader.code(), self.reader.raw());
-        match verdict {
-            Verdict::Unauthorized => {
+        match meaning {
+            Meaning::Unauthorized => {
                 PaymentError::Unauthorized { detail: self.status_and_words(), http_status, code, body }
             }
-            Verdict::NotTheGateway => PaymentError::Misconfigured {
+            Meaning::NotTheGateway => PaymentError::Misconfigured {
                 detail: format!(
                     "{}, and not from the gateway: check the base URL and any proxy",
                     self.status_and_words()
@@ -169,15 +189,15 @@ impl<O: Operation> Exchange<'_, O> {
                 code,
                 body: Some(body),
             },
-            Verdict::Unavailable => PaymentError::Unavailable {
+            Meaning::Unavailable => PaymentError::Unavailable {
                 detail: self.status_and_words(),
                 retry_after: self.reply.retry_after,
                 http_status: Some(http_status),
                 code,
                 body: Some(body),
             },
-            Verdict::Refused => PaymentError::Refused { http_status, code, reason: self.reader.reason(), body },
-            Verdict::Unsettled(detail) => match effect {
+            Meaning::Refused => PaymentError::Refused { http_status, code, reason: self.reader.reason(), body },
+            Meaning::Unsettled(detail) => match effect {
                 Effect::MovesMoney(payment) => PaymentError::OutcomeUnknown {
                     payment: self.what_to_ask_about(payment).into(),
                     http_status: Some(http_status),

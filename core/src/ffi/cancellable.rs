@@ -8,9 +8,9 @@ use futures_util::future::{Either, select};
 use tokio::sync::watch;
 
 use crate::{
-    Callback, CallbackVerdict, CardPayment, CardPaymentCreated, ExpectedPayment, Gateway, GatewayReply, MbankPayment,
-    MbankPaymentCreated, PayForm, PayFormCreated, PaymentError, Provider, QrData, QrImage, QrPayment, StatusReport,
-    StatusWatch, WatchOutcome, WatchReport,
+    Callback, CardPayment, CardPaymentCreated, Gateway, MbankConfirmed, MbankPayment, MbankPaymentCreated, PayForm,
+    PayFormCreated, PaymentError, PaymentRef, Provider, QrData, QrImage, QrPayment, ReturnRedirect, StatusReport,
+    StatusWatch, Verdict, WatchReport,
 };
 
 /// One call that can be given up. After `cancel` it answers nothing, at once, as if its future had been dropped: a
@@ -36,6 +36,11 @@ impl CancellableCall {
     /// See [`StatusWatch::next`]. Nothing after the last report, too.
     async fn next(&self, watch: Arc<StatusWatch>) -> Result<Option<WatchReport>, PaymentError> {
         Ok(self.unless_cancelled(watch.next()).await.transpose()?.flatten())
+    }
+
+    /// See [`StatusWatch::outcome`]. Nothing where the watch was cancelled, too.
+    async fn outcome(&self, watch: Arc<StatusWatch>) -> Result<Option<Verdict>, PaymentError> {
+        Ok(self.unless_cancelled(watch.outcome()).await.transpose()?.flatten())
     }
 
     /// See [`Gateway::close`]. It is closed also where the wait for its payments is given up, even before it was begun.
@@ -81,19 +86,19 @@ export_cancellable! {
         gateway.payment_status(&gateway_number, language);
     create_mbank_payment(gateway: Arc<Gateway>, payment: MbankPayment) -> MbankPaymentCreated =
         gateway.create_mbank_payment(payment);
-    confirm_mbank_payment(
-        gateway: Arc<Gateway>, order_number: String, otp: String, identifier: Option<String>
-    ) -> GatewayReply =
-        gateway.confirm_mbank_payment(&order_number, &otp, identifier);
+    confirm_mbank_payment(gateway: Arc<Gateway>, payment: PaymentRef, otp: String) -> MbankConfirmed =
+        gateway.confirm_mbank_payment(&payment, &otp);
     create_pay_form(gateway: Arc<Gateway>, form: PayForm) -> PayFormCreated = gateway.create_pay_form(form);
     provider_status(gateway: Arc<Gateway>, order_number: String, provider: Provider) -> StatusReport =
         gateway.provider_status(&order_number, provider);
     create_qr_image(gateway: Arc<Gateway>, payment: QrPayment) -> QrImage = gateway.create_qr_image(payment);
     create_qr_data(gateway: Arc<Gateway>, payment: QrPayment) -> QrData = gateway.create_qr_data(payment);
     qr_status(gateway: Arc<Gateway>, transaction_id: String) -> StatusReport = gateway.qr_status(&transaction_id);
-    verify_callback(gateway: Arc<Gateway>, callback: Callback, expected: Option<ExpectedPayment>) -> CallbackVerdict =
-        gateway.verify_callback(&callback, expected);
-    outcome(watch: Arc<StatusWatch>) -> WatchOutcome = watch.outcome();
+    check(gateway: Arc<Gateway>, payment: PaymentRef) -> Verdict = gateway.check(&payment);
+    verify_callback(gateway: Arc<Gateway>, callback: Callback, payment: PaymentRef) -> Verdict =
+        gateway.verify_callback(&callback, &payment);
+    verify_return(gateway: Arc<Gateway>, redirect: ReturnRedirect, payment: PaymentRef) -> Verdict =
+        gateway.verify_return(&redirect, &payment);
 }
 
 #[cfg(test)]
@@ -141,7 +146,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_watch_given_up_loses_no_report() {
         let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(5, "CHARGE"));
-        let watch = Arc::new(gateway.watch(crate::PaymentRef::mbank("order-1"), Default::default()).unwrap());
+        let watch = Arc::new(gateway.watch(PaymentRef::mbank("order-1", 5), Default::default()).unwrap());
         let call = Arc::new(CancellableCall::new());
         let next = tokio::spawn({
             let (watch, call) = (watch.clone(), call.clone());
@@ -151,7 +156,7 @@ mod tests {
         call.cancel();
         assert_eq!(next.await.unwrap(), Ok(None));
         let outcome = CancellableCall::new().outcome(watch).await;
-        assert!(matches!(outcome, Ok(Some(WatchOutcome::Charged { .. }))));
+        assert!(matches!(outcome, Ok(Some(Verdict::Charged { .. }))));
         assert_eq!(memory.attempted_at(), [0]);
     }
 }

@@ -3,7 +3,7 @@
 //! code has no way to say so: in Swift it would end the host's process
 //! (<https://github.com/mozilla/uniffi-rs/issues/2416>).
 
-use crate::{Advice, Callback, CallbackVerdict, CardPayment, PayForm, PaymentError, PaymentRef};
+use crate::{Advice, Callback, CardPayment, PayForm, PaymentError, PaymentRef, Verdict};
 
 /// Exports methods of one value, each with its own documentation.
 macro_rules! export_fallible {
@@ -30,6 +30,9 @@ export_fallible!(CardPayment {
 });
 
 export_fallible!(PayForm {
+    /// What to store before sending: what was asked for. The payer chooses how to pay, so the payment has no number until
+    /// a callback or a return claims one.
+    "payment_ref" exported_payment_ref: PaymentRef = |form| form.payment_ref();
     /// What is worth a second look before sending. It blocks nothing.
     "advice" exported_advice: Vec<Advice> = |form| form.advice();
 });
@@ -38,12 +41,22 @@ export_fallible!(Callback {
     /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
     /// to recognize repeated and replayed ones.
     "dedup_key" exported_dedup_key: String = |callback| callback.dedup_key();
-    /// What to ask about the payment with; nothing for a QR payment, whose callback has no number to ask by.
+    /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
+    /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
+    /// of it ever says that it was charged: ask with the reference that was made at the sale.
     "payment_ref" exported_payment_ref: Option<PaymentRef> = |callback| callback.payment_ref();
 });
 
-export_fallible!(CallbackVerdict {
-    /// True where the gateway itself says that the money was taken, and nothing contradicts it.
+export_fallible!(PaymentRef {
+    /// The short text form, which is meant to be stored as it is.
+    "as_text" exported_as_text: String = |payment| payment.to_string();
+    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
+    /// an order number. Only such a payment can be checked or watched.
+    "can_be_asked_about" exported_can_be_asked_about: bool = |payment| payment.can_be_asked_about();
+});
+
+export_fallible!(Verdict {
+    /// True where the money was taken, and nothing contradicts what was asked for.
     "is_charged" exported_is_charged: bool = |verdict| verdict.is_charged();
 });
 

@@ -82,7 +82,7 @@ macro_rules! export_text {
     };
 }
 
-export_text!(PaymentRef, LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
+export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
 
 #[uniffi::export]
 impl BlockingStatusWatch {

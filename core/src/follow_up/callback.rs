@@ -5,8 +5,15 @@ use rust_decimal::Decimal;
 use crate::{
     config::dialect::Dialect,
     values::{
-        error::PaymentError, json::Json, local_date_time::LocalDateTime, money::read_amount, payment_ref::PaymentRef,
-        provider::Provider, rules::Checks, status::PaymentStatus, violation::Rule,
+        error::PaymentError,
+        json::Json,
+        local_date_time::LocalDateTime,
+        money::read_amount,
+        payment_ref::{PaymentKind, PaymentRef},
+        provider::Provider,
+        rules::Checks,
+        status::PaymentStatus,
+        violation::Rule,
     },
 };
 
@@ -87,7 +94,7 @@ impl Callback {
     /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
     /// to recognize repeated and replayed ones.
     pub fn dedup_key(&self) -> String {
-        let status = self.status_word().to_lowercase();
+        let status = self.status_word().unwrap_or_else(|| self.status.to_string()).to_lowercase();
         let date = self.date_created.map_or_else(|| self.date_created_text.clone(), |date| date.to_string());
         form_urlencoded::Serializer::new(String::new())
             .append_pair("order", &self.order_number)
@@ -100,26 +107,34 @@ impl Callback {
             .finish()
     }
 
-    /// What to ask about the payment with; nothing for a QR payment, whose callback has no number to ask by.
+    /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
+    /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
+    /// of it is ever [`Charged`](crate::Verdict::Charged): ask with the reference that was made at the sale.
     pub fn payment_ref(&self) -> Option<PaymentRef> {
-        let order_number = self.order_number.clone();
-        match &self.provider {
-            _ if self.is_qr() => None,
-            Provider::Cards => Some(PaymentRef::card(order_number)),
-            Provider::MBank => Some(PaymentRef::mbank(order_number)),
-            Provider::MegaPay => Some(PaymentRef::pay_form(order_number, Provider::MegaPay)),
-            Provider::Other(_) => None,
+        // Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
+        if self.requisite.is_some() {
+            return None;
+        }
+        let kind = match &self.provider {
+            Provider::Cards => PaymentKind::Card,
+            Provider::MBank => PaymentKind::Mbank,
+            Provider::MegaPay | Provider::Other(_) => PaymentKind::PayForm,
+        };
+        let provider = Some(self.provider.clone());
+        Some(PaymentRef::bare(kind).with_claimed_number(&self.order_number, provider))
+    }
+
+    /// The status by a dialect, because `parse` knows none. Without a body, by the field alone.
+    pub(crate) fn status_read_by(&self, dialect: &Dialect) -> PaymentStatus {
+        match (self.status_word(), &self.status) {
+            (Some(word), _) => dialect.status(&word),
+            (None, PaymentStatus::Other(word)) => dialect.status(word),
+            (None, settled) => settled.clone(),
         }
     }
 
-    /// Only callbacks of QR payments have a requisite (`docs/interface.md#callback-body`).
-    pub(crate) fn is_qr(&self) -> bool {
-        self.requisite.is_some()
-    }
-
-    /// The status word as it came, because a dialect may read it differently than `parse`, which knows no dialect.
-    pub(crate) fn status_word(&self) -> String {
-        self.find(&["/status".to_owned()]).unwrap_or_default()
+    fn status_word(&self) -> Option<String> {
+        self.find(&["/status".to_owned()])
     }
 
     pub(crate) fn find(&self, pointers: &[String]) -> Option<String> {

@@ -2,6 +2,8 @@
 //! return.
 
 pub(crate) mod callback;
+pub(crate) mod check;
 pub(crate) mod redirect;
+pub(crate) mod verdict;
 pub(crate) mod verify;
 pub(crate) mod watch;

@@ -1,272 +1,160 @@
-//! Verification of callbacks (webhooks) against forgery and replay: asks the gateway whether a callback is true.
+//! Verification of callbacks (webhooks) and returns against forgery and replay: compares them with what was asked for,
+//! and asks the gateway.
 //!
-//! Everything in a callback is untrusted input, even that it is about a QR payment and which transaction it names. So
-//! what the merchant knows goes first: it decides what is asked, and it is compared both with the callback and with the
+//! Everything in them is untrusted input, even that a callback is about a QR payment and which transaction it names. So
+//! what the merchant knows goes first: it decides what is asked, and it is compared both with what came and with the
 //! gateway's report.
 
-use rust_decimal::Decimal;
-
 use crate::{
-    config::dialect::{Dialect, EndpointDialect, QrAmountUnit},
-    exchange::{attempts::Limits, engine::Engine, outcome::is_no_such_endpoint},
-    follow_up::callback::Callback,
-    operations::{provider_status, qr_status},
-    reply::reader::{has_listed_refusal, has_unreadable_amount},
-    transport::after,
+    config::dialect::Dialect,
+    exchange::engine::Engine,
+    follow_up::{
+        callback::Callback,
+        check::check,
+        redirect::ReturnRedirect,
+        verdict::{Verdict, is_amount_of},
+    },
     values::{
         currency::same_currency,
         error::PaymentError,
         money::TYIYN_IN_A_SOM,
-        payment_ref::{PaymentKind, PaymentRef, question::Question},
+        payment_ref::{PaymentKind, PaymentRef},
         provider::Provider,
-        status::{PaymentStatus, StatusReport},
+        status::StatusReport,
     },
 };
 
-/// What a merchant knows of a payment, to be compared with a callback.
-///
-/// **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid
-/// once can name that payment in a callback for another cart of the same amount: remember which numbers were accepted,
-/// and accept none twice (replay).
-#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpectedPayment {
-    /// What was stored before the payment was sent; [`PaymentRef::unnumbered`] where its number is not known yet.
-    pub payment: PaymentRef,
-    /// The amount in units of the currency (for KGS: som).
-    pub amount: Decimal,
-    /// The currency's three letters.
-    pub currency: String,
-}
-
-/// What the gateway says about a callback.
-///
-/// Only [`Confirmed`](Self::Confirmed) with a report that says charged is a reason to ship: see
-/// [`is_charged`](Self::is_charged).
-#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallbackVerdict {
-    /// The payment is final, and nothing contradicts anything. **Act on the report's status.** A callback that tells of
-    /// an earlier, open status is confirmed too: it merely came late.
-    Confirmed {
-        /// The gateway's own report.
-        report: StatusReport,
-    },
-    /// The gateway says that the payment is still open. Watch it.
-    Pending {
-        /// The gateway's own report.
-        report: StatusReport,
-    },
-    /// The callback, the gateway's report and what the merchant expects do not agree. Do not act on it.
-    Contradicted {
-        /// The fields that differ, as the interface spells them.
-        fields: Vec<String>,
-        /// The gateway's own report, where it was asked.
-        report: Option<StatusReport>,
-    },
-    /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a
-    /// provider that is not known), or nothing ties the payment to what is expected: it has no number of the merchant's
-    /// own choice (no pay-form has one), and the gateway tells no amount to compare, or one of an unknown unit.
-    Unverifiable,
-}
-
-impl CallbackVerdict {
-    /// True where the gateway itself says that the money was taken, and nothing contradicts it.
-    pub fn is_charged(&self) -> bool {
-        matches!(self, Self::Confirmed { report } if report.status == PaymentStatus::Charged)
-    }
-}
-
-pub(crate) async fn verify(
+pub(crate) async fn verify_callback(
     engine: &Engine,
     callback: &Callback,
-    expected: Option<&ExpectedPayment>,
-) -> Result<CallbackVerdict, PaymentError> {
-    let comparison = Comparison::new(engine.dialect(), callback, expected);
-    let fields = comparison.callback_with_expected();
+    payment: &PaymentRef,
+) -> Result<Verdict, PaymentError> {
+    let claim = Claim { callback, payment, dialect: engine.dialect() };
+    let fields = claim.differing_from_what_was_asked_for();
     if !fields.is_empty() {
-        return Ok(CallbackVerdict::Contradicted { fields, report: None });
+        return Ok(Verdict::contradicted(fields, None));
     }
-    let Some(question) = comparison.question() else { return Ok(CallbackVerdict::Unverifiable) };
-    let deadline = after(engine.transport().now(), engine.limits().deadline);
-    let report = engine.ask(&question, engine.limits()).await?;
-    let fields = comparison.with_report(&report);
-    if !fields.is_empty() {
-        return Ok(CallbackVerdict::Contradicted { fields, report: Some(report) });
+    let verdict = check_if_possible(engine, &claim.completed()).await?;
+    let Some(report) = verdict.report() else { return Ok(verdict) };
+    if matches!(verdict, Verdict::Contradicted { .. }) {
+        return Ok(verdict);
     }
-    if !comparison.is_tied(&report) {
-        return Ok(CallbackVerdict::Unverifiable);
-    }
-    if report.status == PaymentStatus::Charged && comparison.number_is_only_claimed() {
-        let number = Question::Transaction(callback.order_number.clone());
-        let time_left = Limits { deadline: deadline - engine.transport().now(), ..engine.limits() };
-        let answer = engine.ask(&number, time_left).await;
-        if is_charged_qr_payment(answer, engine.dialect().endpoint(&qr_status::ENDPOINT))? {
-            return Ok(CallbackVerdict::Contradicted { fields: vec!["orderNumber".to_owned()], report: Some(report) });
-        }
-    }
-    Ok(if report.status.is_final() {
-        CallbackVerdict::Confirmed { report }
-    } else {
-        CallbackVerdict::Pending { report }
-    })
+    let fields = claim.differing_from(report);
+    Ok(if fields.is_empty() { verdict } else { Verdict::contradicted(fields, Some(report.clone())) })
 }
 
-/// True where the number of a pay-form payment is really that of a charged QR payment. A gateway may know QR payments
-/// by such numbers, too, and report them in tyiyn: 390 tyiyn must not pass as 390 som.
-///
-/// False only where the gateway rejects it or does not know it. A failed query or an unknown status word is an error,
-/// because a paid QR code could be behind it.
-fn is_charged_qr_payment(
-    answer: Result<StatusReport, PaymentError>,
-    endpoint: EndpointDialect<'_>,
-) -> Result<bool, PaymentError> {
-    let error = match answer {
-        Ok(StatusReport { status: PaymentStatus::Charged, .. }) => return Ok(true),
-        Ok(StatusReport { status: PaymentStatus::Rejected, .. }) => return Ok(false),
-        Ok(StatusReport { status: PaymentStatus::Other(word), raw: body, code, .. }) => {
-            let detail = format!("the reply has the status {word:?}");
-            PaymentError::Unexpected { detail, http_status: 200, code, body }
-        }
-        Err(error) => error,
-    };
-    if is_not_known(&error, endpoint) { Ok(false) } else { Err(could_not_be_checked(error)) }
-}
-
-/// True where the gateway has no such transaction, or no QR payments at all.
-fn is_not_known(error: &PaymentError, endpoint: EndpointDialect<'_>) -> bool {
-    match error {
-        // 408, request timeout: the gateway did not get the whole query, so this is not its answer.
-        PaymentError::Refused { http_status: 408, .. } => false,
-        PaymentError::Refused { .. } => true,
-        PaymentError::Unexpected { body, .. } => has_listed_refusal(body, endpoint),
-        _ => is_no_such_endpoint(error),
+pub(crate) async fn verify_return(
+    engine: &Engine,
+    redirect: &ReturnRedirect,
+    payment: &PaymentRef,
+) -> Result<Verdict, PaymentError> {
+    let number = &redirect.order_number;
+    if payment.kind != PaymentKind::Qr && payment.has_only_a_claimed_number() {
+        let provider = payment.provider.clone().filter(|_| payment.order_number.as_ref() == Some(number));
+        let claimed = payment.clone().with_claimed_number(number, provider);
+        return check_if_possible(engine, &claimed).await;
     }
-}
-
-fn could_not_be_checked(mut error: PaymentError) -> PaymentError {
-    if let PaymentError::Unexpected { detail, .. }
-    | PaymentError::Misconfigured { detail, .. }
-    | PaymentError::Unauthorized { detail, .. }
-    | PaymentError::Unavailable { detail, .. } = &mut error
-    {
-        detail.insert_str(0, "it could not be checked whether the number is that of a QR payment: ");
+    // A return may name the gateway's number or the merchant's, so it is wrong for certain only where both are known.
+    if payment.gateway_number.is_some() && payment.is_called(number) == Some(false) {
+        return Ok(Verdict::contradicted(vec!["OrderNumber"], None));
     }
-    error
+    check_if_possible(engine, payment).await
 }
 
-struct Comparison<'a> {
-    dialect: &'a Dialect,
+async fn check_if_possible(engine: &Engine, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+    if payment.can_be_asked_about() {
+        return check(engine, payment, engine.limits()).await;
+    }
+    let why = "there is no number to ask the gateway with".to_owned();
+    Ok(Verdict::Unverifiable { why, report: None })
+}
+
+/// What a callback says, about a payment of which something was asked for.
+struct Claim<'a> {
     callback: &'a Callback,
-    expected: Option<&'a ExpectedPayment>,
-    is_qr: bool,
+    payment: &'a PaymentRef,
+    dialect: &'a Dialect,
+}
+
+impl Claim<'_> {
+    fn is_qr(&self) -> bool {
+        self.payment.kind == PaymentKind::Qr
+    }
+
+    fn differing_from_what_was_asked_for(&self) -> Vec<&'static str> {
+        let (payment, callback) = (self.payment, self.callback);
+        let number_is_own = !self.is_qr() && !payment.has_only_a_claimed_number();
+        let own_transaction = payment.transaction_id.as_ref().filter(|_| self.is_qr() && !payment.is_claimed);
+        let differing = [
+            ("orderNumber", number_is_own && payment.is_called(&callback.order_number) == Some(false)),
+            ("transaction_id", differ(own_transaction, self.claimed_transaction().as_ref())),
+            (
+                "amount",
+                payment.amount.is_some_and(|amount| !is_amount_of(payment, amount, callback.amount, self.dialect)),
+            ),
+            ("currency", currencies_differ(callback.currency.as_deref(), payment.currency.as_deref())),
+            ("provider", number_is_own && providers_differ(payment.provider.as_ref(), &callback.provider)),
+        ];
+        differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
+    }
+
+    /// The payment with the number that the callback claims, where it has none of its own.
+    fn completed(&self) -> PaymentRef {
+        let payment = self.payment.clone();
+        if !self.is_qr() {
+            if !payment.has_only_a_claimed_number() {
+                return payment;
+            }
+            let provider = Some(self.callback.provider.clone());
+            return payment.with_claimed_number(&self.callback.order_number, provider);
+        }
+        match self.claimed_transaction() {
+            Some(id) if payment.is_claimed || payment.transaction_id.is_none() => {
+                PaymentRef { is_claimed: true, ..payment.with_transaction_id(id) }
+            }
+            _ => payment,
+        }
+    }
+
     /// The transaction that the callback names, where the dialect knows where.
-    claimed_transaction: Option<String>,
-}
-
-impl<'a> Comparison<'a> {
-    fn new(dialect: &'a Dialect, callback: &'a Callback, expected: Option<&'a ExpectedPayment>) -> Self {
-        let is_qr = expected.map_or(callback.is_qr(), |expected| expected.payment.kind == PaymentKind::Qr);
-        let claimed_transaction = callback.find(dialect.callback_transaction_id());
-        Self { dialect, callback, expected, is_qr, claimed_transaction }
+    fn claimed_transaction(&self) -> Option<String> {
+        self.callback.find(self.dialect.callback_transaction_id())
     }
 
-    fn callback_with_expected(&self) -> Vec<String> {
-        let Some(expected) = self.expected else { return Vec::new() };
-        let (payment, callback) = (&expected.payment, self.callback);
-        let mut fields = Fields::default();
-        fields.note("orderNumber", !self.is_qr && differ(payment.order_number.as_ref(), Some(&callback.order_number)));
-        let claimed = self.claimed_transaction.as_ref();
-        fields.note("transaction_id", self.is_qr && differ(payment.transaction_id.as_ref(), claimed));
-        fields.note("amount", self.in_som(callback.amount).is_some_and(|amount| amount != expected.amount));
-        fields.note("currency", currencies_differ(callback.currency.as_deref(), Some(&expected.currency)));
-        fields.note("provider", !self.is_qr && differ(payment.provider.as_ref(), Some(&callback.provider)));
-        fields.0
-    }
-
-    /// What to ask the gateway. What the merchant knows takes precedence over what the callback claims.
-    fn question(&self) -> Option<Question> {
-        if !self.is_qr {
-            let (order_number, provider) = (self.callback.order_number.clone(), self.callback.provider.clone());
-            let known = !matches!(provider, Provider::Other(_));
-            return known.then_some(Question::OrderNumber(order_number, provider));
-        }
-        let known = self.expected.and_then(|expected| expected.payment.transaction_id.clone());
-        // With no transaction id of the merchant's own and no unit to compare amounts in, an attacker could name a QR
-        // code that he paid for something else.
-        let is_tied = self.expected.is_none() || known.is_some() || self.dialect.qr_amount_unit().is_some();
-        let id = known.or_else(|| self.claimed_transaction.clone());
-        id.filter(|_| is_tied).map(Question::Transaction)
-    }
-
-    /// True where the merchant did not choose the number of the expected payment itself. The number of a pay-form comes
-    /// with a callback or with the payer, and is only claimed even if the merchant has stored it since.
-    fn number_is_only_claimed(&self) -> bool {
-        let is_claimed = |payment: &PaymentRef| payment.kind == PaymentKind::PayForm || payment.order_number.is_none();
-        !self.is_qr && self.expected.is_some_and(|expected| is_claimed(&expected.payment))
-    }
-
-    fn with_report(&self, report: &StatusReport) -> Vec<String> {
+    /// The fields in which the callback is not what the gateway reports.
+    fn differing_from(&self, report: &StatusReport) -> Vec<&'static str> {
         let callback = self.callback;
-        let mut fields = Fields::default();
-        // A report about another order must never confirm this one. A gateway that reports its own number in this field
-        // needs a dialect without the pointer.
-        fields.note("orderNumber", differ(report.order_number.as_ref(), Some(&callback.order_number)));
-        fields.note("amount", self.amount_differs(report));
-        let expected_currency = self.expected.map(|expected| expected.currency.as_str());
-        let currency_differs = [callback.currency.as_deref(), expected_currency]
-            .into_iter()
-            .any(|currency| currencies_differ(currency, report.currency.as_deref()));
-        fields.note("currency", currency_differs);
-        // Read again by the dialect, as `Callback::parse` knows none.
-        let claimed = self.dialect.status(&callback.status_word());
-        fields.note("status", claimed.is_final() && report.status.is_final() && claimed != report.status);
-        fields.0
+        let claimed = callback.status_read_by(self.dialect);
+        let is_final = claimed.is_final() && report.status.is_final();
+        // The report was compared with what was asked for already, where that is known.
+        let unknown = self.payment.amount.is_none();
+        let differing = [
+            ("orderNumber", self.is_another_number(report)),
+            ("amount", unknown && is_final && report.amount.is_some_and(|amount| !self.is_amount(amount))),
+            ("currency", is_final && currencies_differ(callback.currency.as_deref(), report.currency.as_deref())),
+            ("status", is_final && claimed != report.status),
+        ];
+        differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
 
-    /// Whether the report is tied to what is expected. Where the merchant has no number of its own, the sender of the
-    /// callback chose the payment. Then only an amount in the gateway's report can tie them: the callback's amount is
-    /// the sender's claim, too.
-    fn is_tied(&self, report: &StatusReport) -> bool {
-        let Some(ExpectedPayment { payment, .. }) = self.expected else { return true };
-        let has_own_number = if self.is_qr { payment.transaction_id.is_some() } else { !self.number_is_only_claimed() };
-        has_own_number || report.amount.is_some()
+    /// A report that names neither the callback's number nor one of the payment's own.
+    fn is_another_number(&self, report: &StatusReport) -> bool {
+        let Some(number) = &report.order_number else { return false };
+        let own = [&self.payment.order_number, &self.payment.gateway_number, &self.payment.transaction_id];
+        *number != self.callback.order_number && !own.into_iter().flatten().any(|own| own == number)
     }
 
-    fn amount_differs(&self, report: &StatusReport) -> bool {
-        let endpoint = if self.is_qr { &qr_status::ENDPOINT } else { &provider_status::ENDPOINT };
-        let Some(amount) = report.amount else {
-            return has_unreadable_amount(report, self.dialect.endpoint(endpoint));
-        };
-        let Some(in_som) = self.in_som(amount) else { return false };
-        amount != self.callback.amount || self.expected.is_some_and(|expected| in_som != expected.amount)
-    }
-
-    /// `None` where the unit of a QR amount is not known, so that som are never compared with tyiyn.
-    fn in_som(&self, amount: Decimal) -> Option<Decimal> {
-        if !self.is_qr {
-            return Some(amount);
-        }
-        match self.dialect.qr_amount_unit()? {
-            QrAmountUnit::Som => Some(amount),
-            QrAmountUnit::Tyiyn => amount.checked_div(TYIYN_IN_A_SOM),
-        }
-    }
-}
-
-#[derive(Default)]
-struct Fields(Vec<String>);
-
-impl Fields {
-    fn note(&mut self, field: &str, differs: bool) {
-        if differs {
-            self.0.push(field.to_owned());
-        }
+    /// Two amounts of one QR payment, each of which may be in som or in tyiyn where the dialect does not say so.
+    fn is_amount(&self, reported: rust_decimal::Decimal) -> bool {
+        let claimed = self.callback.amount;
+        let is_hundredfold = |one: rust_decimal::Decimal, other| one.checked_mul(TYIYN_IN_A_SOM) == Some(other);
+        let any_unit = self.is_qr() && self.dialect.qr_amount_unit().is_none();
+        claimed == reported || any_unit && (is_hundredfold(claimed, reported) || is_hundredfold(reported, claimed))
     }
 }
 
 /// An absent field contradicts nothing.
-fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+fn differ(one: Option<&String>, other: Option<&String>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one != other)
 }
 
@@ -274,5 +162,8 @@ fn currencies_differ(one: Option<&str>, other: Option<&str>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if !same_currency(one, other))
 }
 
-#[cfg(test)]
-mod tests;
+/// A provider by a name that is not known may be any of them.
+fn providers_differ(own: Option<&Provider>, claimed: &Provider) -> bool {
+    let is_known = |provider: &Provider| !matches!(provider, Provider::Other(_));
+    own.is_some_and(|own| is_known(own) && is_known(claimed) && own != claimed)
+}

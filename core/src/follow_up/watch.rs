@@ -20,14 +20,12 @@ use tokio::{
 
 use crate::{
     exchange::{attempts::Limits, engine::Engine},
-    transport::{Boxed, after},
-    values::{
-        error::PaymentError,
-        payment_ref::{PaymentRef, question::Question},
-        rules::Checks,
-        status::{PaymentStatus, StatusReport},
-        violation::Rule,
+    follow_up::{
+        check::{check, nothing_to_ask_with},
+        verdict::Verdict,
     },
+    transport::{Boxed, after},
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, status::StatusReport, violation::Rule},
 };
 
 /// How a watch polls.
@@ -54,8 +52,8 @@ impl Default for PollPolicy {
 pub enum WatchReport {
     /// The gateway answered.
     Status {
-        /// Its answer. A final one is the last report.
-        report: StatusReport,
+        /// Its answer, compared with what was asked for. One that ends the watch is the last report.
+        verdict: Verdict,
     },
     /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
     QueryFailed {
@@ -64,31 +62,14 @@ pub enum WatchReport {
     },
 }
 
-/// How a watch ended.
-#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WatchOutcome {
-    /// The money was taken.
-    Charged {
-        /// The report that says so.
-        report: StatusReport,
-    },
-    /// The payment ended without the money being taken.
-    Rejected {
-        /// The report that says so.
-        report: StatusReport,
-    },
-    /// The watch was cancelled. This says nothing about the payment.
-    Cancelled,
-}
-
-/// Polls the status of one payment: a query at once, then one every interval, one at a time, until the payment is
-/// charged or rejected.
+/// Polls the status of one payment: a query at once, then one every interval, one at a time, until there is a final
+/// [`Verdict`].
 ///
-/// Failed queries, "not found" and reports about another payment are reported and end nothing. Wrong credentials and a
-/// wrong configuration do, where three queries in a row end in them: one odd reply (a firewall's page, a captive portal's
-/// certificate) does not. A tick that is missed because a query took long is skipped. A `Retry-After` of the gateway
-/// delays the next query.
+/// Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report
+/// that contradicts what was asked for do, where three queries in a row end in them: one odd reply (a firewall's page, a
+/// captive portal's certificate, a cache's reply about another payment) does not. Where a question is refused or its
+/// answer not understood, the next-best one is asked within the same tick. A tick that is missed because a query took
+/// long is skipped. A `Retry-After` of the gateway delays the next query.
 ///
 /// Take the reports one by one with [`next`](Self::next) or as a [`stream`](Self::stream), or wait for the end with
 /// [`outcome`](Self::outcome). Between calls nothing is asked. Clones are the same watch; a report goes to one of them.
@@ -102,8 +83,7 @@ pub struct StatusWatch {
 
 struct Shared {
     engine: Arc<Engine>,
-    payment: PaymentRef,
-    question: Question,
+    payment: Arc<PaymentRef>,
     policy: PollPolicy,
     cancelled: AtomicBool,
     check_now: AtomicBool,
@@ -114,12 +94,13 @@ struct Shared {
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Watch").field("question", &self.question).field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("Watch").field("payment", &self.payment).field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 
-/// How many queries in a row must end in `Unauthorized` or `Misconfigured` before the watch does.
-const HOPELESS_IN_A_ROW: u32 = 3;
+/// How many queries in a row must end in what only a person can mend before the watch does: wrong credentials, a wrong
+/// configuration, a report about something else than was asked for.
+const ODD_IN_A_ROW: u32 = 3;
 
 #[derive(Default)]
 struct Progress {
@@ -127,13 +108,14 @@ struct Progress {
     due: Option<Instant>,
     under_way: Option<UnderWay>,
     last: Option<StatusReport>,
-    hopeless_in_a_row: u32,
-    end: Option<Result<WatchOutcome, PaymentError>>,
+    odd_in_a_row: u32,
+    /// The verdict; none where it was cancelled.
+    end: Option<Result<Option<Verdict>, PaymentError>>,
 }
 
 struct UnderWay {
     started: Instant,
-    answer: Boxed<Result<StatusReport, PaymentError>>,
+    answer: Boxed<Result<Verdict, PaymentError>>,
 }
 
 impl StatusWatch {
@@ -145,14 +127,12 @@ impl StatusWatch {
             }
         }
         checks.finish()?;
-        let nothing =
-            "must hold a transaction id, a gateway number, or an order number with a provider that can be asked";
-        let question =
-            Question::about(&payment).ok_or_else(|| PaymentError::invalid("payment", Rule::Required, None, nothing))?;
+        if !payment.can_be_asked_about() {
+            return Err(nothing_to_ask_with());
+        }
         let shared = Shared {
             engine,
-            payment,
-            question,
+            payment: Arc::new(payment),
             policy,
             cancelled: AtomicBool::new(false),
             check_now: AtomicBool::new(false),
@@ -175,13 +155,14 @@ impl StatusWatch {
         self.shared.next(&mut progress).await
     }
 
-    /// The end of the watch. It asks on until then, and can be called again afterwards.
+    /// The verdict that ended the watch; **nothing where it was cancelled**, which says nothing about the payment. It
+    /// asks on until then, and can be called again afterwards.
     ///
     /// # Errors
     /// [`PaymentError::DeadlineExpired`] where the payment was still open, [`PaymentError::Unauthorized`] and
     /// [`PaymentError::Misconfigured`] where asking on is useless: three times in a row, or the gateway was closed. None
     /// of them says that the payment failed.
-    pub async fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
+    pub async fn outcome(&self) -> Result<Option<Verdict>, PaymentError> {
         loop {
             // The lock is released between reports, so that other waiters get theirs.
             let mut progress = self.shared.progress.lock().await;
@@ -199,8 +180,8 @@ impl StatusWatch {
         self.shared.wake.notify_one();
     }
 
-    /// Stops asking. [`next`](Self::next) is then empty and [`outcome`](Self::outcome) says cancelled, unless the watch
-    /// had ended before.
+    /// Stops asking. [`next`](Self::next) and [`outcome`](Self::outcome) are then empty, unless the watch had ended
+    /// before.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
         self.shared.wake.notify_one();
@@ -225,7 +206,7 @@ impl Shared {
             }
             if self.cancelled.load(Ordering::Acquire) {
                 progress.under_way = None;
-                progress.end = Some(Ok(WatchOutcome::Cancelled));
+                progress.end = Some(Ok(None));
                 return Ok(None);
             }
             let Some(under_way) = &mut progress.under_way else {
@@ -263,10 +244,9 @@ impl Shared {
         Ok(())
     }
 
-    fn ask(&self, limits: Limits) -> Boxed<Result<StatusReport, PaymentError>> {
-        let engine = self.engine.clone();
-        let question = self.question.clone();
-        Box::pin(async move { engine.ask(&question, limits).await })
+    fn ask(&self, limits: Limits) -> Boxed<Result<Verdict, PaymentError>> {
+        let (engine, payment) = (self.engine.clone(), self.payment.clone());
+        Box::pin(async move { check(&engine, &payment, limits).await })
     }
 
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
@@ -274,18 +254,21 @@ impl Shared {
         &self,
         progress: &mut Progress,
         started: Instant,
-        answer: Result<StatusReport, PaymentError>,
+        answer: Result<Verdict, PaymentError>,
     ) -> Result<WatchReport, PaymentError> {
         let mut due = self.tick_after(started);
-        let answer = answer.and_then(|report| self.about_this_payment(report));
-        progress.hopeless_in_a_row = if is_hopeless(&answer) { progress.hopeless_in_a_row + 1 } else { 0 };
+        progress.odd_in_a_row = if is_odd(&answer) { progress.odd_in_a_row + 1 } else { 0 };
+        let is_the_last = progress.odd_in_a_row >= ODD_IN_A_ROW;
         let report = match answer {
-            Ok(report) => {
-                progress.last = Some(report.clone());
-                progress.end = final_outcome(&report).map(Ok);
-                WatchReport::Status { report }
+            Ok(verdict) => {
+                if let Verdict::Open { report, .. } = &verdict {
+                    progress.last = Some(report.clone());
+                } else if is_the_last || !matches!(verdict, Verdict::Contradicted { .. }) {
+                    progress.end = Some(Ok(Some(verdict.clone())));
+                }
+                WatchReport::Status { verdict }
             }
-            Err(error) if progress.hopeless_in_a_row >= HOPELESS_IN_A_ROW || !self.engine.is_usable() => {
+            Err(error) if is_the_last || !self.engine.is_usable() => {
                 progress.end = Some(Err(error.clone()));
                 return Err(error);
             }
@@ -300,17 +283,6 @@ impl Shared {
         Ok(report)
     }
 
-    /// A report about another payment is an error: a cache or a mistake could deliver one.
-    fn about_this_payment(&self, report: StatusReport) -> Result<StatusReport, PaymentError> {
-        match &report.order_number {
-            Some(number) if !self.payment.may_be_called(number) => {
-                let detail = format!("the reply is about another payment, {number}");
-                Err(PaymentError::Unexpected { detail, http_status: 200, code: report.code, body: report.raw })
-            }
-            _ => Ok(report),
-        }
-    }
-
     /// The first tick that has not passed, counted from the start of the last query.
     fn tick_after(&self, started: Instant) -> Instant {
         let interval = self.policy.interval;
@@ -320,16 +292,12 @@ impl Shared {
     }
 }
 
-fn is_hopeless(answer: &Result<StatusReport, PaymentError>) -> bool {
-    matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }))
-}
-
-fn final_outcome(report: &StatusReport) -> Option<WatchOutcome> {
-    match report.status {
-        PaymentStatus::Charged => Some(WatchOutcome::Charged { report: report.clone() }),
-        PaymentStatus::Rejected => Some(WatchOutcome::Rejected { report: report.clone() }),
-        PaymentStatus::Other(_) => None,
-    }
+/// What may be one odd reply, and needs a person where it is not.
+fn is_odd(answer: &Result<Verdict, PaymentError>) -> bool {
+    matches!(
+        answer,
+        Ok(Verdict::Contradicted { .. }) | Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. })
+    )
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use crate::{
     config::gateway_config::GatewayConfig,
     follow_up::{
         callback::Callback,
-        verify::{CallbackVerdict, ExpectedPayment},
-        watch::{PollPolicy, StatusWatch, WatchOutcome, WatchReport},
+        redirect::ReturnRedirect,
+        verdict::Verdict,
+        watch::{PollPolicy, StatusWatch, WatchReport},
     },
     gateway::Gateway,
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
-        mbank_confirm::GatewayReply,
+        mbank_confirm::MbankConfirmed,
         mbank_payment::{MbankPayment, MbankPaymentCreated},
         pay_form::{PayForm, PayFormCreated},
         qr_data::QrData,
@@ -87,13 +88,8 @@ impl BlockingGateway {
     ///
     /// # Errors
     /// See [`Gateway::confirm_mbank_payment`].
-    pub fn confirm_mbank_payment(
-        &self,
-        order_number: &str,
-        otp: &str,
-        identifier: Option<String>,
-    ) -> Result<GatewayReply, PaymentError> {
-        wait(self.gateway.confirm_mbank_payment(order_number, otp, identifier))
+    pub fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
+        wait(self.gateway.confirm_mbank_payment(payment, otp))
     }
 
     /// See [`Gateway::create_pay_form`].
@@ -136,6 +132,14 @@ impl BlockingGateway {
         wait(self.gateway.qr_status(transaction_id))
     }
 
+    /// See [`Gateway::check`].
+    ///
+    /// # Errors
+    /// See [`Gateway::check`].
+    pub fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+        wait(self.gateway.check(payment))
+    }
+
     /// See [`Gateway::watch`].
     ///
     /// # Errors
@@ -148,12 +152,16 @@ impl BlockingGateway {
     ///
     /// # Errors
     /// See [`Gateway::verify_callback`].
-    pub fn verify_callback(
-        &self,
-        callback: &Callback,
-        expected: Option<ExpectedPayment>,
-    ) -> Result<CallbackVerdict, PaymentError> {
-        wait(self.gateway.verify_callback(callback, expected))
+    pub fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+        wait(self.gateway.verify_callback(callback, payment))
+    }
+
+    /// See [`Gateway::verify_return`].
+    ///
+    /// # Errors
+    /// See [`Gateway::verify_return`].
+    pub fn verify_return(&self, redirect: &ReturnRedirect, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+        wait(self.gateway.verify_return(redirect, payment))
     }
 
     /// See [`Gateway::close`].
@@ -181,7 +189,7 @@ impl BlockingStatusWatch {
     ///
     /// # Errors
     /// See [`StatusWatch::outcome`].
-    pub fn outcome(&self) -> Result<WatchOutcome, PaymentError> {
+    pub fn outcome(&self) -> Result<Option<Verdict>, PaymentError> {
         wait(self.watch.outcome())
     }
 

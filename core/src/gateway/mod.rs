@@ -9,12 +9,15 @@ use crate::{
     exchange::{engine::Engine, outcome},
     follow_up::{
         callback::Callback,
-        verify::{self, CallbackVerdict, ExpectedPayment},
+        check,
+        redirect::ReturnRedirect,
+        verdict::Verdict,
+        verify,
         watch::{PollPolicy, StatusWatch},
     },
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
-        mbank_confirm::{GatewayReply, MbankConfirm},
+        mbank_confirm::{MbankConfirm, MbankConfirmed},
         mbank_payment::{MbankPayment, MbankPaymentCreated},
         pay_form::{PayForm, PayFormCreated},
         payment_status::PaymentStatusQuery,
@@ -38,7 +41,7 @@ use crate::{
 /// with the [`PaymentRef`] that was stored before.
 ///
 /// ```
-/// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, WatchOutcome};
+/// use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, NextStep, PollPolicy, Verdict};
 ///
 /// # // A card without 3DS, so that nobody needs to open a page.
 /// # let sandbox = kassa_sandbox::Sandbox::start(Default::default()).unwrap();
@@ -65,9 +68,10 @@ use crate::{
 ///     println!("send the payer to {url}");
 /// }
 /// match gateway.watch(created.payment, PollPolicy::default())?.outcome().await? {
-///     WatchOutcome::Charged { .. } => println!("paid"),
-///     WatchOutcome::Rejected { .. } => println!("not paid"),
-///     WatchOutcome::Cancelled => println!("stopped watching"),
+///     Some(Verdict::Charged { .. }) => println!("paid"),
+///     Some(Verdict::Rejected { .. }) => println!("not paid"),
+///     Some(other) => println!("a person should look: {other:?}"),
+///     None => println!("stopped watching"),
 /// }
 /// # assert!(sandbox.payments()[0].is_charged());
 /// # Ok::<(), kassa::PaymentError>(())
@@ -136,7 +140,7 @@ impl Gateway {
         gateway_number: &str,
         language: Option<String>,
     ) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await
+        self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await.map(|told| told.report)
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.
@@ -151,20 +155,15 @@ impl Gateway {
 
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
     ///
-    /// `order_number` is the merchant's. `identifier` is the one that the create answer holds where the dialect names
-    /// it; `None` otherwise.
+    /// `payment` is the one that the create answer holds: with the merchant's order number, and the identifier that the
+    /// gateway wants back where the dialect names it.
     ///
     /// # Errors
     /// As for [`create_card_payment`](Self::create_card_payment). A wrong password is [`PaymentError::Refused`].
     ///
     /// Source: `POST /api/v1.1.0/mbank/confirm` (`docs/interface.md#mobile-bank-confirm-request`).
-    pub async fn confirm_mbank_payment(
-        &self,
-        order_number: &str,
-        otp: &str,
-        identifier: Option<String>,
-    ) -> Result<GatewayReply, PaymentError> {
-        self.engine.perform(MbankConfirm::new(order_number, otp, identifier)).await
+    pub async fn confirm_mbank_payment(&self, payment: &PaymentRef, otp: &str) -> Result<MbankConfirmed, PaymentError> {
+        self.engine.perform(MbankConfirm::new(payment, otp)).await
     }
 
     /// Makes a hosted page on which the payer picks how to pay. Moves no money; sent once.
@@ -184,7 +183,7 @@ impl Gateway {
     ///
     /// Source: `POST /api/v1.1.0/get-status` (`docs/interface.md#get-status-request`).
     pub async fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(ProviderStatusQuery::new(order_number, provider)).await
+        self.engine.perform(ProviderStatusQuery::new(order_number, provider)).await.map(|told| told.report)
     }
 
     /// Makes a QR code as the gateway's own picture, 400x400. Moves no money; sent once.
@@ -214,10 +213,20 @@ impl Gateway {
     ///
     /// Source: `GET /gen/qr/transaction/status` (`docs/interface.md#qr-status-request`).
     pub async fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(QrStatusQuery::new(transaction_id)).await
+        self.engine.perform(QrStatusQuery::new(transaction_id)).await.map(|told| told.report)
     }
 
-    /// Polls the status of a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent
+    /// Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of
+    /// the payment's numbers, and by the next one where that question is refused or its answer not understood.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where the reference has nothing to ask with; otherwise as for
+    /// [`payment_status`](Self::payment_status). None of them says anything about the payment.
+    pub async fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+        check::check(&self.engine, payment, self.engine.limits()).await
+    }
+
+    /// Polls the status of a payment until there is a final [`Verdict`], or the policy's deadline passes. Nothing is sent
     /// until the watch is awaited.
     ///
     /// # Errors
@@ -226,25 +235,33 @@ impl Gateway {
         StatusWatch::new(self.engine.clone(), payment, policy)
     }
 
-    /// Verifies a callback (webhook): asks the gateway whether it is true. **A callback is only a hint**: nothing
-    /// proves who sent it.
+    /// Verifies a callback (webhook): compares it with what was asked for, and asks the gateway. **A callback is only a
+    /// hint**: nothing proves who sent it.
     ///
-    /// `expected` is what the merchant knows of the order; with it, a callback with another amount is found out. The
-    /// number of a pay-form payment comes from the payer's side, so once it is charged, the gateway is also asked
-    /// whether that number is one of a QR payment, whose amount may be in tyiyn: 390 tyiyn must not pass as 390 som.
-    /// Both queries share one deadline.
+    /// `payment` is the reference that was stored at the sale, **never one made from the callback**. Where it has no
+    /// number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then the gateway
+    /// must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
+    /// amount may be in tyiyn (390 tyiyn must not pass as 390 som): `qr_numbers` in the [`Dialect`](crate::Dialect) says
+    /// how. All queries share one deadline.
     ///
     /// # Errors
-    /// Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a
-    /// QR payment. Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP
-    /// 200 and a code of its own needs a [`Dialect`](crate::Dialect) that lists this code among the refusals of
-    /// `qr_status`.
-    pub async fn verify_callback(
+    /// Where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+    pub async fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+        verify::verify_callback(&self.engine, callback, payment).await
+    }
+
+    /// Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes
+    /// through the payer's browser. For a pay-form, its order number is taken as a claim, as
+    /// [`verify_callback`](Self::verify_callback) takes a callback's.
+    ///
+    /// # Errors
+    /// As for [`verify_callback`](Self::verify_callback).
+    pub async fn verify_return(
         &self,
-        callback: &Callback,
-        expected: Option<ExpectedPayment>,
-    ) -> Result<CallbackVerdict, PaymentError> {
-        verify::verify(&self.engine, callback, expected.as_ref()).await
+        redirect: &ReturnRedirect,
+        payment: &PaymentRef,
+    ) -> Result<Verdict, PaymentError> {
+        verify::verify_return(&self.engine, redirect, payment).await
     }
 
     /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.

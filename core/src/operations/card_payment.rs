@@ -62,7 +62,7 @@ pub struct CardPayment {
 impl CardPayment {
     /// What to store before sending, so that the payment can be asked about whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
-        PaymentRef::card(&self.order_number)
+        PaymentRef::card(&self.order_number, self.amount, &self.currency)
     }
 
     /// What is worth a second look before sending. It blocks nothing.

@@ -3,6 +3,7 @@
 use http::Method;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
 
 use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
@@ -11,16 +12,23 @@ use crate::{
         reader::{NotAnAnswer, ReplyReader, Sent},
         redact::Redactor,
     },
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::Secret, violation::Rule},
+    values::{
+        error::PaymentError,
+        json::Json,
+        payment_ref::{PaymentKind, PaymentRef},
+        rules::Checks,
+        secret::Secret,
+        violation::Rule,
+    },
 };
 
-/// The gateway's reply to a confirmation. **Accepted, not settled**: watch `payment` for its final status.
+/// The gateway accepted a confirmation. **Accepted, not settled**: watch `payment` for its final status.
 ///
 /// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
 /// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GatewayReply {
+pub struct MbankConfirmed {
     /// What to ask about the payment with.
     pub payment: PaymentRef,
     /// The gateway's code, where there is one.
@@ -34,25 +42,35 @@ pub struct GatewayReply {
 }
 
 pub(crate) struct MbankConfirm {
-    order_number: String,
+    payment: PaymentRef,
     otp: Secret,
-    identifier: Option<String>,
 }
 
 impl MbankConfirm {
-    pub(crate) fn new(order_number: &str, otp: &str, identifier: Option<String>) -> Self {
-        Self { order_number: order_number.to_owned(), otp: Secret::new(otp), identifier }
+    pub(crate) fn new(payment: &PaymentRef, otp: &str) -> Self {
+        Self { payment: payment.clone(), otp: Secret::new(otp) }
     }
 
-    fn payment_ref(&self) -> PaymentRef {
-        PaymentRef::mbank(&self.order_number)
+    fn order_number(&self) -> &str {
+        self.payment.order_number.as_deref().unwrap_or_default()
+    }
+
+    fn check_identifier(&self, checks: &mut Checks, can_be_sent: bool) {
+        let Some(identifier) = &self.payment.confirm_identifier else { return };
+        // Refused and not dropped: the caller would believe that it was sent.
+        if !can_be_sent {
+            let sentence = "cannot be sent: the dialect names no mbank_identifier";
+            checks.fail("confirmIdentifier", Rule::OneOf, None, sentence);
+        } else if Json::parse(identifier).ok().and_then(Json::text).is_none() {
+            checks.fail("confirmIdentifier", Rule::Format, None, "must be a JSON text in quotes or a JSON number");
+        }
     }
 }
 
 struct Body<'a> {
     order_number: &'a str,
     otp: &'a str,
-    identifier: Option<(&'a str, &'a str)>,
+    identifier: Option<(&'a str, &'a RawValue)>,
 }
 
 /// Serialized by hand, because the name of the identifier's field comes from the dialect.
@@ -83,31 +101,36 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for MbankConfirm {
-    type Answer = GatewayReply;
+    type Answer = MbankConfirmed;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
     fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
-        checks.required("orderNumber", &self.order_number);
-        checks.required("otp", self.otp.expose());
-        // Refused and not dropped: the caller would believe that it was sent.
-        if self.identifier.is_some() && !settings.mbank_identifier {
-            checks.fail("identifier", Rule::OneOf, None, "cannot be sent: the dialect names no mbank_identifier");
+        if self.payment.kind != PaymentKind::Mbank {
+            checks.fail("kind", Rule::OneOf, Some("mbank"), "must be mbank: only such a payment can be confirmed");
         }
+        checks.required("orderNumber", self.order_number());
+        checks.required("otp", self.otp.expose());
+        self.check_identifier(checks, settings.mbank_identifier);
     }
 
     fn effect(&self) -> Effect {
-        Effect::MovesMoney(self.payment_ref())
+        Effect::MovesMoney(self.payment.clone())
     }
 
     fn log_name(&self) -> Option<&str> {
-        Some(&self.order_number)
+        Some(self.order_number())
     }
 
     fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
         let field = settings.dialect.mbank_identifier().map(|identifier| identifier.confirm_field.as_str());
-        let identifier = field.zip(self.identifier.as_deref());
-        RequestParts::json(&Body { order_number: &self.order_number, otp: self.otp.expose(), identifier })
+        let identifier: Option<&RawValue> =
+            self.payment.confirm_identifier.as_deref().and_then(|json| serde_json::from_str(json).ok());
+        RequestParts::json(&Body {
+            order_number: self.order_number(),
+            otp: self.otp.expose(),
+            identifier: field.zip(identifier),
+        })
     }
 
     fn hide_secrets(&self, redactor: &mut Redactor) {
@@ -115,13 +138,14 @@ impl Operation for MbankConfirm {
     }
 
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
-        Sent { order_numbers: vec![&self.order_number], ..Sent::default() }
+        let own = [&self.payment.order_number, &self.payment.gateway_number];
+        Sent { order_numbers: own.into_iter().flatten().map(String::as_str).collect(), ..Sent::default() }
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<GatewayReply, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankConfirmed, NotAnAnswer> {
         reply.accepted()?;
-        Ok(GatewayReply {
-            payment: self.enrich(self.payment_ref(), reply),
+        Ok(MbankConfirmed {
+            payment: self.enrich(self.payment.clone(), reply),
             code: reply.code(),
             reason: reply.reason(),
             status: reply.shown(ReplyField::Status),

@@ -37,7 +37,7 @@ pub struct MbankPayment {
 impl MbankPayment {
     /// What to store before sending, so that the payment can be asked about whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
-        PaymentRef::mbank(&self.order_number)
+        PaymentRef::mbank(&self.order_number, self.amount_som)
     }
 
     /// What is worth a second look before sending. It blocks nothing.
@@ -53,10 +53,9 @@ impl MbankPayment {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbankPaymentCreated {
-    /// What to ask about the payment with.
+    /// What to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
+    /// sending.
     pub payment: PaymentRef,
-    /// The identifier that the confirm request carries back, where the dialect names it. Store it with the payment.
-    pub identifier: Option<String>,
     /// The gateway's code, where there is one.
     pub code: Option<String>,
     /// The gateway's own words, where there are any.
@@ -133,11 +132,8 @@ impl Operation for MbankPayment {
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {
         reply.accepted()?;
-        let named = reply.dialect().mbank_identifier();
-        let pointers = named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str);
         Ok(MbankPaymentCreated {
             payment: self.enrich(self.payment_ref(), reply),
-            identifier: reply.identifier_at(pointers),
             code: reply.code(),
             reason: reply.reason(),
             status: reply.shown(ReplyField::Status),
@@ -146,9 +142,10 @@ impl Operation for MbankPayment {
     }
 
     fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
-        match reply.identifier(ReplyField::GatewayNumber) {
-            Some(number) => payment.with_gateway_number(number),
-            None => payment,
-        }
+        let named = reply.dialect().mbank_identifier();
+        let pointers = named.into_iter().flat_map(|identifier| &identifier.pointers).map(String::as_str);
+        let confirm_identifier = reply.json_identifier_at(pointers);
+        let gateway_number = reply.identifier(ReplyField::GatewayNumber);
+        PaymentRef { confirm_identifier, gateway_number, ..payment }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
         currency::{KGS, KGS_DECIMALS},
         error::PaymentError,
         money::ExactNumber,
+        payment_ref::PaymentRef,
         rules::Checks,
         violation::{Advice, AdviceTopic},
     },
@@ -43,6 +44,12 @@ pub struct PayForm {
 }
 
 impl PayForm {
+    /// What to store before sending: what was asked for. The payer chooses how to pay, so the payment has no number until
+    /// a callback or a return claims one.
+    pub fn payment_ref(&self) -> PaymentRef {
+        PaymentRef::pay_form(self.amount)
+    }
+
     /// What is worth a second look before sending. It blocks nothing.
     pub fn advice(&self) -> Vec<Advice> {
         let too_little = self.amount < MEGA_PAY_MINIMUM;
@@ -61,6 +68,8 @@ impl PayForm {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayFormCreated {
+    /// What to verify its callback and return with. Store it.
+    pub payment: PaymentRef,
     /// The page to open in a new browser window. Always https, or loopback.
     pub pay_form_url: String,
     /// The whole reply, with secrets masked.
@@ -130,7 +139,8 @@ impl Operation for PayForm {
         reply.accepted()?;
         let text =
             reply.find(ReplyField::PayFormUrl).ok_or_else(|| NotAnAnswer::because("the reply has no payFormUrl"))?;
-        Ok(PayFormCreated { pay_form_url: payer_page("payFormUrl", &text, reply)?.into(), raw: reply.raw() })
+        let pay_form_url = payer_page("payFormUrl", &text, reply)?.into();
+        Ok(PayFormCreated { payment: self.payment_ref(), pay_form_url, raw: reply.raw() })
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::{
     config::{endpoint::Endpoint, gateway_config::StatusQueryForm, reply_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
-    values::{error::PaymentError, rules::Checks, status::StatusReport},
+    reply::reader::{NotAnAnswer, ReplyReader, Told},
+    values::{error::PaymentError, rules::Checks},
 };
 
 pub(crate) struct PaymentStatusQuery {
@@ -39,7 +39,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for PaymentStatusQuery {
-    type Answer = StatusReport;
+    type Answer = Told;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
@@ -69,7 +69,7 @@ impl Operation for PaymentStatusQuery {
         }
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {
         reply.status_report()
     }
 }

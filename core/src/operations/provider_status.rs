@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::{
     config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
-    values::{error::PaymentError, provider::Provider, rules::Checks, status::StatusReport, violation::Rule},
+    reply::reader::{NotAnAnswer, ReplyReader, Told},
+    values::{error::PaymentError, provider::Provider, rules::Checks, violation::Rule},
 };
 
 pub(crate) struct ProviderStatusQuery {
@@ -37,7 +37,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for ProviderStatusQuery {
-    type Answer = StatusReport;
+    type Answer = Told;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
@@ -61,7 +61,7 @@ impl Operation for ProviderStatusQuery {
         RequestParts::json(&Body { order_number: &self.order_number, provider: self.provider.name() })
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {
         reply.status_report()
     }
 }

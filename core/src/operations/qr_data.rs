@@ -21,8 +21,8 @@ pub struct QrData {
     pub payload: Option<String>,
     /// The identifier of the QR transaction.
     pub transaction_id: Option<String>,
-    /// What to ask about the payment with, where there is a transaction id.
-    pub payment: Option<PaymentRef>,
+    /// What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it.
+    pub payment: PaymentRef,
     /// The whole reply, with secrets masked.
     pub raw: String,
 }
@@ -81,6 +81,7 @@ impl Operation for QrDataRequest {
             return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
         }
         let transaction_id = reply.identifier(ReplyField::TransactionId);
-        Ok(QrData { payload, payment: transaction_id.as_deref().map(PaymentRef::qr), transaction_id, raw: reply.raw() })
+        let payment = PaymentRef { transaction_id: transaction_id.clone(), ..self.0.payment_ref() };
+        Ok(QrData { payload, payment, transaction_id, raw: reply.raw() })
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     config::{endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader},
-    values::{error::PaymentError, rules::Checks},
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks},
 };
 
 /// The side of the picture in pixels, as `docs/interface.md#qr-replies` promises.
@@ -37,6 +37,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, PartialEq, Eq)]
 pub struct QrImage {
+    /// What to verify its callback with. Store it.
+    pub payment: PaymentRef,
     /// The PNG file.
     pub png: Vec<u8>,
     /// The whole reply as text.
@@ -84,7 +86,7 @@ impl Operation for QrImageRequest {
         if reply.code().is_some() {
             reply.accepted()?;
         }
-        Ok(QrImage { png: find_png(reply)?, raw: reply.raw() })
+        Ok(QrImage { payment: self.0.payment_ref(), png: find_png(reply)?, raw: reply.raw() })
     }
 }
 

@@ -7,7 +7,10 @@ use crate::{
     config::dialect::{Dialect, QrAmountUnit},
     operations::operation::RequestParts,
     reply::reader::Sent,
-    values::{currency::KGS, error::PaymentError, money::tyiyn_to_som, rules::Checks, violation::Rule},
+    values::{
+        currency::KGS, error::PaymentError, money::tyiyn_to_som, payment_ref::PaymentRef, rules::Checks,
+        violation::Rule,
+    },
 };
 
 /// A request for a dynamic QR code.
@@ -37,6 +40,15 @@ struct Body<'a> {
     requisite: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     callback_url: Option<&'a str>,
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl QrPayment {
+    /// What to store before sending: what was asked for. Only the reply to
+    /// [`create_qr_data`](crate::Gateway::create_qr_data) adds the transaction to ask with.
+    pub fn payment_ref(&self) -> PaymentRef {
+        PaymentRef::qr(self.sum_tyiyn)
+    }
 }
 
 impl QrPayment {

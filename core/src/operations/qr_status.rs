@@ -5,8 +5,8 @@ use http::Method;
 use crate::{
     config::{endpoint::Endpoint, reply_field::STATUS_FIELDS},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
-    reply::reader::{NotAnAnswer, ReplyReader},
-    values::{error::PaymentError, rules::Checks, status::StatusReport},
+    reply::reader::{NotAnAnswer, ReplyReader, Told},
+    values::{error::PaymentError, rules::Checks},
 };
 
 pub(crate) struct QrStatusQuery {
@@ -28,7 +28,7 @@ pub(crate) static ENDPOINT: Endpoint = Endpoint {
 };
 
 impl Operation for QrStatusQuery {
-    type Answer = StatusReport;
+    type Answer = Told;
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
@@ -48,7 +48,7 @@ impl Operation for QrStatusQuery {
         Ok(RequestParts::query([("transaction_id", self.transaction_id.as_str())]))
     }
 
-    fn read(&self, reply: &ReplyReader<'_>) -> Result<StatusReport, NotAnAnswer> {
+    fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {
         reply.status_report()
     }
 }

@@ -33,6 +33,13 @@ impl NotAnAnswer {
     }
 }
 
+/// A status report, with what only the reply as it came can tell.
+pub(crate) struct Told {
+    pub(crate) report: StatusReport,
+    /// True where the reply has an amount that could not be read exactly.
+    pub(crate) has_unreadable_amount: bool,
+}
+
 /// What a request said of its payment, by which a reply to another request is noticed: that of a cache or of a mixed-up
 /// connection.
 #[derive(Default)]
@@ -116,6 +123,16 @@ impl<'a> ReplyReader<'a> {
 
     pub(crate) fn identifier_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Option<String> {
         self.find_at(pointers).find(|text| self.is_clean(text))
+    }
+
+    /// An identifier that is sent again in the JSON type it came in: a text in quotes, or a number.
+    pub(crate) fn json_identifier_at<'p>(&self, mut pointers: impl Iterator<Item = &'p str>) -> Option<String> {
+        pointers.find_map(|pointer| {
+            let value = self.document.as_ref().ok()?.at(pointer)?;
+            let text = value.text().filter(|text| !text.trim().is_empty() && self.is_clean(text))?;
+            let is_text = value.source().trim_start().starts_with('"');
+            Some(if is_text { serde_json::Value::from(text).to_string() } else { text })
+        })
     }
 
     pub(crate) fn is_clean(&self, text: &str) -> bool {
@@ -206,10 +223,10 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// The answer of every query. Without a status word, a reply is none.
-    pub(crate) fn status_report(&self) -> Result<StatusReport, NotAnAnswer> {
+    pub(crate) fn status_report(&self) -> Result<Told, NotAnAnswer> {
         self.accepted()?;
         let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
-        Ok(StatusReport {
+        let report = StatusReport {
             status: match self.dialect.status(&word) {
                 PaymentStatus::Other(word) => PaymentStatus::Other(self.redactor.text(&word).into_owned()),
                 settled => settled,
@@ -220,25 +237,21 @@ impl<'a> ReplyReader<'a> {
             amount: self.amount(),
             currency: self.shown(ReplyField::Currency),
             raw: self.raw(),
-        })
+        };
+        let has_unreadable_amount = report.amount.is_none() && self.has_something(ReplyField::Amount);
+        Ok(Told { report, has_unreadable_amount })
+    }
+
+    /// True where a field is there, whatever it holds.
+    fn has_something(&self, field: ReplyField) -> bool {
+        let given = |pointer: &str| {
+            self.document.as_ref().ok()?.at(pointer).filter(|value| !value.is_null() && !value.is_blank())
+        };
+        self.endpoint.pointers(field).any(|pointer| given(pointer).is_some())
     }
 }
 
 /// True where something was sent, and what is told is none of it.
 fn differs<S, T: Copy>(sent: &[S], told: Option<T>, is_same: impl Fn(&S, T) -> bool) -> bool {
     told.is_some_and(|told| !sent.is_empty() && !sent.iter().any(|sent| is_same(sent, told)))
-}
-
-/// True where a status reply has an amount that could not be read exactly: it must not pass as an absent one.
-pub(crate) fn has_unreadable_amount(report: &StatusReport, endpoint: EndpointDialect<'_>) -> bool {
-    let Ok(document) = Json::parse(&report.raw) else { return false };
-    let given = |pointer: &str| document.at(pointer).is_some_and(|value| !value.is_null() && !value.is_blank());
-    report.amount.is_none() && endpoint.pointers(ReplyField::Amount).any(given)
-}
-
-/// True where a reply, unreadable as a report, has a code that the dialect lists as a refusal.
-pub(crate) fn has_listed_refusal(body: &str, endpoint: EndpointDialect<'_>) -> bool {
-    let Ok(document) = Json::parse(body) else { return false };
-    let code = endpoint.pointers(ReplyField::Code).find_map(|pointer| document.at(pointer)?.text());
-    code.is_some_and(|code| endpoint.lists(CodeList::Refusal, &code))
 }

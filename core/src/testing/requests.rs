@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Card, CardPayment, Decimal, Gateway, MbankPayment, PayForm, PaymentError, Provider, QrPayment, transport::Boxed,
+    Card, CardPayment, Decimal, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef, Provider, QrPayment,
+    transport::Boxed,
 };
 
 pub(crate) fn card_payment(order_number: &str, pan: &str) -> CardPayment {
@@ -51,7 +52,9 @@ pub(crate) fn call(gateway: &Gateway, endpoint: &'static str) -> Boxed<Result<()
         match endpoint {
             "card_payment" => gateway.create_card_payment(card_payment("order-1", "4111111111111111")).await.map(drop),
             "mbank_payment" => gateway.create_mbank_payment(mbank_payment("order-1")).await.map(drop),
-            "mbank_confirm" => gateway.confirm_mbank_payment("order-1", "123456", None).await.map(drop),
+            "mbank_confirm" => {
+                gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), "123456").await.map(drop)
+            }
             "pay_form" => gateway.create_pay_form(pay_form()).await.map(drop),
             "qr_image" => gateway.create_qr_image(qr_payment()).await.map(drop),
             "qr_data" => gateway.create_qr_data(qr_payment()).await.map(drop),

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use strum::IntoEnumIterator;
 
-use super::{Dialect, EndpointDialect, MbankIdentifier, Overrides, QrAmountUnit, code_list::CodeList, same_word};
+use super::{
+    Dialect, EndpointDialect, MbankIdentifier, Overrides, QrAmountUnit, QrNumbers, code_list::CodeList, same_word,
+};
 use crate::{
     config::endpoint::Endpoint,
     values::{error::PaymentError, json::Json, rules::Checks, violation::Rule},
@@ -22,6 +24,7 @@ struct Form {
     charged_words: Option<Vec<String>>,
     rejected_words: Option<Vec<String>>,
     qr_amount_unit: Option<UnitForm>,
+    qr_numbers: Option<QrNumbersForm>,
     mbank_identifier: Option<IdentifierForm>,
     callback: Option<CallbackForm>,
 }
@@ -31,6 +34,13 @@ struct Form {
 enum UnitForm {
     Som,
     Tyiyn,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum QrNumbersForm {
+    None,
+    TransactionId,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,6 +78,10 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
     dialect.qr_amount_unit = form.qr_amount_unit.map(|unit| match unit {
         UnitForm::Som => QrAmountUnit::Som,
         UnitForm::Tyiyn => QrAmountUnit::Tyiyn,
+    });
+    dialect.qr_numbers = form.qr_numbers.map(|numbers| match numbers {
+        QrNumbersForm::None => QrNumbers::None,
+        QrNumbersForm::TransactionId => QrNumbers::TransactionId,
     });
     dialect.mbank_identifier = form.mbank_identifier.map(|named| read_identifier(named, &mut checks));
     if let Some(callback) = form.callback {
@@ -183,6 +197,10 @@ pub(crate) fn write(dialect: &Dialect, endpoints: &[&'static Endpoint]) -> Strin
         qr_amount_unit: dialect.qr_amount_unit.map(|unit| match unit {
             QrAmountUnit::Som => UnitForm::Som,
             QrAmountUnit::Tyiyn => UnitForm::Tyiyn,
+        }),
+        qr_numbers: dialect.qr_numbers.map(|numbers| match numbers {
+            QrNumbers::None => QrNumbersForm::None,
+            QrNumbers::TransactionId => QrNumbersForm::TransactionId,
         }),
         mbank_identifier: dialect.mbank_identifier.clone().map(|identifier| IdentifierForm {
             pointers: identifier.pointers,

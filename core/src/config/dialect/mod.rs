@@ -51,6 +51,7 @@ pub struct Dialect {
     charged_words: Vec<String>,
     rejected_words: Vec<String>,
     qr_amount_unit: Option<QrAmountUnit>,
+    qr_numbers: Option<QrNumbers>,
     mbank_identifier: Option<MbankIdentifier>,
     callback_transaction_id: Vec<String>,
 }
@@ -63,6 +64,17 @@ pub enum QrAmountUnit {
     Som,
     /// Tyiyn, as in the QR request.
     Tyiyn,
+}
+
+/// Under which numbers `get-status` finds QR payments, which the interface does not show
+/// (`docs/interface.md#what-is-not-shown`). With that it can be ruled out that a pay-form's number, which anybody can
+/// claim, is that of a QR payment in tyiyn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QrNumbers {
+    /// It finds none, or the merchant takes no QR payments.
+    None,
+    /// By the identifier of their transaction.
+    TransactionId,
 }
 
 /// The identifier that a mobile-bank create yields, and the field in which the confirm request carries it back.
@@ -83,6 +95,10 @@ impl Dialect {
 
     pub(crate) fn qr_amount_unit(&self) -> Option<QrAmountUnit> {
         self.qr_amount_unit
+    }
+
+    pub(crate) fn qr_numbers(&self) -> Option<QrNumbers> {
+        self.qr_numbers
     }
 
     pub(crate) fn callback_transaction_id(&self) -> &[String] {
@@ -109,6 +125,7 @@ impl Default for Dialect {
             charged_words: vec!["CHARGE".to_owned()],
             rejected_words: vec!["Reject".to_owned()],
             qr_amount_unit: None,
+            qr_numbers: None,
             mbank_identifier: None,
             callback_transaction_id: vec!["/transaction_id".to_owned(), "/transactionId".to_owned()],
         }

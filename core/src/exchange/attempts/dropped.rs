@@ -13,7 +13,7 @@ use futures_util::future::poll_immediate;
 use tokio::time::Instant;
 
 use crate::{
-    Callback, Decimal, ExpectedPayment, Gateway, PaymentError, PaymentKind, PaymentRef, PollPolicy,
+    Callback, Decimal, Gateway, PaymentError, PaymentRef, PollPolicy,
     operations::ENDPOINTS,
     testing::{
         requests::call,
@@ -59,14 +59,12 @@ impl Dropped {
 async fn verify(gateway: &Gateway) -> Result<(), PaymentError> {
     let text =
         r#"{"orderNumber":"1","amount":1,"status":"CHARGE","dateCreated":"2026-11-20T09:05","provider":"MBank"}"#;
-    let payment = PaymentRef::unnumbered(PaymentKind::PayForm);
-    let expected = ExpectedPayment { payment, amount: Decimal::ONE, currency: "KGS".into() };
-    gateway.verify_callback(&Callback::parse(text)?, Some(expected)).await.map(drop)
+    gateway.verify_callback(&Callback::parse(text)?, &PaymentRef::pay_form(Decimal::ONE)).await.map(drop)
 }
 
 async fn watch(gateway: &Gateway) -> Result<(), PaymentError> {
     let policy = PollPolicy { interval: Duration::from_secs(1), deadline: Duration::from_secs(3) };
-    gateway.watch(PaymentRef::card("order-1"), policy)?.outcome().await.map(drop)
+    gateway.watch(PaymentRef::card("order-1", Decimal::ONE, "KGS"), policy)?.outcome().await.map(drop)
 }
 
 /// A gateway's behaviour: what it does with the n-th request.

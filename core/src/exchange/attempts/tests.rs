@@ -5,12 +5,12 @@ use std::time::Duration;
 use futures_util::future::poll_immediate;
 
 use crate::{
-    Gateway, PaymentError, Provider,
+    Gateway, PaymentError, PaymentRef, Provider,
     testing::scripted::{Act, Scripted},
 };
 
 async fn pay(gateway: &Gateway) -> PaymentError {
-    gateway.confirm_mbank_payment("order-1", "123456", None).await.unwrap_err()
+    gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), "123456").await.unwrap_err()
 }
 
 async fn ask(gateway: &Gateway) -> PaymentError {

@@ -7,8 +7,8 @@ use fastrand::Rng;
 
 use super::patience::Patience;
 use crate::{
-    Callback, CardPayment, Decimal, ExpectedPayment, Gateway, MbankPayment, PayForm, PayFormCreated, PaymentError,
-    PaymentRef, PollPolicy, Provider, QrPayment, StatusReport, WatchOutcome, WatchReport,
+    Callback, CardPayment, Gateway, MbankPayment, PayForm, PayFormCreated, PaymentError, PaymentRef, PollPolicy,
+    Provider, QrPayment, StatusReport, Verdict, WatchReport,
 };
 
 /// What must never happen, in one sentence.
@@ -154,24 +154,31 @@ impl<S: Scene> Merchant<S> {
 
     async fn mbank(&self) -> Result<(), Broken> {
         let (payment, otp) = self.scene.mbank_payment(&self.order);
-        self.scene.store(&payment.payment_ref());
+        let mut known = payment.payment_ref();
+        self.scene.store(&known);
         for _ in 0..3 {
             let sending = self.gateway.create_mbank_payment(payment.clone());
-            if !matches!(self.call("mbank_payment", &self.order, true, sending).await?, Told::Nothing { again: true }) {
-                break;
+            match self.call("mbank_payment", &self.order, true, sending).await? {
+                Told::Answer(created) => {
+                    known = created.payment;
+                    self.scene.store(&known);
+                }
+                Told::Nothing { again: true } => continue,
+                Told::Nothing { again: false } | Told::Unknown => {}
             }
+            break;
         }
         // A payer types in the password that came, also where the merchant heard nothing; one in four types it wrong at
         // first.
         for attempt in 0..3 {
             let typed = if attempt == 0 && self.below(4) == 0 { WRONG_OTP } else { &otp };
-            let confirming = self.gateway.confirm_mbank_payment(&self.order, typed, None);
+            let confirming = self.gateway.confirm_mbank_payment(&known, typed);
             match self.call("mbank_confirm", &self.order, true, confirming).await? {
                 Told::Nothing { again } if again || typed == WRONG_OTP => {}
                 _ => break,
             }
         }
-        self.follow(&payment.payment_ref()).await
+        self.follow(&known).await
     }
 
     async fn pay_forms(&self) -> Result<(), Broken> {
@@ -197,10 +204,10 @@ impl<S: Scene> Merchant<S> {
             let making = self.gateway.create_qr_data(self.scene.qr_payment());
             let made = self.call("qr_data", "", false, making).await?;
             if let Told::Answer(data) = made
-                && let Some(payment) = data.payment
+                && data.payment.can_be_asked_about()
             {
-                self.scene.store(&payment);
-                self.follow(&payment).await?;
+                self.scene.store(&data.payment);
+                self.follow(&data.payment).await?;
             }
         }
         Ok(())
@@ -231,14 +238,14 @@ impl<S: Scene> Merchant<S> {
                 watch.check_now();
             }
             let patience = self.patience();
-            if let Some(Ok(Some(WatchReport::Status { report }))) = patience.wait_for(watch.next()).await {
-                self.note(key, &report)?;
+            if let Some(Ok(Some(WatchReport::Status { verdict }))) = patience.wait_for(watch.next()).await {
+                self.heed(key, &verdict)?;
             }
         }
         watch.cancel();
         match watch.outcome().await {
-            Ok(WatchOutcome::Charged { report } | WatchOutcome::Rejected { report }) => self.note(key, &report),
-            Ok(WatchOutcome::Cancelled) | Err(_) => Ok(()),
+            Ok(Some(verdict)) => self.heed(key, &verdict),
+            Ok(None) | Err(_) => Ok(()),
         }
     }
 
@@ -250,9 +257,7 @@ impl<S: Scene> Merchant<S> {
                 "dateCreated":"2026-01-31T12:00:00","provider":"{provider}"}}"#
         );
         let callback = Callback::parse(&body).map_err(|error| format!("the callback is not read: {error}"))?;
-        let amount = Decimal::from(PRICE);
-        let expected = ExpectedPayment { payment: payment.clone(), amount, currency: "KGS".into() };
-        let verifying = self.gateway.verify_callback(&callback, Some(expected));
+        let verifying = self.gateway.verify_callback(&callback, payment);
         match self.call("provider_status", key, false, verifying).await? {
             Told::Answer(verdict) if verdict.is_charged() => self.scene.told_final(key, true),
             _ => Ok(()),
@@ -268,6 +273,16 @@ impl<S: Scene> Merchant<S> {
         match self.call(endpoint, key, false, question).await? {
             Told::Answer(report) => self.note(key, &report),
             Told::Nothing { .. } | Told::Unknown => Ok(()),
+        }
+    }
+
+    /// What a verdict says must be true; and no gateway here speaks of another payment.
+    fn heed(&self, key: &str, verdict: &Verdict) -> Result<(), Broken> {
+        match verdict {
+            Verdict::Charged { .. } => self.scene.told_final(key, true),
+            Verdict::Rejected { .. } => self.scene.told_final(key, false),
+            Verdict::Open { .. } => Ok(()),
+            odd => Err(format!("{key}: {odd:?}")),
         }
     }
 

@@ -21,7 +21,7 @@ use super::{
     world::World,
 };
 use crate::{
-    Gateway, PaymentError, PaymentRef, PollPolicy, WatchOutcome,
+    Gateway, PaymentError, PaymentRef, PollPolicy, Verdict,
     exchange::outcome::{Again, ResendPolicy, again},
     operations::operation::Effect,
     reply::Reply,
@@ -118,11 +118,11 @@ async fn settle(world: &Arc<World>, disk: &Mutex<Disk>, policy: Policy) -> Resul
 fn told_the_truth(
     key: &str,
     books: Option<Option<Ending>>,
-    outcome: Result<WatchOutcome, PaymentError>,
+    outcome: Result<Option<Verdict>, PaymentError>,
 ) -> Result<(), Broken> {
     match (books, &outcome) {
-        (Some(Some(Ending::Charged)), Ok(WatchOutcome::Charged { .. }))
-        | (Some(Some(Ending::Rejected)), Ok(WatchOutcome::Rejected { .. }))
+        (Some(Some(Ending::Charged)), Ok(Some(Verdict::Charged { .. })))
+        | (Some(Some(Ending::Rejected)), Ok(Some(Verdict::Rejected { .. })))
         | (None, Err(PaymentError::DeadlineExpired { .. })) => Ok(()),
         _ => Err(format!("{key} is {books:?}, and its watch ended in {outcome:?}")),
     }

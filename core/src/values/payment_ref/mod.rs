@@ -1,28 +1,33 @@
-//! Payment reference: what an app stores before it sends, so that it can ask about a payment again after a crash.
+//! Payment reference: what an app stores before it sends, so that it can ask about a payment again after a crash, and
+//! know whether the answer is about it.
 
 pub(crate) mod question;
 mod text;
 
+use rust_decimal::Decimal;
 use strum::{Display, EnumString};
 
-use crate::values::provider::Provider;
+use crate::values::{currency::KGS, money::tyiyn_to_som, provider::Provider};
 
-/// Everything needed to ask about a payment again, and no secret: an app stores it **before** it sends the payment, and
-/// can then find out what happened even after it was killed.
+/// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app
+/// stores it **before** it sends the payment, and can then find out what happened even after it was killed.
 ///
-/// It has a short text form, which is meant to be stored as it is:
+/// Take it from the request ([`CardPayment::payment_ref`](crate::CardPayment::payment_ref) and the like), store it,
+/// send, and store what the answer holds in its place: that may know more numbers. It has a short text form, which is
+/// meant to be stored as it is:
 ///
 /// ```
-/// use kassa::PaymentRef;
+/// use kassa::{Decimal, PaymentRef};
 ///
-/// let payment = PaymentRef::card("order-1");
+/// let payment = PaymentRef::card("order-1", Decimal::new(10010, 2), "KGS");
 /// let stored = payment.to_string();
-/// assert_eq!(stored, "kassa1:kind=card&order=order-1&provider=Cards");
+/// assert_eq!(stored, "kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS");
 /// assert_eq!(stored.parse::<PaymentRef>().unwrap(), payment);
 /// ```
 ///
-/// [`Gateway::watch`](crate::Gateway::watch) asks by the gateway's number where it is known, by the merchant's number
-/// and the provider otherwise, and by the transaction id for QR payments.
+/// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) ask by the transaction for
+/// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. What
+/// the gateway reports is compared with the amount and the currency here.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PaymentRef {
@@ -36,6 +41,18 @@ pub struct PaymentRef {
     pub provider: Option<Provider>,
     /// The identifier of a QR transaction.
     pub transaction_id: Option<String>,
+    /// The identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its
+    /// quotes, or `123`. There where the dialect names it.
+    pub confirm_identifier: Option<String>,
+    /// The amount that was asked for, in units of the currency (for KGS: som); nothing where it is not known, as for a
+    /// QR code of an open amount.
+    pub amount: Option<Decimal>,
+    /// The currency that was asked for.
+    pub currency: Option<String>,
+    /// True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
+    /// claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the
+    /// gateway reports the amount that was asked for.
+    pub is_claimed: bool,
 }
 
 /// The kinds of payment.
@@ -54,30 +71,28 @@ pub enum PaymentKind {
 }
 
 impl PaymentRef {
-    /// A card payment, by the merchant's order number.
-    pub fn card(order_number: impl Into<String>) -> Self {
-        Self::by_order(PaymentKind::Card, order_number, Provider::Cards)
+    /// A card payment, by the merchant's order number, with what was asked for.
+    pub fn card(order_number: impl Into<String>, amount: Decimal, currency: impl Into<String>) -> Self {
+        let asked_for = Self { amount: Some(amount), currency: Some(currency.into()), ..Self::bare(PaymentKind::Card) };
+        Self { order_number: Some(order_number.into()), provider: Some(Provider::Cards), ..asked_for }
     }
 
-    /// A mobile-bank payment, by the merchant's order number.
-    pub fn mbank(order_number: impl Into<String>) -> Self {
-        Self::by_order(PaymentKind::Mbank, order_number, Provider::MBank)
+    /// A mobile-bank payment, by the merchant's order number, with the amount in **whole som**.
+    pub fn mbank(order_number: impl Into<String>, amount_som: i64) -> Self {
+        let asked_for = Self::in_som(PaymentKind::Mbank, Some(amount_som.into()));
+        Self { order_number: Some(order_number.into()), provider: Some(Provider::MBank), ..asked_for }
     }
 
-    /// A payment made on a pay-form, by the order number and the provider that its callback names.
-    pub fn pay_form(order_number: impl Into<String>, provider: Provider) -> Self {
-        Self::by_order(PaymentKind::PayForm, order_number, provider)
+    /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and
+    /// cannot be asked about before: see [`with_claimed_number`](Self::with_claimed_number).
+    pub fn pay_form(amount: Decimal) -> Self {
+        Self::in_som(PaymentKind::PayForm, Some(amount))
     }
 
-    /// A QR payment, by its transaction id.
-    pub fn qr(transaction_id: impl Into<String>) -> Self {
-        Self { transaction_id: Some(transaction_id.into()), ..Self::unnumbered(PaymentKind::Qr) }
-    }
-
-    /// A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture. It can
-    /// be asked about once a callback or a return has told its number.
-    pub fn unnumbered(kind: PaymentKind) -> Self {
-        Self { kind, order_number: None, gateway_number: None, provider: None, transaction_id: None }
+    /// A payment by a dynamic QR code, with the amount in **whole tyiyn** where the code has one. It has no transaction
+    /// yet: see [`with_transaction_id`](Self::with_transaction_id).
+    pub fn qr(sum_tyiyn: Option<i64>) -> Self {
+        Self::in_som(PaymentKind::Qr, sum_tyiyn.map(tyiyn_to_som))
     }
 
     /// The same payment, with the gateway's own order number.
@@ -86,20 +101,51 @@ impl PaymentRef {
         Self { gateway_number: Some(gateway_number.into()), ..self }
     }
 
-    /// False where a report with this number can only be about another payment. The interface does not show whether a
-    /// report names the gateway's number or the merchant's (`docs/interface.md#what-is-not-shown`), so that is certain
-    /// only where both are known.
-    pub(crate) fn may_be_called(&self, number: &str) -> bool {
-        match (&self.order_number, &self.gateway_number) {
-            (Some(order), Some(gateway)) => [Some(order), Some(gateway), self.transaction_id.as_ref()]
-                .into_iter()
-                .flatten()
-                .any(|known| known == number),
-            _ => true,
+    /// The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+    #[must_use]
+    pub fn with_transaction_id(self, transaction_id: impl Into<String>) -> Self {
+        Self { transaction_id: Some(transaction_id.into()), ..self }
+    }
+
+    /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider,
+    /// each one is asked.
+    ///
+    /// **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount:
+    /// remember which numbers were accepted, and accept none twice (replay).
+    #[must_use]
+    pub fn with_claimed_number(self, order_number: impl Into<String>, provider: Option<Provider>) -> Self {
+        Self { order_number: Some(order_number.into()), provider, is_claimed: true, ..self }
+    }
+
+    /// True where nothing but a claim ties a number to the payment. That of a pay-form is never the merchant's choice,
+    /// even if it was stored since.
+    pub(crate) fn has_only_a_claimed_number(&self) -> bool {
+        self.is_claimed || self.kind == PaymentKind::PayForm
+    }
+
+    /// Whether an order number is one of this payment's: a gateway may name its own or the merchant's. Nothing where
+    /// neither is known, as for a QR payment, whose transaction is another thing.
+    pub(crate) fn is_called(&self, number: &str) -> Option<bool> {
+        let is_known = self.order_number.is_some() || self.gateway_number.is_some();
+        let numbers = [&self.order_number, &self.gateway_number, &self.transaction_id];
+        is_known.then(|| numbers.into_iter().flatten().any(|known| known == number))
+    }
+
+    pub(crate) fn bare(kind: PaymentKind) -> Self {
+        Self {
+            kind,
+            order_number: None,
+            gateway_number: None,
+            provider: None,
+            transaction_id: None,
+            confirm_identifier: None,
+            amount: None,
+            currency: None,
+            is_claimed: false,
         }
     }
 
-    fn by_order(kind: PaymentKind, order_number: impl Into<String>, provider: Provider) -> Self {
-        Self { order_number: Some(order_number.into()), provider: Some(provider), ..Self::unnumbered(kind) }
+    fn in_som(kind: PaymentKind, amount: Option<Decimal>) -> Self {
+        Self { amount, currency: Some(KGS.to_owned()), ..Self::bare(kind) }
     }
 }

@@ -5,7 +5,7 @@ use crate::values::{
     provider::Provider,
 };
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// By the gateway's own number.
     GatewayNumber(String),
@@ -16,26 +16,61 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// The surest question about a payment, if there is any.
-    pub(crate) fn about(payment: &PaymentRef) -> Option<Self> {
+    /// All questions that there are about a payment, the surest one first (fallback).
+    pub(crate) fn all_about(payment: &PaymentRef) -> Vec<Self> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         // A payment of another kind has none: what stands there is a mistake, and would ask about somebody else's.
         let is_qr = payment.kind == PaymentKind::Qr;
         let by_transaction = given(&payment.transaction_id).filter(|_| is_qr).map(Self::Transaction);
-        let by_gateway_number = || given(&payment.gateway_number).map(Self::GatewayNumber);
-        let by_order_number = || {
-            let provider = payment.provider.clone().filter(|provider| !matches!(provider, Provider::Other(_)))?;
-            given(&payment.order_number).map(|number| Self::OrderNumber(number, provider))
-        };
-        by_transaction.or_else(by_gateway_number).or_else(by_order_number)
+        let by_gateway_number = given(&payment.gateway_number).map(Self::GatewayNumber);
+        let by_order_number = given(&payment.order_number).into_iter().flat_map(|number| {
+            providers(payment).into_iter().map(move |provider| Self::OrderNumber(number.clone(), provider))
+        });
+        by_transaction.into_iter().chain(by_gateway_number).chain(by_order_number).collect()
     }
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
+/// Who may know a payment by its order number. On a pay-form the payer chose, so each of them where that is not known.
+fn providers(payment: &PaymentRef) -> Vec<Provider> {
+    match (&payment.provider, payment.kind) {
+        (Some(known @ (Provider::Cards | Provider::MBank | Provider::MegaPay)), _) => vec![known.clone()],
+        (_, PaymentKind::Card) => vec![Provider::Cards],
+        (_, PaymentKind::Mbank) => vec![Provider::MBank],
+        (_, PaymentKind::PayForm) => vec![Provider::Cards, Provider::MBank, Provider::MegaPay],
+        (_, PaymentKind::Qr) => Vec::new(),
+    }
+}
+
 impl PaymentRef {
-    /// True where there is something to ask the gateway with: the transaction id of a QR payment, the gateway's number,
-    /// or the merchant's number with a provider that can be asked. Only such a payment can be watched.
+    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
+    /// an order number. Only such a payment can be checked or watched.
     pub fn can_be_asked_about(&self) -> bool {
-        Question::about(self).is_some()
+        !Question::all_about(self).is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decimal;
+
+    #[test]
+    fn the_surest_question_comes_first() {
+        let by_order = |provider: Provider| Question::OrderNumber("1".into(), provider);
+        let card = PaymentRef::card("1", Decimal::TEN, "KGS");
+        assert_eq!(Question::all_about(&card), [by_order(Provider::Cards)]);
+        let both = [Question::GatewayNumber("g".into()), by_order(Provider::Cards)];
+        assert_eq!(Question::all_about(&card.with_gateway_number("g")), both);
+        let form = PaymentRef::pay_form(Decimal::TEN);
+        assert_eq!(Question::all_about(&form), []);
+        let chosen = form.clone().with_claimed_number("1", Some(Provider::MegaPay));
+        assert_eq!(Question::all_about(&chosen), [by_order(Provider::MegaPay)]);
+        let any = [by_order(Provider::Cards), by_order(Provider::MBank), by_order(Provider::MegaPay)];
+        for provider in [None, Some(Provider::Other("ELSOM".into()))] {
+            assert_eq!(Question::all_about(&form.clone().with_claimed_number("1", provider)), any);
+        }
+        assert!(!PaymentRef::qr(None).can_be_asked_about());
+        let code = PaymentRef::qr(None).with_transaction_id("t");
+        assert_eq!(Question::all_about(&code), [Question::Transaction("t".into())]);
     }
 }

@@ -1,10 +1,11 @@
 //! The text form of a reference, as apps store it (serialization): a version, then the fields that are there, encoded
 //! as a query.
 
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 
 use form_urlencoded::Serializer;
 use percent_encoding::percent_decode_str;
+use rust_decimal::Decimal;
 
 use super::{PaymentKind, PaymentRef};
 use crate::values::{error::PaymentError, provider::Provider, violation::Rule};
@@ -12,18 +13,28 @@ use crate::values::{error::PaymentError, provider::Provider, violation::Rule};
 /// The version of the text form. A text of another version is refused, not guessed at.
 const PREFIX: &str = "kassa1:";
 
+const NAMES: [&str; 9] =
+    ["kind", "order", "gateway", "provider", "transaction", "confirm", "amount", "currency", "claimed"];
+
+const CLAIMED: &str = "yes";
+
 /// The text form: a version, then the fields that are there, encoded as a query.
 impl fmt::Display for PaymentRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut query = Serializer::new(String::new());
         // One of another kind would be refused when it is read, and with it the numbers by which its payment is found.
         let transaction = self.transaction_id.as_deref().filter(|_| self.kind == PaymentKind::Qr);
+        let amount = self.amount.map(|amount| amount.to_string());
         query.append_pair("kind", &self.kind.to_string());
         let fields = [
             ("order", self.order_number.as_deref()),
             ("gateway", self.gateway_number.as_deref()),
             ("provider", self.provider.as_ref().map(Provider::name)),
             ("transaction", transaction),
+            ("confirm", self.confirm_identifier.as_deref()),
+            ("amount", amount.as_deref()),
+            ("currency", self.currency.as_deref()),
+            ("claimed", self.is_claimed.then_some(CLAIMED)),
         ];
         for (name, value) in fields {
             value.into_iter().for_each(|value| {
@@ -38,43 +49,66 @@ impl fmt::Display for PaymentRef {
 ///
 /// # Errors
 /// [`PaymentError::Invalid`] for a text of another version, with an unknown or doubled field, without a kind, with
-/// characters that are not encoded as they must be, or with the transaction id of a QR payment in one of another kind.
+/// characters that are not encoded as they must be, with an amount that is no decimal number, or with the transaction
+/// id of a QR payment in one of another kind.
 impl FromStr for PaymentRef {
     type Err = PaymentError;
 
     fn from_str(text: &str) -> Result<Self, PaymentError> {
         let query = text.strip_prefix(PREFIX).ok_or_else(|| malformed("must begin with kassa1:"))?;
-        let mut kind = None;
-        let mut fields: [(&str, Option<String>); 4] =
-            [("order", None), ("gateway", None), ("provider", None), ("transaction", None)];
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let place = if name == "kind" {
-                &mut kind
-            } else {
-                let known = fields.iter_mut().find(|(known, _)| *known == name);
-                &mut known.ok_or_else(|| malformed("has a field that this version does not know"))?.1
-            };
-            let value =
-                decode(value).ok_or_else(|| malformed("has characters that are not encoded as they must be"))?;
-            if place.replace(value).is_some() {
-                return Err(malformed("has a field twice"));
-            }
-        }
-        let kind = kind.and_then(|name| name.parse().ok());
+        let mut fields = Fields::read(query)?;
+        let kind = fields.take("kind").and_then(|name| name.parse().ok());
         let kind = kind.ok_or_else(|| malformed("has no kind that this version knows"))?;
-        let [order, gateway, provider, transaction] = fields.map(|(_, value)| value);
-        if transaction.is_some() && kind != PaymentKind::Qr {
+        let transaction_id = fields.take("transaction");
+        if transaction_id.is_some() && kind != PaymentKind::Qr {
             return Err(malformed("has a transaction, which a QR payment alone can have"));
         }
         Ok(Self {
             kind,
-            order_number: order,
-            gateway_number: gateway,
-            provider: provider.map(|name| Provider::from_name(&name)),
-            transaction_id: transaction,
+            order_number: fields.take("order"),
+            gateway_number: fields.take("gateway"),
+            provider: fields.take("provider").map(|name| Provider::from_name(&name)),
+            transaction_id,
+            confirm_identifier: fields.take("confirm"),
+            amount: fields.take("amount").map(|amount| exact(&amount)).transpose()?,
+            currency: fields.take("currency"),
+            is_claimed: fields.take("claimed").map(|claimed| is_claimed(&claimed)).transpose()?.unwrap_or(false),
         })
     }
+}
+
+/// The fields of a text, each at most once.
+struct Fields(BTreeMap<&'static str, String>);
+
+impl Fields {
+    fn read(query: &str) -> Result<Self, PaymentError> {
+        let mut fields = BTreeMap::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let known = NAMES.into_iter().find(|known| *known == name);
+            let known = known.ok_or_else(|| malformed("has a field that this version does not know"))?;
+            let value =
+                decode(value).ok_or_else(|| malformed("has characters that are not encoded as they must be"))?;
+            if fields.insert(known, value).is_some() {
+                return Err(malformed("has a field twice"));
+            }
+        }
+        Ok(Self(fields))
+    }
+
+    fn take(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
+    }
+}
+
+/// An amount as it was written, so that no damaged text passes as another sum.
+fn exact(text: &str) -> Result<Decimal, PaymentError> {
+    let amount = Decimal::from_str_exact(text).ok().filter(|amount| amount.to_string() == text);
+    amount.ok_or_else(|| malformed("has an amount that is not an exact decimal number"))
+}
+
+fn is_claimed(text: &str) -> Result<bool, PaymentError> {
+    if text == CLAIMED { Ok(true) } else { Err(malformed("says in a way that is not known whether it is claimed")) }
 }
 
 /// The value behind its percent-encoding, or nothing where that is damaged. Parsers of forms make U+FFFD of what is not
@@ -116,6 +150,13 @@ mod tests {
             "kassa1:kind=card&order=1&provider=Cards&transaction=tx-1",
             "kassa1:kind=mbank&transaction=tx-1",
             "kassa1:kind=pay_form&transaction=",
+            "kassa1:kind=card&order=1&amount=1,5",
+            "kassa1:kind=card&order=1&amount=1e2",
+            "kassa1:kind=card&order=1&amount=+5",
+            "kassa1:kind=card&order=1&amount=007",
+            "kassa1:kind=card&order=1&amount=",
+            "kassa1:kind=card&order=1&claimed=no",
+            "kassa1:kind=card&order=1&claimed=",
         ] {
             assert!(matches!(text.parse::<PaymentRef>(), Err(PaymentError::Invalid { .. })), "{text}");
         }
@@ -124,22 +165,33 @@ mod tests {
     proptest! {
         #[test]
         fn any_reference_survives_its_text(
-            order in any::<String>(), gateway in any::<Option<String>>(), other in "[^cCmM].*"
+            order in any::<String>(), gateway in any::<Option<String>>(), other in "[^cCmM].*",
+            confirm in any::<Option<String>>(), mantissa in any::<i64>(), scale in 0u32..=28,
+            currency in any::<Option<String>>(), is_claimed in any::<bool>(),
         ) {
-            let mut payment = PaymentRef::pay_form(order, Provider::Other(other));
-            payment.gateway_number = gateway;
+            let payment = PaymentRef {
+                order_number: Some(order),
+                gateway_number: gateway,
+                provider: Some(Provider::Other(other)),
+                confirm_identifier: confirm,
+                currency,
+                is_claimed,
+                ..PaymentRef::pay_form(Decimal::new(mantissa, scale))
+            };
             let text = payment.to_string();
             prop_assert!(text.bytes().all(|byte| byte.is_ascii_graphic()));
-            prop_assert_eq!(text.parse::<PaymentRef>().unwrap(), payment);
+            let read = text.parse::<PaymentRef>().unwrap();
+            prop_assert_eq!(read.to_string(), text);
+            prop_assert_eq!(read, payment);
         }
 
         #[test]
         fn a_transaction_survives_in_the_text_of_a_qr_payment_alone(id in any::<String>()) {
-            let mut payment = PaymentRef::qr(id);
+            let mut payment = PaymentRef::qr(Some(150)).with_transaction_id(id);
             prop_assert_eq!(payment.to_string().parse::<PaymentRef>().unwrap(), payment.clone());
             payment.kind = PaymentKind::Card;
             let read = payment.to_string().parse::<PaymentRef>().unwrap();
-            prop_assert_eq!(read, PaymentRef::unnumbered(PaymentKind::Card));
+            prop_assert_eq!(read, PaymentRef { transaction_id: None, ..payment });
         }
 
         #[test]

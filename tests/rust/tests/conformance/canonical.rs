@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, sync::Mutex};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, Callback, CallbackVerdict, CardPaymentCreated, Decimal, GatewayReply, LocalDateTime, MbankPaymentCreated,
-    NextStep, PayFormCreated, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage,
-    ReturnRedirect, StatusReport, Violation, WatchOutcome, WatchReport,
+    Advice, Callback, CardPaymentCreated, Decimal, LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep,
+    PayFormCreated, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect,
+    StatusReport, Verdict, Violation, WatchReport,
 };
 use serde_json::{Value, json};
 
@@ -69,6 +69,10 @@ impl Canonical for PaymentRef {
             "gateway_number": self.gateway_number,
             "provider": self.provider.canonical(),
             "transaction_id": self.transaction_id,
+            "confirm_identifier": self.confirm_identifier,
+            "amount": self.amount.canonical(),
+            "currency": self.currency,
+            "is_claimed": self.is_claimed.then_some(true),
         })
     }
 }
@@ -133,7 +137,6 @@ impl Canonical for MbankPaymentCreated {
         note("MbankPaymentCreated");
         json!({
             "payment": self.payment.canonical(),
-            "identifier": self.identifier,
             "code": self.code,
             "reason": self.reason,
             "status": self.status,
@@ -142,9 +145,9 @@ impl Canonical for MbankPaymentCreated {
     }
 }
 
-impl Canonical for GatewayReply {
+impl Canonical for MbankConfirmed {
     fn canonical(&self) -> Value {
-        note("GatewayReply");
+        note("MbankConfirmed");
         json!({
             "payment": self.payment.canonical(),
             "code": self.code,
@@ -158,14 +161,15 @@ impl Canonical for GatewayReply {
 impl Canonical for PayFormCreated {
     fn canonical(&self) -> Value {
         note("PayFormCreated");
-        json!({"pay_form_url": self.pay_form_url, "raw": self.raw})
+        json!({"payment": self.payment.canonical(), "pay_form_url": self.pay_form_url, "raw": self.raw})
     }
 }
 
 impl Canonical for QrImage {
     fn canonical(&self) -> Value {
         note("QrImage");
-        json!({"png": {"$bytes": STANDARD.encode(&self.png)}, "raw": self.raw})
+        let png = json!({"$bytes": STANDARD.encode(&self.png)});
+        json!({"payment": self.payment.canonical(), "png": png, "raw": self.raw})
     }
 }
 
@@ -220,17 +224,26 @@ impl Canonical for Callback {
     }
 }
 
-impl Canonical for CallbackVerdict {
+impl Canonical for Verdict {
     fn canonical(&self) -> Value {
         let mut form = match self {
-            Self::Confirmed { report } => json!({"kind": "confirmed", "report": report.canonical()}),
-            Self::Pending { report } => json!({"kind": "pending", "report": report.canonical()}),
+            Self::Charged { payment, report, compared } => {
+                let (payment, report) = (payment.canonical(), report.canonical());
+                json!({"kind": "charged", "payment": payment, "report": report, "compared": compared})
+            }
+            Self::Rejected { report } => json!({"kind": "rejected", "report": report.canonical()}),
+            Self::Open { payment, report } => {
+                json!({"kind": "open", "payment": payment.canonical(), "report": report.canonical()})
+            }
             Self::Contradicted { fields, report } => {
                 json!({"kind": "contradicted", "fields": fields, "report": report.canonical()})
             }
-            Self::Unverifiable => json!({"kind": "unverifiable"}),
+            Self::Unverifiable { why, report } => {
+                json!({"kind": "unverifiable", "why": why, "report": report.canonical()})
+            }
+            other => panic!("no form of {other:?}"),
         };
-        note(&format!("CallbackVerdict::{}", form["kind"].as_str().unwrap()));
+        note(&format!("Verdict::{}", form["kind"].as_str().unwrap()));
         form["is_charged"] = self.is_charged().into();
         form
     }
@@ -260,27 +273,15 @@ impl Canonical for Advice {
 impl Canonical for WatchReport {
     fn canonical(&self) -> Value {
         match self {
-            Self::Status { report } => {
+            Self::Status { verdict } => {
                 note("WatchReport::Status");
-                json!({"kind": "status", "report": report.canonical()})
+                json!({"kind": "status", "verdict": verdict.canonical()})
             }
             Self::QueryFailed { error } => {
                 note("WatchReport::QueryFailed");
                 json!({"kind": "query_failed", "error": error.canonical()})
             }
         }
-    }
-}
-
-impl Canonical for WatchOutcome {
-    fn canonical(&self) -> Value {
-        let form = match self {
-            Self::Charged { report } => json!({"kind": "charged", "report": report.canonical()}),
-            Self::Rejected { report } => json!({"kind": "rejected", "report": report.canonical()}),
-            Self::Cancelled => json!({"kind": "cancelled"}),
-        };
-        note(&format!("WatchOutcome::{}", form["kind"].as_str().unwrap()));
-        form
     }
 }
 

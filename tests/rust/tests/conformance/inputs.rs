@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Card, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig, MbankPayment, PayForm,
-    PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
+    Card, CardPayment, Credentials, Decimal, Dialect, GatewayConfig, MbankPayment, PayForm, PaymentError, PaymentKind,
+    PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
 };
 use serde_json::Value;
 
@@ -145,14 +145,35 @@ pub fn payment_ref(value: &Value) -> PaymentRef {
         gateway_number: optional(&value["gateway_number"]),
         provider: value.get("provider").filter(|provider| !provider.is_null()).map(provider),
         transaction_id: optional(&value["transaction_id"]),
+        confirm_identifier: optional(&value["confirm_identifier"]),
+        amount: value["amount"].get("$decimal").map(decimal),
+        currency: optional(&value["currency"]),
+        is_claimed: value["is_claimed"] == true,
     }
 }
 
-pub fn expected_payment(value: &Value) -> ExpectedPayment {
-    ExpectedPayment {
-        payment: payment_ref(&value["payment"]),
-        amount: decimal(&value["amount"]),
-        currency: text(&value["currency"]),
+/// A reference as its constructors make it.
+pub fn made_payment_ref(input: &Value) -> PaymentRef {
+    let order_number = || text(&input["order_number"]);
+    let made = match input["kind"].as_str() {
+        Some("card") => PaymentRef::card(order_number(), decimal(&input["amount"]), text(&input["currency"])),
+        Some("mbank") => PaymentRef::mbank(order_number(), input["amount_som"].as_i64().unwrap()),
+        Some("pay_form") => PaymentRef::pay_form(decimal(&input["amount"])),
+        Some("qr") => PaymentRef::qr(input["sum_tyiyn"].as_i64()),
+        other => panic!("no kind {other:?}"),
+    };
+    let made = match optional(&input["gateway_number"]) {
+        Some(number) => made.with_gateway_number(number),
+        None => made,
+    };
+    let made = match optional(&input["transaction_id"]) {
+        Some(id) => made.with_transaction_id(id),
+        None => made,
+    };
+    let claimed = &input["claimed"];
+    match optional(&claimed["order_number"]) {
+        Some(number) => made.with_claimed_number(number, claimed.get("provider").map(provider)),
+        None => made,
     }
 }
 

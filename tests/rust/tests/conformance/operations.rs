@@ -38,7 +38,7 @@ pub fn answer(value: impl Into<Value>) -> Came {
     shaped(Ok(value.into()))
 }
 
-pub const GATEWAY_CALLS: [&str; 10] = [
+pub const GATEWAY_CALLS: [&str; 12] = [
     "create_card_payment",
     "payment_status",
     "create_mbank_payment",
@@ -48,7 +48,9 @@ pub const GATEWAY_CALLS: [&str; 10] = [
     "create_qr_image",
     "create_qr_data",
     "qr_status",
+    "check",
     "verify_callback",
+    "verify_return",
 ];
 
 pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
@@ -60,23 +62,29 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
         }
         "create_mbank_payment" => came(gateway.create_mbank_payment(inputs::mbank_payment(input)).await),
         "confirm_mbank_payment" => {
-            let (otp, identifier) = (text(&input["otp"]), optional(&input["identifier"]));
-            came(gateway.confirm_mbank_payment(&order_number(), &otp, identifier).await)
+            let payment = inputs::payment_ref(&input["payment"]);
+            came(gateway.confirm_mbank_payment(&payment, &text(&input["otp"])).await)
         }
         "create_pay_form" => came(gateway.create_pay_form(inputs::pay_form(input)).await),
         "provider_status" => came(gateway.provider_status(&order_number(), inputs::provider(&input["provider"])).await),
         "create_qr_image" => came(gateway.create_qr_image(inputs::qr_payment(input)).await),
         "create_qr_data" => came(gateway.create_qr_data(inputs::qr_payment(input)).await),
         "qr_status" => came(gateway.qr_status(&text(&input["transaction_id"])).await),
+        "check" => came(gateway.check(&inputs::payment_ref(&input["payment"])).await),
         "verify_callback" => verify_callback(gateway, input).await,
+        "verify_return" => verify_return(gateway, input).await,
         other => panic!("no call is named {other:?}"),
     }
 }
 
 async fn verify_callback(gateway: &Gateway, input: &Value) -> Came {
     let callback = Callback::parse(&inputs::json_text(&input["callback"])).expect("a callback that can be read");
-    let expected = input.get("expected").filter(|expected| !expected.is_null()).map(inputs::expected_payment);
-    came(gateway.verify_callback(&callback, expected).await)
+    came(gateway.verify_callback(&callback, &inputs::payment_ref(&input["payment"])).await)
+}
+
+async fn verify_return(gateway: &Gateway, input: &Value) -> Came {
+    let redirect = ReturnRedirect::parse(&text(&input["url"])).expect("a return that can be read");
+    came(gateway.verify_return(&redirect, &inputs::payment_ref(&input["payment"])).await)
 }
 
 pub async fn watch(watch: &StatusWatch, name: &str) -> Came {
@@ -111,6 +119,7 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "parse_payment_ref" => came(text(&input["text"]).parse::<PaymentRef>()),
         "payment_ref_text" => answer(inputs::payment_ref(input).to_string()),
         "can_be_asked_about" => answer(inputs::payment_ref(input).can_be_asked_about()),
+        "make_payment_ref" => came(Ok(inputs::made_payment_ref(input))),
         "payment_ref_of" => payment_ref_of(input),
         "advice" => advice(input),
         "parse_local_date_time" => came(Ok(LocalDateTime::parse(&text(&input["text"])))),
@@ -133,6 +142,8 @@ fn payment_ref_of(input: &Value) -> Came {
     came(Ok(match request["do"].as_str() {
         Some("create_card_payment") => inputs::card_payment(&request["input"]).payment_ref(),
         Some("create_mbank_payment") => inputs::mbank_payment(&request["input"]).payment_ref(),
+        Some("create_pay_form") => inputs::pay_form(&request["input"]).payment_ref(),
+        Some("create_qr_image" | "create_qr_data") => inputs::qr_payment(&request["input"]).payment_ref(),
         other => panic!("no reference for {other:?}"),
     }))
 }

@@ -45,7 +45,7 @@ pub fn value(input: &Value) -> Came {
         "gateway_config" => debug(&inputs::config(of, "").unwrap()),
         "gateway" => debug(&Gateway::new(inputs::config(of, "").unwrap()).unwrap()),
         "poll_policy" => debug(&inputs::policy(of)),
-        "expected_payment" => debug(&inputs::expected_payment(of)),
+        "payment_ref" => debug(&inputs::payment_ref(of)),
         other => panic!("no type is named {other:?}"),
     };
     Came { printed: shown, ..answer(Value::Null) }

@@ -28,8 +28,10 @@ pub struct Operation {
     payment: (&'static str, &'static str),
 }
 
-const CARD: (&str, &str) = ("payment of order-1", "kassa1:kind=card&order=order-1&provider=Cards");
-const MBANK: (&str, &str) = ("payment of order-2", "kassa1:kind=mbank&order=order-2&provider=MBank");
+const CARD: (&str, &str) =
+    ("payment of order-1", "kassa1:kind=card&order=order-1&provider=Cards&amount=100.25&currency=KGS");
+const MBANK: (&str, &str) =
+    ("payment of order-2", "kassa1:kind=mbank&order=order-2&provider=MBank&amount=250&currency=KGS");
 const NONE: (&str, &str) = ("", "");
 
 pub const OPERATIONS: [Operation; 9] = [

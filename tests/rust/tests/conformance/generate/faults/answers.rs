@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::steps::kept;
+use super::{
+    super::{CARD, MBANK},
+    steps::kept,
+};
 
 /// A status as the sandbox writes it: its word, code and message.
 #[derive(Clone, Copy)]
@@ -23,30 +26,38 @@ pub const CANCELLED: Shown = Shown { code: "212", ..REJECTED };
 /// What is asked about.
 #[derive(Clone)]
 pub struct Subject {
+    /// What the merchant asks with.
+    pub reference: Value,
     number: Value,
     amount: &'static str,
 }
 
 pub fn card() -> Subject {
-    Subject { number: json!("order-1"), amount: "100.25" }
+    Subject { reference: json!({"$use": CARD.0}), number: json!("order-1"), amount: "100.25" }
 }
 
 /// Asked about by the gateway's number, and answered under it.
 pub fn card_by_token() -> Subject {
-    Subject { number: kept("token"), amount: "100.25" }
+    let reference = json!({"$use": CARD.0, "$with": {"gateway_number": kept("token")}});
+    Subject { reference, number: kept("token"), amount: "100.25" }
 }
 
 pub fn mbank() -> Subject {
-    Subject { number: json!("order-2"), amount: "250" }
+    Subject { reference: json!({"$use": MBANK.0}), number: json!("order-2"), amount: "250" }
 }
 
+/// Its number is the one that a callback claims.
 pub fn pay_form() -> Subject {
-    Subject { number: kept("number"), amount: "5" }
+    let claimed = json!({"order_number": kept("number"), "provider": "cards", "is_claimed": true});
+    let reference = json!({"$use": "payment of the pay-form", "$with": claimed});
+    Subject { reference, number: kept("number"), amount: "5" }
 }
 
 /// A QR code's amounts are in tyiyn.
 pub fn qr() -> Subject {
-    Subject { number: kept("transaction"), amount: "10025" }
+    let transaction = json!({"transaction_id": kept("transaction")});
+    let reference = json!({"$use": "payment of the QR picture", "$with": transaction});
+    Subject { reference, number: kept("transaction"), amount: "10025" }
 }
 
 pub fn report(subject: &Subject, shown: Shown) -> Value {
@@ -63,8 +74,7 @@ pub fn report(subject: &Subject, shown: Shown) -> Value {
 }
 
 pub fn outcome(subject: &Subject, shown: Shown) -> Value {
-    let kind = if shown.word == "CHARGE" { "charged" } else { "rejected" };
-    json!({"answer": {"kind": kind, "report": report(subject, shown)}})
+    json!({"answer": verdict(subject, shown)})
 }
 
 /// The watch's deadline passed; `last` is what was seen last.
@@ -83,8 +93,23 @@ pub fn expired(last: Option<(&Subject, Shown)>) -> Value {
     json!({"error": error})
 }
 
-pub fn verdict(kind: &str, subject: &Subject, shown: Shown) -> Value {
-    json!({"kind": kind, "report": report(subject, shown), "is_charged": kind == "confirmed" && shown.word == "CHARGE"})
+pub fn verdict(subject: &Subject, shown: Shown) -> Value {
+    let (payment, report) = (&subject.reference, report(subject, shown));
+    match shown.word {
+        "CHARGE" => {
+            // The order number of a QR payment is not known, so none can be compared.
+            let is_qr = payment["$use"] == "payment of the QR picture";
+            let compared =
+                if is_qr { json!(["amount", "currency"]) } else { json!(["orderNumber", "amount", "currency"]) };
+            json!({"kind": "charged", "payment": payment, "report": report, "compared": compared, "is_charged": true})
+        }
+        "Reject" => json!({"kind": "rejected", "report": report, "is_charged": false}),
+        _ => json!({"kind": "open", "payment": payment, "report": report, "is_charged": false}),
+    }
+}
+
+pub fn watch_report(subject: &Subject, shown: Shown) -> Value {
+    json!({"kind": "status", "verdict": verdict(subject, shown)})
 }
 
 /// The gateway has no other order number for a card without 3DS than the merchant's.
@@ -110,18 +135,19 @@ pub fn mbank_confirmed(shown: Shown) -> Value {
 }
 
 pub fn pay_form_created() -> Value {
-    json!({"pay_form_url": {"$like": "http://*/pay-form?token=*"}, "raw": {"$any": true}})
+    let payment = json!({"$use": "payment of the pay-form"});
+    json!({"payment": payment, "pay_form_url": {"$like": "http://*/pay-form?token=*"}, "raw": {"$any": true}})
 }
 
 pub fn qr_image() -> Value {
-    json!({"png": {"$any": true}, "raw": {"$any": true}})
+    json!({"payment": {"$use": "payment of the QR picture"}, "png": {"$any": true}, "raw": {"$any": true}})
 }
 
 pub fn qr_data() -> Value {
     let id = json!({"$like": "QR-*"});
     json!({
         "payload": {"$like": "http://*/qr?token=*"}, "transaction_id": id,
-        "payment": {"kind": "qr", "transaction_id": id},
+        "payment": {"$use": "payment of the QR picture", "$with": {"transaction_id": id}},
         "raw": {"$any": true},
     })
 }
@@ -138,7 +164,7 @@ pub fn usual(operation: &str) -> Value {
         "payment_status" => report(&card_by_token(), CHARGED),
         "provider_status" => report(&card(), CHARGED),
         "qr_status" => report(&qr(), CHARGED),
-        "verify_callback" => verdict("confirmed", &card(), CHARGED),
+        "verify_callback" => verdict(&card(), CHARGED),
         other => panic!("no answer of {other}"),
     }
 }

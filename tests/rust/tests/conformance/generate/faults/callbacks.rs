@@ -3,11 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{
-        NONE,
-        cells::{Cell, Said, error},
-    },
-    answers::{self, CHARGED, CREATED},
+    answers::{self, CHARGED},
     payers::{self, Payment},
     steps::{Step, approve, callbacks_until, kept, outcome, received, set_fault, step, watch},
     vector,
@@ -45,19 +41,18 @@ fn paid(payment: &Payment, fault: &str, settings: Value) -> Vec<Value> {
 
 /// Verifies a callback that was kept against what the merchant knows.
 fn verify(payment: &Payment, name: &str, verdict: Value) -> Value {
-    let expected = json!({"payment": payment.expected, "amount": payment.amount, "currency": "KGS"});
-    step("verify_callback", json!({"callback": kept(name), "expected": expected})).answering(verdict)
+    step("verify_callback", json!({"callback": kept(name), "payment": payment.stored})).answering(verdict)
 }
 
 fn charged(payment: &Payment) -> Value {
-    answers::verdict("confirmed", &payment.subject, CHARGED)
+    answers::verdict(&payment.subject, CHARGED)
 }
 
 /// Whatever was told, who asks learns the truth, and the payer was charged once.
 fn charged_once(payment: &Payment) -> Vec<Value> {
     let line = answers::ledger_line(payment.number.clone(), payment.transaction.clone(), CHARGED);
     vec![
-        watch(payment.reference.clone()),
+        watch(payment.subject.reference.clone()),
         outcome(answers::outcome(&payment.subject, CHARGED)),
         step("ledger", Value::Null).answering(json!([line])),
     ]
@@ -111,36 +106,17 @@ fn out_of_order(payment: &Payment) -> Vec<Value> {
     steps
 }
 
-/// Somebody tells of a charge in another amount before the payer has paid. It is found out by what the merchant knows,
-/// and by what the gateway knows. The true callback is believed all the same.
+/// Somebody tells of a charge in another amount before the payer has paid. It is found out by what the merchant
+/// asked for. The true callback is believed all the same.
 fn forged(payment: &Payment) -> Vec<Value> {
     let mut steps = vec![set_fault("callback-forged", json!({"times": 1}))];
     steps.extend(payment.make.clone());
     steps.extend(callbacks_until(1, "forged"));
     let of_another = json!({"kind": "contradicted", "fields": ["amount"], "is_charged": false});
     steps.push(verify(payment, "forged", of_another));
-    steps.push(step("verify_callback", json!({"callback": kept("forged")})).expecting(without_the_order(payment)));
     steps.push(payment.pay.clone());
     steps.extend(callbacks_until(2, "true one"));
     steps.push(verify(payment, "true one", charged(payment)));
     steps.extend(charged_once(payment));
     steps
-}
-
-/// What the gateway alone knows of a forged charge. A pay-form whose payer has not chosen yet is known to no provider.
-fn without_the_order(payment: &Payment) -> Value {
-    if payment.made_by == "create_pay_form" {
-        let said = Said {
-            payment: NONE,
-            status: Some(404),
-            code: Some("404"),
-            reason: Some("*"),
-            detail: "",
-            body: json!({"$any": true}),
-            retry_after_ms: None,
-        };
-        return json!({"error": error(Cell::Refused, &said)});
-    }
-    let report = answers::report(&payment.subject, CREATED);
-    json!({"answer": {"kind": "contradicted", "fields": ["amount"], "report": report, "is_charged": false}})
 }

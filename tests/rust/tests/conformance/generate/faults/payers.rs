@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{CARD, MBANK},
     answers::{self, Subject},
     steps::{Step, kept, ledger_keeping_the_payment, operation, step},
 };
@@ -18,12 +17,9 @@ pub struct Payment {
     /// What the sandbox knows it by.
     pub number: Value,
     pub transaction: Value,
-    /// What the merchant asks with.
-    pub reference: Value,
     pub subject: Subject,
-    /// What the merchant knows of it when a callback comes, and in which amount.
-    pub expected: Value,
-    pub amount: &'static str,
+    /// What the merchant stored at the sale.
+    pub stored: Value,
 }
 
 pub fn all() -> Vec<Payment> {
@@ -39,10 +35,8 @@ fn card() -> Payment {
         pay: post_form("/3ds", json!({"otp": "123456"})),
         number: json!("order-1"),
         transaction: Value::Null,
-        reference: json!({"$use": CARD.0}),
         subject: answers::card(),
-        expected: json!({"$use": CARD.0}),
-        amount: "100.25",
+        stored: answers::card().reference,
     }
 }
 
@@ -54,10 +48,8 @@ fn mbank() -> Payment {
         pay: operation("confirm_mbank_payment"),
         number: json!("order-2"),
         transaction: Value::Null,
-        reference: json!({"$use": MBANK.0}),
         subject: answers::mbank(),
-        expected: json!({"$use": MBANK.0}),
-        amount: "250",
+        stored: answers::mbank().reference,
     }
 }
 
@@ -74,16 +66,13 @@ fn pay_form() -> Payment {
         pay: post_form("/pay-form", fields),
         number: kept("number"),
         transaction: Value::Null,
-        reference: json!({"kind": "pay_form", "order_number": kept("number"), "provider": "cards"}),
         subject: answers::pay_form(),
-        expected: json!({"kind": "pay_form"}),
-        amount: "5",
+        stored: json!({"$use": "payment of the pay-form"}),
     }
 }
 
 /// A picture names no transaction, so the ledger tells it.
 fn qr(made_by: &'static str, endpoint: &'static str) -> Payment {
-    let reference = json!({"kind": "qr", "transaction_id": kept("transaction")});
     Payment {
         made_by,
         endpoint,
@@ -91,10 +80,8 @@ fn qr(made_by: &'static str, endpoint: &'static str) -> Payment {
         pay: post_form("/qr", json!({"action": "approve"})),
         number: kept("transaction"),
         transaction: kept("transaction"),
-        reference: reference.clone(),
         subject: answers::qr(),
-        expected: reference,
-        amount: "100.25",
+        stored: answers::qr().reference,
     }
 }
 

@@ -272,17 +272,19 @@ fn struck_answer(fault: &str, operation: &str) -> Value {
         ("unknown-status", "payment_status") => answers::report(&answers::card_by_token(), held),
         ("unknown-status", "provider_status") => answers::report(&answers::card(), held),
         ("unknown-status", "qr_status") => answers::report(&answers::qr(), held),
-        ("unknown-status", "verify_callback") => answers::verdict("pending", &answers::card(), held),
+        ("unknown-status", "verify_callback") => answers::verdict(&answers::card(), held),
         ("unknown-code", "create_mbank_payment") => answers::mbank_created("CREATED", "999"),
         ("unknown-code", "confirm_mbank_payment") => answers::mbank_confirmed(coded),
         ("unknown-code", "payment_status") => answers::report(&answers::card_by_token(), coded),
         ("unknown-code", "provider_status") => answers::report(&answers::card(), coded),
         ("unknown-code", "qr_status") => answers::report(&answers::qr(), coded),
-        ("unknown-code", "verify_callback") => answers::verdict("confirmed", &answers::card(), coded),
+        ("unknown-code", "verify_callback") => answers::verdict(&answers::card(), coded),
         ("other-dialect", "create_mbank_payment" | "confirm_mbank_payment") => {
             json!({"payment": {"$use": "payment of order-2"}, "raw": {"$any": true}})
         }
-        ("other-dialect", "create_qr_data") => json!({"raw": {"$any": true}}),
+        ("other-dialect", "create_qr_data") => {
+            json!({"payment": {"$use": "payment of the QR picture"}, "raw": {"$any": true}})
+        }
         (_, operation) => answers::usual(operation),
     }
 }
@@ -357,7 +359,7 @@ fn afterwards(fault: &Fault, met: &Met, cell: Cell) -> Vec<Value> {
         (_, _) if met.column == Column::MovesMoney => not_made(met),
         ("create_qr_data", Answer) if fault.name == "unknown-code" => vec![
             approve(kept("transaction")),
-            watch(json!({"kind": "qr", "transaction_id": kept("transaction")})),
+            watch(answers::qr().reference),
             outcome(answers::outcome(&answers::qr(), CHARGED)),
             ledger(vec![answers::ledger_line(kept("transaction"), kept("transaction"), CHARGED)]),
         ],
@@ -386,12 +388,7 @@ fn ledger(lines: Vec<Value>) -> Value {
 
 /// The reference with which a query asks.
 fn asked_about(query: &str) -> Value {
-    match query {
-        "payment_status" => json!({"$use": CARD.0, "$with": {"gateway_number": kept("token")}}),
-        "provider_status" => json!({"$use": CARD.0}),
-        "qr_status" => json!({"kind": "qr", "transaction_id": kept("transaction")}),
-        other => panic!("{other} asks about no payment"),
-    }
+    subject(query).reference
 }
 
 fn subject(operation: &str) -> answers::Subject {
@@ -439,14 +436,17 @@ fn watched(fault: &Fault) -> Vec<Value> {
     }
     let query = Met { name: "provider_status", endpoint: "get-status", column: Column::Asks, payment: NONE };
     let result = result(fault, &query);
-    let charged = json!({"kind": "status", "report": answers::report(&answers::card(), CHARGED)});
+    let card = answers::card();
+    let charged = answers::watch_report(&card, CHARGED);
     let (reports, error) = match fault.name {
         "unauthorized" => {
             let failed = json!({"kind": "query_failed", "error": result["error"]});
             (vec![failed.clone(), failed], result["error"].clone())
         }
-        "unknown-status" => (vec![json!({"kind": "status", "report": result["answer"]}), charged], Value::Null),
-        "unknown-code" => (vec![json!({"kind": "status", "report": result["answer"]})], Value::Null),
+        "unknown-status" => {
+            (vec![answers::watch_report(&card, Shown { word: ON_HOLD, ..CHARGED }), charged], Value::Null)
+        }
+        "unknown-code" => (vec![answers::watch_report(&card, Shown { code: "999", ..CHARGED })], Value::Null),
         _ => (vec![json!({"kind": "query_failed", "error": result["error"]}), charged], Value::Null),
     };
     let end = match fault.name {

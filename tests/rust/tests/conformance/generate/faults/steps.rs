@@ -41,7 +41,7 @@ pub fn input_of(operation: &str) -> Value {
         "payment_status" => json!({"gateway_number": kept("token")}),
         "provider_status" => json!({"order_number": "order-1", "provider": "cards"}),
         "qr_status" => json!({"transaction_id": kept("transaction")}),
-        "verify_callback" => json!({"callback": kept("callback")}),
+        "verify_callback" => json!({"callback": kept("callback"), "payment": {"$use": "payment of order-1"}}),
         other => panic!("no input of {other}"),
     }
 }

@@ -24,7 +24,10 @@ fn stuck(endpoint: &str) -> Value {
 }
 
 fn named(operation: &str, more: &str, steps: Vec<Value>) -> String {
-    vector(&format!("fault stuck-pending: {operation}{more}"), steps, Value::Null, None)
+    // Only a dialect can say that the claimed number of a pay-form is none of a QR payment.
+    let dialect = json!({"dialect": {"$use": "the sandbox's dialect"}});
+    let config = if operation == "create_pay_form" { dialect } else { Value::Null };
+    vector(&format!("fault stuck-pending: {operation}{more}"), steps, config, None)
 }
 
 /// Its payer paid, a watch sees it pending, and sees how it ends.
@@ -53,11 +56,11 @@ fn confirmed(end: &str, shown: Shown) -> String {
 }
 
 fn ending(payment: &Payment, end: &str, shown: Shown) -> Vec<Value> {
-    let pending = json!({"kind": "status", "report": answers::report(&payment.subject, PENDING)});
+    let pending = answers::watch_report(&payment.subject, PENDING);
     let decide = if end == "approved" { approve } else { decline };
     let line = answers::ledger_line(payment.number.clone(), payment.transaction.clone(), shown);
     vec![
-        watch(payment.reference.clone()),
+        watch(payment.subject.reference.clone()),
         step("next", Value::Null).answering(pending),
         decide(payment.number.clone()),
         outcome(answers::outcome(&payment.subject, shown)),
@@ -90,10 +93,10 @@ fn by_transaction() -> String {
 fn by_callback() -> String {
     let mut steps = vec![stuck("payment"), operation("create_card_payment")];
     steps.extend(callbacks_until(1, "callback"));
-    steps.push(operation("verify_callback").answering(answers::verdict("pending", &answers::card(), PENDING)));
+    steps.push(operation("verify_callback").answering(answers::verdict(&answers::card(), PENDING)));
     steps.push(approve(json!("order-1")));
     steps.extend(callbacks_until(2, "next"));
-    let next = step("verify_callback", json!({"callback": kept("next")}));
-    steps.push(next.answering(answers::verdict("confirmed", &answers::card(), CHARGED)));
+    let next = step("verify_callback", json!({"callback": kept("next"), "payment": answers::card().reference}));
+    steps.push(next.answering(answers::verdict(&answers::card(), CHARGED)));
     named("verify_callback", "", steps)
 }

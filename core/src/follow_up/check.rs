@@ -1,0 +1,125 @@
+//! Reconciliation of one payment: asks the gateway about it, by the next-best question (fallback) where one is refused
+//! or not understood, and judges the report.
+
+use tokio::time::Instant;
+
+use crate::{
+    config::dialect::{QrAmountUnit, QrNumbers},
+    exchange::{attempts::Limits, engine::Engine, outcome::Failed},
+    follow_up::verdict::{Verdict, judge},
+    reply::reader::Told,
+    transport::after,
+    values::{
+        error::PaymentError,
+        payment_ref::{PaymentKind, PaymentRef, question::Question},
+        status::PaymentStatus,
+        violation::Rule,
+    },
+};
+
+/// Asks about a payment and judges what the gateway reports. All queries share one deadline.
+pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
+    let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
+    let told = asking.about(payment).await?;
+    let verdict = judge(payment, told, engine.dialect());
+    let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
+    if verdict.is_charged() && could_be_a_qr_payment {
+        asking.unless_it_is_a_qr_payment(payment, verdict).await
+    } else {
+        Ok(verdict)
+    }
+}
+
+/// The error for a payment that has no number to ask with.
+pub(crate) fn nothing_to_ask_with() -> PaymentError {
+    PaymentError::invalid(
+        "payment",
+        Rule::Required,
+        None,
+        "must hold a transaction id, a gateway number or an order number",
+    )
+}
+
+struct Asking<'a> {
+    engine: &'a Engine,
+    limits: Limits,
+    deadline: Instant,
+}
+
+impl Asking<'_> {
+    /// Asks by the surest number, and by the next one where that question is refused or its answer not understood.
+    async fn about(&self, payment: &PaymentRef) -> Result<Told, PaymentError> {
+        let mut failure = None;
+        for question in Question::all_about(payment) {
+            match self.ask(&question).await {
+                Ok(told) => return Ok(told),
+                Err(Failed { error, .. }) => {
+                    let is_worth_another = another_question_may_do(&error);
+                    // "Not known" by one number proves nothing where the other could not be asked by.
+                    if failure.is_none() || error.is_retryable() {
+                        failure = Some(error);
+                    }
+                    if !is_worth_another {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(failure.unwrap_or_else(nothing_to_ask_with))
+    }
+
+    async fn ask(&self, question: &Question) -> Result<Told, Failed> {
+        let time_left = self.deadline.saturating_duration_since(self.engine.transport().now());
+        self.engine.ask(question, Limits { deadline: time_left, ..self.limits }).await
+    }
+
+    /// A gateway may know QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not pass as
+    /// the 390 som of a pay-form. Its number comes from the payer's side, so only the gateway can rule that out; how, is
+    /// in the dialect.
+    async fn unless_it_is_a_qr_payment(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+        let dialect = self.engine.dialect();
+        let unverifiable =
+            |why: String, verdict: &Verdict| Verdict::Unverifiable { why, report: verdict.report().cloned() };
+        match (dialect.qr_amount_unit(), dialect.qr_numbers()) {
+            (Some(QrAmountUnit::Som), _) | (_, Some(QrNumbers::None)) => return Ok(verdict),
+            (_, None) => return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict)),
+            (_, Some(QrNumbers::TransactionId)) => {}
+        }
+        let number = payment.order_number.clone().unwrap_or_default();
+        match self.ask(&Question::Transaction(number)).await {
+            Err(Failed { is_a_no: true, .. }) => Ok(verdict),
+            Err(Failed { error, .. }) => Err(could_not_be_ruled_out(error)),
+            Ok(told) => Ok(match told.report.status {
+                PaymentStatus::Rejected => verdict,
+                PaymentStatus::Charged => Verdict::contradicted(vec!["orderNumber"], verdict.report().cloned()),
+                PaymentStatus::Other(word) => unverifiable(
+                    format!("qr_status says {word:?} of this number, so it may be a QR payment's"),
+                    &verdict,
+                ),
+            }),
+        }
+    }
+}
+
+const UNKNOWN_QR_NUMBERS: &str = "the payment's number is only claimed, and could be that of a QR payment, whose amount \
+    may be in tyiyn: set qr_numbers or qr_amount_unit in the dialect";
+
+/// Where a question was refused or its answer not understood, by the gateway or by what stands before it. Wrong
+/// credentials, a rate limit or a gateway that is down would answer the next question alike.
+fn another_question_may_do(error: &PaymentError) -> bool {
+    error.http_status().is_some_and(|status| status < 500 && !matches!(status, 401 | 429))
+}
+
+fn could_not_be_ruled_out(mut error: PaymentError) -> PaymentError {
+    if let PaymentError::Unexpected { detail, .. }
+    | PaymentError::Misconfigured { detail, .. }
+    | PaymentError::Unauthorized { detail, .. }
+    | PaymentError::Unavailable { detail, .. } = &mut error
+    {
+        detail.insert_str(0, "it could not be ruled out that the number is that of a QR payment: ");
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests;

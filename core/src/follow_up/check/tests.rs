@@ -1,0 +1,73 @@
+//! Which questions are asked, within one deadline, on a virtual clock.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::{
+    Callback, Decimal, Dialect, GatewayConfig, PaymentError, PaymentRef, Verdict,
+    testing::scripted::{Act, Scripted},
+};
+
+fn callback() -> Callback {
+    let text = r#"{"orderNumber":"form-1","amount":390,"currency":"KGS","status":"CHARGE",
+        "dateCreated":"2026-11-20T09:05:07","provider":"MBank"}"#;
+    Callback::parse(text).unwrap()
+}
+
+fn after(seconds: u64, status: u16, body: &str) -> Act {
+    Act::Reply(Duration::from_secs(seconds), status, None, body.to_owned())
+}
+
+const CHARGED: &str = r#"{"code":"200","data":{"status":"CHARGE","amount":390}}"#;
+
+/// Whether a pay-form was paid by a QR code is a second query within the same deadline.
+#[tokio::test(start_paused = true)]
+async fn all_questions_share_one_deadline() {
+    let settings = |config: &mut GatewayConfig| {
+        config.deadline = Duration::from_secs(30);
+        config.dialect = Dialect::from_json(r#"{"qr_numbers":"transaction_id"}"#).unwrap().into();
+    };
+    for second_takes in [0, 60] {
+        let answer = move |n| after(if n == 0 { 20 } else { second_takes }, 200, CHARGED);
+        let (gateway, memory) = Scripted::gateway_with(settings, answer);
+        let started = Instant::now();
+        let payment = PaymentRef::pay_form(Decimal::from(390));
+        let verdict = gateway.verify_callback(&callback(), &payment).await;
+        assert_eq!(memory.seen(), ["api/v1.1.0/get-status", "gen/qr/transaction/status"]);
+        if second_takes == 0 {
+            assert!(matches!(verdict, Ok(Verdict::Contradicted { .. })), "{verdict:?}");
+        } else {
+            assert!(matches!(verdict, Err(PaymentError::Unavailable { .. })), "{verdict:?}");
+            assert_eq!(started.elapsed(), Duration::from_secs(30));
+        }
+    }
+}
+
+/// "Not known" by one number must not hide that the other one could not be asked by: the payment may be charged.
+#[tokio::test(start_paused = true)]
+async fn of_two_failures_the_one_that_proves_less_is_told() {
+    let unknown = r#"{"code":"404","message":"no such order"}"#;
+    let payment = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
+    let settings = |config: &mut GatewayConfig| config.query_retries = 0;
+    for (first, second, kind) in [
+        ((404, unknown), (503, "{}"), "Unavailable"),
+        ((404, unknown), (404, unknown), "Refused"),
+        ((200, "<html>"), (404, unknown), "Unexpected"),
+    ] {
+        let (gateway, memory) = Scripted::gateway_with(settings, move |n| {
+            let (status, body) = if n == 0 { first } else { second };
+            after(0, status, body)
+        });
+        assert_eq!(gateway.check(&payment).await.unwrap_err().kind(), kind);
+        assert_eq!(memory.seen().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payment_without_a_number_is_not_asked_about() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::status("CHARGE"));
+    let form = PaymentRef::pay_form(Decimal::ONE_HUNDRED);
+    assert!(matches!(gateway.check(&form).await, Err(PaymentError::Invalid { .. })));
+    assert!(memory.seen().is_empty());
+}

@@ -1,0 +1,196 @@
+//! The verdict on a payment: the gateway's own report, compared with what was asked for. It is made here and nowhere
+//! else, however a payment is asked about.
+
+use rust_decimal::Decimal;
+
+use crate::{
+    config::dialect::{Dialect, QrAmountUnit},
+    reply::reader::Told,
+    values::{
+        currency::same_currency,
+        money::TYIYN_IN_A_SOM,
+        payment_ref::{PaymentKind, PaymentRef},
+        status::{PaymentStatus, StatusReport},
+    },
+};
+
+/// What the gateway says about a payment, compared with what was asked for. **Only [`Charged`](Self::Charged) is a
+/// reason to ship.**
+///
+/// It is the same, made in the same place, whether a payment is asked about once ([`Gateway::check`](crate::Gateway::check)),
+/// until it ends ([`Gateway::watch`](crate::Gateway::watch)), or because of a callback or a return
+/// ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
+/// [`Gateway::verify_return`](crate::Gateway::verify_return)).
+///
+/// ```
+/// use kassa::Verdict;
+///
+/// fn next(verdict: &Verdict) -> &'static str {
+///     match verdict {
+///         Verdict::Charged { .. } => "ship",
+///         Verdict::Rejected { .. } => "tell the payer",
+///         Verdict::Open { .. } => "watch it",
+///         _ => "let a person look",
+///     }
+/// }
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report
+    /// to this payment: its number, or, where the number was only claimed, the amount.
+    ///
+    /// **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and
+    /// accept it for no other order (replay).
+    Charged {
+        /// The payment, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// The gateway's own report.
+        report: StatusReport,
+        /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
+        compared: Vec<String>,
+    },
+    /// The payment ended without the money being taken.
+    Rejected {
+        /// The gateway's own report.
+        report: StatusReport,
+    },
+    /// The gateway says that the payment is still open. Watch it.
+    Open {
+        /// The payment to watch, with the number by which it was found.
+        payment: Box<PaymentRef>,
+        /// The gateway's own report.
+        report: StatusReport,
+    },
+    /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act
+    /// on it; let a person look.
+    Contradicted {
+        /// The fields that differ, as the interface spells them.
+        fields: Vec<String>,
+        /// The gateway's own report, where it was asked.
+        report: Option<StatusReport>,
+    },
+    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
+    Unverifiable {
+        /// What is missing.
+        why: String,
+        /// The gateway's own report, where it was asked.
+        report: Option<StatusReport>,
+    },
+}
+
+impl Verdict {
+    /// True where the money was taken, and nothing contradicts what was asked for.
+    pub fn is_charged(&self) -> bool {
+        matches!(self, Self::Charged { .. })
+    }
+
+    /// The gateway's own report, where it was asked.
+    pub fn report(&self) -> Option<&StatusReport> {
+        match self {
+            Self::Charged { report, .. } | Self::Rejected { report } | Self::Open { report, .. } => Some(report),
+            Self::Contradicted { report, .. } | Self::Unverifiable { report, .. } => report.as_ref(),
+        }
+    }
+
+    pub(crate) fn contradicted(fields: Vec<&str>, report: Option<StatusReport>) -> Self {
+        Self::Contradicted { fields: fields.into_iter().map(str::to_owned).collect(), report }
+    }
+}
+
+/// The verdict on a report about a payment.
+pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verdict {
+    let compared = Compared::with(payment, &told, dialect);
+    let report = told.report;
+    if !compared.differing.is_empty() {
+        return Verdict::contradicted(compared.differing, Some(report));
+    }
+    match report.status {
+        PaymentStatus::Rejected => Verdict::Rejected { report },
+        PaymentStatus::Other(_) => Verdict::Open { payment: payment.clone().into(), report },
+        PaymentStatus::Charged => match untied(payment, &compared, dialect) {
+            Some(why) => Verdict::Unverifiable { why: why.to_owned(), report: Some(report) },
+            None => {
+                let compared = compared.agreeing.into_iter().map(str::to_owned).collect();
+                Verdict::Charged { payment: payment.clone().into(), report, compared }
+            }
+        },
+    }
+}
+
+/// Why nothing of the merchant's own ties a charged report to the payment. Where its number is the sender's choice, only
+/// an amount in the gateway's report can: the callback's amount is the sender's claim, too.
+fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
+    if !payment.has_only_a_claimed_number() {
+        return None;
+    }
+    if payment.amount.is_none() {
+        return Some("the payment's number is only claimed, and the amount that was asked for is not known");
+    }
+    if !compared.agreeing.contains(&"amount") {
+        return Some("the payment's number is only claimed, and the gateway's report has no amount to compare");
+    }
+    // In an unknown unit, a code of 390 tyiyn that somebody paid for something else would pay for 390 som.
+    (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none()).then_some(
+        "the payment's transaction is only claimed, and the unit of the gateway's amounts is not known: \
+         set qr_amount_unit in the dialect",
+    )
+}
+
+/// The fields of a report that were there, by whether they are as asked for. One that is absent contradicts nothing.
+#[derive(Default)]
+struct Compared {
+    agreeing: Vec<&'static str>,
+    differing: Vec<&'static str>,
+}
+
+impl Compared {
+    fn with(payment: &PaymentRef, told: &Told, dialect: &Dialect) -> Self {
+        let report = &told.report;
+        let mut compared = Self::default();
+        let number = report.order_number.as_deref();
+        compared.note("orderNumber", number.and_then(|number| payment.is_called(number)));
+        // While a payment is open, its amount may not be settled yet, and nothing is decided by it.
+        if report.status.is_final() {
+            compared.note("amount", amount_agrees(payment, told, dialect));
+            let currencies = payment.currency.as_deref().zip(report.currency.as_deref());
+            compared.note("currency", currencies.map(|(asked, told)| same_currency(asked, told)));
+        }
+        compared
+    }
+
+    fn note(&mut self, field: &'static str, agrees: Option<bool>) {
+        match agrees {
+            Some(true) => self.agreeing.push(field),
+            Some(false) => self.differing.push(field),
+            None => {}
+        }
+    }
+}
+
+fn amount_agrees(payment: &PaymentRef, told: &Told, dialect: &Dialect) -> Option<bool> {
+    let asked_for = payment.amount?;
+    match told.report.amount {
+        Some(amount) => Some(is_amount_of(payment, asked_for, amount, dialect)),
+        // What could not be read exactly must not pass as absent.
+        None => told.has_unreadable_amount.then_some(false),
+    }
+}
+
+/// Whether a reported amount is the one that was asked for, in som. The unit of QR amounts is not shown
+/// (`docs/interface.md#what-is-not-shown`): unless the dialect names it, som and tyiyn both count.
+pub(crate) fn is_amount_of(payment: &PaymentRef, asked_for: Decimal, reported: Decimal, dialect: &Dialect) -> bool {
+    let in_tyiyn = asked_for.checked_mul(TYIYN_IN_A_SOM) == Some(reported);
+    if payment.kind != PaymentKind::Qr {
+        return reported == asked_for;
+    }
+    match dialect.qr_amount_unit() {
+        Some(QrAmountUnit::Som) => reported == asked_for,
+        Some(QrAmountUnit::Tyiyn) => in_tyiyn,
+        None => reported == asked_for || in_tyiyn,
+    }
+}
+
+#[cfg(test)]
+mod tests;

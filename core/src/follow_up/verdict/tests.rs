@@ -1,0 +1,92 @@
+//! What a report is worth, by what was asked for.
+
+use super::*;
+use crate::Provider;
+
+fn decimal(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+fn told(number: Option<&str>, amount: Option<&str>, currency: Option<&str>) -> Told {
+    let report = StatusReport {
+        status: PaymentStatus::Charged,
+        code: None,
+        reason: None,
+        order_number: number.map(str::to_owned),
+        amount: amount.map(decimal),
+        currency: currency.map(str::to_owned),
+        raw: "{}".to_owned(),
+    };
+    Told { report, has_unreadable_amount: false }
+}
+
+fn shown(payment: &PaymentRef, told: Told, dialect: &str) -> String {
+    match judge(payment, told, &Dialect::from_json(dialect).unwrap()) {
+        Verdict::Charged { compared, .. } => format!("charged by {}", compared.join(" ")),
+        Verdict::Contradicted { fields, .. } => format!("not {}", fields.join(" ")),
+        Verdict::Unverifiable { why, .. } => format!("unverifiable: {why}"),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_own_number_ties_and_what_is_told_must_agree() {
+    let card = PaymentRef::card("order-1", decimal("100.10"), "KGS");
+    for (told, verdict) in [
+        (told(None, None, None), "charged by "),
+        (told(Some("order-1"), Some("100.1"), Some("kgs")), "charged by orderNumber amount currency"),
+        (told(None, Some("100.10"), Some("417")), "charged by amount currency"),
+        (told(Some("gw-1"), None, None), "not orderNumber"),
+        (told(None, Some("10010"), None), "not amount"),
+        (told(None, Some("0"), None), "not amount"),
+        (told(None, None, Some("840")), "not currency"),
+        (told(Some("order-2"), Some("1"), Some("USD")), "not orderNumber amount currency"),
+    ] {
+        assert_eq!(shown(&card, told, "{}"), verdict);
+    }
+    let numbered = card.clone().with_gateway_number("gw-1");
+    assert_eq!(shown(&numbered, told(Some("gw-1"), None, None), "{}"), "charged by orderNumber");
+    let unreadable = Told { has_unreadable_amount: true, ..told(None, None, None) };
+    assert_eq!(shown(&card, unreadable, "{}"), "not amount");
+}
+
+#[test]
+fn a_claimed_number_is_tied_by_the_reported_amount_alone() {
+    let form = PaymentRef::pay_form(decimal("390")).with_claimed_number("form-1", Some(Provider::MBank));
+    assert_eq!(shown(&form, told(Some("form-1"), Some("390"), None), "{}"), "charged by orderNumber amount");
+    assert!(shown(&form, told(Some("form-1"), None, Some("KGS")), "{}").starts_with("unverifiable"));
+    // Stored since, or written by hand: that a number was kept makes it nobody's own.
+    let kept = PaymentRef { is_claimed: false, ..form.clone() };
+    assert!(shown(&kept, told(Some("form-1"), None, None), "{}").starts_with("unverifiable"));
+    let card = PaymentRef::card("order-1", decimal("390"), "KGS").with_claimed_number("x", Some(Provider::Cards));
+    assert!(shown(&card, told(Some("x"), None, None), "{}").starts_with("unverifiable"));
+    let of_no_amount = PaymentRef { amount: None, ..form };
+    assert!(shown(&of_no_amount, told(None, Some("390"), None), "{}").starts_with("unverifiable"));
+}
+
+#[test]
+fn a_qr_amount_is_that_in_som_or_in_tyiyn_unless_the_unit_is_known() {
+    let own = PaymentRef::qr(Some(39_000)).with_transaction_id("tx-1");
+    let (som, tyiyn) = (r#"{"qr_amount_unit":"som"}"#, r#"{"qr_amount_unit":"tyiyn"}"#);
+    for (amount, dialect, verdict) in [
+        ("390", "{}", "charged by amount"),
+        ("39000", "{}", "charged by amount"),
+        ("390.00", som, "charged by amount"),
+        ("39000", tyiyn, "charged by amount"),
+        ("3900", "{}", "not amount"),
+        ("3.90", "{}", "not amount"),
+        ("39000", som, "not amount"),
+        ("390", tyiyn, "not amount"),
+    ] {
+        assert_eq!(shown(&own, told(None, Some(amount), None), dialect), verdict, "{amount} {dialect}");
+    }
+    // The gateway's order number of a QR payment is not shown anywhere, so any is as good.
+    assert_eq!(shown(&own, told(Some("q-9"), Some("390"), None), "{}"), "charged by amount");
+    let open_amount = PaymentRef::qr(None).with_transaction_id("tx-1");
+    assert_eq!(shown(&open_amount, told(None, Some("7"), None), "{}"), "charged by ");
+    // Somebody's code of 390 tyiyn must not pay for 390 som.
+    let claimed = PaymentRef { is_claimed: true, ..own };
+    assert!(shown(&claimed, told(None, Some("390"), None), "{}").starts_with("unverifiable"));
+    assert_eq!(shown(&claimed, told(None, Some("390"), None), tyiyn), "not amount");
+    assert_eq!(shown(&claimed, told(None, Some("39000"), None), tyiyn), "charged by amount");
+}
