@@ -146,7 +146,7 @@ async fn run_everything() {
             let text = op.run(&gateway).await.unwrap_or_else(|error| shown(&error));
             assert_clean(&text, &format!("{op:?} with {status} and code {code}"));
         }
-        let watch = gateway.watch(PaymentRef::card("order-1"), PollPolicy::default()).unwrap();
+        let watch = gateway.watch(PaymentRef::card("order-1", 1.into(), "KGS"), PollPolicy::default()).unwrap();
         let report = tokio::time::timeout(Duration::from_secs(20), watch.next()).await.unwrap();
         assert_clean(&format!("{report:?} {watch:?}"), "a watch");
     }

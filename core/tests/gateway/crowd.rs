@@ -6,8 +6,7 @@ use std::{alloc::System, collections::HashMap, time::Duration};
 use cap::Cap;
 use futures_util::future::join_all;
 use kassa::{
-    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PaymentError, PaymentRef, PollPolicy,
-    WatchOutcome,
+    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PaymentError, PaymentRef, PollPolicy, Verdict,
 };
 use kassa_sandbox::{DecisionError, Fault, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
 
@@ -174,13 +173,13 @@ async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (Payment
 
 /// A payer who got a password types it in, even where the merchant's create call got no answer.
 async fn by_phone(gateway: &Gateway, order_number: String, phone: &str, otp: &str) -> (PaymentRef, Sent) {
-    let payment = MbankPayment { order_number: order_number.clone(), phone: phone.into(), ..support::mbank_payment() };
+    let payment = MbankPayment { order_number, phone: phone.into(), ..support::mbank_payment() };
     let reference = payment.payment_ref();
     let sent = Sent::by_creating(&gateway.create_mbank_payment(payment).await);
     if matches!(sent, Sent::NotCreated) {
         return (reference, sent);
     }
-    match gateway.confirm_mbank_payment(&order_number, otp, None).await {
+    match gateway.confirm_mbank_payment(&reference, otp).await {
         Ok(_) => (reference, Sent::Accepted),
         // Whether the payment exists is no more certain than before; where it does, it stays open: its payer went away.
         Err(_) => (reference, sent),
@@ -202,8 +201,8 @@ async fn follow(
         let deadline = Duration::from_secs(if exists { 60 } else { 2 });
         let policy = PollPolicy { interval: Duration::from_millis(200), deadline };
         match gateway.watch(reference.clone(), policy).unwrap().outcome().await {
-            Ok(WatchOutcome::Charged { .. }) => return End::Charged,
-            Ok(WatchOutcome::Rejected { .. }) => return End::Rejected,
+            Ok(Some(Verdict::Charged { .. })) => return End::Charged,
+            Ok(Some(Verdict::Rejected { .. })) => return End::Rejected,
             Err(PaymentError::DeadlineExpired { .. }) => match sandbox.payment(&order(number)) {
                 None if missing == MayBeMissing::Yes => return End::NeverMade,
                 None => panic!("{} was said to exist", order(number)),

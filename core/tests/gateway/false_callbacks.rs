@@ -7,10 +7,7 @@ use std::{
 };
 
 use futures_util::future::join;
-use kassa::{
-    Callback, CallbackVerdict, Card, CardPayment, Credentials, ExpectedPayment, Gateway, GatewayConfig, PaymentRef,
-    PaymentStatus,
-};
+use kassa::{Callback, Card, CardPayment, Credentials, Gateway, GatewayConfig, PaymentRef, PaymentStatus, Verdict};
 use kassa_sandbox::{Fault, Sandbox, SandboxOptions};
 
 use crate::support::{self, Server, reply};
@@ -38,8 +35,8 @@ impl Shop {
     }
 
     /// What a merchant does with a callback that came to the address of an order.
-    async fn judge(&self, callback: &Callback, order: &str) -> CallbackVerdict {
-        self.gateway.verify_callback(callback, Some(expected(order))).await.unwrap()
+    async fn judge(&self, callback: &Callback, order: &str) -> Verdict {
+        self.gateway.verify_callback(callback, &stored(order)).await.unwrap()
     }
 
     /// This many callbacks, out of those that the sandbox tried to send although nobody listens.
@@ -65,8 +62,8 @@ fn card_payment(order: &str, pan: &str) -> CardPayment {
     }
 }
 
-fn expected(order: &str) -> ExpectedPayment {
-    ExpectedPayment { payment: PaymentRef::card(order), amount: PRICE.parse().unwrap(), currency: "KGS".into() }
+fn stored(order: &str) -> PaymentRef {
+    PaymentRef::card(order, PRICE.parse().unwrap(), "KGS")
 }
 
 fn callback(order: &str, amount: &str, status: &str) -> Callback {
@@ -77,9 +74,9 @@ fn callback(order: &str, amount: &str, status: &str) -> Callback {
     Callback::parse(&text).unwrap()
 }
 
-fn contradicted(verdict: &CallbackVerdict) -> Vec<&str> {
+fn contradicted(verdict: &Verdict) -> Vec<&str> {
     match verdict {
-        CallbackVerdict::Contradicted { fields, .. } => fields.iter().map(String::as_str).collect(),
+        Verdict::Contradicted { fields, .. } => fields.iter().map(String::as_str).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -104,7 +101,7 @@ async fn a_forged_status_is_contradicted_or_still_pending() {
     let shop = Shop::open();
     shop.pay("open", WITH_3DS).await;
     let verdict = shop.judge(&callback("open", PRICE, "CHARGE"), "open").await;
-    assert!(matches!(verdict, CallbackVerdict::Pending { .. }), "keep watching: {verdict:?}");
+    assert!(matches!(verdict, Verdict::Open { .. }), "keep watching: {verdict:?}");
     shop.pay("declined", DECLINED_AT_ONCE).await;
     assert_eq!(contradicted(&shop.judge(&callback("declined", PRICE, "CHARGE"), "declined").await), ["status"]);
     shop.pay("paid", CHARGED_AT_ONCE).await;
@@ -121,7 +118,7 @@ async fn a_callback_about_a_foreign_order_pays_for_nothing() {
     assert_eq!(about_the_foreign_one.order_number, "foreign");
     assert_eq!(contradicted(&shop.judge(about_the_foreign_one, "mine").await), ["orderNumber"]);
     // An order that nobody ever made proves nothing.
-    let error = shop.gateway.verify_callback(&callback("nobody-s", PRICE, "CHARGE"), Some(expected("nobody-s"))).await;
+    let error = shop.gateway.verify_callback(&callback("nobody-s", PRICE, "CHARGE"), &stored("nobody-s")).await;
     assert_eq!(error.unwrap_err().kind(), "Refused");
 }
 
@@ -159,7 +156,7 @@ async fn a_callback_before_the_create_call_returned_is_answered_by_the_gateway()
     let being_called_back = async {
         arrival.await.unwrap();
         let early = callback("order-1", PRICE, "CHARGE");
-        let verdict = gateway.verify_callback(&early, Some(expected("order-1"))).await.unwrap();
+        let verdict = gateway.verify_callback(&early, &stored("order-1")).await.unwrap();
         release.send(()).unwrap();
         verdict
     };
@@ -180,8 +177,8 @@ async fn of_two_callbacks_that_contradict_each_other_the_gateway_decides() {
         for callback in [right, wrong, right, wrong] {
             let verdict = shop.judge(callback, "order-1").await;
             if callback.status == right.status {
-                assert!(matches!(verdict, CallbackVerdict::Confirmed { .. }), "{verdict:?}");
-                assert_eq!(verdict.is_charged(), is_charged);
+                assert_eq!(verdict.is_charged(), is_charged, "{verdict:?}");
+                assert_eq!(matches!(verdict, Verdict::Rejected { .. }), !is_charged, "{verdict:?}");
             } else {
                 assert_eq!(contradicted(&verdict), ["status"]);
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef};
 
-use crate::support::{Answer, Op, Server, reply, reply_bytes, reply_with};
+use crate::support::{self, Answer, Op, Server, reply, reply_bytes, reply_with};
 
 const ENVELOPE: &str = r#"{"code":"05","message":"No","data":null}"#;
 
@@ -196,7 +196,7 @@ async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, se
     assert_eq!(server.received().len(), sent, "{name}, {op:?}: how often it was sent");
     assert_eq!(error.payment_may_exist(), variant == UNKNOWN, "{name}, {op:?}");
     if let PaymentError::OutcomeUnknown { payment, .. } = &error {
-        let order = if op == Op::CardPayment { PaymentRef::card("order-1") } else { PaymentRef::mbank("order-2") };
+        let order = if op == Op::CardPayment { card_ref() } else { PaymentRef::mbank("order-2", 250) };
         assert_eq!(**payment, order, "{name}, {op:?}");
     }
 }
@@ -364,7 +364,7 @@ async fn an_unknown_outcome_keeps_the_gateways_number_where_a_reply_had_it() {
     let server = Server::replying(200, body);
     let error = Op::CardPayment.run(&server.gateway()).await.unwrap_err();
     let PaymentError::OutcomeUnknown { payment, code, .. } = error else { panic!("{error}") };
-    assert_eq!(*payment, PaymentRef::card("order-1").with_gateway_number("gw-9"));
+    assert_eq!(*payment, card_ref().with_gateway_number("gw-9"));
     assert_eq!(code.as_deref(), Some("999"));
 }
 
@@ -477,7 +477,7 @@ async fn no_error_loses_its_reply() {
 #[test]
 fn each_error_says_what_happened_and_what_to_do() {
     let unknown = PaymentError::OutcomeUnknown {
-        payment: PaymentRef::card("order-1").into(),
+        payment: card_ref().into(),
         http_status: Some(500),
         code: Some("96".into()),
         reason: None,
@@ -486,10 +486,14 @@ fn each_error_says_what_happened_and_what_to_do() {
     };
     assert_eq!(
         unknown.to_string(),
-        "The outcome of kassa1:kind=card&order=order-1&provider=Cards is unknown, it may have happened: HTTP 500 does \
+        "The outcome of kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS is unknown, it may have happened: HTTP 500 does \
          not tell whether the payment was made, code 96. Watch it; never send it again."
     );
     let refused =
         PaymentError::Refused { http_status: 400, code: Some("05".into()), reason: Some("No".into()), body: "".into() };
     assert_eq!(refused.describe(), r#"The gateway refused, nothing happened (HTTP 400, code 05, "No")."#);
+}
+
+fn card_ref() -> PaymentRef {
+    support::card_payment().payment_ref()
 }

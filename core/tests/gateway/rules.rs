@@ -4,8 +4,8 @@
 use std::{collections::HashSet, thread};
 
 use kassa::{
-    AdviceTopic, Card, CardPayment, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, Provider,
-    QrPayment, Rule, Violation, new_order_number,
+    AdviceTopic, Card, CardPayment, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, PaymentRef,
+    Provider, QrPayment, Rule, Violation, new_order_number,
 };
 
 use crate::support::{CVC, PAN, Server, card_payment, mbank_payment, pay_form, qr_payment};
@@ -456,7 +456,7 @@ async fn mbank_payment_rules() {
 #[tokio::test]
 async fn mbank_confirm_rules() {
     let confirm = async |gateway: Gateway, (order, otp): Pair| {
-        gateway.confirm_mbank_payment(&order, &otp.unwrap_or_default(), None).await.err()
+        gateway.confirm_mbank_payment(&PaymentRef::mbank(order, 250), &otp.unwrap_or_default()).await.err()
     };
     let fields = [text("orderNumber", first), text("otp", second)];
     Bench::new().run(|| ("order-2".into(), Some("918273".into())), confirm, &fields).await;
@@ -466,17 +466,24 @@ async fn mbank_confirm_rules() {
 #[tokio::test]
 async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
     let confirm = async |gateway: Gateway, (order, identifier): Pair| {
-        gateway.confirm_mbank_payment(&order, "918273", identifier).await.err()
+        let payment = PaymentRef { confirm_identifier: identifier, ..PaymentRef::mbank(order, 250) };
+        gateway.confirm_mbank_payment(&payment, "918273").await.err()
     };
     let valid = || ("order-2".to_owned(), None);
-    let refused = field("identifier", second, [], [("id-7", (Rule::OneOf, None))]);
+    let refused = field("confirmIdentifier", second, [], [(r#""id-7""#, (Rule::OneOf, None))]);
     Bench::new().run(valid, confirm, &[refused]).await;
 
     let named = Bench::with(|config| {
         let dialect = r#"{"mbank_identifier": {"pointers": ["/id"], "confirm_field": "paymentId"}}"#;
         config.dialect = Dialect::from_json(dialect).unwrap().into();
     });
-    named.run(valid, confirm, &[field("identifier", second, ["id-7"], [])]).await;
+    named
+        .run(
+            valid,
+            confirm,
+            &[field("confirmIdentifier", second, [r#""id-7""#, "17"], [("id-7", (Rule::Format, None))])],
+        )
+        .await;
 }
 
 #[tokio::test]
@@ -587,6 +594,7 @@ async fn all_violations_come_in_one_error() {
     };
     let qr = QrPayment { sum_tyiyn: Some(0), requisite: None, callback_url: Some(bad_url.into()) };
     let provider = Provider::Other("hostile-value".into());
+    let unconfirmable = PaymentRef { confirm_identifier: Some("hostile-value".into()), ..PaymentRef::mbank("", 0) };
     let cases = [
         ("card payment", pay_by_card(gateway.clone(), card).await, &card_violations[..]),
         (
@@ -602,8 +610,8 @@ async fn all_violations_come_in_one_error() {
         ),
         (
             "mbank confirm",
-            gateway.confirm_mbank_payment("", " ", Some("hostile-value".into())).await.err(),
-            &[("orderNumber", REQUIRED), ("otp", REQUIRED), ("identifier", (Rule::OneOf, None))],
+            gateway.confirm_mbank_payment(&unconfirmable, " ").await.err(),
+            &[("orderNumber", REQUIRED), ("otp", REQUIRED), ("confirmIdentifier", (Rule::OneOf, None))],
         ),
         (
             "pay-form",

@@ -14,9 +14,7 @@ use std::{
 };
 
 use futures_util::future::{join, join_all, poll_immediate};
-use kassa::{
-    BlockingGateway, Callback, ExpectedPayment, Gateway, GatewayConfig, PaymentError, PaymentKind, PaymentRef, Proxy,
-};
+use kassa::{BlockingGateway, Callback, Gateway, GatewayConfig, PaymentError, PaymentRef, Proxy};
 
 use crate::{
     alone,
@@ -107,12 +105,8 @@ async fn one_deadline_covers_everything() {
     });
     let verified = gateways.iter().map(async |gateway| {
         let started = Instant::now();
-        let expected = ExpectedPayment {
-            payment: PaymentRef::unnumbered(PaymentKind::PayForm),
-            amount: 1.into(),
-            currency: "KGS".into(),
-        };
-        let error = gateway.verify_callback(&pay_form_callback(), Some(expected)).await.unwrap_err();
+        let payment = PaymentRef::pay_form(1.into());
+        let error = gateway.verify_callback(&pay_form_callback(), &payment).await.unwrap_err();
         (error, started.elapsed())
     });
     let whole_reply = Duration::from_secs(reply.len() as u64 - end_of_head as u64);

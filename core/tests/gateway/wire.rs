@@ -1,8 +1,8 @@
 //! Wire format: the exact bytes of each request, written by hand from `docs/interface.md`.
 
 use kassa::{
-    Card, Credentials, Decimal, Dialect, Gateway, GatewayConfig, MbankPayment, PaymentError, Provider, QrPayment,
-    StatusQueryForm,
+    Card, Credentials, Decimal, Dialect, Gateway, GatewayConfig, MbankPayment, PaymentError, PaymentRef, Provider,
+    QrPayment, StatusQueryForm,
 };
 
 use crate::support::{self, CVC, OTP, Op, Received, Server, card_payment, mbank_payment, pay_form, qr_payment};
@@ -123,7 +123,7 @@ async fn lines_and_bodies_are_those_of_the_interface() {
             ),
         ),
         (
-            sent(async |gateway| gateway.confirm_mbank_payment("order-2", OTP, None).await).await,
+            sent(async |gateway| gateway.confirm_mbank_payment(&PaymentRef::mbank("order-2", 250), OTP).await).await,
             "POST /api/v1.1.0/mbank/confirm HTTP/1.1",
             r#"{"orderNumber":"order-2","otp":"918273"}"#,
         ),
@@ -352,7 +352,7 @@ async fn hostile_values_stay_one_json_string() {
             ),
             (
                 Op::MbankConfirm,
-                sent(async |gateway| gateway.confirm_mbank_payment(value, value, None).await).await,
+                sent(async |gateway| gateway.confirm_mbank_payment(&PaymentRef::mbank(value, 250), value).await).await,
                 format!(r#"{{"orderNumber":{json},"otp":{json}}}"#),
             ),
             (
@@ -436,15 +436,17 @@ async fn whole_amounts_are_sent_as_integers() {
 #[tokio::test]
 async fn a_confirmation_carries_the_identifier_that_the_dialect_names() {
     for (field, identifier, body) in [
-        ("paymentId", Some("id-7"), r#"{"orderNumber":"order-2","otp":"918273","paymentId":"id-7"}"#),
+        ("paymentId", Some(r#""id-7""#), r#"{"orderNumber":"order-2","otp":"918273","paymentId":"id-7"}"#),
         ("paymentId", None, r#"{"orderNumber":"order-2","otp":"918273"}"#),
-        ("id", Some("7\",\"otp\":\"1"), r#"{"orderNumber":"order-2","otp":"918273","id":"7\",\"otp\":\"1"}"#),
+        ("paymentId", Some("7100"), r#"{"orderNumber":"order-2","otp":"918273","paymentId":7100}"#),
+        ("id", Some(r#""7\",\"otp\":\"1""#), r#"{"orderNumber":"order-2","otp":"918273","id":"7\",\"otp\":\"1"}"#),
     ] {
         let dialect = format!(r#"{{"mbank_identifier":{{"pointers":["/data/id"],"confirm_field":"{field}"}}}}"#);
         let dialect = Dialect::from_json(&dialect).unwrap();
         let configure = |config: &mut GatewayConfig| config.dialect = dialect.into();
-        let call =
-            async |gateway: Gateway| gateway.confirm_mbank_payment("order-2", OTP, identifier.map(Into::into)).await;
+        let payment =
+            PaymentRef { confirm_identifier: identifier.map(Into::into), ..PaymentRef::mbank("order-2", 250) };
+        let call = async |gateway: Gateway| gateway.confirm_mbank_payment(&payment, OTP).await;
         assert_eq!(sent_with(configure, call).await.body, body);
     }
 }

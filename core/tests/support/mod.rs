@@ -267,7 +267,7 @@ impl Op {
         match self {
             Self::CardPayment => gateway.create_card_payment(card_payment()).await.map(shown),
             Self::MbankPayment => gateway.create_mbank_payment(mbank_payment()).await.map(shown),
-            Self::MbankConfirm => gateway.confirm_mbank_payment("order-2", OTP, None).await.map(shown),
+            Self::MbankConfirm => gateway.confirm_mbank_payment(&mbank_payment().payment_ref(), OTP).await.map(shown),
             Self::PayForm => gateway.create_pay_form(pay_form()).await.map(shown),
             Self::QrImage => gateway.create_qr_image(qr_payment()).await.map(shown),
             Self::QrData => gateway.create_qr_data(qr_payment()).await.map(shown),

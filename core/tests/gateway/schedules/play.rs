@@ -12,7 +12,7 @@ use fastrand::Rng;
 use futures_util::future::try_join_all;
 use kassa::{
     _internals::schedules::merchant::{Broken, PRICE, key_of},
-    Callback, ExpectedPayment, Gateway, PaymentError, PaymentKind, PaymentRef, PollPolicy, StatusReport, WatchOutcome,
+    Callback, Gateway, PaymentError, PaymentKind, PaymentRef, PollPolicy, StatusReport, Verdict,
 };
 use kassa_sandbox::{EndpointName, Fault, FaultName, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
 use tokio::runtime::Builder;
@@ -182,10 +182,10 @@ async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> R
     let outcome = watch.outcome().await;
     let exists = sandbox.payment(&key).map(|payment| payment.status);
     match (&outcome, exists) {
-        (Ok(WatchOutcome::Charged { report }), Some(PaymentStatus::Charged)) if is_of(report, &key, payment) => {
+        (Ok(Some(Verdict::Charged { report, .. })), Some(PaymentStatus::Charged)) if is_of(report, &key, payment) => {
             Ok(None)
         }
-        (Ok(WatchOutcome::Rejected { .. }), Some(PaymentStatus::Rejected))
+        (Ok(Some(Verdict::Rejected { .. })), Some(PaymentStatus::Rejected))
         | (Err(PaymentError::DeadlineExpired { .. }), None) => Ok(None),
         (Err(PaymentError::DeadlineExpired { .. }), Some(_)) if !has_end => Ok(Some(payment.clone())),
         _ => Err(format!("{key} is {exists:?}, and its watch ended in {outcome:?}")),
@@ -204,22 +204,16 @@ async fn believe_no_lie(sandbox: &Sandbox, gateway: &Gateway, body: &str) -> Res
     let callback = Callback::parse(body).map_err(|error| format!("the callback is not read: {error}: {body}"))?;
     let number = &callback.order_number;
     let Some(payment) = sandbox.payment(number) else { return Err(format!("a callback of nothing: {body}")) };
-    let expected = (payment.transaction_id.is_none()).then(|| ExpectedPayment {
-        payment: match payment.kind {
-            kassa_sandbox::PaymentKind::Card => PaymentRef::card(number),
-            kassa_sandbox::PaymentKind::Mbank => PaymentRef::mbank(number),
-            _ => PaymentRef::unnumbered(PaymentKind::PayForm),
-        },
-        amount: PRICE.into(),
-        currency: "KGS".into(),
-    });
-    let is_true = payment.is_charged() && payment.amount == Some(callback.amount);
-    let verdict = gateway.verify_callback(&callback, expected.clone()).await;
-    let believed = verdict.as_ref().is_ok_and(|verdict| verdict.is_charged());
-    let right = if expected.is_some() && callback.status == kassa::PaymentStatus::Charged {
-        believed == is_true
-    } else {
-        is_true || !believed
+    let stored = match (payment.kind, &payment.transaction_id) {
+        (kassa_sandbox::PaymentKind::Card, _) => PaymentRef::card(number, PRICE.into(), "KGS"),
+        (kassa_sandbox::PaymentKind::Mbank, _) => PaymentRef::mbank(number, PRICE.into()),
+        (_, Some(id)) => PaymentRef::qr(Some(i64::from(PRICE) * 100)).with_transaction_id(id),
+        (_, None) => PaymentRef::pay_form(PRICE.into()),
     };
+    let is_true = payment.is_charged() && payment.amount == Some(callback.amount);
+    let verdict = gateway.verify_callback(&callback, &stored).await;
+    let believed = verdict.as_ref().is_ok_and(|verdict| verdict.is_charged());
+    let right =
+        if callback.status == kassa::PaymentStatus::Charged { believed == is_true } else { is_true || !believed };
     if right { Ok(()) } else { Err(format!("{payment:?}: of the callback {body} it was said: {verdict:?}")) }
 }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use futures_util::future::join_all;
 use kassa::{
     _internals::schedules::merchant::{Broken, Call, End, Merchant, PRICE, Pace, Scene},
-    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PayFormCreated, PaymentRef,
+    Card, CardPayment, Credentials, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm, PayFormCreated, PaymentRef,
     PollPolicy, QrPayment,
 };
 use kassa_sandbox::{EndpointName, TEST_CARDS, TEST_PHONES};
@@ -21,6 +21,8 @@ const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";
 /// The gateway as a merchant sees it.
 pub fn open(url: &str, settings: impl FnOnce(&mut GatewayConfig)) -> Gateway {
     let mut config = GatewayConfig::new(url, Credentials::basic("kassa", "sandbox"));
+    let dialect = Dialect::from_json(include_str!("../../../../examples/sandbox-dialect.json"));
+    config.dialect = dialect.expect("the sandbox's dialect").into();
     settings(&mut config);
     Gateway::new(config).expect("a good configuration")
 }
