@@ -3,12 +3,12 @@ internal import KassaGenerated
 /// Everything needed to ask about a payment again, and no secret: an app stores it **before** it sends the payment, and can then
 /// find out what happened even after it was killed.
 ///
-/// It has a short text form, which is meant to be stored as it is: ``description`` writes it, ``parse(_:)`` reads it, and `Codable`
+/// It has a short text form, which is meant to be stored as it is: ``description`` writes it, ``init(_:)`` reads it, and `Codable`
 /// uses it.
 ///
 /// ```swift
 /// let stored = PaymentRef.card("order-1").description  // kassa1:kind=card&order=order-1&provider=Cards
-/// let payment = try PaymentRef.parse(stored)
+/// let payment = try PaymentRef(stored)
 /// ```
 ///
 /// ``Gateway/watch(_:policy:)`` asks by the gateway's number where it is known, by the merchant's number and the provider otherwise,
@@ -68,8 +68,8 @@ public struct PaymentRef: Hashable, Sendable {
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, with an unknown or doubled field, or without a
     ///   kind.
-    public static func parse(_ text: String) throws -> PaymentRef {
-        PaymentRef(try translated { try parsePaymentRef(text: checked(text, "paymentRef")) })
+    public init(_ text: String) throws {
+        self.init(try translated { try parsePaymentRef(text: checked(text, "paymentRef")) })
     }
 
     /// The same payment, with the gateway's own order number.
@@ -87,7 +87,7 @@ extension PaymentRef: CustomStringConvertible, Codable {
 
     /// Reads the stored text.
     public init(from decoder: any Decoder) throws {
-        self = try PaymentRef.parse(try decoder.singleValueContainer().decode(String.self))
+        try self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
     /// Writes the text to store.

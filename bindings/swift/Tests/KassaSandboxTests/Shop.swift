@@ -10,7 +10,7 @@ struct Shop {
     init(_ sandbox: Sandbox, dialect: Sandbox.DialectName = .shown) throws {
         var config = GatewayConfig(
             baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
-        config.dialect = try Dialect.fromJSON(dialect.json)
+        config.dialect = try Dialect(json: dialect.json)
         config.queryRetries = 0
         config.deadline = .seconds(60)
         gateway = try Gateway(config)

@@ -31,7 +31,7 @@ struct Entry: Codable, Sendable {
 
     func paymentRef() throws -> PaymentRef {
         do {
-            return try PaymentRef.parse(payment)
+            return try PaymentRef(payment)
         } catch {
             throw Failure.state("the state file holds \"\(payment)\", which is no PaymentRef")
         }
