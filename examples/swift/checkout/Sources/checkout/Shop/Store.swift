@@ -36,6 +36,14 @@ struct Entry: Codable, Sendable {
             throw Failure.state("the state file holds \"\(payment)\", which is no PaymentRef")
         }
     }
+
+    func expectedAmount() throws -> Decimal? {
+        do {
+            return try amount.map { try Decimal(exactly: $0) }
+        } catch {
+            throw Failure.state("the state file holds an amount that is no number")
+        }
+    }
 }
 
 /// The payments this program has begun, in a file: written before anything is sent, marked when it is over.
