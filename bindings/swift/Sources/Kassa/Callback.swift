@@ -6,7 +6,7 @@ internal import KassaGenerated
 ///
 /// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the gateway
 /// with ``Gateway/verifyCallback(_:expected:)`` before anything is shipped.
-public struct Callback: Hashable, Sendable, CustomStringConvertible {
+public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number of the payment.
     public var orderNumber: String
     /// The amount. **For QR payments the unit is not known** (som or tyiyn).
@@ -134,7 +134,7 @@ extension CallbackVerdict: CustomStringConvertible {
 }
 
 /// The payer's return from the gateway's pages. **It is a hint**: anybody can make one. The status decides.
-public struct ReturnRedirect: Hashable, Sendable, CustomStringConvertible {
+public struct ReturnRedirect: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number, from `OrderNumber`.
     public let orderNumber: String
     /// The status code, from `statusCode`; `200` on success. Any text is carried.

@@ -71,7 +71,7 @@ extension CardPayment {
 }
 
 /// The gateway accepted a card payment. **It is not paid yet**: follow ``nextStep``, then watch ``payment``.
-public struct CardPaymentCreated: Hashable, Sendable, CustomStringConvertible {
+public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What to ask about the payment with. Store it: it may know more than the one made before sending.
     public let payment: PaymentRef
     /// What comes next.
@@ -103,7 +103,7 @@ public struct CardPaymentCreated: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What comes after a card payment was accepted.
-public enum NextStep: Hashable, Sendable {
+public enum NextStep: Hashable, Sendable, Codable {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
     case openConfirmation(url: URL)
     /// Nothing to confirm. Ask for the status: only a status query settles a payment. `status` is the word that the create reply

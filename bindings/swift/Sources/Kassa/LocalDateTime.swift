@@ -45,6 +45,23 @@ extension LocalDateTime: LosslessStringConvertible, Comparable {
     private var inOrder: [Int] { [year, month, day, hour, minute, second, nanosecond] }
 }
 
+/// Serialization: its text, as ``description`` writes it.
+extension LocalDateTime: Codable {
+    /// Reads the text.
+    public init(from decoder: any Decoder) throws {
+        guard let moment = LocalDateTime(try decoder.singleValueContainer().decode(String.self)) else {
+            throw damaged(at: decoder.codingPath, "a date and time is a text, such as \"2026-11-20T09:05:07\"")
+        }
+        self = moment
+    }
+
+    /// Writes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
 extension LocalDateTime {
     init(_ core: KassaGenerated.LocalDateTime) {
         self.init(

@@ -38,7 +38,7 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A hosted page, ready for the payer.
-public struct PayFormCreated: Hashable, Sendable, CustomStringConvertible {
+public struct PayFormCreated: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The page to open in a new browser window. Always https, or loopback.
     public let payFormURL: URL
     /// The whole reply, with secrets masked.

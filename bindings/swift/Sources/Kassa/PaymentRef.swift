@@ -86,8 +86,15 @@ extension PaymentRef: CustomStringConvertible, Codable {
     public var description: String { core.asText() }
 
     /// Reads the stored text.
+    ///
+    /// - Throws: `DecodingError` where the text is damaged; its `underlyingError` is the ``PaymentError``.
     public init(from decoder: any Decoder) throws {
-        try self.init(try decoder.singleValueContainer().decode(String.self))
+        let text = try decoder.singleValueContainer().decode(String.self)
+        do {
+            try self.init(text)
+        } catch {
+            throw damaged(at: decoder.codingPath, error.localizedDescription, error)
+        }
     }
 
     /// Writes the text to store.
@@ -98,7 +105,7 @@ extension PaymentRef: CustomStringConvertible, Codable {
 }
 
 /// The kinds of payment.
-public enum PaymentKind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public enum PaymentKind: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// A card payment made with card data.
     case card
     /// A mobile-bank payment.
@@ -130,6 +137,20 @@ public enum Provider: Hashable, Sendable {
 
     /// Its name on the wire.
     public var name: String { core.asText() }
+}
+
+/// Serialization: its name on the wire, as one text.
+extension Provider: Codable {
+    /// Reads the name.
+    public init(from decoder: any Decoder) throws {
+        self.init(name: try checked(decoder.singleValueContainer().decode(String.self), "provider"))
+    }
+
+    /// Writes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
+    }
 }
 
 extension Provider: CustomStringConvertible {

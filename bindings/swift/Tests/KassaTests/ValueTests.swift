@@ -37,10 +37,6 @@ import Testing
         }
         #expect(references.map(\.canBeAskedAbout) == [true, true, false, true, false])
         #expect(references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards")
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Kassa.PaymentRef.self, from: Data("7".utf8)) }
-        #expect(throws: Kassa.PaymentError.self) {
-            try JSONDecoder().decode([Kassa.PaymentRef].self, from: Data(#"["kassa9:kind=card"]"#.utf8))
-        }
     }
 
     @Test func providersAndStatusesAreOpenSets() {
