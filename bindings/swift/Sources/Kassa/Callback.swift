@@ -6,7 +6,7 @@ internal import KassaGenerated
 ///
 /// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the gateway
 /// with ``Gateway/verifyCallback(_:expected:)`` before anything is shipped.
-public struct Callback: Hashable, Sendable, CustomStringConvertible {
+public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number of the payment.
     public var orderNumber: String
     /// The amount. **For QR payments the unit is not known** (som or tyiyn).
@@ -43,22 +43,22 @@ public struct Callback: Hashable, Sendable, CustomStringConvertible {
         self.raw = raw
     }
 
-    /// Reads the body of a callback. Fields that are not known are kept in ``raw``.
+    /// Reads the body of a callback (`docs/interface.md#callback-body`). Fields that are not known are kept in ``raw``.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` naming every field that is missing or cannot be read.
-    public static func parse(_ body: String) throws -> Callback {
-        Callback(try translated { try parseCallback(body: checked(body, "callback")) })
+    public init(_ body: String) throws {
+        self.init(try translated { try parseCallback(body: checked(body, "callback")) })
     }
 
     /// Reads the body of a callback from its bytes, which must be UTF-8.
     ///
     /// - Throws: As for a text.
-    public static func parse(_ body: Data) throws -> Callback {
+    public init(_ body: Data) throws {
         guard let text = String(data: body, encoding: .utf8) else {
             let violation = Violation(field: "callback", rule: .format, text: "callback is not UTF-8")
             throw PaymentError.invalid(violations: [violation])
         }
-        return try parse(text)
+        try self.init(text)
     }
 
     /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
@@ -134,7 +134,7 @@ extension CallbackVerdict: CustomStringConvertible {
 }
 
 /// The payer's return from the gateway's pages. **It is a hint**: anybody can make one. The status decides.
-public struct ReturnRedirect: Hashable, Sendable, CustomStringConvertible {
+public struct ReturnRedirect: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number, from `OrderNumber`.
     public let orderNumber: String
     /// The status code, from `statusCode`; `200` on success. Any text is carried.
@@ -150,15 +150,15 @@ public struct ReturnRedirect: Hashable, Sendable, CustomStringConvertible {
     /// merchant's.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the text is not an absolute URI, or names no order.
-    public static func parse(_ url: String) throws -> ReturnRedirect {
-        ReturnRedirect(try translated { try parseReturnRedirect(url: checked(url, "url")) })
+    public init(_ url: String) throws {
+        self.init(try translated { try parseReturnRedirect(url: checked(url, "url")) })
     }
 
     /// Reads the URL that the app was opened with.
     ///
     /// - Throws: As for a text.
-    public static func parse(_ url: URL) throws -> ReturnRedirect {
-        try parse(url.absoluteString)
+    public init(_ url: URL) throws {
+        try self.init(url.absoluteString)
     }
 
     /// All fields that are there.

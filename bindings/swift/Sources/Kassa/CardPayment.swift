@@ -4,7 +4,7 @@ internal import KassaGenerated
 
 /// A request for a card payment. Sending card data puts the merchant under PCI DSS; see ``Card``.
 ///
-/// Write amounts as texts or whole numbers: `Decimal(string: "100.10")!`. A literal with a fraction would pass through a float.
+/// The amount is a whole number, or `try Decimal(exactly: "100.10")`; see ``ExactAmount``.
 public struct CardPayment: Sendable {
     /// The merchant's unique number of the payment, best made of A-Z a-z 0-9 - _ only: ``newOrderNumber()``.
     public var orderNumber: String
@@ -12,7 +12,7 @@ public struct CardPayment: Sendable {
     public var description: String
     /// The amount in units of the currency, at least 1, with no more decimals than the currency has (ISO 4217): two for KGS. Sent
     /// digit for digit.
-    public var amount: Decimal
+    public let amount: Decimal
     /// The currency's three letters.
     public var currency: String
     /// The card.
@@ -30,12 +30,12 @@ public struct CardPayment: Sendable {
 
     /// A request. Nothing is checked here: sending it reports every violation at once.
     public init(
-        orderNumber: String, description: String, amount: Decimal, currency: String, card: Card, language: String,
+        orderNumber: String, description: String, amount: some ExactAmount, currency: String, card: Card, language: String,
         returnURL: String? = nil, callbackURL: String, ip: String, email: String? = nil
     ) {
         self.orderNumber = orderNumber
         self.description = description
-        self.amount = amount
+        self.amount = amount.exactAmount
         self.currency = currency
         self.card = card
         self.language = language
@@ -71,7 +71,7 @@ extension CardPayment {
 }
 
 /// The gateway accepted a card payment. **It is not paid yet**: follow ``nextStep``, then watch ``payment``.
-public struct CardPaymentCreated: Hashable, Sendable, CustomStringConvertible {
+public struct CardPaymentCreated: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What to ask about the payment with. Store it: it may know more than the one made before sending.
     public let payment: PaymentRef
     /// What comes next.
@@ -103,7 +103,7 @@ public struct CardPaymentCreated: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What comes after a card payment was accepted.
-public enum NextStep: Hashable, Sendable {
+public enum NextStep: Hashable, Sendable, Codable {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
     case openConfirmation(url: URL)
     /// Nothing to confirm. Ask for the status: only a status query settles a payment. `status` is the word that the create reply

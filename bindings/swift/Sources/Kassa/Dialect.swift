@@ -4,14 +4,15 @@ internal import KassaGenerated
 ///
 /// Much of the interface is not shown: the replies of the mobile bank, of `get-status` and of the QR endpoints, the codes, the full
 /// set of status words. A dialect names them, so that a merchant need not wait for a release to teach Kassa what the gateway really
-/// sends. `Dialect()` assumes the envelope that the interface shows; ``fromJSON(_:)`` replaces only what it names.
+/// sends. `Dialect()` assumes the envelope that the interface shows; ``init(json:)`` replaces only what it names.
 ///
 /// ```swift
-/// let dialect = try Dialect.fromJSON(#"{"charged_words": ["CHARGE", "PAID"]}"#)
+/// let dialect = try Dialect(json: #"{"charged_words": ["CHARGE", "PAID"]}"#)
 /// ```
 public struct Dialect: Sendable {
     let core: KassaGenerated.Dialect
-    private let json: String
+    /// The whole dialect as JSON, defaults included: a good start for a file of one's own.
+    public let json: String
 
     private init(core: KassaGenerated.Dialect) {
         self.core = core
@@ -27,12 +28,9 @@ public struct Dialect: Sendable {
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` naming every part that is not understood: a field that does not exist or that
     ///   its endpoint does not use, a pointer that is not one, a code or a word in two lists that exclude each other.
-    public static func fromJSON(_ text: String) throws -> Dialect {
-        Dialect(core: try translated { try .fromJson(text: checked(text, "dialect")) })
+    public init(json: String) throws {
+        self.init(core: try translated { try .fromJson(text: checked(json, "dialect")) })
     }
-
-    /// The whole dialect as JSON, defaults included: a good start for a file of one's own.
-    public func toJSON() -> String { json }
 }
 
 extension Dialect: Hashable, CustomStringConvertible, CustomReflectable {
@@ -43,7 +41,7 @@ extension Dialect: Hashable, CustomStringConvertible, CustomReflectable {
     public func hash(into hasher: inout Hasher) { hasher.combine(json) }
 
     /// Whether it is the default.
-    public var description: String { self == Dialect() ? "Dialect()" : "Dialect.fromJSON(...)" }
+    public var description: String { self == Dialect() ? "Dialect()" : "Dialect(json: ...)" }
 
     /// Its JSON.
     public var customMirror: Mirror { Mirror(self, children: ["json": json]) }

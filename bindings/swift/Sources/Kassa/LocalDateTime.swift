@@ -20,12 +20,6 @@ public struct LocalDateTime: Hashable, Sendable {
     /// The fraction of the second in nanoseconds; 0 where it was not given.
     public let nanosecond: Int
 
-    /// Reads `2026-11-20T09:05`, with or without seconds and a fraction of them; nil where the text has another form.
-    public static func parse(_ text: String) -> LocalDateTime? {
-        guard text.utf8.count <= longestText else { return nil }
-        return parseLocalDateTime(text: text).map(LocalDateTime.init)
-    }
-
     /// The same for Foundation: without a calendar, and without a zone.
     public var dateComponents: DateComponents {
         DateComponents(
@@ -33,7 +27,13 @@ public struct LocalDateTime: Hashable, Sendable {
     }
 }
 
-extension LocalDateTime: CustomStringConvertible, Comparable {
+extension LocalDateTime: LosslessStringConvertible, Comparable {
+    /// Reads `2026-11-20T09:05`, with or without seconds and a fraction of them; nil where the text has another form.
+    public init?(_ text: String) {
+        guard text.utf8.count <= longestText, let core = parseLocalDateTime(text: text) else { return nil }
+        self.init(core)
+    }
+
     /// Such as `2026-11-20T09:05:07.25`.
     public var description: String { core.asText() }
 
@@ -43,6 +43,23 @@ extension LocalDateTime: CustomStringConvertible, Comparable {
     }
 
     private var inOrder: [Int] { [year, month, day, hour, minute, second, nanosecond] }
+}
+
+/// Serialization: its text, as ``description`` writes it.
+extension LocalDateTime: Codable {
+    /// Reads the text.
+    public init(from decoder: any Decoder) throws {
+        guard let moment = LocalDateTime(try decoder.singleValueContainer().decode(String.self)) else {
+            throw damaged(at: decoder.codingPath, "a date and time is a text, such as \"2026-11-20T09:05:07\"")
+        }
+        self = moment
+    }
+
+    /// Writes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
 }
 
 extension LocalDateTime {

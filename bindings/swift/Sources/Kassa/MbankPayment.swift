@@ -34,7 +34,7 @@ public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
-public struct MbankPaymentCreated: Hashable, Sendable, CustomStringConvertible {
+public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What to ask about the payment with.
     public let payment: PaymentRef
     /// The identifier that the confirm request carries back, where the dialect names it. Store it with the payment.
@@ -66,7 +66,7 @@ public struct MbankPaymentCreated: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The gateway's reply to a confirmation. **Accepted, not settled**: watch ``payment`` for its final status.
-public struct GatewayReply: Hashable, Sendable, CustomStringConvertible {
+public struct GatewayReply: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What to ask about the payment with.
     public let payment: PaymentRef
     /// The gateway's code, where there is one.

@@ -7,10 +7,10 @@ internal import KassaGenerated
 /// The answer carries no identifier, so **put a reference of your own into the query of** ``callbackURL`` **and** ``returnURL``
 /// (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
 ///
-/// Write amounts as texts or whole numbers: `Decimal(string: "100.10")!`. A literal with a fraction would pass through a float.
+/// The amount is a whole number, or `try Decimal(exactly: "100.10")`; see ``ExactAmount``.
 public struct PayForm: Hashable, Sendable, CustomStringConvertible {
     /// The amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent digit for digit.
-    public var amount: Decimal
+    public let amount: Decimal
     /// What is paid for.
     public var serviceName: String
     /// Where the gateway sends its callbacks: an absolute http or https URL.
@@ -19,8 +19,8 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
     public var returnURL: String
 
     /// A request. Nothing is checked here: sending it reports every violation at once.
-    public init(amount: Decimal, serviceName: String, callbackURL: String, returnURL: String) {
-        self.amount = amount
+    public init(amount: some ExactAmount, serviceName: String, callbackURL: String, returnURL: String) {
+        self.amount = amount.exactAmount
         self.serviceName = serviceName
         self.callbackURL = callbackURL
         self.returnURL = returnURL
@@ -38,7 +38,7 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A hosted page, ready for the payer.
-public struct PayFormCreated: Hashable, Sendable, CustomStringConvertible {
+public struct PayFormCreated: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The page to open in a new browser window. Always https, or loopback.
     public let payFormURL: URL
     /// The whole reply, with secrets masked.

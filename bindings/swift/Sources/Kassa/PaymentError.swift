@@ -7,9 +7,12 @@ internal import KassaGenerated
 /// error says that it did not. No error ever holds a card number, a CVC, a one-time password or a password: where the gateway echoes one in its
 /// reply, it is masked.
 ///
+/// It is `Codable`: an object with the case's name, which holds an object with the names of what the case has, such as
+/// `{"refused": {"httpStatus": 400, "code": "05", "body": "{}"}}`.
+///
 /// Calls that are awaited can throw `CancellationError` as well, where their task was cancelled. That says nothing about a payment
 /// that was already on its way: watch it.
-public enum PaymentError: Error, Hashable {
+public enum PaymentError: Error, Hashable, Codable {
     /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once, in the order of the
     /// interface's table.
     case invalid(violations: [Violation])

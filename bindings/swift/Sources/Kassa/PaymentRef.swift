@@ -3,12 +3,12 @@ internal import KassaGenerated
 /// Everything needed to ask about a payment again, and no secret: an app stores it **before** it sends the payment, and can then
 /// find out what happened even after it was killed.
 ///
-/// It has a short text form, which is meant to be stored as it is: ``description`` writes it, ``parse(_:)`` reads it, and `Codable`
+/// It has a short text form, which is meant to be stored as it is: ``description`` writes it, ``init(_:)`` reads it, and `Codable`
 /// uses it.
 ///
 /// ```swift
 /// let stored = PaymentRef.card("order-1").description  // kassa1:kind=card&order=order-1&provider=Cards
-/// let payment = try PaymentRef.parse(stored)
+/// let payment = try PaymentRef(stored)
 /// ```
 ///
 /// ``Gateway/watch(_:policy:)`` asks by the gateway's number where it is known, by the merchant's number and the provider otherwise,
@@ -68,8 +68,8 @@ public struct PaymentRef: Hashable, Sendable {
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` for a text of another version, with an unknown or doubled field, or without a
     ///   kind.
-    public static func parse(_ text: String) throws -> PaymentRef {
-        PaymentRef(try translated { try parsePaymentRef(text: checked(text, "paymentRef")) })
+    public init(_ text: String) throws {
+        self.init(try translated { try parsePaymentRef(text: checked(text, "paymentRef")) })
     }
 
     /// The same payment, with the gateway's own order number.
@@ -86,8 +86,15 @@ extension PaymentRef: CustomStringConvertible, Codable {
     public var description: String { core.asText() }
 
     /// Reads the stored text.
+    ///
+    /// - Throws: `DecodingError` where the text is damaged; its `underlyingError` is the ``PaymentError``.
     public init(from decoder: any Decoder) throws {
-        self = try PaymentRef.parse(try decoder.singleValueContainer().decode(String.self))
+        let text = try decoder.singleValueContainer().decode(String.self)
+        do {
+            try self.init(text)
+        } catch {
+            throw damaged(at: decoder.codingPath, error.localizedDescription, error)
+        }
     }
 
     /// Writes the text to store.
@@ -98,7 +105,7 @@ extension PaymentRef: CustomStringConvertible, Codable {
 }
 
 /// The kinds of payment.
-public enum PaymentKind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public enum PaymentKind: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// A card payment made with card data.
     case card
     /// A mobile-bank payment.
@@ -130,6 +137,20 @@ public enum Provider: Hashable, Sendable {
 
     /// Its name on the wire.
     public var name: String { core.asText() }
+}
+
+/// Serialization: its name on the wire, as one text.
+extension Provider: Codable {
+    /// Reads the name.
+    public init(from decoder: any Decoder) throws {
+        self.init(name: try checked(decoder.singleValueContainer().decode(String.self), "provider"))
+    }
+
+    /// Writes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
+    }
 }
 
 extension Provider: CustomStringConvertible {

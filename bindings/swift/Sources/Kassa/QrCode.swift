@@ -19,7 +19,7 @@ public enum QrLevel: String, Hashable, Sendable, CaseIterable, CustomStringConve
 /// A QR code: the smallest one that holds its text.
 ///
 /// ```swift
-/// let picture = try QrCode.encode("https://pay.example.kg/q/17").png()
+/// let picture = try QrCode("https://pay.example.kg/q/17").png()
 /// ```
 public struct QrCode: Sendable {
     /// The side of a picture unless another is asked for, in pixels: that of the gateway's own.
@@ -30,8 +30,8 @@ public struct QrCode: Sendable {
     /// Encodes a text.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the text is empty or too long for a code of this level.
-    public static func encode(_ text: String, level: QrLevel = .medium) throws -> QrCode {
-        QrCode(core: try translated { try .encode(text: checked(text, "text"), level: level.core) })
+    public init(_ text: String, level: QrLevel = .medium) throws {
+        core = try translated { try .encode(text: checked(text, "text"), level: level.core) }
     }
 
     /// The code as rows of modules, true where dark, without the light border around it.

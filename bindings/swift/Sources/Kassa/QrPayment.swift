@@ -25,7 +25,7 @@ public struct QrPayment: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
-public struct QrImage: Hashable, Sendable, CustomStringConvertible {
+public struct QrImage: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The PNG file.
     public let png: Data
     /// The whole reply as text.
@@ -42,7 +42,7 @@ public struct QrImage: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The data of a dynamic QR code. What the dialect finds in the reply is here; the whole reply is in ``raw``.
-public struct QrData: Hashable, Sendable, CustomStringConvertible {
+public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The text of the code, to be drawn with ``QrCode``.
     public let payload: String?
     /// The identifier of the QR transaction.

@@ -17,13 +17,47 @@ public enum PaymentStatus: Hashable, Sendable {
     public var isFinal: Bool { core.isFinal() }
 }
 
+/// Serialization: `"charged"`, `"rejected"`, or `{"other": "HOLD"}`. Any other text is read as another word, never as a final status.
+extension PaymentStatus: Codable {
+    private enum CodingKeys: String, CodingKey { case other }
+
+    /// Reads it.
+    public init(from decoder: any Decoder) throws {
+        if let name = try? decoder.singleValueContainer().decode(String.self) {
+            self =
+                switch name {
+                case "charged": .charged
+                case "rejected": .rejected
+                default: .other(name)
+                }
+        } else {
+            self = .other(try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .other))
+        }
+    }
+
+    /// Writes it. A word of the gateway's stands apart, so that its "charged" is never read as a charge.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .charged, .rejected:
+            var container = encoder.singleValueContainer()
+            try container.encode(description)
+        case .other(let word):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(word, forKey: .other)
+        }
+    }
+}
+
 extension PaymentStatus: CustomStringConvertible {
     /// `charged`, `rejected`, or another word in quotes, so that nobody takes a "charged" of the gateway's for a charge.
     public var description: String { core.asText() }
 }
 
 /// The gateway's answer to a question about a payment. What the gateway did not say is nil, never zero or empty.
-public struct StatusReport: Hashable, Sendable, CustomStringConvertible {
+///
+/// It is `Codable`, as are all answers: an object with these names, the amount as a text such as `"100.1"`. A JSON number is refused,
+/// because Foundation reads it through a float.
+public struct StatusReport: Hashable, Sendable, Codable, CustomStringConvertible {
     /// Where the payment stands.
     public var status: PaymentStatus
     /// The gateway's code, such as `200`.

@@ -1,7 +1,9 @@
 internal import KassaGenerated
 
 /// How a watch asks.
-public struct PollPolicy: Hashable, Sendable, CustomStringConvertible {
+///
+/// It is `Codable`: both times are their seconds as texts, `{"interval": "10", "deadline": "1200"}`.
+public struct PollPolicy: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The time from the start of one query to the start of the next.
     public var interval: Duration
     /// How long to go on while the payment is open, from the first query.

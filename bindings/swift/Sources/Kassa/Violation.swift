@@ -3,7 +3,7 @@ internal import KassaGenerated
 /// One rule that one field of an input breaks. An error carries all of them at once.
 ///
 /// The value itself is never part of it, so it is safe to log.
-public struct Violation: Hashable, Sendable, CustomStringConvertible {
+public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form.
     public let field: String
     /// The rule that is broken.
@@ -26,7 +26,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The rules that an input can break.
-public enum Rule: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public enum Rule: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// The field must be given and not be blank.
     case required
     /// The field must have an exact number of characters (or of digits).
@@ -59,7 +59,7 @@ public enum Rule: String, Hashable, Sendable, CaseIterable, CustomStringConverti
 }
 
 /// Something the interface only recommends, or that will probably be declined. It blocks nothing.
-public struct Advice: Hashable, Sendable, CustomStringConvertible {
+public struct Advice: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The field, spelled as the gateway's interface spells it.
     public let field: String
     /// What the advice is about.
@@ -79,7 +79,7 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What a piece of advice is about.
-public enum AdviceTopic: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+public enum AdviceTopic: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
     /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or encryption.
     case orderNumberCharacters = "order_number_characters"
     /// A pay-form under 5 KGS will not offer MegaPay.

@@ -10,7 +10,7 @@ extension Sandbox {
         case other
 
         /// What a client has to know about the sandbox's replies, in JSON.
-        /// `try Dialect.fromJSON(Sandbox.DialectName.shown.json)` reads it.
+        /// `try Dialect(json: Sandbox.DialectName.shown.json)` reads it.
         public var json: String {
             switch self {
             case .shown: shownJSON

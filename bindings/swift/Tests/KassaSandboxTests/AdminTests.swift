@@ -36,7 +36,7 @@ import Testing
         for amount in ["3.13", "12345678901234567890123456.78"] {
             _ = try await shop.gateway.createPayForm(
                 PayForm(
-                    amount: Decimal(string: amount)!, serviceName: "Tea", callbackURL: "http://127.0.0.1:9/c",
+                    amount: try Decimal(exactly: amount), serviceName: "Tea", callbackURL: "http://127.0.0.1:9/c",
                     returnURL: "https://shop.example.kg/back"))
         }
         let ledger = try await sandbox.ledger()

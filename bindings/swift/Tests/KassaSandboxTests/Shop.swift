@@ -10,7 +10,7 @@ struct Shop {
     init(_ sandbox: Sandbox, dialect: Sandbox.DialectName = .shown) throws {
         var config = GatewayConfig(
             baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
-        config.dialect = try Dialect.fromJSON(dialect.json)
+        config.dialect = try Dialect(json: dialect.json)
         config.queryRetries = 0
         config.deadline = .seconds(60)
         gateway = try Gateway(config)
@@ -22,7 +22,7 @@ struct Shop {
     ) async throws -> CardPaymentCreated {
         try await gateway.createCardPayment(
             CardPayment(
-                orderNumber: orderNumber, description: "Two tickets", amount: Decimal(string: "100.10")!, currency: "KGS",
+                orderNumber: orderNumber, description: "Two tickets", amount: try Decimal(exactly: "100.10"), currency: "KGS",
                 card: Card(pan: card.pan, expiryMonth: "08", expiryYear: 2099, cvc: "123", holderName: "Aibek Usenov"),
                 language: "en", callbackURL: callbackURL, ip: "203.0.113.7"))
     }

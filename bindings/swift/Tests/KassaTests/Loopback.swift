@@ -53,7 +53,7 @@ func callback(amount: Decimal) throws -> Callback {
         "orderNumber": "order-1", "amount": "100.10", "currency": "KGS", "status": "CHARGE", "provider": "Cards",
         "dateCreated": "2026-11-20T09:05:07.25",
     ]
-    var callback = try Callback.parse(body.description)
+    var callback = try Callback(body.description)
     callback.amount = amount
     return callback
 }

@@ -109,7 +109,7 @@ import Testing
         var payment = cardPayment()
         payment.card = Card(pan: "4111111111111111", expiryMonth: "08", expiryYear: number, cvc: "737", holderName: "A B")
         await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(payment) }
-        #expect(throws: PaymentError.self) { try QrCode.encode("tea").png(px: number) }
+        #expect(throws: PaymentError.self) { try QrCode("tea").png(px: number) }
         let refused = PaymentError.refused(httpStatus: number, code: nil, reason: nil, body: "")
         #expect(!refused.description.isEmpty)
         let bank = MbankPayment(orderNumber: "o", phone: "996700000001", amountSom: number, comment: "Tea")
@@ -139,14 +139,14 @@ import Testing
     ]
 
     @Test(arguments: texts) func aTextIsReadOrRefused(_ text: String) async throws {
-        _ = try? Callback.parse(text)
-        _ = try? Callback.parse(Data(text.utf8))
-        _ = try? PaymentRef.parse(text)
-        _ = try? ReturnRedirect.parse(text)
-        _ = try? Dialect.fromJSON(text)
-        _ = try? QrCode.encode(text)
-        _ = LocalDateTime.parse(text)
-        #expect(try PaymentRef.parse(PaymentRef.payForm(text, provider: Provider(name: text)).description).orderNumber == text)
+        _ = try? Callback(text)
+        _ = try? Callback(Data(text.utf8))
+        _ = try? PaymentRef(text)
+        _ = try? ReturnRedirect(text)
+        _ = try? Dialect(json: text)
+        _ = try? QrCode(text)
+        _ = LocalDateTime(text)
+        #expect(try PaymentRef(PaymentRef.payForm(text, provider: Provider(name: text)).description).orderNumber == text)
         let secret = Card(pan: text, expiryMonth: text, expiryYear: 1, cvc: text, holderName: text)
         #expect(secret.maskedNumber == "****")
         let config = GatewayConfig(baseURL: text, credentials: Credentials(login: text, password: text))
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func bytesThatAreNoTextAreRefused() {
-        #expect(throws: PaymentError.self) { try Callback.parse(Data([0xff, 0xfe])) }
+        #expect(throws: PaymentError.self) { try Callback(Data([0xff, 0xfe])) }
     }
 
     /// Everything that the core takes for a page of the payer's is a URL here as well.

@@ -17,10 +17,10 @@ import Testing
     }
 
     @Test func aCallbackMadeByHandIsTheOneThatWouldHaveCome() throws {
-        let came = try callback(amount: Decimal(string: "100.10")!)
+        let came = try callback(amount: try Decimal(exactly: "100.10"))
         let made = Callback(
-            orderNumber: "order-1", amount: Decimal(string: "100.10")!, currency: "KGS", status: .charged,
-            dateCreated: LocalDateTime.parse("2026-11-20T09:05:07.25"), dateCreatedText: "2026-11-20T09:05:07.25",
+            orderNumber: "order-1", amount: try Decimal(exactly: "100.10"), currency: "KGS", status: .charged,
+            dateCreated: LocalDateTime("2026-11-20T09:05:07.25"), dateCreatedText: "2026-11-20T09:05:07.25",
             provider: .cards, raw: came.raw)
         #expect(made == came)
         #expect(try made.dedupKey() == came.dedupKey() && made.paymentRef() == .card("order-1"))

@@ -23,7 +23,7 @@ public struct StoredPayment: OpenPayment {
     public func read() throws -> PaymentRef? {
         do {
             let text = try String(contentsOf: file, encoding: .utf8)
-            return text.isEmpty ? nil : try PaymentRef.parse(text)
+            return text.isEmpty ? nil : try PaymentRef(text)
         } catch CocoaError.fileReadNoSuchFile {
             return nil
         }

@@ -80,7 +80,7 @@ public enum Screen: Equatable, Sendable {
     /// The payer is back: by this deep link, or in some other way. A link to another payment is nobody's return.
     public func cameBack(by link: URL? = nil) {
         if let link {
-            guard let payment, let order = try? ReturnRedirect.parse(link).orderNumber, order == payment.orderNumber else { return }
+            guard let payment, let order = try? ReturnRedirect(link).orderNumber, order == payment.orderNumber else { return }
             if case .confirm = screen { screen = .waiting(message: Self.asking) }
         }
         if case .stillOpen = screen { return askAgain() }

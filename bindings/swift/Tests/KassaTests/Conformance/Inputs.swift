@@ -25,7 +25,7 @@ enum Inputs {
         if let limit = value["deadline_ms"].int { config.deadline = .milliseconds(limit) }
         if let retries = value["query_retries"].int { config.queryRetries = retries }
         if let form = value["status_query"].string { config.statusQuery = named(form) }
-        if value["dialect"] != .null { config.dialect = try .fromJSON(jsonText(value["dialect"])) }
+        if value["dialect"] != .null { config.dialect = try Dialect(json: jsonText(value["dialect"])) }
         if value["proxy"] != .null { config.proxy = proxy(value["proxy"], serverURL) }
         config.extraRootCertificates = (value["extra_root_certificates"].array ?? []).map(\.text)
         config.userAgentSuffix = value["user_agent_suffix"].string

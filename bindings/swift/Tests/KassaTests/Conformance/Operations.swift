@@ -46,7 +46,7 @@ enum Operations {
         case "create_qr_data": return .answer(try await gateway.createQrData(Inputs.qrPayment(input)))
         case "qr_status": return .answer(try await gateway.qrStatus(input["transaction_id"].text))
         case "verify_callback":
-            let callback = try Callback.parse(Inputs.jsonText(input["callback"]))
+            let callback = try Callback(Inputs.jsonText(input["callback"]))
             let expected = input["expected"] == .null ? nil : Inputs.expectedPayment(input["expected"])
             return .answer(try await gateway.verifyCallback(callback, expected: expected))
         case "close":
@@ -84,18 +84,18 @@ enum Operations {
     /// The functions that need no gateway.
     static func function(_ name: String, _ input: JSON) throws -> Came? {
         switch name {
-        case "parse_callback": return .answer(try Callback.parse(Inputs.jsonText(input["body"])))
-        case "parse_return_redirect": return .answer(try ReturnRedirect.parse(input["url"].text))
-        case "parse_payment_ref": return .answer(try PaymentRef.parse(input["text"].text))
+        case "parse_callback": return .answer(try Callback(Inputs.jsonText(input["body"])))
+        case "parse_return_redirect": return .answer(try ReturnRedirect(input["url"].text))
+        case "parse_payment_ref": return .answer(try PaymentRef(input["text"].text))
         case "payment_ref_text": return .answer(Inputs.paymentRef(input).description)
         case "can_be_asked_about": return .answer(Inputs.paymentRef(input).canBeAskedAbout)
         case "payment_ref_of": return try reference(input["request"])
         case "advice": return try advice(input["request"])
-        case "parse_local_date_time": return .answer(LocalDateTime.parse(input["text"].text))
+        case "parse_local_date_time": return .answer(LocalDateTime(input["text"].text))
         case "provider_from_name": return .answer(Provider(name: input["name"].text))
         case "read_dialect":
-            let dialect = try Dialect.fromJSON(Inputs.jsonText(input["json"]))
-            let whole = try JSON(parsing: Data(dialect.toJSON().utf8))
+            let dialect = try Dialect(json: Inputs.jsonText(input["json"]))
+            let whole = try JSON(parsing: Data(dialect.json.utf8))
             return Came(result: ["answer": whole], printed: everyForm(of: dialect))
         case "som_to_tyiyn": return .answer(try somToTyiyn(Inputs.amount(input["som"])))
         case "tyiyn_to_som": return .answer(tyiynToSom(input["tyiyn"].whole))
@@ -129,7 +129,7 @@ enum Operations {
     }
 
     private static func qrCode(_ input: JSON) throws -> QrCode {
-        try QrCode.encode(input["text"].text, level: Inputs.level(input["level"]))
+        try QrCode(input["text"].text, level: Inputs.level(input["level"]))
     }
 
     /// The first chunk of a PNG says how wide and high it is.

@@ -13,7 +13,7 @@ private let returnURL = "kassa-shop://paid"
         #expect(model.screen == .ready(message: nil))
         var shown: [Screen] = []
         model.onChange = { shown.append($0) }
-        model.payByCard(amount: Decimal(string: "250.50")!, card: card(.approved))
+        model.payByCard(amount: try Decimal(exactly: "250.50"), card: card(.approved))
         #expect(model.screen == .sending)
         let order = try await app.orderOnTheBanksPage(model)
         #expect(try app.store.read()?.orderNumber == order)

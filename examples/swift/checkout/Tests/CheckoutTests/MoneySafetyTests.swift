@@ -96,6 +96,20 @@ import Testing
         await gateway.stop()
     }
 
+    /// Forgetting what was expected would take any amount for the right one.
+    @Test func aDamagedAmountInTheStateFileIsNotForgotten() async throws {
+        let gateway = try await startSandbox()
+        let shop = try Shop.at(gateway)
+        #expect(try await shop.run("mbank", "--no-wait", "--amount", "250").code == 0)
+        let damaged = shop.stateText.replacingOccurrences(of: #""250""#, with: #""2S0""#)
+        #expect(damaged != shop.stateText)
+        try damaged.write(to: shop.state, atomically: true, encoding: .utf8)
+        let (run, line) = try await shop.json("watch", "--resume")
+        #expect((run.code, line["error"]["kind"]) == (1, "State"))
+        #expect(shop.stateText == damaged)
+        await gateway.stop()
+    }
+
     @Test func programsThatRunAtOnceLoseNoneOfEachOthersPayments() async throws {
         let gateway = try await startSandbox()
         let shop = try Shop.at(gateway)

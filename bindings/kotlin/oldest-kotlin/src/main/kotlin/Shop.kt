@@ -40,8 +40,8 @@ private suspend fun pay(gateway: Gateway): String {
     } catch (error: PaymentException) {
         return told(error)
     }
-    val reports = gateway.watch(payment.paymentRef(), PollPolicy(interval = 50.milliseconds, deadline = 30.seconds)).toList()
-    return reports.joinToString { report ->
+    val watch = gateway.watch(payment.paymentRef(), PollPolicy(interval = 50.milliseconds, deadline = 30.seconds))
+    return watch.reports.toList().joinToString { report ->
         when (report) {
             is StatusReport -> "${report.status}"
             is QueryFailed -> told(report.error)

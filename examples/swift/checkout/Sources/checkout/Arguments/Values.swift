@@ -7,10 +7,7 @@ extension Given {
     /// An amount, exactly as its digits say.
     func amount(_ option: Option) throws -> Decimal? {
         guard let text = text(option) else { return nil }
-        // Foundation reads as far as it understands, and rounds what is too long.
-        guard text.wholeMatch(of: #/[+-]?\d{1,28}(\.\d{1,28})?/#) != nil, text.count(where: \.isNumber) <= 28,
-            let amount = Decimal(string: text)
-        else {
+        guard text.count(where: \.isNumber) <= 28, let amount = try? Decimal(exactly: text) else {
             throw Failure.usage("--\(option.name) must be a decimal number such as 100.10, of at most 28 digits")
         }
         return amount

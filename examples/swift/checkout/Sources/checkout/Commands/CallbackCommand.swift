@@ -23,7 +23,7 @@ enum CallbackCommand {
     }
 
     private static func one(_ shop: Shop, _ file: String, _ expected: ExpectedPayment?) async throws -> Ended {
-        let callback = try Callback.parse(read(file))
+        let callback = try Callback(read(file))
         let (seen, verdict) = await shop.check(callback, expected, shop.narrator)
         let body: [String: JSON] = ["callbacks": [Output.callback(seen)], "dedup_key": .string(try callback.dedupKey())]
         return Ended(exitCode(verdict), body)

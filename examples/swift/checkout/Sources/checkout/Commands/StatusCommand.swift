@@ -48,7 +48,7 @@ enum Subject {
 
     private static func reference(_ text: String) throws -> PaymentRef {
         do {
-            return try PaymentRef.parse(text)
+            return try PaymentRef(text)
         } catch {
             throw Failure.usage("--payment is not a reference: \(error.localizedDescription)")
         }

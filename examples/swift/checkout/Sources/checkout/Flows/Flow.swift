@@ -37,7 +37,7 @@ struct Flow {
     /// Goes on with a payment that an earlier call or run has stored.
     init(_ shop: Shop, resume entry: Entry, flow: String) throws {
         let payment = try entry.paymentRef()
-        let expected = entry.amount.flatMap { Decimal(string: $0) }
+        let expected = try entry.expectedAmount()
             .map { ExpectedPayment(payment: payment, amount: $0, currency: entry.currency) }
         self.init(shop, Beginning(flow: flow, reference: entry.reference, payment: payment, expected: expected))
     }

@@ -53,7 +53,7 @@ enum QrFlow {
             return nil
         }
         flow.narrator.step("gateway", "transaction \(data.transactionID ?? "not named"); the code to scan:")
-        flow.narrator.draw(try QrCode.encode(payload).text())
+        flow.narrator.draw(try QrCode(payload).text())
         return URL(string: payload)
     }
 

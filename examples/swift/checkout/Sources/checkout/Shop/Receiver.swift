@@ -50,13 +50,13 @@ struct Receiver: Sendable {
     }
 
     private static func takeCallback(_ body: Data, _ inbox: Inbox?) -> Listener.Response {
-        guard let callback = try? Callback.parse(body) else { return Listener.Response(status: 400) }
+        guard let callback = try? Callback(body) else { return Listener.Response(status: 400) }
         guard let inbox else { return Listener.Response(status: 404) }
         return Listener.Response(status: inbox.receive(callback) ? 200 : 503)
     }
 
     private static func payerReturns(_ target: String, _ inbox: Inbox?) -> Listener.Response {
-        let redirect = try? ReturnRedirect.parse("http://127.0.0.1\(target)")
+        let redirect = try? ReturnRedirect("http://127.0.0.1\(target)")
         if let redirect { inbox?.receive(redirect) }
         let text =
             redirect == nil

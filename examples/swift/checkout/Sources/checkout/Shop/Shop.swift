@@ -88,14 +88,14 @@ struct Shop: Sendable {
         if let sandbox {
             let credentials = Credentials(login: sandbox.login, password: sandbox.password)
             config = GatewayConfig(baseURL: sandbox.baseURL, credentials: credentials)
-            config.dialect = try Dialect.fromJSON(Sandbox.DialectName.shown.json)
+            config.dialect = try Dialect(json: Sandbox.DialectName.shown.json)
         } else {
             guard let login = given.text(ConnectionOptions.login), let password = given.text(ConnectionOptions.password) else {
                 throw Failure.usage("a gateway needs KASSA_LOGIN and KASSA_PASSWORD (or --login and --secrets-stdin)")
             }
             config = GatewayConfig(baseURL: baseURL ?? "", credentials: Credentials(login: login, password: password))
         }
-        if let file = given.text(ConnectionOptions.dialect) { config.dialect = try Dialect.fromJSON(read(file)) }
+        if let file = given.text(ConnectionOptions.dialect) { config.dialect = try Dialect(json: read(file)) }
         if let deadline = try given.time(ConnectionOptions.timeout) { config.deadline = deadline }
         if given.has(ConnectionOptions.statusAsQuery) { config.statusQuery = .queryString }
         config.extraRootCertificates = try given.texts(ConnectionOptions.rootCertificates).map(read)

@@ -31,9 +31,17 @@ struct Entry: Codable, Sendable {
 
     func paymentRef() throws -> PaymentRef {
         do {
-            return try PaymentRef.parse(payment)
+            return try PaymentRef(payment)
         } catch {
             throw Failure.state("the state file holds \"\(payment)\", which is no PaymentRef")
+        }
+    }
+
+    func expectedAmount() throws -> Decimal? {
+        do {
+            return try amount.map { try Decimal(exactly: $0) }
+        } catch {
+            throw Failure.state("the state file holds an amount that is no number")
         }
     }
 }

@@ -132,8 +132,8 @@ public constructor(config: GatewayConfig) : AutoCloseable {
         onDefault { core.verifyCallback(callback, expected) }
 
     /**
-     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
-     * collected.
+     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until its
+     * reports are collected, or its outcome is waited for.
      *
      * @throws PaymentException.Invalid where the reference has nothing to ask with
      */

@@ -7,11 +7,9 @@ import java.util.concurrent.CopyOnWriteArraySet
 /**
  * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
  *
- * It is a cold flow of reports, each a [StatusReport] or a [QueryFailed]: nothing is asked before it is collected, every
- * collection asks on its own, the next query waits for a slow collector, and cancelling the collector stops the asking at once.
- * Failed queries and "not found" are reported and end nothing. The flow ends after the final status; it throws
- * [PaymentException.DeadlineExpired] where the payment was still open at the deadline, and [PaymentException.Unauthorized] or
- * [PaymentException.Misconfigured] where asking on is useless. None of them says that the payment failed.
+ * Collect its [reports], or wait for its [outcome]. Either throws [PaymentException.DeadlineExpired] where the payment was still
+ * open at the deadline, and [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless. None of
+ * them says that the payment failed.
  *
  * ```
  * when (val outcome = gateway.watch(payment).outcome()) {
@@ -21,9 +19,23 @@ import java.util.concurrent.CopyOnWriteArraySet
  * }
  * ```
  */
-public class StatusWatch private constructor(reports: Flow<WatchReport>, private val running: Running) :
-    Flow<WatchReport> by reports {
-    internal constructor(running: Running) : this(reportsOf(running), running)
+public class StatusWatch internal constructor(private val running: Running) {
+    /**
+     * What each query brings: a [StatusReport] or a [QueryFailed].
+     *
+     * It is a cold flow: nothing is asked before it is collected, every collection asks on its own, the next query waits for a slow
+     * collector, and cancelling the collector stops the asking at once. Failed queries and "not found" are reported and end nothing.
+     * It ends after the final status.
+     *
+     * ```
+     * gateway.watch(payment).reports.collect { report -> show(report) }
+     * ```
+     */
+    public val reports: Flow<WatchReport> = flow {
+        running.use { watch ->
+            while (true) emit(onDefault { watch.next() } ?: break)
+        }
+    }
 
     /**
      * The end of the watch. It asks on until then, on its own, like a collection; cancelling the coroutine stops it at once.
@@ -69,11 +81,5 @@ public class StatusWatch private constructor(reports: Flow<WatchReport>, private
             isCancelled = true
             watches.forEach { it.cancel() }
         }
-    }
-}
-
-private fun reportsOf(running: StatusWatch.Running): Flow<WatchReport> = flow {
-    running.use { watch ->
-        while (true) emit(onDefault { watch.next() } ?: break)
     }
 }

@@ -50,7 +50,7 @@ class FlowsTest {
         val again = PaymentRef.parse(payment.paymentRef().toString())
         assertEquals(
             listOf(gateway.providerStatus(payment.orderNumber, Provider.Cards)),
-            gateway.watch(again, quick).toList(),
+            gateway.watch(again, quick).reports.toList(),
         )
     }
 

@@ -24,7 +24,7 @@ import kotlin.time.Duration.Companion.hours
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
 
-/** A watch is a cold flow. */
+/** The reports of a watch are a cold flow. */
 @Timeout(60)
 class WatchTest {
     private val payment = PaymentRef.mbank("o-1")
@@ -35,7 +35,7 @@ class WatchTest {
     fun `nothing is asked before it is collected, and it ends by itself`() = withGateway(OPEN, OPEN, CHARGED) { gateway, server ->
         val watch = gateway.watch(payment, often)
         assertEquals(0, server.received.size)
-        val reports = runBlocking { watch.toList() }
+        val reports = runBlocking { watch.reports.toList() }
         val statuses = reports.map { assertInstanceOf<StatusReport>(it).status }
         assertEquals(listOf(PaymentStatus.Other("HOLD"), PaymentStatus.Other("HOLD"), PaymentStatus.Charged), statuses)
         assertEquals(3, server.received.size)
@@ -44,7 +44,7 @@ class WatchTest {
     @Test
     fun `every collection asks on its own`() = withGateway(CHARGED) { gateway, server ->
         val watch = gateway.watch(payment, rarely)
-        runBlocking { repeat(2) { assertEquals(1, watch.toList().size) } }
+        runBlocking { repeat(2) { assertEquals(1, watch.reports.toList().size) } }
         assertEquals(2, server.received.size)
     }
 
@@ -54,7 +54,7 @@ class WatchTest {
             val goOn = CompletableDeferred<Unit>()
             val seen = CompletableDeferred<Unit>()
             val collecting = launch {
-                gateway.watch(payment, often).onEach { seen.complete(Unit); goOn.await() }.collect()
+                gateway.watch(payment, often).reports.onEach { seen.complete(Unit); goOn.await() }.collect()
             }
             seen.await()
             // Twenty intervals: had it asked on, the server would know.
@@ -70,7 +70,7 @@ class WatchTest {
     fun `cancelling the collector stops it at once, between queries and within one`() = runBlocking {
         for (reply in listOf(OPEN, SILENCE)) {
             withGateway(reply) { gateway, server ->
-                val collecting = launch { gateway.watch(payment, rarely).collect() }
+                val collecting = launch { gateway.watch(payment, rarely).reports.collect() }
                 launch { assertTrue(server.waitForRequests(1)) }.join()
                 collecting.cancelAndJoin()
                 assertEquals(1, server.received.size)
@@ -81,7 +81,7 @@ class WatchTest {
     @Test
     fun `checking now asks at once`() = withGateway(OPEN, CHARGED) { gateway, _ ->
         val watch = gateway.watch(payment, rarely)
-        val last = runBlocking { watch.onEach { watch.checkNow() }.toList().last() }
+        val last = runBlocking { watch.reports.onEach { watch.checkNow() }.toList().last() }
         assertEquals(PaymentStatus.Charged, assertInstanceOf<StatusReport>(last).status)
     }
 
@@ -90,9 +90,9 @@ class WatchTest {
         val watch = gateway.watch(payment, rarely)
         runBlocking {
             val outcome = async(start = CoroutineStart.UNDISPATCHED) { watch.outcome() }
-            watch.onEach { watch.cancel() }.collect()
+            watch.reports.onEach { watch.cancel() }.collect()
             assertEquals(WatchOutcome.Cancelled, outcome.await())
-            assertEquals(emptyList<WatchReport>(), watch.toList())
+            assertEquals(emptyList<WatchReport>(), watch.reports.toList())
         }
     }
 
@@ -100,7 +100,7 @@ class WatchTest {
     fun `failed queries are reported and end nothing`() {
         val notFound = reply(400, """{"code":"404"}""")
         withGateway(reply(500, ""), notFound, CHARGED) { gateway, _ ->
-            val (first, second, third) = runBlocking { gateway.watch(payment, often).toList() }
+            val (first, second, third) = runBlocking { gateway.watch(payment, often).reports.toList() }
             assertInstanceOf<PaymentException.Unavailable>(assertInstanceOf<QueryFailed>(first).error)
             assertInstanceOf<PaymentException.Refused>(assertInstanceOf<QueryFailed>(second).error)
             assertInstanceOf<StatusReport>(third)
@@ -112,13 +112,15 @@ class WatchTest {
         withGateway(OPEN) { gateway, _ ->
             val policy = PollPolicy(20.milliseconds, 10.seconds) // long enough for a first answer on any machine
             val expired = assertThrows<PaymentException.DeadlineExpired> {
-                runBlocking { gateway.watch(payment, policy).collect() }
+                runBlocking { gateway.watch(payment, policy).reports.collect() }
             }
             assertEquals(PaymentStatus.Other("HOLD"), expired.last?.status)
         }
         withGateway(reply(401, "")) { gateway, _ ->
             var failed = 0
-            assertThrows<PaymentException.Unauthorized> { runBlocking { gateway.watch(payment, often).collect { failed++ } } }
+            assertThrows<PaymentException.Unauthorized> {
+                runBlocking { gateway.watch(payment, often).reports.collect { failed++ } }
+            }
             assertEquals(2, failed)
         }
     }

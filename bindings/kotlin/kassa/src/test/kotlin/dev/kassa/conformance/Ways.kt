@@ -43,7 +43,7 @@ enum class Way(val open: (GatewayConfig) -> AnyGateway) {
     /** Each watch is one of the core's, on which the flow is built. */
     COROUTINES({ ByCoroutines(Gateway(it)) }),
 
-    /** Each watch is the flow. */
+    /** Each watch is its flow of reports. */
     FLOWS({ ByFlows(Gateway(it)) }),
     BLOCKING({ ByBlocking(BlockingGateway(it)) }),
     FUTURES({ ByFutures(FutureGateway(it)) }),
@@ -112,7 +112,7 @@ private class ByFlows(gateway: Gateway) : ByCoroutines(gateway) {
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch {
         val watch = gateway.watch(payment, policy)
         return object : AnyWatch {
-            override fun reports() = watch
+            override fun reports() = watch.reports
             override suspend fun next() = error("a flow is collected as a whole")
             override suspend fun outcome() = watch.outcome()
             override fun checkNow() = watch.checkNow()

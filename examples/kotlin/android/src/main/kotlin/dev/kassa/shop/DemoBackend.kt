@@ -56,7 +56,7 @@ class DemoBackend(
     override fun watch(payment: PaymentRef): Watch {
         val watch = gateway.watch(payment, policy)
         return object : Watch {
-            override val reports: Flow<WatchReport> = watch
+            override val reports: Flow<WatchReport> = watch.reports
 
             override fun checkNow() = watch.checkNow()
         }

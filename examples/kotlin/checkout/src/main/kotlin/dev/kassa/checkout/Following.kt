@@ -42,7 +42,7 @@ private suspend fun Sale.watchToTheEnd() = coroutineScope {
     narrator.step("waiting", "for the final status, asking every ${inTime(shop.policy.interval)}")
     val watch = shop.gateway.watch(report.payment, shop.policy)
     // What ends the watch waits for its turn like a report, so that it interrupts no callback that is being checked.
-    val reports = watch.map { Result.success(it) }.catch { emit(Result.failure(it)) }.produceIn(this)
+    val reports = watch.reports.map { Result.success(it) }.catch { emit(Result.failure(it)) }.produceIn(this)
     var told = ""
     do {
         val isOver = select {

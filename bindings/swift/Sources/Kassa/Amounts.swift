@@ -1,0 +1,66 @@
+import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
+
+/// What the amount of a request is written as: a whole number, or a `Decimal`.
+///
+/// `Double` is none, so an amount that passes through a float does not compile where it is written into a request:
+///
+/// ```swift
+/// PayForm(amount: 250, …)  // a whole number
+/// PayForm(amount: try Decimal(exactly: "100.10"), …)
+/// PayForm(amount: 100.10, …)  // does not compile: Double is no ExactAmount
+/// ```
+///
+/// It guards that place alone. What Swift reads as a `Decimal` passes through a float all the same, because Foundation's `Decimal`
+/// says that it can be written as one: after `let price: Decimal = 19.99` the price is 19.98999999999999488, and a request does
+/// compile with `amount: 2 * 19.99`. An amount like that has more decimals than its currency, and is refused before it is sent; one
+/// of more than 15 digits may be changed with nothing to show it. So write amounts with a fraction by `Decimal(exactly:)` alone.
+public protocol ExactAmount: Sendable {
+    /// The same as a decimal.
+    var exactAmount: Decimal { get }
+}
+
+extension Int: ExactAmount {
+    /// The same as a decimal.
+    public var exactAmount: Decimal { Decimal(self) }
+}
+
+extension Decimal: ExactAmount {
+    /// Itself.
+    public var exactAmount: Decimal { self }
+
+    /// The number that a text is, digit for digit: ASCII digits with at most one point between them, a minus before a negative one.
+    /// The language of the device changes nothing.
+    ///
+    /// ```swift
+    /// let price = try Decimal(exactly: "100.10")
+    /// ```
+    ///
+    /// `Decimal(string:)` reads `12,50` as 12, and `1O0` as 1; this refuses both.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)``, by the rule ``Rule/format`` where the text is no such number, and by
+    ///   ``Rule/exact`` where a `Decimal` cannot hold all of its digits.
+    public init(exactly text: String) throws {
+        guard let digits = exactDigits(of: text) else {
+            throw refused(.format, "amount must be digits with at most one point between them, such as 100.10")
+        }
+        guard let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), number.description == digits else {
+            throw refused(.exact, "amount has more digits than a Decimal can hold")
+        }
+        self = number
+    }
+}
+
+private func refused(_ rule: Rule, _ sentence: String) -> PaymentError {
+    .invalid(violations: [Violation(field: "amount", rule: rule, text: sentence)])
+}
+
+/// A number as `Decimal` prints it: without zeros that change nothing. Nil where the text is no number.
+private func exactDigits(of text: String) -> String? {
+    // Longer than any number that a Decimal can hold, digit for digit.
+    guard text.utf8.count <= 512, let parts = text.wholeMatch(of: #/(-?)0*([0-9]+)(?:\.([0-9]+))?/#) else { return nil }
+    let (sign, whole, fraction) = (parts.1, parts.2, parts.3 ?? "")
+    let kept = fraction.prefix(fraction.count - fraction.reversed().prefix { $0 == "0" }.count)
+    let number = kept.isEmpty ? "\(whole)" : "\(whole).\(kept)"
+    return number == "0" ? number : sign + number
+}

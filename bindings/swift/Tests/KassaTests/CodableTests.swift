@@ -1,0 +1,183 @@
+import Foundation
+import Kassa
+import Testing
+
+/// What apps store and servers hand on: each value as its JSON, and back.
+@Suite struct CodableTests {
+    private let payment = PaymentRef.qr("t-1")
+    private let stored = #""kassa1:kind=qr&transaction=t-1""#
+    private let page = URL(string: "https://gw.example.kg/3ds?token=gw-1")!
+
+    @Test func whatIsOneText() throws {
+        try expect(payment, stored)
+        try expect(PaymentStatus.charged, #""charged""#)
+        try expect(PaymentStatus.rejected, #""rejected""#)
+        try expect(Provider.megaPay, #""MegaPay""#)
+        try expect(Provider.other("ELSOM"), #""ELSOM""#)
+        try expect(PaymentKind.payForm, #""pay_form""#)
+        try expect(Rule.httpURL, #""http_url""#)
+        try expect(AdviceTopic.cardExpired, #""card_expired""#)
+        try expect(#require(LocalDateTime("2026-11-20T09:05:07.25")), #""2026-11-20T09:05:07.25""#)
+    }
+
+    @Test func aWordOfTheGatewaysIsNeverReadAsAFinalStatus() throws {
+        try expect(PaymentStatus.other("HOLD"), #"{"other":"HOLD"}"#)
+        for word in ["charged", "rejected", "CHARGE", ""] {
+            try expect(PaymentStatus.other(word), #"{"other":"\#(word)"}"#)
+        }
+        #expect(try read(#""refunded""#) == PaymentStatus.other("refunded"), "of a later version")
+        #expect(try read(#""CHARGE""#) == PaymentStatus.other("CHARGE"), "the gateway's word is not the name here")
+    }
+
+    @Test func reportsAndCallbacks() throws {
+        let report = StatusReport(
+            status: .charged, code: "200", reason: "PAYMENT_SUCCESS", orderNumber: "o-1", amount: try Decimal(exactly: "100.10"),
+            currency: "KGS", raw: "{}")
+        try expect(
+            report,
+            #"{"amount":"100.1","code":"200","currency":"KGS","orderNumber":"o-1","raw":"{}","reason":"PAYMENT_SUCCESS","status":"charged"}"#)
+        try expect(StatusReport(status: .other("HOLD")), #"{"raw":"","status":{"other":"HOLD"}}"#)
+        let received = Callback(
+            orderNumber: "o-1", amount: 25, currency: "KGS", status: .rejected, dateCreated: LocalDateTime("2026-11-20T09:05"),
+            dateCreatedText: "2026-11-20 09:05", requisite: "996700000001", provider: .mbank, raw: "{}")
+        try expect(
+            received,
+            #"{"amount":"25","currency":"KGS","dateCreated":"2026-11-20T09:05:00","dateCreatedText":"2026-11-20 09:05","#
+                + #""orderNumber":"o-1","provider":"MBank","raw":"{}","requisite":"996700000001","status":"rejected"}"#)
+        try expect(ReturnRedirect(orderNumber: "o-1", statusCode: "200"), #"{"orderNumber":"o-1","statusCode":"200"}"#)
+    }
+
+    @Test func answers() throws {
+        try expect(
+            CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page), code: "110", amount: 250, currency: "KGS"),
+            #"{"amount":"250","code":"110","currency":"KGS","nextStep":{"openConfirmation":{"url":"\#(page)"}},"payment":\#(stored),"raw":""}"#)
+        try expect(NextStep.askStatus(status: "Success"), #"{"askStatus":{"status":"Success"}}"#)
+        try expect(
+            MbankPaymentCreated(payment: payment, identifier: "7", code: "0", reason: "ok", status: "NEW", raw: "{}"),
+            #"{"code":"0","identifier":"7","payment":\#(stored),"raw":"{}","reason":"ok","status":"NEW"}"#)
+        try expect(GatewayReply(payment: payment, code: "0"), #"{"code":"0","payment":\#(stored),"raw":""}"#)
+        try expect(PayFormCreated(payFormURL: page), #"{"payFormURL":"\#(page)","raw":""}"#)
+        try expect(QrImage(png: Data([1, 2, 3])), #"{"png":"AQID","raw":""}"#)
+        try expect(
+            QrData(payload: "000201", transactionID: "t-1", payment: payment),
+            #"{"payload":"000201","payment":\#(stored),"raw":"","transactionID":"t-1"}"#)
+    }
+
+    @Test func policiesAndAdvice() throws {
+        try expect(PollPolicy(), #"{"deadline":"1200","interval":"10"}"#)
+        try expect(
+            PollPolicy(interval: .milliseconds(250), deadline: .seconds(Int64.max)),
+            #"{"deadline":"9223372036854775807","interval":"0.25"}"#)
+        try expect(
+            PollPolicy(interval: .nanoseconds(-1), deadline: .milliseconds(-1500)),
+            #"{"deadline":"-1.5","interval":"-0.000000001"}"#)
+        try expect(Advice(field: "amount", topic: .megaPayMinimum, text: "!"), #"{"field":"amount","text":"!","topic":"mega_pay_minimum"}"#)
+        try expect(
+            Violation(field: "pan", rule: .length, limit: "13 to 20", text: "!"),
+            #"{"field":"pan","limit":"13 to 20","rule":"length","text":"!"}"#)
+    }
+
+    @Test func errors() throws {
+        let violation = Violation(field: "otp", rule: .required, text: "!")
+        try expect(
+            PaymentError.invalid(violations: [violation]),
+            #"{"invalid":{"violations":[{"field":"otp","rule":"required","text":"!"}]}}"#)
+        try expect(PaymentError.misconfigured(detail: "?"), #"{"misconfigured":{"detail":"?"}}"#)
+        try expect(
+            PaymentError.unauthorized(detail: "?", httpStatus: 403, code: "7", body: "{}"),
+            #"{"unauthorized":{"body":"{}","code":"7","detail":"?","httpStatus":403}}"#)
+        try expect(
+            PaymentError.unavailable(detail: "?", retryAfter: .milliseconds(1500), httpStatus: 429),
+            #"{"unavailable":{"detail":"?","httpStatus":429,"retryAfter":"1.5"}}"#)
+        try expect(
+            PaymentError.refused(httpStatus: 400, code: "05", reason: "no", body: "{}"),
+            #"{"refused":{"body":"{}","code":"05","httpStatus":400,"reason":"no"}}"#)
+        try expect(
+            PaymentError.outcomeUnknown(payment: payment, detail: "timeout"),
+            #"{"outcomeUnknown":{"detail":"timeout","payment":\#(stored)}}"#)
+        try expect(
+            PaymentError.unexpected(detail: "?", body: "[]"), #"{"unexpected":{"body":"[]","detail":"?","httpStatus":200}}"#)
+        try expect(
+            PaymentError.deadlineExpired(last: StatusReport(status: .other("HOLD"), amount: 5)),
+            #"{"deadlineExpired":{"last":{"amount":"5","raw":"","status":{"other":"HOLD"}}}}"#)
+        try expect(PaymentError.deadlineExpired(last: nil), #"{"deadlineExpired":{}}"#)
+    }
+
+    @Test(arguments: ["79228162514264337593543950335", "-0.0000000000000000000000000001", "0", "12345678901234567.89"])
+    func anAmountKeepsEveryDigit(_ text: String) throws {
+        let report = StatusReport(status: .charged, amount: try Decimal(exactly: text))
+        try expect(report, #"{"amount":"\#(text)","raw":"","status":"charged"}"#)
+    }
+
+    @Test(arguments: ["100.10", "1", "true", "[]", #""1e2""#, #""12,50""#, #""""#, #""NaN""#])
+    func anAmountThatIsNoTextOfDigitsIsRefused(_ json: String) {
+        let problem = problem(#"{"amount":\#(json),"raw":"","status":"charged"}"#, StatusReport.self)
+        #expect(problem?.field == "amount")
+        #expect(problem?.text.contains("such as") == true)
+    }
+
+    @Test func anAmountThatIsNoneIsNotWritten() {
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(StatusReport(status: .charged, amount: .nan)) }
+    }
+
+    @Test(arguments: ["10", #""ten""#, #""1e1""#, #""9223372036854775808""#, #"[0,10]"#])
+    func aDurationThatIsNoTextOfSecondsIsRefused(_ json: String) {
+        #expect(problem(#"{"deadline":"1200","interval":\#(json)}"#, PollPolicy.self)?.field == "interval")
+    }
+
+    @Test(arguments: [#""kassa9:kind=card""#, #""kassa1:kind=card&order=%zz""#, #""""#, "7", "null"])
+    func aDamagedReferenceIsRefused(_ json: String) {
+        #expect(problem(#"{"payment":\#(json),"raw":""}"#, GatewayReply.self)?.field == "payment")
+    }
+
+    @Test func aDamagedReferenceSaysWhatIsWrong() {
+        #expect((problem(#""kassa9:kind=card""#, PaymentRef.self)?.cause as? PaymentError)?.kind == "Invalid")
+    }
+
+    @Test func anErrorOfTheGatewaysIsStoredWithItsSecretsMasked() async throws {
+        let it = try Loopback(Replies.reply(400, #"{"code":"05","message":"card 4111111111111111, cvc 737, shop:swordfish-77"}"#))
+        var json = ""
+        do {
+            _ = try await it.gateway.createCardPayment(cardPayment())
+        } catch let error as PaymentError {
+            json = String(decoding: try JSONEncoder().encode(error), as: UTF8.self)
+        }
+        #expect(json.contains("05"))
+        for secret in ["4111111111111111", "737", "swordfish-77"] { #expect(!json.contains(secret)) }
+    }
+
+    @Test func secretsCannotBeEncoded() {
+        let credentials = Credentials(login: "shop", password: "swordfish-77")
+        let secrets: [Any] = [
+            card(), credentials, cardPayment(), GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials),
+            Proxy.url("http://user:swordfish-77@proxy.example.kg"), Dialect(),
+        ]
+        for secret in secrets { #expect(!(secret is any Encodable), "\(type(of: secret))") }
+        #expect(PaymentStatus.charged as Any is any Encodable, "this would be seen")
+    }
+
+    private func expect<Value: Codable & Equatable>(
+        _ value: Value, _ json: String, at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == json, sourceLocation: location)
+        #expect(try read(json) == value, sourceLocation: location)
+    }
+
+    private func read<Value: Decodable>(_ json: String) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+    }
+
+    /// What a decoder complains of; nil where it reads the text.
+    private func problem<Value: Decodable>(_ json: String, _ type: Value.Type) -> (field: String, text: String, cause: (any Error)?)? {
+        do {
+            let _: Value = try read(json)
+        } catch DecodingError.typeMismatch(_, let problem), DecodingError.valueNotFound(_, let problem),
+            DecodingError.keyNotFound(_, let problem), DecodingError.dataCorrupted(let problem) {
+            let field = problem.codingPath.map(\.stringValue).joined(separator: ".")
+            return (field, problem.debugDescription, problem.underlyingError)
+        } catch {}
+        return nil
+    }
+}
