@@ -99,7 +99,10 @@ fn a_payment_that_cannot_be_asked_about_is_not_failed() {
     let card = ["card", "--order-number", "PAID-1", "--pan", CARD_AT_ONCE, "--no-wait"];
     shop.run(&card).expect_code(0);
     let locked_out = Shop { directory: shop.directory, ..Shop::at(gateway.url(), "wrong") };
-    for command in [["watch", "--resume"].as_slice(), &["watch", "--order-number", "PAID-1", "--provider", "Cards"]] {
+    for command in [
+        ["watch", "--resume"].as_slice(),
+        &["watch", "--order-number", "PAID-1", "--provider", "Cards", "--amount", "100.10"],
+    ] {
         let run = locked_out.run(command);
         run.expect_code(3);
         // Asking may fail, the payment did not.

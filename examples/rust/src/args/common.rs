@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     pub(crate) secrets_stdin: bool,
 
     /// Read the gateway's replies by this dialect (JSON) [default for the embedded sandbox: its own]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "KASSA_DIALECT")]
     pub(crate) dialect: Option<PathBuf>,
 
     /// Let the embedded sandbox keep its payments in this file, so that a later run finds them
