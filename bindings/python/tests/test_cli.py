@@ -227,7 +227,8 @@ def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
         ({"KASSA_DIALECT": "/no/such/file"}, "kassa: /no/such/file cannot be read: No such file or directory"),
     ):
         wrong = run("status", "1", "--provider", "Cards", **(environment | changes))
-        assert (wrong.returncode, wrong.stderr.splitlines()) == (2, [complaint])
+        said = [f"kassa: Wrong configuration, nothing happened: {complaint}."]
+        assert (wrong.returncode, wrong.stderr.splitlines()) == (2, said)
     ascii_only = run("qr", "tea", PYTHONIOENCODING="ascii")
     assert ascii_only.returncode == 2
     assert ascii_only.stderr.startswith("kassa: standard output is ascii")

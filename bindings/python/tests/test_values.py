@@ -8,6 +8,7 @@ import json
 import pickle
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,7 +107,8 @@ def test_settings_name_what_is_wrong() -> None:
     credentials = kassa.Credentials("a", "b")
     wrong: dict[str, Any] = {
         "connect_timeout": "10",
-        "deadline": True,
+        "payment_deadline": True,
+        "query_deadline": True,
         "query_retries": True,
         "status_query": "json",
         "dialect": "{}",
@@ -118,10 +120,10 @@ def test_settings_name_what_is_wrong() -> None:
     for name, value in wrong.items():
         with pytest.raises(TypeError, match=name):
             kassa.Gateway("https://pay.example.kg", credentials, **{name: value})
-    with pytest.raises(ValueError, match="deadline must not be negative"):
-        kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta(seconds=-1))
-    with pytest.raises(kassa.Misconfigured, match="deadline"):
-        kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta())
+    with pytest.raises(ValueError, match="payment_deadline must not be negative"):
+        kassa.Gateway("https://pay.example.kg", credentials, payment_deadline=timedelta(seconds=-1))
+    with pytest.raises(kassa.Misconfigured, match="query_deadline"):
+        kassa.Gateway("https://pay.example.kg", credentials, query_deadline=timedelta())
 
 
 def taken_as(name: str, value: Any) -> timedelta:
@@ -139,7 +141,7 @@ def taken_as(name: str, value: Any) -> timedelta:
     return known
 
 
-TIMES = ["connect_timeout", "deadline", "interval", "deadline of a watch", "retry_after"]
+TIMES = ["connect_timeout", "payment_deadline", "query_deadline", "interval", "deadline of a watch", "retry_after"]
 
 
 @pytest.mark.parametrize("name", TIMES)
@@ -182,7 +184,15 @@ def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
 def test_the_defaults_are_the_cores() -> None:
     config = native.default_config("https://pay.example.kg", native.Credentials.basic("a", "b"))
     own: Any = kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"))
-    for name in ("connect_timeout", "deadline", "query_retries", "status_query", "user_agent_suffix", "check_luhn"):
+    for name in (
+        "connect_timeout",
+        "payment_deadline",
+        "query_deadline",
+        "query_retries",
+        "status_query",
+        "user_agent_suffix",
+        "check_luhn",
+    ):
         assert getattr(own._config, name) == getattr(config, name)
     policy = native.default_poll_policy()
     assert (policy.interval, policy.deadline) == (kassa.PollPolicy().interval, kassa.PollPolicy().deadline)

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     AdviceTopic, BlockingStatusWatch, Callback, LocalDateTime, PaymentError, PaymentKind, PaymentRef, PaymentStatus,
-    Provider, ReturnRedirect, Rule, WatchReport,
+    Provider, Proxy, ReturnRedirect, Rule, WatchReport,
 };
 
 /// The default configuration of a gateway, to be changed field by field.

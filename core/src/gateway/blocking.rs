@@ -1,5 +1,7 @@
 //! The blocking (synchronous) client, for callers that wait.
 
+use std::time::Duration;
+
 use crate::{
     config::gateway_config::GatewayConfig,
     follow_up::{
@@ -154,6 +156,14 @@ impl BlockingGateway {
         expected: Option<ExpectedPayment>,
     ) -> Result<CallbackVerdict, PaymentError> {
         wait(self.gateway.verify_callback(callback, expected))
+    }
+
+    /// See [`Gateway::with_deadline`].
+    ///
+    /// # Errors
+    /// See [`Gateway::with_deadline`].
+    pub fn with_deadline(&self, deadline: Duration) -> Result<Self, PaymentError> {
+        self.gateway.with_deadline(deadline).map(Self::from)
     }
 
     /// See [`Gateway::close`].

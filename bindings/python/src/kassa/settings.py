@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import timedelta
 from enum import Enum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from . import _check
 from ._calls import translated
@@ -27,6 +27,8 @@ class StatusQueryForm(Enum):
     """As a query string, for the way through a proxy that drops the body of a GET."""
 
 
+C = TypeVar("C", bound="Connected")
+
 # What belongs to a process that was forked away from is never touched again, not even to free it: its locks may be held by
 # threads that exist no more.
 _LEFT_BEHIND: list[Any] = []
@@ -39,7 +41,7 @@ class Connected:
     own, at its first call.
     """
 
-    __slots__ = ("__weakref__", "_base_url", "_config", "_is_closed", "_native", "_process")
+    __slots__ = ("__weakref__", "_config", "_deadline", "_is_closed", "_native", "_origin", "_process")
 
     def __init__(
         self,
@@ -47,7 +49,8 @@ class Connected:
         credentials: Credentials,
         *,
         connect_timeout: timedelta | float = timedelta(seconds=10),
-        deadline: timedelta | float = timedelta(seconds=30),
+        payment_deadline: timedelta | float = timedelta(seconds=60),
+        query_deadline: timedelta | float = timedelta(seconds=30),
         query_retries: int = 2,
         status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
         dialect: Dialect | None = None,
@@ -61,7 +64,9 @@ class Connected:
         * ``base_url``: the gateway's base address; a path prefix is allowed, plain http only to a loopback address
         * ``credentials``: the merchant's login and password
         * ``connect_timeout``: how long making a connection may take, TLS included
-        * ``deadline``: how long a whole call may take: connecting, sending, the whole reply, and every retry
+        * ``payment_deadline``: how long all of a call that moves money may take: connecting, sending, the whole reply, and
+          every retry. What is cut off here may have happened all the same
+        * ``query_deadline``: how long every other call may take: status queries, pay-forms and QR codes
         * ``query_retries``: how often a failed query is repeated within the deadline. A payment is repeated as often, but only
           where no connection was ever made; a pay-form or a QR code is never repeated
         * ``status_query``: how the fields of a status query travel
@@ -73,12 +78,12 @@ class Connected:
 
         Raises `kassa.Misconfigured` where a setting cannot work, naming it.
         """
-        self._base_url = _check.text("base_url", base_url)
-        self._config = native.GatewayConfig(
-            base_url=base_url,
+        config = native.GatewayConfig(
+            base_url=_check.text("base_url", base_url),
             credentials=lower(_check.instance("credentials", credentials, Credentials)),
             connect_timeout=_check.duration("connect_timeout", connect_timeout),
-            deadline=_check.duration("deadline", deadline),
+            payment_deadline=_check.duration("payment_deadline", payment_deadline),
+            query_deadline=_check.duration("query_deadline", query_deadline),
             query_retries=_check.count("query_retries", query_retries),
             status_query=lower(_check.instance("status_query", status_query, StatusQueryForm)),
             dialect=lower(Dialect() if dialect is None else _check.instance("dialect", dialect, Dialect)),
@@ -93,7 +98,11 @@ class Connected:
     def _open(self) -> None:
         self._process = os.getpid()
         with translated():
-            self._native: Any = native.Gateway(self._config)
+            self._native: Any = (
+                native.Gateway(self._config)
+                if self._origin is None
+                else self._origin._core().with_deadline(self._deadline)
+            )
 
     def _core(self) -> Any:
         """The core's gateway of this process."""
@@ -115,7 +124,7 @@ class Connected:
         return self._native if self._process == os.getpid() else None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._base_url!r})"
+        return f"{type(self).__name__}({self._config.base_url!r})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
@@ -127,3 +136,5 @@ def _certificates(given: Iterable[str]) -> list[str]:
     if isinstance(given, str | bytes):
         raise TypeError("extra_root_certificates must be several str, such as a list of them")
     return [_check.text("extra_root_certificates", text) for text in given]
+        if self._origin is not None:
+            self._origin._is_closed = True

@@ -24,7 +24,7 @@ def settings(config: Any, server_url: str) -> dict[str, Any]:
     }
     for name, value in given.items():
         match name:
-            case "connect_timeout_ms" | "deadline_ms":
+            case "connect_timeout_ms" | "payment_deadline_ms" | "query_deadline_ms":
                 arguments[name.removesuffix("_ms")] = timedelta(milliseconds=value)
             case "status_query":
                 arguments[name] = kassa.StatusQueryForm(value)

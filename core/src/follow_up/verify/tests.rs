@@ -26,7 +26,7 @@ fn charged_after(seconds: u64) -> Act {
 /// Whether a pay-form was paid by a QR code is a second query within the same deadline.
 #[tokio::test(start_paused = true)]
 async fn both_questions_share_one_deadline() {
-    let settings = |config: &mut crate::GatewayConfig| config.deadline = Duration::from_secs(30);
+    let settings = |config: &mut crate::GatewayConfig| config.query_deadline = Duration::from_secs(30);
     for second_takes in [0, 60] {
         let answer = move |n| charged_after(if n == 0 { 20 } else { second_takes });
         let (gateway, memory) = Scripted::gateway_with(settings, answer);

@@ -92,6 +92,7 @@ const GROUPS: &[&str] = &[
     "dialects",
     "faults",
     "money",
+    "deadlines",
     "outcomes",
     "payment_refs",
     "qr",

@@ -41,7 +41,11 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
     let placed = |text: String| text.replace("{server}", server_url);
     let credentials = Credentials::basic(text(&value["login"]), text(&value["password"]));
     let mut config = GatewayConfig::new(placed(text(&value["base_url"])), credentials);
-    for (name, place) in [("connect_timeout_ms", &mut config.connect_timeout), ("deadline_ms", &mut config.deadline)] {
+    for (name, place) in [
+        ("connect_timeout_ms", &mut config.connect_timeout),
+        ("payment_deadline_ms", &mut config.payment_deadline),
+        ("query_deadline_ms", &mut config.query_deadline),
+    ] {
         *place = value.get(name).map_or(*place, milliseconds);
     }
     if let Some(retries) = value["query_retries"].as_u64() {

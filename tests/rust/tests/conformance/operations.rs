@@ -105,6 +105,8 @@ async fn all(watch: &StatusWatch) -> Came {
 
 /// The functions that need no gateway; `None` where the name is none of theirs.
 pub fn function(name: &str, input: &Value) -> Option<Came> {
+    let (address, called) = (|| text(&input["url"]), || text(&input["called"]));
+    let signed = || inputs::payment_ref(&input["payment"]);
     Some(match name {
         "parse_callback" => came(Callback::parse(&inputs::json_text(&input["body"]))),
         "parse_return_redirect" => came(ReturnRedirect::parse(&text(&input["url"]))),

@@ -22,7 +22,8 @@ enum Inputs {
         let baseURL = value["base_url"].text.replacingOccurrences(of: "{server}", with: serverURL)
         var config = GatewayConfig(baseURL: baseURL, credentials: credentials)
         if let limit = value["connect_timeout_ms"].int { config.connectTimeout = .milliseconds(limit) }
-        if let limit = value["deadline_ms"].int { config.deadline = .milliseconds(limit) }
+        if let limit = value["payment_deadline_ms"].int { config.paymentDeadline = .milliseconds(limit) }
+        if let limit = value["query_deadline_ms"].int { config.queryDeadline = .milliseconds(limit) }
         if let retries = value["query_retries"].int { config.queryRetries = retries }
         if let form = value["status_query"].string { config.statusQuery = named(form) }
         if value["dialect"] != .null { config.dialect = try .fromJSON(jsonText(value["dialect"])) }

@@ -120,8 +120,8 @@ class ValuesTest {
     fun `settings that cannot work are named`() {
         val credentials = Credentials("shop", "p")
         fun config(deadline: Duration = 1.seconds, retries: Int = 0) =
-            GatewayConfig("https://pay.example.kg", credentials, deadline = deadline, queryRetries = retries)
-        for ((name, config) in listOf("deadline" to config((-1).seconds), "query_retries" to config(retries = -1))) {
+            GatewayConfig("https://pay.example.kg", credentials, paymentDeadline = deadline, queryRetries = retries)
+        for ((name, config) in listOf("payment_deadline" to config((-1).seconds), "query_retries" to config(retries = -1))) {
             assertTrue(name in assertThrows<PaymentException.Misconfigured> { Gateway(config) }.message)
         }
         assertThrows<PaymentException.Invalid> { QrCode.encode("x").png(-1) }
@@ -129,8 +129,8 @@ class ValuesTest {
 
     @Test
     fun `a time without end is one`() {
-        val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), deadline = Duration.INFINITE)
-        Gateway(config).use { it.watch(PaymentRef.card("o-1"), PollPolicy(Duration.INFINITE, Duration.INFINITE)) }
+        val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), queryDeadline = Duration.INFINITE)
+        Gateway(config).use { it.withDeadline(Duration.INFINITE).watch(PaymentRef.card("o-1"), PollPolicy(Duration.INFINITE, Duration.INFINITE)) }
     }
 
     @ParameterizedTest

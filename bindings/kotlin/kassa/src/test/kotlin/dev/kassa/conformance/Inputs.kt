@@ -36,7 +36,8 @@ fun configOf(value: JsonElement, serverUrl: String): GatewayConfig {
     val credentials = Credentials(value.at("login").text, value.at("password").text)
     val builder = GatewayConfig.Builder(value.at("base_url").text.replace("{server}", serverUrl), credentials)
     value.at("connect_timeout_ms").optionalMillis?.let { builder.connectTimeout(it.toJavaDuration()) }
-    value.at("deadline_ms").optionalMillis?.let { builder.deadline(it.toJavaDuration()) }
+    value.at("payment_deadline_ms").optionalMillis?.let { builder.paymentDeadline(it.toJavaDuration()) }
+    value.at("query_deadline_ms").optionalMillis?.let { builder.queryDeadline(it.toJavaDuration()) }
     value.at("query_retries").orNull?.let { builder.queryRetries(it.int) }
     value.at("status_query").optionalText?.let { builder.statusQuery(StatusQueryForm.valueOf(it.uppercase())) }
     value.at("dialect").orNull?.let { builder.dialect(Dialect.fromJson(it.jsonText)) }
