@@ -198,6 +198,40 @@ def test_the_defaults_are_the_cores() -> None:
     assert (policy.interval, policy.deadline) == (kassa.PollPolicy().interval, kassa.PollPolicy().deadline)
 
 
+def test_a_gateway_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dialect = tmp_path / "dialect.json"
+    dialect.write_text('{"charged_words": ["PAID"]}')
+    for name, value in {
+        "KASSA_URL": "https://pay.example.kg",
+        "KASSA_LOGIN": "shop",
+        "KASSA_PASSWORD": "secret-of-the-tests",
+        "KASSA_DIALECT": str(dialect),
+        "KASSA_PROXY": "",
+    }.items():
+        monkeypatch.setenv(name, value)
+    for kind in (kassa.Gateway, kassa.AsyncGateway):
+        gateway: Any = kind.from_environment(query_retries=5, payment_deadline=90)
+        assert repr(gateway) == f"{kind.__name__}('https://pay.example.kg')"
+        assert (gateway._config.query_retries, gateway._config.payment_deadline) == (5, timedelta(seconds=90))
+        assert json.loads(gateway._config.dialect.to_json())["charged_words"] == ["PAID"]
+    monkeypatch.delenv("KASSA_LOGIN")
+    monkeypatch.setenv("KASSA_PROXY", "secret-of-the-tests")
+    with pytest.raises(kassa.Misconfigured, match=r"KASSA_LOGIN must be set; KASSA_PROXY must be") as caught:
+        kassa.Gateway.from_environment()
+    assert "secret-of-the-tests" not in repr(caught.value)
+
+
+def test_another_deadline_is_the_same_gateway(raw: RawGateway) -> None:
+    with raw.gateway() as gateway:
+        patient = gateway.with_deadline(90).with_deadline(timedelta(minutes=2))
+        assert repr(patient) == repr(gateway)
+        with pytest.raises(ValueError, match="deadline must not be negative"):
+            gateway.with_deadline(-1)
+        patient.close()
+        with pytest.raises(kassa.Misconfigured, match="closed"):
+            gateway.qr_status("t-1")
+
+
 def test_every_name_of_the_core_is_here() -> None:
     for kind in (kassa.Rule, kassa.AdviceTopic, kassa.PaymentKind, kassa.QrLevel, kassa.StatusQueryForm):
         own: Any = kind

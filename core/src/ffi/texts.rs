@@ -14,6 +14,12 @@ fn default_config(base_url: String, credentials: std::sync::Arc<crate::Credentia
     crate::GatewayConfig::new(base_url, credentials)
 }
 
+/// The configuration that the environment variables say.
+#[uniffi::export]
+fn config_from_environment() -> Result<crate::GatewayConfig, PaymentError> {
+    crate::GatewayConfig::from_environment()
+}
+
 /// A query at once, then one every 10 s, for 20 minutes.
 #[uniffi::export]
 fn default_poll_policy() -> crate::PollPolicy {
@@ -83,6 +89,14 @@ macro_rules! export_text {
 }
 
 export_text!(PaymentRef, LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
+
+#[uniffi::export]
+impl Proxy {
+    /// Which way, without a URL.
+    fn as_text(&self) -> String {
+        format!("{self:?}")
+    }
+}
 
 #[uniffi::export]
 impl BlockingStatusWatch {

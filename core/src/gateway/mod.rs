@@ -1,6 +1,7 @@
 //! Client of the payment gateway: the asynchronous one here, the blocking (synchronous) one in [`blocking`].
 
 pub(crate) mod blocking;
+mod environment;
 
 use std::{fmt, sync::Arc, time::Duration};
 

@@ -92,6 +92,63 @@ class Connected:
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
         )
+        self._start(config)
+
+    @classmethod
+    def from_environment(
+        cls: type[C],
+        *,
+        connect_timeout: timedelta | float = timedelta(seconds=10),
+        payment_deadline: timedelta | float = timedelta(seconds=60),
+        query_deadline: timedelta | float = timedelta(seconds=30),
+        query_retries: int = 2,
+        status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
+        user_agent_suffix: str | None = None,
+        check_luhn: bool = False,
+    ) -> C:
+        """A gateway by the environment variables, and by settings that have none. Nothing is sent.
+
+        * ``KASSA_URL``: the gateway's base address
+        * ``KASSA_LOGIN``, ``KASSA_PASSWORD``: the merchant's login and password
+        * ``KASSA_DIALECT`` (optional): the path of a dialect's JSON file
+        * ``KASSA_PROXY`` (optional): the URL of a proxy, or ``environment`` for those that ``HTTPS_PROXY`` and the like name
+        * ``KASSA_ROOT_CERTIFICATES`` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
+
+        An empty variable is one that is not set.
+
+        Raises `kassa.Misconfigured`, once, naming every variable that is missing or cannot be used. It quotes none of their
+        values.
+        """
+        with translated():
+            config = native.config_from_environment()
+        config.connect_timeout = _check.duration("connect_timeout", connect_timeout)
+        config.payment_deadline = _check.duration("payment_deadline", payment_deadline)
+        config.query_deadline = _check.duration("query_deadline", query_deadline)
+        config.query_retries = _check.count("query_retries", query_retries)
+        config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
+        config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
+        config.check_luhn = _check.flag("check_luhn", check_luhn)
+        gateway = cls.__new__(cls)
+        gateway._start(config)
+        return gateway
+
+    def with_deadline(self: C, deadline: timedelta | float) -> C:
+        """The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
+        less time than the settings say, as in ``gateway.with_deadline(5).qr_status(...)``.
+
+        It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch
+        made by it gives each of its queries that long. Closing one of them closes both.
+
+        Raises `kassa.Misconfigured` for a deadline of zero.
+        """
+        gateway = type(self).__new__(type(self))
+        gateway._start(self._config, self._origin or self, _check.duration("deadline", deadline))
+        return gateway
+
+    def _start(self, config: Any, origin: Connected | None = None, deadline: timedelta | None = None) -> None:
+        self._config = config
+        self._origin = origin
+        self._deadline = deadline
         self._is_closed = False
         self._open()
 

@@ -13,7 +13,7 @@ public struct Dialect: Sendable {
     let core: KassaGenerated.Dialect
     private let json: String
 
-    private init(core: KassaGenerated.Dialect) {
+    init(core: KassaGenerated.Dialect) {
         self.core = core
         json = core.toJson()
     }

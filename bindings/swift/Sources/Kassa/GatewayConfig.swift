@@ -50,6 +50,28 @@ public struct GatewayConfig: Sendable {
     }
 }
 
+extension GatewayConfig {
+    /// The configuration that the environment variables say. What has no variable is at its default, and can be set afterwards; an
+    /// empty variable is one that is not set.
+    ///
+    /// | Variable | |
+    /// |---|---|
+    /// | `KASSA_URL` | the gateway's base address |
+    /// | `KASSA_LOGIN`, `KASSA_PASSWORD` | the merchant's login and password |
+    /// | `KASSA_DIALECT` (optional) | the path of a dialect's JSON file |
+    /// | `KASSA_PROXY` (optional) | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
+    /// | `KASSA_ROOT_CERTIFICATES` (optional) | the path of a PEM file with certificates to trust beside Mozilla's roots |
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:)``, once, naming every variable that is missing or cannot be used. It quotes none
+    ///   of their values.
+    public static func fromEnvironment() throws -> GatewayConfig {
+        let core = try translated { try configFromEnvironment() }
+        return GatewayConfig(
+            baseURL: core.baseUrl, credentials: Credentials(core: core.credentials), dialect: Dialect(core: core.dialect),
+            extraRootCertificates: core.extraRootCertificates, proxy: Proxy(core: core.proxy))
+    }
+}
+
 /// How the fields of `GET /api/v1.1.0/status` travel.
 public enum StatusQueryForm: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// As a JSON body, as the interface says.

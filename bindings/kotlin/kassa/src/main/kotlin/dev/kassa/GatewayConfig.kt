@@ -6,6 +6,7 @@ import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 import dev.kassa.internal.GatewayConfig as CoreGatewayConfig
 import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
+import dev.kassa.internal.configFromEnvironment
 
 /**
  * How a gateway is reached. Java has a [Builder] for it.
@@ -134,6 +135,35 @@ public class GatewayConfig(
 
         /** The settings so far, without what may be a secret. */
         override fun toString(): String = "Builder(${build()})"
+    }
+
+    /** Reads configurations. */
+    public companion object {
+        /**
+         * The configuration that the environment variables say. What has no variable is at its default, and can be changed with a
+         * [Builder]; an empty variable is one that is not set.
+         *
+         * - `KASSA_URL`: the gateway's base address
+         * - `KASSA_LOGIN`, `KASSA_PASSWORD`: the merchant's login and password
+         * - `KASSA_DIALECT` (optional): the path of a dialect's JSON file
+         * - `KASSA_PROXY` (optional): the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name
+         * - `KASSA_ROOT_CERTIFICATES` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
+         *
+         * @throws PaymentException.Misconfigured once, naming every variable that is missing or cannot be used. It quotes none of
+         *   their values
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun fromEnvironment(): GatewayConfig = calling {
+            val read = configFromEnvironment()
+            GatewayConfig(
+                baseUrl = read.baseUrl,
+                credentials = Credentials(read.credentials),
+                dialect = Dialect.of(read.dialect),
+                extraRootCertificates = read.extraRootCertificates,
+                proxy = Proxy.of(read.proxy),
+            )
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 package dev.kassa
 
+import com.sun.jna.Library
+import com.sun.jna.Native
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
 import dev.kassa.support.withGateway
@@ -125,6 +127,36 @@ class ValuesTest {
             assertTrue(name in assertThrows<PaymentException.Misconfigured> { Gateway(config) }.message)
         }
         assertThrows<PaymentException.Invalid> { QrCode.encode("x").png(-1) }
+    }
+
+    /** The JVM cannot change the variables of its own process. */
+    private interface LibC : Library {
+        fun setenv(name: String, value: String, overwrite: Int): Int
+        fun unsetenv(name: String): Int
+    }
+
+    @Test
+    fun `the environment says where the gateway is`() {
+        val libC = Native.load("c", LibC::class.java)
+        val variables = mapOf(
+            "KASSA_URL" to "https://pay.example.kg",
+            "KASSA_LOGIN" to "shop",
+            "KASSA_PASSWORD" to "secret-77",
+            "KASSA_PROXY" to "environment",
+        )
+        try {
+            variables.forEach { (name, value) -> libC.setenv(name, value, 1) }
+            val config = GatewayConfig.fromEnvironment()
+            assertEquals("https://pay.example.kg", config.baseUrl)
+            assertTrue("proxy=Proxy(environment)" in config.toString() && "secret-77" !in config.toString(), config.toString())
+            Gateway(config).close()
+            libC.unsetenv("KASSA_LOGIN")
+            libC.setenv("KASSA_PROXY", "secret-77", 1)
+            val text = assertThrows<PaymentException.Misconfigured> { GatewayConfig.fromEnvironment() }.message
+            assertTrue("KASSA_LOGIN must be set" in text && "KASSA_PROXY" in text && "secret-77" !in text, text)
+        } finally {
+            variables.keys.forEach(libC::unsetenv)
+        }
     }
 
     @Test
