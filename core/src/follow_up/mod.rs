@@ -3,6 +3,7 @@
 //! addresses that say which payment they are about.
 
 pub(crate) mod callback;
+pub(crate) mod callback_key;
 pub(crate) mod redirect;
 pub(crate) mod verify;
 pub(crate) mod watch;

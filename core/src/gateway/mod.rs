@@ -248,7 +248,6 @@ impl Gateway {
         verify::verify(&self.engine, callback, expected.as_ref()).await
     }
 
-    /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.
     /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
     /// less time than the configuration says. The connections, what is in flight and closing are shared, and it costs
     /// next to nothing, so it can be made for one call. A watch made by it gives each of its queries that long.
@@ -269,6 +268,7 @@ impl Gateway {
         Ok(Self { engine: Arc::new(self.engine.with_deadline(deadline)?) })
     }
 
+    /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.
     pub async fn close(&self) {
         self.engine.close().await;
     }

@@ -178,6 +178,8 @@ class Connected:
     def _to_close(self) -> Any | None:
         """What is to be closed, if anything: the payments of another process are not this one's to wait for."""
         self._is_closed = True
+        if self._origin is not None:
+            self._origin._is_closed = True
         return self._native if self._process == os.getpid() else None
 
     def __repr__(self) -> str:
@@ -193,5 +195,3 @@ def _certificates(given: Iterable[str]) -> list[str]:
     if isinstance(given, str | bytes):
         raise TypeError("extra_root_certificates must be several str, such as a list of them")
     return [_check.text("extra_root_certificates", text) for text in given]
-        if self._origin is not None:
-            self._origin._is_closed = True

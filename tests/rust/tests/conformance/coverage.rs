@@ -63,6 +63,7 @@ const ANSWERS: &[&str] = &[
     "Rule::one_of",
     "Rule::required",
     "Rule::return_uri",
+    "Rule::signature",
     "StatusReport",
     "WatchOutcome::cancelled",
     "WatchOutcome::charged",
@@ -73,6 +74,7 @@ const ANSWERS: &[&str] = &[
 
 /// The types that only go in: each is printed once, so that none of them shows a secret.
 const PRINTED: &[&str] = &[
+    "callback_key",
     "card",
     "card_payment",
     "credentials",
@@ -87,12 +89,13 @@ const PRINTED: &[&str] = &[
 ];
 
 const GROUPS: &[&str] = &[
+    "callback_keys",
     "callbacks",
     "cancellation",
+    "deadlines",
     "dialects",
     "faults",
     "money",
-    "deadlines",
     "outcomes",
     "payment_refs",
     "qr",

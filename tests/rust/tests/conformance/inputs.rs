@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Card, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig, MbankPayment, PayForm,
-    PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
+    CallbackKey, Card, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, Gateway, GatewayConfig,
+    MbankPayment, PayForm, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment,
+    StatusQueryForm,
 };
 use serde_json::Value;
 
@@ -78,6 +79,17 @@ pub fn proxy(value: &Value, server_url: &str) -> Proxy {
         Some("environment") => Proxy::environment(),
         _ => Proxy::url(text(&value["url"]).replace("{server}", server_url)),
     }
+}
+
+/// A key by its secret, and by the previous ones.
+pub fn callback_key(input: &Value) -> Result<CallbackKey, PaymentError> {
+    let previous = input["previous"].as_array().into_iter().flatten();
+    previous.map(text).try_fold(CallbackKey::new(&text(&input["secret"]))?, |key, secret| key.with_previous(&secret))
+}
+
+/// The gateway, with another deadline where a step says so.
+pub fn within(gateway: Gateway, input: &Value) -> Result<Gateway, PaymentError> {
+    input.get("within_ms").map_or_else(|| Ok(gateway.clone()), |time| gateway.with_deadline(milliseconds(time)))
 }
 
 pub fn card(input: &Value) -> Card {

@@ -42,6 +42,17 @@ enum Inputs {
         }
     }
 
+    /// A key by its secret, and by the previous ones.
+    static func callbackKey(_ input: JSON) throws -> CallbackKey {
+        try (input["previous"].array ?? []).reduce(CallbackKey(secret: input["secret"].text)) { try $0.withPrevious($1.text) }
+    }
+
+    /// The gateway, with another deadline where a step says so.
+    static func within(_ gateway: Gateway, _ input: JSON) throws -> Gateway {
+        guard let time = input["within_ms"].int else { return gateway }
+        return try gateway.withDeadline(.milliseconds(time))
+    }
+
     static func card(_ input: JSON) -> Card {
         Card(
             pan: input["pan"].text, expiryMonth: input["expiry_month"].text, expiryYear: input["expiry_year"].whole,

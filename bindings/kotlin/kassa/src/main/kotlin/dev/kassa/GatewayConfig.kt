@@ -75,7 +75,6 @@ public class GatewayConfig(
         private var userAgentSuffix = default.userAgentSuffix
         private var checkLuhn = default.checkLuhn
 
-        /** How long making a connection may take, TLS included. */
         /**
          * One with every other setting at its default.
          *
@@ -84,6 +83,7 @@ public class GatewayConfig(
          */
         public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
 
+        /** How long making a connection may take, TLS included. */
         public fun connectTimeout(connectTimeout: java.time.Duration): Builder =
             apply { this.connectTimeout = connectTimeout.toKotlinDuration() }
 

@@ -1,5 +1,6 @@
 package dev.kassa.conformance
 
+import dev.kassa.CallbackKey
 import dev.kassa.Card
 import dev.kassa.CardPayment
 import dev.kassa.Credentials
@@ -52,6 +53,10 @@ fun proxyOf(value: JsonElement, serverUrl: String): Proxy = when (value.optional
     "environment" -> Proxy.environment()
     else -> Proxy.url(value.at("url").text.replace("{server}", serverUrl))
 }
+
+/** A key by its secret, and by the previous ones. */
+fun callbackKeyOf(input: JsonElement): CallbackKey =
+    input.at("previous").items.fold(CallbackKey(input.at("secret").text)) { key, secret -> key.withPrevious(secret.text) }
 
 fun cardOf(input: JsonElement) = Card(
     input.at("pan").text,
