@@ -11,7 +11,7 @@ use super::values::duration;
 #[command(next_help_heading = "Gateway")]
 pub(crate) struct Connection {
     /// The gateway's base URL [default: an embedded sandbox]
-    #[arg(long, global = true, env = "KASSA_BASE_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "KASSA_URL", value_name = "URL")]
     pub(crate) base_url: Option<String>,
 
     /// The merchant's login
