@@ -77,6 +77,8 @@ pub use qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
 pub use rust_decimal::Decimal;
 pub use values::{
     card::Card,
+    card_brand::CardBrand,
+    card_input::{CardInput, FieldState},
     error::PaymentError,
     local_date_time::LocalDateTime,
     money::{som_to_tyiyn, tyiyn_to_som},

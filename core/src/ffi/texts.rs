@@ -4,8 +4,8 @@
 use rust_decimal::Decimal;
 
 use crate::{
-    AdviceTopic, BlockingStatusWatch, Callback, LocalDateTime, PaymentError, PaymentKind, PaymentRef, PaymentStatus,
-    Provider, ReturnRedirect, Rule, WatchReport,
+    AdviceTopic, BlockingStatusWatch, Callback, CardBrand, LocalDateTime, PaymentError, PaymentKind, PaymentRef,
+    PaymentStatus, Provider, ReturnRedirect, Rule, WatchReport,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
@@ -82,7 +82,7 @@ macro_rules! export_text {
     };
 }
 
-export_text!(PaymentRef, LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
+export_text!(PaymentRef, LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic, CardBrand);
 
 #[uniffi::export]
 impl BlockingStatusWatch {

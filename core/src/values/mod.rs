@@ -2,8 +2,12 @@
 //! gateway.
 
 pub(crate) mod card;
+pub(crate) mod card_brand;
+pub(crate) mod card_input;
 pub(crate) mod currency;
+pub(crate) mod digits;
 pub(crate) mod error;
+pub(crate) mod expiry_input;
 pub(crate) mod json;
 pub(crate) mod local_date_time;
 pub(crate) mod money;

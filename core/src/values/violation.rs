@@ -64,6 +64,8 @@ pub enum Rule {
     Format,
     /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     Exact,
+    /// The card's expiry is in the past. Checked only in a [`CardInput`](crate::CardInput); of a payment it is advice.
+    Expired,
 }
 
 /// Something the interface only recommends, or that will probably be declined. It blocks nothing.
