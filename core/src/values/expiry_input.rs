@@ -56,11 +56,11 @@ impl ExpiryInput {
         year.parse().ok().map(|year: i32| 2000 + year)
     }
 
-    /// True where typing on can still make an expiry of it. `20` may be the beginning of a year of four digits.
+    /// True where typing on can still make an expiry of it. `20` may be the beginning of a year of four digits, and the
+    /// month may be typed after the year, where it was deleted.
     pub(crate) fn can_go_on(&self) -> bool {
-        let month_can = self.month.len() < 2 || self.month().is_some();
         let year_can = self.year.len() < 2 || (self.year.len() < 4 && self.year.starts_with("20"));
-        month_can && year_can
+        if self.month.len() < 2 { year_can || self.year().is_some() } else { year_can && self.month().is_some() }
     }
 }
 

@@ -61,6 +61,7 @@ from .callbacks import (
     ReturnRedirect,
     Unverifiable,
 )
+from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
 from .dialect import Dialect
 from .errors import (
     DeadlineExpired,
@@ -116,17 +117,22 @@ __all__ = [
     "CallbackVerdict",
     "Cancelled",
     "Card",
+    "CardBrand",
+    "CardInput",
     "CardPayment",
     "CardPaymentCreated",
     "Charged",
+    "Complete",
     "Confirmed",
     "Contradicted",
     "Credentials",
     "DeadlineExpired",
     "Dialect",
     "ExpectedPayment",
+    "FieldState",
     "Gateway",
     "GatewayReply",
+    "Incomplete",
     "InternalError",
     "Invalid",
     "MbankPayment",
@@ -165,6 +171,7 @@ __all__ = [
     "Violation",
     "WatchOutcome",
     "WatchReport",
+    "Wrong",
     "__version__",
     "new_order_number",
     "som_to_tyiyn",

@@ -37,6 +37,8 @@ class Rule(Enum):
     """The text does not have the form that is needed."""
     EXACT = "exact"
     """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
+    EXPIRED = "expired"
+    """The card's expiry is in the past. Checked only in a `CardInput`; of a payment it is advice."""
 
     def __str__(self) -> str:
         return self.value

@@ -53,6 +53,8 @@ public enum Rule: String, Hashable, Sendable, CaseIterable, CustomStringConverti
     case format
     /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     case exact
+    /// The card's expiry is in the past. Checked only in a ``CardInput``; of a payment it is advice.
+    case expired
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
@@ -122,6 +124,7 @@ extension Rule {
             case .luhn: .luhn
             case .format: .format
             case .exact: .exact
+            case .expired: .expired
             }
     }
 
@@ -140,6 +143,7 @@ extension Rule {
         case .luhn: .luhn
         case .format: .format
         case .exact: .exact
+        case .expired: .expired
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Card, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig, MbankPayment, PayForm,
+    Card, CardInput, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig, MbankPayment, PayForm,
     PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
 };
 use serde_json::Value;
@@ -79,6 +79,20 @@ pub fn proxy(value: &Value, server_url: &str) -> Proxy {
 pub fn card(input: &Value) -> Card {
     let year = input["expiry_year"].as_i64().unwrap().try_into().unwrap();
     Card::new(text(&input["pan"]), text(&input["expiry_month"]), year, text(&input["cvc"]), text(&input["holder_name"]))
+}
+
+pub fn card_input(input: &Value) -> CardInput {
+    let typed = |name: &str| optional(&input[name]).unwrap_or_default();
+    let form = CardInput::new().with_number(typed("number")).with_expiry(typed("expiry"));
+    let form = form.with_cvc(typed("cvc")).with_holder_name(typed("holder_name"));
+    match input["as_of"].as_array() {
+        Some(date) => form.as_of(whole(&date[0]), whole(&date[1])),
+        None => form,
+    }
+}
+
+fn whole<T: TryFrom<i64, Error: std::fmt::Debug>>(value: &Value) -> T {
+    value.as_i64().unwrap().try_into().unwrap()
 }
 
 pub fn card_payment(input: &Value) -> CardPayment {

@@ -47,6 +47,16 @@ enum Inputs {
             cvc: input["cvc"].text, holderName: input["holder_name"].text)
     }
 
+    static func cardInput(_ input: JSON) -> CardInput {
+        var form = CardInput()
+        form.number = input["number"].string ?? ""
+        form.expiry = input["expiry"].string ?? ""
+        form.cvc = input["cvc"].string ?? ""
+        form.holderName = input["holder_name"].string ?? ""
+        guard let date = input["as_of"].array else { return form }
+        return form.asOf(year: date[0].whole, month: date[1].whole)
+    }
+
     static func cardPayment(_ input: JSON) -> CardPayment {
         CardPayment(
             orderNumber: input["order_number"].text, description: input["description"].text, amount: amount(input["amount"]),

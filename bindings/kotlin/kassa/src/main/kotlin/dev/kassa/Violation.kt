@@ -61,7 +61,10 @@ public enum class Rule {
     FORMAT,
 
     /** The value cannot be carried or converted without rounding: it has too many decimals, or is too large. */
-    EXACT;
+    EXACT,
+
+    /** The card's expiry is in the past. Checked only in a [CardInput]; of a payment it is advice. */
+    EXPIRED;
 
     /** The name in lower case, the same in every language. */
     override fun toString(): String = calling { toCore().asText() }

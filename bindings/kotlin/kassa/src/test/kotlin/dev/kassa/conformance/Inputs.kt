@@ -1,6 +1,7 @@
 package dev.kassa.conformance
 
 import dev.kassa.Card
+import dev.kassa.CardInput
 import dev.kassa.CardPayment
 import dev.kassa.Credentials
 import dev.kassa.Dialect
@@ -59,6 +60,13 @@ fun cardOf(input: JsonElement) = Card(
     input.at("cvc").text,
     input.at("holder_name").text,
 )
+
+fun cardInputOf(input: JsonElement): CardInput {
+    fun typed(name: String) = input.at(name).optionalText.orEmpty()
+    val form = CardInput().withNumber(typed("number")).withExpiry(typed("expiry"))
+        .withCvc(typed("cvc")).withHolderName(typed("holder_name"))
+    return input.at("as_of").orNull?.items?.let { (year, month) -> form.asOf(year.int, month.int) } ?: form
+}
 
 fun cardPaymentOf(input: JsonElement) = CardPayment(
     orderNumber = input.at("order_number").text,
