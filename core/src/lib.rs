@@ -80,6 +80,7 @@ pub use values::{
     card_brand::CardBrand,
     card_input::{CardInput, FieldState},
     error::PaymentError,
+    language::Language,
     local_date_time::LocalDateTime,
     money::{som_to_tyiyn, tyiyn_to_som},
     order_number::new_order_number,

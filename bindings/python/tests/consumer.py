@@ -41,7 +41,7 @@ def typed(text: str) -> kassa.Card | str:
     for state in (form.number_state, form.expiry_state, form.cvc_state, form.holder_name_state):
         match state:
             case kassa.Wrong(violation):
-                return violation.text
+                return assert_type(violation.text_in(kassa.Language.from_tag("ru-KG")), str)
             case kassa.Complete() | kassa.Incomplete():
                 pass
             case _:
@@ -65,6 +65,7 @@ def pay_by_card(gateway: kassa.Gateway) -> str | None:
     for advice in payment.advice():
         assert_type(advice, kassa.Advice)
         assert_type(advice.topic, kassa.AdviceTopic)
+        assert_type(advice.text_in(kassa.Language.KYRGYZ), str)
     try:
         created = gateway.create_card_payment(payment)
     except kassa.PaymentError as error:

@@ -209,9 +209,9 @@ impl CardInput {
             Some(missing("pan"))
         } else if !lengths.contains(&digits.len()) {
             let limit = listed(&lengths);
-            Some(Violation::new("pan", Rule::Length, Some(&limit), &format!("must have {limit} digits")))
+            Some(Violation::of("pan", Rule::Length, Some(&limit)))
         } else if brand.has_check_digit() && !passes_luhn(&digits) {
-            Some(Violation::new("pan", Rule::Luhn, None, "has a wrong check digit"))
+            Some(Violation::of("pan", Rule::Luhn, None))
         } else {
             None
         }
@@ -223,12 +223,12 @@ impl CardInput {
         let month = match expiry.month() {
             Some(_) => None,
             None if expiry.month_digits().is_empty() => Some(missing("expiryMonth")),
-            None => Some(Violation::new("expiryMonth", Rule::Month, Some("01 to 12"), "must be a month from 01 to 12")),
+            None => Some(Violation::of("expiryMonth", Rule::Month, Some("01 to 12"))),
         };
         let year = match expiry.year() {
             Some(year) => self.expired(year, expiry.month()),
             None if expiry.year_digits().is_empty() => Some(missing("expiryYear")),
-            None => Some(Violation::new("expiryYear", Rule::Length, Some("2"), "must have 2 digits")),
+            None => Some(Violation::of("expiryYear", Rule::Length, Some("2"))),
         };
         month.into_iter().chain(year).collect()
     }
@@ -236,15 +236,14 @@ impl CardInput {
     fn expired(&self, year: i32, month: Option<u8>) -> Option<Violation> {
         let today = self.as_of.unwrap_or_else(this_month);
         let is_past = is_past((year, month.unwrap_or(12)), today);
-        is_past
-            .then(|| Violation::new("expiryYear", Rule::Expired, None, "must not be in the past: the card has expired"))
+        is_past.then(|| Violation::of("expiryYear", Rule::Expired, None))
     }
 
     fn cvc_violation(&self) -> Option<Violation> {
         match self.cvc().len() {
             CVC_LENGTH => None,
             0 => Some(missing("cvc")),
-            _ => Some(Violation::new("cvc", Rule::Length, Some("3"), "must be exactly 3 characters long")),
+            _ => Some(Violation::of("cvc", Rule::Length, Some("3"))),
         }
     }
 
@@ -274,7 +273,7 @@ fn state(violation: Option<Violation>, can_go_on: bool) -> FieldState {
 }
 
 fn missing(field: &str) -> Violation {
-    Violation::new(field, Rule::Required, None, "must be given")
+    Violation::of(field, Rule::Required, None)
 }
 
 fn this_month() -> (i32, u8) {

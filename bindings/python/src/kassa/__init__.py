@@ -81,7 +81,7 @@ from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
-from .violations import Advice, AdviceTopic, Rule, Violation
+from .violations import Advice, AdviceTopic, Language, Rule, Violation
 from .watching import (
     AsyncStatusWatch,
     Cancelled,
@@ -135,6 +135,7 @@ __all__ = [
     "Incomplete",
     "InternalError",
     "Invalid",
+    "Language",
     "MbankPayment",
     "MbankPaymentCreated",
     "Misconfigured",

@@ -86,8 +86,19 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "type_cvc": lambda given: _typed("cvc", given),
     "type_holder_name": lambda given: _typed("holder_name", given),
     "typed_card": lambda given: inputs.card_input(given).card().masked_number,
+    "violation_text": lambda given: _violation(given).text_in(kassa.Language.from_tag(given["language"])),
+    "advice_text": lambda given: _advice(given).text_in(kassa.Language.from_tag(given["language"])),
+    "language_from_tag": lambda given: kassa.Language.from_tag(given["tag"]),
     "print": lambda given: VALUES[given["type"]](given["value"]),
 }
+
+
+def _violation(given: Any) -> kassa.Violation:
+    return kassa.Violation(given["field"], kassa.Rule(given["rule"]), given.get("limit"), given["text"])
+
+
+def _advice(given: Any) -> kassa.Advice:
+    return kassa.Advice(given["field"], kassa.AdviceTopic(given["topic"]), given["text"])
 
 
 def _typed(field: str, given: Any) -> dict[str, Any]:

@@ -100,7 +100,7 @@ public struct CardInput: Sendable {
 
     /// A text that cannot be handed on changes nothing: no card has it.
     private func with(_ typed: String, _ change: (String) -> KassaGenerated.CardInput) -> CardInput {
-        typed.utf8.count <= longestText ? CardInput(change(typed)) : self
+        canBeHandedOn([typed]) ? CardInput(change(typed)) : self
     }
 }
 

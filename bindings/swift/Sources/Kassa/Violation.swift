@@ -10,7 +10,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public let rule: Rule
     /// The limit of the rule where it has one, such as `3` or `13 to 20`.
     public let limit: String?
-    /// One sentence that names the field and the rule, in English.
+    /// One sentence that names the field and the rule, in English; ``textIn(_:)`` has other languages.
     public let text: String
 
     /// One made by hand, for tests of your own.
@@ -19,6 +19,12 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         self.rule = rule
         self.limit = limit
         self.text = text
+    }
+
+    /// The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC, holder's
+    /// name, phone, code from the SMS); any other field is named as it is.
+    public func textIn(_ language: Language) -> String {
+        canBeHandedOn([field, limit ?? "", text]) ? core.textIn(language: language.core) : text
     }
 
     /// The sentence.
@@ -66,7 +72,7 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
     public let field: String
     /// What the advice is about.
     public let topic: AdviceTopic
-    /// One sentence, in English.
+    /// One sentence, in English; ``textIn(_:)`` has other languages.
     public let text: String
 
     /// One made by hand, for tests of your own.
@@ -74,6 +80,11 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
         self.field = field
         self.topic = topic
         self.text = text
+    }
+
+    /// The same in a language, for the payer to read. Fields are named as in ``Violation/textIn(_:)``.
+    public func textIn(_ language: Language) -> String {
+        canBeHandedOn([field, text]) ? core.textIn(language: language.core) : text
     }
 
     /// The sentence.
@@ -152,6 +163,10 @@ extension Advice {
     init(_ core: KassaGenerated.Advice) {
         self.init(field: core.field, topic: AdviceTopic(core.topic), text: core.text)
     }
+
+    var core: KassaGenerated.Advice {
+        KassaGenerated.Advice(field: field, topic: topic.core, text: text)
+    }
 }
 
 extension AdviceTopic {
@@ -164,5 +179,15 @@ extension AdviceTopic {
             case .cardExpired: .cardExpired
             case .phoneFormat: .phoneFormat
             }
+    }
+
+    var core: KassaGenerated.AdviceTopic {
+        switch self {
+        case .orderNumberCharacters: .orderNumberCharacters
+        case .megaPayMinimum: .megaPayMinimum
+        case .cardNumberMistyped: .cardNumberMistyped
+        case .cardExpired: .cardExpired
+        case .phoneFormat: .phoneFormat
+        }
     }
 }

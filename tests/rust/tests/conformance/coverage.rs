@@ -112,6 +112,7 @@ const GROUPS: &[&str] = &[
     "qr",
     "redaction",
     "redirects",
+    "texts",
     "validation",
     "watching",
     "wire",

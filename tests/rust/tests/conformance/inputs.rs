@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Card, CardInput, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig, MbankPayment, PayForm,
-    PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
+    Advice, AdviceTopic, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, ExpectedPayment, GatewayConfig,
+    Language, MbankPayment, PayForm, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel,
+    QrPayment, Rule, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -186,4 +187,49 @@ pub fn level(value: &Value) -> QrLevel {
         Some("high") => QrLevel::High,
         other => panic!("no level {other:?}"),
     }
+}
+
+pub fn language(tag: &Value) -> Language {
+    Language::from_tag(&text(tag))
+}
+
+pub fn violation(input: &Value) -> Violation {
+    let rules = [
+        Rule::Required,
+        Rule::Length,
+        Rule::Minimum,
+        Rule::Digits,
+        Rule::Letters,
+        Rule::Month,
+        Rule::HttpUrl,
+        Rule::ReturnUri,
+        Rule::IpAddress,
+        Rule::OneOf,
+        Rule::Luhn,
+        Rule::Format,
+        Rule::Exact,
+        Rule::Expired,
+    ];
+    Violation {
+        field: text(&input["field"]),
+        rule: named(&rules, &input["rule"]),
+        limit: optional(&input["limit"]),
+        text: text(&input["text"]),
+    }
+}
+
+pub fn advice(input: &Value) -> Advice {
+    let topics = [
+        AdviceTopic::OrderNumberCharacters,
+        AdviceTopic::MegaPayMinimum,
+        AdviceTopic::CardNumberMistyped,
+        AdviceTopic::CardExpired,
+        AdviceTopic::PhoneFormat,
+    ];
+    Advice { field: text(&input["field"]), topic: named(&topics, &input["topic"]), text: text(&input["text"]) }
+}
+
+fn named<T: ToString + Copy>(all: &[T], name: &Value) -> T {
+    let found = all.iter().find(|one| one.to_string() == text(name));
+    *found.unwrap_or_else(|| panic!("none is named {name}"))
 }

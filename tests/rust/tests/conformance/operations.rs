@@ -125,6 +125,9 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "draw_qr_svg" => shaped(qr_code(input).map(|code| code.svg().into())),
         "type_number" | "type_expiry" | "type_cvc" | "type_holder_name" => typed(name, input),
         "typed_card" => shaped(inputs::card_input(input).card().map(|card| card.masked_number().into())),
+        "violation_text" => answer(inputs::violation(input).text_in(inputs::language(&input["language"]))),
+        "advice_text" => answer(inputs::advice(input).text_in(inputs::language(&input["language"]))),
+        "language_from_tag" => answer(inputs::language(&input["tag"]).to_string()),
         "print" => printed::value(input),
         _ => return None,
     })

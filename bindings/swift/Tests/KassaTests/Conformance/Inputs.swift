@@ -57,6 +57,16 @@ enum Inputs {
         return form.asOf(year: date[0].whole, month: date[1].whole)
     }
 
+    static func violation(_ input: JSON) -> Violation {
+        Violation(
+            field: input["field"].text, rule: Rule(rawValue: input["rule"].text)!, limit: input["limit"].string,
+            text: input["text"].text)
+    }
+
+    static func advice(_ input: JSON) -> Advice {
+        Advice(field: input["field"].text, topic: AdviceTopic(rawValue: input["topic"].text)!, text: input["text"].text)
+    }
+
     static func cardPayment(_ input: JSON) -> CardPayment {
         CardPayment(
             orderNumber: input["order_number"].text, description: input["description"].text, amount: amount(input["amount"]),

@@ -107,6 +107,9 @@ enum Operations {
         case "draw_qr_svg": return .answer(try qrCode(input).svg())
         case "type_number", "type_expiry", "type_cvc", "type_holder_name":
             return typed(String(name.dropFirst("type_".count)), input)
+        case "violation_text": return .answer(Inputs.violation(input).textIn(Language(tag: input["language"].text)))
+        case "advice_text": return .answer(Inputs.advice(input).textIn(Language(tag: input["language"].text)))
+        case "language_from_tag": return .answer(Language(tag: input["tag"].text).rawValue)
         case "typed_card": return .answer(try Inputs.cardInput(input).card().maskedNumber)
         case "print":
             return Came(result: ["answer": .null], printed: try shown(input["type"].text, input["value"]))

@@ -4,6 +4,7 @@ import dev.kassa.Callback
 import dev.kassa.Dialect
 import dev.kassa.Gateway
 import dev.kassa.Kassa
+import dev.kassa.Language
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 import dev.kassa.Provider
@@ -113,6 +114,9 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "type_expiry" to { typed("expiry", it) },
     "type_cvc" to { typed("cvc", it) },
     "type_holder_name" to { typed("holder_name", it) },
+    "violation_text" to { violationOf(it).textIn(Language.fromTag(it.at("language").text)) },
+    "advice_text" to { adviceOf(it).textIn(Language.fromTag(it.at("language").text)) },
+    "language_from_tag" to { Language.fromTag(it.at("tag").text).toString() },
     "typed_card" to { cardInputOf(it).card().maskedNumber },
 )
 
