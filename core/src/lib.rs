@@ -79,7 +79,10 @@ pub use qr_code::{QR_PNG_SIDE, QrCode, QrLevel};
 pub use rust_decimal::Decimal;
 pub use values::{
     card::Card,
+    card_brand::CardBrand,
+    card_input::{CardInput, FieldState},
     error::PaymentError,
+    language::Language,
     local_date_time::LocalDateTime,
     money::{som_to_tyiyn, tyiyn_to_som},
     order_number::new_order_number,

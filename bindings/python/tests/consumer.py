@@ -33,6 +33,22 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
     return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
 
 
+def typed(text: str) -> kassa.Card | str:
+    form = kassa.CardInput().with_number(text).with_expiry(text).with_cvc(text).with_holder_name(text).as_of(2026, 11)
+    assert_type(form.number + form.expiry + form.cvc + form.holder_name, str)
+    assert_type(form.number_lengths, tuple[int, ...])
+    assert_type(form.brand, kassa.CardBrand)
+    for state in (form.number_state, form.expiry_state, form.cvc_state, form.holder_name_state):
+        match state:
+            case kassa.Wrong(violation):
+                return assert_type(violation.text_in(kassa.Language.from_tag("ru-KG")), str)
+            case kassa.Complete() | kassa.Incomplete():
+                pass
+            case _:
+                assert_never(state)
+    return form.card()
+
+
 def pay_by_card(gateway: kassa.Gateway) -> str | None:
     card = kassa.Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov")
     assert_type(card.masked_number, str)
@@ -49,6 +65,7 @@ def pay_by_card(gateway: kassa.Gateway) -> str | None:
     for advice in payment.advice():
         assert_type(advice, kassa.Advice)
         assert_type(advice.topic, kassa.AdviceTopic)
+        assert_type(advice.text_in(kassa.Language.KYRGYZ), str)
     try:
         created = gateway.create_card_payment(payment)
     except kassa.PaymentError as error:

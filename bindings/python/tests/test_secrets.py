@@ -31,6 +31,7 @@ def assert_clean(text: str) -> None:
 
 SECRETIVE: list[Callable[[], Any]] = [
     lambda: card(PAN, CVC),
+    lambda: kassa.CardInput().with_number(PAN).with_cvc(CVC).with_expiry("08/31"),
     lambda: CREDENTIALS,
     lambda: kassa.Proxy.url("http://me:proxy-password@proxy.example:3128"),
     lambda: kassa.Proxy.environment(),
@@ -59,6 +60,19 @@ def test_a_secret_cannot_be_changed_and_its_copy_is_itself() -> None:
         secret.pan = "1"
     with pytest.raises(TypeError):
         kassa.Proxy()
+
+
+def test_a_card_form_shows_no_digit_at_all() -> None:
+    """A log of every keystroke's last four would be the whole number."""
+    form = (
+        kassa.CardInput()
+        .with_number("4111111111111111")
+        .with_expiry("08/31")
+        .with_cvc(CVC)
+        .with_holder_name("Aibek Usenov")
+    )
+    assert repr(form) == str(form) == "CardInput(***)"
+    assert repr(form.as_of(2026, 11).card()) == "Card(**** 1111)"
     gateway = kassa.Gateway("https://pay.example.kg", CREDENTIALS)
     with pytest.raises(TypeError):
         copy.copy(gateway)

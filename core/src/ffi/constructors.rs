@@ -1,8 +1,8 @@
 //! Constructors for other languages, with owned arguments.
 
 use crate::{
-    BlockingGateway, CallbackKey, Card, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode,
-    QrLevel,
+    BlockingGateway, CallbackKey, Card, CardInput, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy,
+    QrCode, QrLevel,
 };
 
 #[uniffi::export]
@@ -30,6 +30,64 @@ impl Card {
     #[uniffi::constructor(name = "new")]
     fn by_texts(pan: String, expiry_month: String, expiry_year: i32, cvc: String, holder_name: String) -> Self {
         Self::new(pan, expiry_month, expiry_year, cvc, holder_name)
+    }
+}
+
+/// Texts are owned, and so wiped, when they have been read.
+#[uniffi::export]
+impl CardInput {
+    /// An empty form.
+    #[uniffi::constructor(name = "new")]
+    fn empty() -> Self {
+        Self::new()
+    }
+
+    /// The same with this number: what stands in the whole field.
+    #[uniffi::method(name = "with_number")]
+    fn and_number(&self, typed: String) -> Self {
+        self.with_number(typed)
+    }
+
+    /// The same with this expiry, month first.
+    #[uniffi::method(name = "with_expiry")]
+    fn and_expiry(&self, typed: String) -> Self {
+        self.with_expiry(typed)
+    }
+
+    /// The same with this security code.
+    #[uniffi::method(name = "with_cvc")]
+    fn and_cvc(&self, typed: String) -> Self {
+        self.with_cvc(typed)
+    }
+
+    /// The same with this holder's name, as it is.
+    #[uniffi::method(name = "with_holder_name")]
+    fn and_holder_name(&self, typed: String) -> Self {
+        self.with_holder_name(typed)
+    }
+
+    /// The number, with spaces between groups as the brand prints them.
+    #[uniffi::method(name = "number")]
+    fn number_text(&self) -> String {
+        self.number().to_owned()
+    }
+
+    /// The expiry as `08/31`, or as much of it as was typed.
+    #[uniffi::method(name = "expiry")]
+    fn expiry_text(&self) -> String {
+        self.expiry().to_owned()
+    }
+
+    /// The digits of the security code.
+    #[uniffi::method(name = "cvc")]
+    fn cvc_text(&self) -> String {
+        self.cvc().to_owned()
+    }
+
+    /// The holder's name as it was typed.
+    #[uniffi::method(name = "holder_name")]
+    fn holder_name_text(&self) -> String {
+        self.holder_name().to_owned()
     }
 }
 

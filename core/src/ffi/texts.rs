@@ -4,8 +4,8 @@
 use rust_decimal::Decimal;
 
 use crate::{
-    AdviceTopic, BlockingStatusWatch, Callback, LocalDateTime, PaymentError, PaymentKind, PaymentRef, PaymentStatus,
-    Provider, Proxy, ReturnRedirect, Rule, WatchReport,
+    AdviceTopic, BlockingStatusWatch, Callback, CardBrand, Language, LocalDateTime, PaymentError, PaymentKind,
+    PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect, Rule, WatchReport,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
@@ -68,6 +68,12 @@ fn parse_payment_ref(text: &str) -> Result<PaymentRef, PaymentError> {
     text.parse()
 }
 
+/// The language of a tag such as `ru-KG`; any other than Russian and Kyrgyz is English.
+#[uniffi::export]
+fn language_from_tag(tag: &str) -> Language {
+    Language::from_tag(tag)
+}
+
 /// The provider by its name on the wire.
 #[uniffi::export]
 fn provider_from_name(name: &str) -> Provider {
@@ -88,7 +94,7 @@ macro_rules! export_text {
     };
 }
 
-export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
+export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic, CardBrand, Language);
 
 #[uniffi::export]
 impl Proxy {

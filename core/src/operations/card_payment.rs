@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use rust_decimal::Decimal;
 use serde::Serialize;
-use time::{Date, Month, OffsetDateTime};
+use time::{Date, OffsetDateTime};
 
 use super::payer_page::payer_page;
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
         redact::Redactor,
     },
     values::{
-        card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
+        card::{Card, PAN_MAX, PAN_MIN, is_past, passes_luhn},
         currency,
         error::PaymentError,
         money::ExactNumber,
@@ -86,10 +86,9 @@ impl CardPayment {
     }
 }
 
-/// A card is good until the end of its month.
 fn has_expired(card: &Card, today: Date) -> bool {
-    let month = card.expiry_month().parse().ok().and_then(|month: u8| Month::try_from(month).ok());
-    month.is_some_and(|month| (card.expiry_year(), u8::from(month)) < (today.year(), u8::from(today.month())))
+    let month = card.expiry_month().parse().ok().filter(|month: &u8| (1..=12).contains(month));
+    month.is_some_and(|month| is_past((card.expiry_year(), month), (today.year(), today.month().into())))
 }
 
 /// The gateway accepted a card payment. It is not paid yet: follow `next_step`, then watch `payment`.
@@ -181,7 +180,7 @@ impl Operation for CardPayment {
         checks.currency("currency", &self.currency);
         let pan = self.card.pan();
         if checks.digits_between("pan", pan, PAN_MIN, PAN_MAX) && settings.luhn && !passes_luhn(pan) {
-            checks.fail("pan", Rule::Luhn, None, "has a wrong check digit");
+            checks.break_rule("pan", Rule::Luhn, None);
         }
         checks.month("expiryMonth", self.card.expiry_month());
         checks.four_digit_year("expiryYear", self.card.expiry_year());

@@ -45,7 +45,7 @@ impl Operation for ProviderStatusQuery {
         checks.required("orderNumber", &self.order_number);
         if let Provider::Other(_) = self.provider {
             let known = "Cards, MegaPay, MBank";
-            checks.fail("provider", Rule::OneOf, Some(known), &format!("must be one of {known}"));
+            checks.break_rule("provider", Rule::OneOf, Some(known));
         }
     }
 

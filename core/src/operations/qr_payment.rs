@@ -55,7 +55,7 @@ impl QrPayment {
     pub(super) fn check(&self, checks: &mut Checks, sum_is_required: bool) {
         match self.sum_tyiyn {
             Some(sum) => checks.minimum("sum", sum.into(), Decimal::ONE),
-            None if sum_is_required => checks.fail("sum", Rule::Required, None, "must be given"),
+            None if sum_is_required => checks.break_rule("sum", Rule::Required, None),
             None => {}
         }
         if let Some(callback_url) = &self.callback_url {

@@ -130,6 +130,11 @@ pub(crate) fn passes_luhn(pan: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
+/// True where a month, a year before it, is over. A card is good until the end of its month.
+pub(crate) fn is_past(expiry: (i32, u8), today: (i32, u8)) -> bool {
+    expiry < today
+}
+
 fn has_valid_digits(pan: &str) -> bool {
     (PAN_MIN..=PAN_MAX).contains(&pan.len()) && pan.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -2,16 +2,23 @@
 //! gateway.
 
 pub(crate) mod card;
+pub(crate) mod card_brand;
+pub(crate) mod card_input;
 pub(crate) mod currency;
+pub(crate) mod digits;
 pub(crate) mod error;
+pub(crate) mod expiry_input;
 pub(crate) mod json;
+pub(crate) mod language;
 pub(crate) mod local_date_time;
 pub(crate) mod money;
 pub(crate) mod order_number;
 pub(crate) mod payment_ref;
 pub(crate) mod phone;
 pub(crate) mod provider;
+pub(crate) mod rule;
 pub(crate) mod rules;
 pub(crate) mod secret;
 pub(crate) mod status;
+pub(crate) mod texts;
 pub(crate) mod violation;

@@ -23,15 +23,21 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
+    /// Breaks a rule of which English says more than its own sentence, for developers.
     pub(crate) fn fail(&mut self, field: &str, rule: Rule, limit: Option<&str>, sentence: &str) {
         self.violations.push(Violation::new(field, rule, limit, sentence));
+    }
+
+    /// Breaks a rule: what it says is determined by field, rule and limit, in every language.
+    pub(crate) fn break_rule(&mut self, field: &str, rule: Rule, limit: Option<&str>) {
+        self.violations.push(Violation::of(field, rule, limit));
     }
 
     /// True where there is something to check further.
     pub(crate) fn required(&mut self, field: &str, value: &str) -> bool {
         let given = !value.trim().is_empty();
         if !given {
-            self.fail(field, Rule::Required, None, "must be given");
+            self.break_rule(field, Rule::Required, None);
         }
         given
     }
@@ -44,7 +50,7 @@ impl Checks {
         let right = value.chars().count() == length;
         if !right {
             let limit = length.to_string();
-            self.fail(field, Rule::Length, Some(&limit), &format!("must be exactly {length} characters long"));
+            self.break_rule(field, Rule::Length, Some(&limit));
         }
         right
     }
@@ -56,18 +62,18 @@ impl Checks {
         let length_is_right = (least..=most).contains(&value.chars().count());
         if !length_is_right {
             let limit = format!("{least} to {most}");
-            self.fail(field, Rule::Length, Some(&limit), &format!("must have {limit} digits"));
+            self.break_rule(field, Rule::Length, Some(&limit));
         }
         let only_digits = value.bytes().all(|byte| byte.is_ascii_digit());
         if !only_digits {
-            self.fail(field, Rule::Digits, None, "must have digits only");
+            self.break_rule(field, Rule::Digits, None);
         }
         length_is_right && only_digits
     }
 
     pub(crate) fn currency(&mut self, field: &str, value: &str) {
         if self.exact_length(field, value, 3) && !value.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            self.fail(field, Rule::Letters, None, "must have letters only, such as KGS");
+            self.break_rule(field, Rule::Letters, None);
         }
     }
 
@@ -77,19 +83,19 @@ impl Checks {
         }
         let two_digits = value.bytes().all(|byte| byte.is_ascii_digit());
         if !two_digits || !value.parse().is_ok_and(|month: u8| (1..=12).contains(&month)) {
-            self.fail(field, Rule::Month, Some("01 to 12"), "must be a month from 01 to 12");
+            self.break_rule(field, Rule::Month, Some("01 to 12"));
         }
     }
 
     pub(crate) fn four_digit_year(&mut self, field: &str, value: i32) {
         if !(1000..=9999).contains(&value) {
-            self.fail(field, Rule::Length, Some("4"), "must have 4 digits");
+            self.break_rule(field, Rule::Length, Some("4"));
         }
     }
 
     pub(crate) fn minimum(&mut self, field: &str, value: Decimal, least: Decimal) {
         if value < least {
-            self.fail(field, Rule::Minimum, Some(&least.to_string()), &format!("must be at least {least}"));
+            self.break_rule(field, Rule::Minimum, Some(&least.to_string()));
         }
     }
 
@@ -97,16 +103,13 @@ impl Checks {
     /// see. Zeros at the end count for nothing, so 100.100 has two decimals.
     pub(crate) fn decimals(&mut self, field: &str, amount: Decimal, most: u32) {
         if amount.normalize().scale() > most {
-            let sentence = format!("must have no more decimals than its currency: {most}");
-            self.fail(field, Rule::Exact, Some(&most.to_string()), &sentence);
+            self.break_rule(field, Rule::Exact, Some(&most.to_string()));
         }
     }
 
     pub(crate) fn phone(&mut self, field: &str, value: &str) {
         if self.required(field, value) && !can_be_phone(value) {
-            let sentence = "must be a phone number: 9 to 15 digits, with a + before them or not; \
-                            spaces, hyphens and parentheses are allowed";
-            self.fail(field, Rule::Format, Some("9 to 15"), sentence);
+            self.break_rule(field, Rule::Format, Some("9 to 15"));
         }
     }
 
@@ -116,7 +119,7 @@ impl Checks {
         }
         let absolute = Url::parse(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
         if !absolute || has_forgiven_character(value) {
-            self.fail(field, Rule::HttpUrl, None, "must be an absolute http or https URL");
+            self.break_rule(field, Rule::HttpUrl, None);
         }
     }
 
@@ -128,13 +131,13 @@ impl Checks {
             !REFUSED_RETURN_SCHEMES.contains(&url.scheme()) && (!is_http(&url) || names_host(value, &url))
         });
         if !allowed || has_forgiven_character(value) {
-            self.fail(field, Rule::ReturnUri, None, "must be an absolute URI, and not javascript:, data: or file:");
+            self.break_rule(field, Rule::ReturnUri, None);
         }
     }
 
     pub(crate) fn ip_address(&mut self, field: &str, value: &str) {
         if self.required(field, value) && value.parse::<IpAddr>().is_err() {
-            self.fail(field, Rule::IpAddress, None, "must be an IPv4 or IPv6 address");
+            self.break_rule(field, Rule::IpAddress, None);
         }
     }
 

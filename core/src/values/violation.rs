@@ -2,11 +2,21 @@
 
 use std::fmt;
 
-use strum::Display;
+pub use crate::values::rule::{AdviceTopic, Rule};
+use crate::values::{language::Language, texts};
 
 /// One rule that one field of an input breaks. An error carries all of them at once.
 ///
 /// The value itself is never part of it, so it is safe to log.
+///
+/// ```
+/// use kassa::{CardInput, Language, PaymentError};
+/// let Err(PaymentError::Invalid { violations }) = CardInput::new().card() else { panic!() };
+/// assert_eq!(violations[0].text, "pan must be given");
+/// assert_eq!(violations[0].text_in(Language::from_tag("en-GB")), "Card number must be given");
+/// assert_eq!(violations[0].text_in(Language::Russian), "Номер карты: обязательно для заполнения");
+/// assert_eq!(violations[0].text_in(Language::Kyrgyz), "Картанын номери: толтуруу керек");
+/// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -16,12 +26,27 @@ pub struct Violation {
     pub rule: Rule,
     /// The limit of the rule where it has one, such as `3` or `13 to 20`.
     pub limit: Option<String>,
-    /// One sentence that names the field and the rule, in English.
+    /// One sentence that names the field and the rule, in English; [`text_in`](Self::text_in) has other languages.
     pub text: String,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Violation {
-    /// The sentence says what the field must be; the field's name is put before it.
+    /// The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC,
+    /// holder's name, phone, code from the SMS); any other field is named as it is.
+    pub fn text_in(&self, language: Language) -> String {
+        texts::violation(language, &self.field, self.rule, self.limit.as_deref(), &self.text)
+    }
+}
+
+impl Violation {
+    /// The violation of a rule, which says all there is to say.
+    pub(crate) fn of(field: &str, rule: Rule, limit: Option<&str>) -> Self {
+        Self::new(field, rule, limit, &texts::sentence(field, rule, limit))
+    }
+
+    /// One of which English says more, for developers. The sentence says what the field must be; the field's name is put
+    /// before it.
     pub(crate) fn new(field: &str, rule: Rule, limit: Option<&str>, sentence: &str) -> Self {
         Self { field: field.to_owned(), rule, limit: limit.map(str::to_owned), text: format!("{field} {sentence}") }
     }
@@ -33,41 +58,6 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The rules that an input can break.
-#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
-#[strum(serialize_all = "snake_case")]
-pub enum Rule {
-    /// The field must be given and not be blank.
-    Required,
-    /// The field must have an exact number of characters (or of digits).
-    Length,
-    /// The amount must not be under a minimum.
-    Minimum,
-    /// Only the digits 0 to 9 are allowed.
-    Digits,
-    /// Only the letters A to Z are allowed.
-    Letters,
-    /// A month is written `01` to `12`.
-    Month,
-    /// An absolute `http` or `https` URL is needed.
-    HttpUrl,
-    /// An absolute URI is needed (a deep link will do), but not one that a browser would run as code or read a file by.
-    ReturnUri,
-    /// An IPv4 or IPv6 address is needed.
-    IpAddress,
-    /// The value must be one of a few.
-    OneOf,
-    /// The check digit of the card number is wrong. Checked only where the configuration asks for it.
-    Luhn,
-    /// The text does not have the form that is needed.
-    Format,
-    /// The signature must be one that this key made for this purpose.
-    Signature,
-    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
-    Exact,
-}
-
 /// Something the interface only recommends, or that will probably be declined. It blocks nothing.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,30 +66,20 @@ pub struct Advice {
     pub field: String,
     /// What the advice is about.
     pub topic: AdviceTopic,
-    /// One sentence, in English.
+    /// One sentence, in English; [`text_in`](Self::text_in) has other languages.
     pub text: String,
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Advice {
+    /// The same in a language, for the payer to read. Fields are named as in [`Violation::text_in`].
+    pub fn text_in(&self, language: Language) -> String {
+        texts::advice(language, &self.field, self.topic, &self.text)
+    }
 }
 
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
-}
-
-/// What a piece of advice is about.
-#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
-#[strum(serialize_all = "snake_case")]
-pub enum AdviceTopic {
-    /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or
-    /// encryption.
-    OrderNumberCharacters,
-    /// A pay-form under 5 KGS will not offer MegaPay.
-    MegaPayMinimum,
-    /// The check digit of the card number is wrong: probably a mistyped digit.
-    CardNumberMistyped,
-    /// The card's expiry is in the past.
-    CardExpired,
-    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
-    PhoneFormat,
 }

@@ -63,6 +63,7 @@ from .callbacks import (
     ReturnRedirect,
     Unverifiable,
 )
+from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
 from .dialect import Dialect
 from .errors import (
     DeadlineExpired,
@@ -82,7 +83,7 @@ from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
-from .violations import Advice, AdviceTopic, Rule, Violation
+from .violations import Advice, AdviceTopic, Language, Rule, Violation
 from .watching import (
     AsyncStatusWatch,
     Cancelled,
@@ -119,19 +120,25 @@ __all__ = [
     "CallbackVerdict",
     "Cancelled",
     "Card",
+    "CardBrand",
+    "CardInput",
     "CardPayment",
     "CardPaymentCreated",
     "Charged",
+    "Complete",
     "Confirmed",
     "Contradicted",
     "Credentials",
     "DeadlineExpired",
     "Dialect",
     "ExpectedPayment",
+    "FieldState",
     "Gateway",
     "GatewayReply",
+    "Incomplete",
     "InternalError",
     "Invalid",
+    "Language",
     "MbankPayment",
     "MbankPaymentCreated",
     "Misconfigured",
@@ -168,6 +175,7 @@ __all__ = [
     "Violation",
     "WatchOutcome",
     "WatchReport",
+    "Wrong",
     "__version__",
     "new_order_number",
     "som_to_tyiyn",

@@ -31,6 +31,7 @@ class Secretive:
 
 
 def hold(value: Secretive, native_value: object) -> None:
+    """Puts the core's object into a value that is being made."""
     object.__setattr__(value, "_native", native_value)
 
 
@@ -77,6 +78,13 @@ class Card(Secretive):
 
     def __repr__(self) -> str:
         return f"Card({self.masked_number})"
+
+
+def card_of(native_card: object) -> Card:
+    """A card that the core made."""
+    card = Card.__new__(Card)
+    hold(card, native_card)
+    return card
 
 
 class Credentials(Secretive):

@@ -3,8 +3,35 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from ._convert import mirrors, mirrors_enum
+from . import _check
+from ._calls import call
+from ._convert import lower, mirrors, mirrors_enum
 from ._generated import native
+
+
+@mirrors_enum(native.Language)
+class Language(Enum):
+    """A language in which violations and advice speak. As text it is its tag."""
+
+    ENGLISH = "en"
+    """English."""
+    RUSSIAN = "ru"
+    """Russian."""
+    KYRGYZ = "ky"
+    """Kyrgyz."""
+
+    @classmethod
+    def from_tag(cls, tag: str) -> "Language":
+        """The language of a tag, as browsers and systems name it: ``ru-KG``, ``ky_KG``, ``kir``. Any other is English.
+
+        >>> Language.from_tag("ru-KG")
+        <Language.RUSSIAN: 'ru'>
+        """
+        language: Language = call(native.language_from_tag, _check.text("tag", tag))
+        return language
+
+    def __str__(self) -> str:
+        return self.value
 
 
 @mirrors_enum(native.Rule)
@@ -39,6 +66,8 @@ class Rule(Enum):
     """The signature must be one that this key made for this purpose."""
     EXACT = "exact"
     """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
+    EXPIRED = "expired"
+    """The card's expiry is in the past. Checked only in a `CardInput`; of a payment it is advice."""
 
     def __str__(self) -> str:
         return self.value
@@ -56,7 +85,17 @@ class Violation:
     limit: str | None
     """The limit of the rule where it has one, such as ``3`` or ``13 to 20``."""
     text: str
-    """One sentence that names the field and the rule, in English."""
+    """One sentence that names the field and the rule, in English; ``text_in`` has other languages."""
+
+    def text_in(self, language: Language) -> str:
+        """The same in a language, for the payer to read: what a payer types has a name there, any other field is named as
+        it is.
+
+        >>> Violation("pan", Rule.REQUIRED, None, "pan must be given").text_in(Language.RUSSIAN)
+        'Номер карты: обязательно для заполнения'
+        """
+        text: str = call(lower(self).text_in, _check.instance("language", language, Language))
+        return text
 
     def __str__(self) -> str:
         return self.text
@@ -91,7 +130,12 @@ class Advice:
     topic: AdviceTopic
     """What the advice is about."""
     text: str
-    """One sentence, in English."""
+    """One sentence, in English; ``text_in`` has other languages."""
+
+    def text_in(self, language: Language) -> str:
+        """The same in a language, for the payer to read."""
+        text: str = call(lower(self).text_in, _check.instance("language", language, Language))
+        return text
 
     def __str__(self) -> str:
         return self.text

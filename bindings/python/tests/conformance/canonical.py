@@ -23,6 +23,7 @@ KINDS: dict[type, str] = {
     kassa.Rejected: "rejected",
     kassa.Cancelled: "cancelled",
     kassa.QueryFailed: "query_failed",
+    kassa.Wrong: "wrong",
 }
 
 
@@ -46,6 +47,8 @@ def canonical(value: Any) -> Any:  # noqa: C901 (one case a type)
             return _PROVIDERS.get(value.name, {"kind": "other", "name": value.name})
         case kassa.PaymentStatus():
             return value.kind if value.word is None else {"kind": value.kind, "word": value.word}
+        case kassa.Incomplete() | kassa.Complete():
+            return type(value).__name__.lower()
         case kassa.QrCode():
             rows = ["".join("1" if dark else "0" for dark in row) for row in value.modules()]
             return {"size": len(rows), "rows": rows}

@@ -69,6 +69,12 @@ def card(given: Any) -> kassa.Card:
     return kassa.Card(**{name: given[name] for name in CARD_FIELDS})
 
 
+def card_input(given: Any) -> kassa.CardInput:
+    form = kassa.CardInput().with_number(given.get("number", "")).with_expiry(given.get("expiry", ""))
+    form = form.with_cvc(given.get("cvc", "")).with_holder_name(given.get("holder_name", ""))
+    return form.as_of(*given["as_of"]) if "as_of" in given else form
+
+
 def card_payment(given: Any) -> kassa.CardPayment:
     fields: dict[str, Any] = {name: value for name, value in given.items() if name not in CARD_FIELDS}
     fields["amount"] = Decimal(given["amount"])

@@ -89,8 +89,31 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "draw_qr_png": lambda given: _code(given).png(given["px"]),
     "draw_qr_text": lambda given: _code(given).text(),
     "draw_qr_svg": lambda given: _code(given).svg(),
+    "type_number": lambda given: _typed("number", given),
+    "type_expiry": lambda given: _typed("expiry", given),
+    "type_cvc": lambda given: _typed("cvc", given),
+    "type_holder_name": lambda given: _typed("holder_name", given),
+    "typed_card": lambda given: inputs.card_input(given).card().masked_number,
+    "violation_text": lambda given: _violation(given).text_in(kassa.Language.from_tag(given["language"])),
+    "advice_text": lambda given: _advice(given).text_in(kassa.Language.from_tag(given["language"])),
+    "language_from_tag": lambda given: kassa.Language.from_tag(given["tag"]),
     "print": lambda given: VALUES[given["type"]](given["value"]),
 }
+
+
+def _violation(given: Any) -> kassa.Violation:
+    return kassa.Violation(given["field"], kassa.Rule(given["rule"]), given.get("limit"), given["text"])
+
+
+def _advice(given: Any) -> kassa.Advice:
+    return kassa.Advice(given["field"], kassa.AdviceTopic(given["topic"]), given["text"])
+
+
+def _typed(field: str, given: Any) -> dict[str, Any]:
+    """One field of a card form, after its text was typed."""
+    form = inputs.card_input(given | {field: given["text"]})
+    typed = {"text": getattr(form, field), "state": canonical(getattr(form, f"{field}_state"))}
+    return typed | ({"brand": str(form.brand), "lengths": list(form.number_lengths)} if field == "number" else {})
 
 
 def _gateways(given: Any) -> Any:
@@ -107,6 +130,7 @@ def _config_of(gateway: kassa.Gateway | kassa.AsyncGateway) -> Any:
 # What only goes in.
 VALUES: dict[str, Callable[[Any], Any]] = {
     "card": inputs.card,
+    "card_input": inputs.card_input,
     "card_payment": inputs.card_payment,
     "mbank_payment": inputs.mbank_payment,
     "pay_form": inputs.pay_form,
@@ -144,6 +168,10 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "read_dialect": lambda dialect: json.loads(dialect.to_json()),
     "draw_qr_png": _png_size,
     "draw_qr_text": str.splitlines,
+    "type_number": lambda typed: typed,
+    "type_expiry": lambda typed: typed,
+    "type_cvc": lambda typed: typed,
+    "type_holder_name": lambda typed: typed,
     "print": lambda _: None,
     "new_gateway": lambda _: None,
     "watch": lambda _: None,

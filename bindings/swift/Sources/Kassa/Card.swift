@@ -16,6 +16,10 @@ internal import KassaGenerated
 public struct Card: Sendable {
     let core: KassaGenerated.Card
 
+    init(core: KassaGenerated.Card) {
+        self.core = core
+    }
+
     /// A card as the payer types it.
     ///
     /// - Parameters:

@@ -10,7 +10,7 @@ public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
     public let rule: Rule
     /// The limit of the rule where it has one, such as `3` or `13 to 20`.
     public let limit: String?
-    /// One sentence that names the field and the rule, in English.
+    /// One sentence that names the field and the rule, in English; ``textIn(_:)`` has other languages.
     public let text: String
 
     /// One made by hand, for tests of your own.
@@ -19,6 +19,12 @@ public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
         self.rule = rule
         self.limit = limit
         self.text = text
+    }
+
+    /// The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC, holder's
+    /// name, phone, code from the SMS); any other field is named as it is.
+    public func textIn(_ language: Language) -> String {
+        canBeHandedOn([field, limit ?? "", text]) ? core.textIn(language: language.core) : text
     }
 
     /// The sentence.
@@ -55,6 +61,8 @@ public enum Rule: String, Hashable, Sendable, Codable, CaseIterable, CustomStrin
     case signature
     /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     case exact
+    /// The card's expiry is in the past. Checked only in a ``CardInput``; of a payment it is advice.
+    case expired
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
@@ -66,7 +74,7 @@ public struct Advice: Hashable, Sendable, Codable, CustomStringConvertible {
     public let field: String
     /// What the advice is about.
     public let topic: AdviceTopic
-    /// One sentence, in English.
+    /// One sentence, in English; ``textIn(_:)`` has other languages.
     public let text: String
 
     /// One made by hand, for tests of your own.
@@ -74,6 +82,11 @@ public struct Advice: Hashable, Sendable, Codable, CustomStringConvertible {
         self.field = field
         self.topic = topic
         self.text = text
+    }
+
+    /// The same in a language, for the payer to read. Fields are named as in ``Violation/textIn(_:)``.
+    public func textIn(_ language: Language) -> String {
+        canBeHandedOn([field, text]) ? core.textIn(language: language.core) : text
     }
 
     /// The sentence.
@@ -125,6 +138,7 @@ extension Rule {
             case .format: .format
             case .signature: .signature
             case .exact: .exact
+            case .expired: .expired
             }
     }
 
@@ -144,6 +158,7 @@ extension Rule {
         case .format: .format
         case .signature: .signature
         case .exact: .exact
+        case .expired: .expired
         }
     }
 }
@@ -151,6 +166,10 @@ extension Rule {
 extension Advice {
     init(_ core: KassaGenerated.Advice) {
         self.init(field: core.field, topic: AdviceTopic(core.topic), text: core.text)
+    }
+
+    var core: KassaGenerated.Advice {
+        KassaGenerated.Advice(field: field, topic: topic.core, text: text)
     }
 }
 
@@ -164,5 +183,15 @@ extension AdviceTopic {
             case .cardExpired: .cardExpired
             case .phoneFormat: .phoneFormat
             }
+    }
+
+    var core: KassaGenerated.AdviceTopic {
+        switch self {
+        case .orderNumberCharacters: .orderNumberCharacters
+        case .megaPayMinimum: .megaPayMinimum
+        case .cardNumberMistyped: .cardNumberMistyped
+        case .cardExpired: .cardExpired
+        case .phoneFormat: .phoneFormat
+        }
     }
 }

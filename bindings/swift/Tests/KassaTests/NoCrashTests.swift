@@ -154,6 +154,9 @@ import Testing
         #expect(try PaymentRef(PaymentRef.payForm(text, provider: Provider(name: text)).description).orderNumber == text)
         let secret = Card(pan: text, expiryMonth: text, expiryYear: 1, cvc: text, holderName: text)
         #expect(secret.maskedNumber == "****")
+        let form = CardInput().withNumber(text).withExpiry(text).withCvc(text).withHolderName(text)
+        #expect(form.withNumber(form.number).number == form.number && form.withExpiry(form.expiry).expiry == form.expiry)
+        #expect(throws: PaymentError.self) { try form.card() }
         let config = GatewayConfig(baseURL: text, credentials: Credentials(login: text, password: text))
         #expect(throws: PaymentError.self) { try Gateway(config) }
         let it = try Loopback(Replies.reply(200, text))

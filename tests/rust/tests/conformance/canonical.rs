@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, sync::Mutex};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, Callback, CardPaymentCreated, Decimal, LocalDateTime, MbankConfirmed, MbankPaymentCreated, NextStep,
-    PayFormCreated, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect,
-    StatusReport, Verdict, Violation, WatchReport,
+    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, FieldState, LocalDateTime, MbankConfirmed,
+    MbankPaymentCreated, NextStep, PayFormCreated, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData,
+    QrImage, ReturnRedirect, StatusReport, Verdict, Violation, WatchReport,
 };
 use serde_json::{Value, json};
 
@@ -260,6 +260,25 @@ impl Canonical for Violation {
     fn canonical(&self) -> Value {
         note(&format!("Rule::{}", self.rule));
         json!({"field": self.field, "rule": self.rule.to_string(), "limit": self.limit, "text": self.text})
+    }
+}
+
+impl Canonical for CardBrand {
+    fn canonical(&self) -> Value {
+        note(&format!("CardBrand::{self}"));
+        self.to_string().into()
+    }
+}
+
+impl Canonical for FieldState {
+    fn canonical(&self) -> Value {
+        let form = match self {
+            Self::Incomplete => json!("incomplete"),
+            Self::Complete => json!("complete"),
+            Self::Wrong { violation } => json!({"kind": "wrong", "violation": violation.canonical()}),
+        };
+        note(&format!("FieldState::{}", form.as_str().unwrap_or("wrong")));
+        form
     }
 }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    CallbackKey, Card, CardPayment, Credentials, Decimal, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm,
-    PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
+    Advice, AdviceTopic, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Gateway,
+    GatewayConfig, Language, MbankPayment, PayForm, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy,
+    QrLevel, QrPayment, Rule, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -94,6 +95,20 @@ pub fn within(gateway: Gateway, input: &Value) -> Result<Gateway, PaymentError> 
 pub fn card(input: &Value) -> Card {
     let year = input["expiry_year"].as_i64().unwrap().try_into().unwrap();
     Card::new(text(&input["pan"]), text(&input["expiry_month"]), year, text(&input["cvc"]), text(&input["holder_name"]))
+}
+
+pub fn card_input(input: &Value) -> CardInput {
+    let typed = |name: &str| optional(&input[name]).unwrap_or_default();
+    let form = CardInput::new().with_number(typed("number")).with_expiry(typed("expiry"));
+    let form = form.with_cvc(typed("cvc")).with_holder_name(typed("holder_name"));
+    match input["as_of"].as_array() {
+        Some(date) => form.as_of(whole(&date[0]), whole(&date[1])),
+        None => form,
+    }
+}
+
+fn whole<T: TryFrom<i64, Error: std::fmt::Debug>>(value: &Value) -> T {
+    value.as_i64().unwrap().try_into().unwrap()
 }
 
 pub fn card_payment(input: &Value) -> CardPayment {
@@ -208,4 +223,50 @@ pub fn level(value: &Value) -> QrLevel {
         Some("high") => QrLevel::High,
         other => panic!("no level {other:?}"),
     }
+}
+
+pub fn language(tag: &Value) -> Language {
+    Language::from_tag(&text(tag))
+}
+
+pub fn violation(input: &Value) -> Violation {
+    let rules = [
+        Rule::Required,
+        Rule::Length,
+        Rule::Minimum,
+        Rule::Digits,
+        Rule::Letters,
+        Rule::Month,
+        Rule::HttpUrl,
+        Rule::ReturnUri,
+        Rule::IpAddress,
+        Rule::OneOf,
+        Rule::Luhn,
+        Rule::Format,
+        Rule::Signature,
+        Rule::Exact,
+        Rule::Expired,
+    ];
+    Violation {
+        field: text(&input["field"]),
+        rule: named(&rules, &input["rule"]),
+        limit: optional(&input["limit"]),
+        text: text(&input["text"]),
+    }
+}
+
+pub fn advice(input: &Value) -> Advice {
+    let topics = [
+        AdviceTopic::OrderNumberCharacters,
+        AdviceTopic::MegaPayMinimum,
+        AdviceTopic::CardNumberMistyped,
+        AdviceTopic::CardExpired,
+        AdviceTopic::PhoneFormat,
+    ];
+    Advice { field: text(&input["field"]), topic: named(&topics, &input["topic"]), text: text(&input["text"]) }
+}
+
+fn named<T: ToString + Copy>(all: &[T], name: &Value) -> T {
+    let found = all.iter().find(|one| one.to_string() == text(name));
+    *found.unwrap_or_else(|| panic!("none is named {name}"))
 }

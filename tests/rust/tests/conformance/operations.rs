@@ -138,6 +138,11 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "draw_qr_png" => shaped(qr_code(input).and_then(|code| png_size(&code, input))),
         "draw_qr_text" => shaped(qr_code(input).map(|code| code.text().lines().collect())),
         "draw_qr_svg" => shaped(qr_code(input).map(|code| code.svg().into())),
+        "type_number" | "type_expiry" | "type_cvc" | "type_holder_name" => typed(name, input),
+        "typed_card" => shaped(inputs::card_input(input).card().map(|card| card.masked_number().into())),
+        "violation_text" => answer(inputs::violation(input).text_in(inputs::language(&input["language"]))),
+        "advice_text" => answer(inputs::advice(input).text_in(inputs::language(&input["language"]))),
+        "language_from_tag" => answer(inputs::language(&input["tag"]).to_string()),
         "print" => printed::value(input),
         _ => return None,
     })
@@ -148,6 +153,23 @@ fn callback_key<T>(
     with: impl FnOnce(CallbackKey) -> Result<T, PaymentError>,
 ) -> Result<T, PaymentError> {
     inputs::callback_key(input).and_then(with)
+}
+
+/// One field of a card form, after its text was typed.
+fn typed(name: &str, input: &Value) -> Came {
+    let field = name.trim_start_matches("type_");
+    let form = inputs::card_input(&json!({field: input["text"], "as_of": input["as_of"]}));
+    let (text, state) = match field {
+        "number" => {
+            let (text, state) = (form.number(), form.number_state().canonical());
+            let (brand, lengths) = (form.brand().canonical(), form.number_lengths());
+            return answer(json!({"text": text, "state": state, "brand": brand, "lengths": lengths}));
+        }
+        "expiry" => (form.expiry(), form.expiry_state()),
+        "cvc" => (form.cvc(), form.cvc_state()),
+        _ => (form.holder_name(), form.holder_name_state()),
+    };
+    answer(json!({"text": text, "state": state.canonical()}))
 }
 
 fn payment_ref_of(input: &Value) -> Came {

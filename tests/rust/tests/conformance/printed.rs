@@ -36,6 +36,10 @@ pub fn value(input: &Value) -> Came {
             let card = inputs::card(of);
             format!("{card}\n{}\n{}", card.masked_number(), debug(&card))
         }
+        "card_input" => {
+            let form = inputs::card_input(of);
+            format!("{form}\n{}", debug(&form))
+        }
         "card_payment" => debug(&inputs::card_payment(of)),
         "mbank_payment" => debug(&inputs::mbank_payment(of)),
         "pay_form" => debug(&inputs::pay_form(of)),

@@ -171,6 +171,16 @@ extension Violation: Canonical {
     }
 }
 
+extension FieldState: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .incomplete: "incomplete"
+        case .complete: "complete"
+        case .wrong(let violation): ["kind": "wrong", "violation": violation.canonical]
+        }
+    }
+}
+
 extension Advice: Canonical {
     var canonical: JSON { ["field": .string(field), "topic": .string(topic.rawValue), "text": .string(text)] }
 }

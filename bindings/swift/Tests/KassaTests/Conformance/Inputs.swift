@@ -59,6 +59,26 @@ enum Inputs {
             cvc: input["cvc"].text, holderName: input["holder_name"].text)
     }
 
+    static func cardInput(_ input: JSON) -> CardInput {
+        var form = CardInput()
+        form.number = input["number"].string ?? ""
+        form.expiry = input["expiry"].string ?? ""
+        form.cvc = input["cvc"].string ?? ""
+        form.holderName = input["holder_name"].string ?? ""
+        guard let date = input["as_of"].array else { return form }
+        return form.asOf(year: date[0].whole, month: date[1].whole)
+    }
+
+    static func violation(_ input: JSON) -> Violation {
+        Violation(
+            field: input["field"].text, rule: Rule(rawValue: input["rule"].text)!, limit: input["limit"].string,
+            text: input["text"].text)
+    }
+
+    static func advice(_ input: JSON) -> Advice {
+        Advice(field: input["field"].text, topic: AdviceTopic(rawValue: input["topic"].text)!, text: input["text"].text)
+    }
+
     static func cardPayment(_ input: JSON) -> CardPayment {
         CardPayment(
             orderNumber: input["order_number"].text, description: input["description"].text, amount: amount(input["amount"]),

@@ -111,10 +111,33 @@ enum Operations {
         case "draw_qr_text":
             return .answer(try qrCode(input).text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         case "draw_qr_svg": return .answer(try qrCode(input).svg())
+        case "type_number", "type_expiry", "type_cvc", "type_holder_name":
+            return typed(String(name.dropFirst("type_".count)), input)
+        case "violation_text": return .answer(Inputs.violation(input).textIn(Language(tag: input["language"].text)))
+        case "advice_text": return .answer(Inputs.advice(input).textIn(Language(tag: input["language"].text)))
+        case "language_from_tag": return .answer(Language(tag: input["tag"].text).rawValue)
+        case "typed_card": return .answer(try Inputs.cardInput(input).card().maskedNumber)
         case "print":
             return Came(result: ["answer": .null], printed: try shown(input["type"].text, input["value"]))
         default: return nil
         }
+    }
+
+    /// One field of a card form, after its text was typed.
+    private static func typed(_ field: String, _ input: JSON) -> Came {
+        let form = Inputs.cardInput([field: input["text"], "as_of": input["as_of"]])
+        let result: JSON =
+            switch field {
+            case "number":
+                [
+                    "text": .string(form.number), "state": form.numberState.canonical, "brand": .string(form.brand.rawValue),
+                    "lengths": form.numberLengths.canonical,
+                ]
+            case "expiry": ["text": .string(form.expiry), "state": form.expiryState.canonical]
+            case "cvc": ["text": .string(form.cvc), "state": form.cvcState.canonical]
+            default: ["text": .string(form.holderName), "state": form.holderNameState.canonical]
+            }
+        return Came(result: ["answer": result], printed: everyForm(of: form))
     }
 
     private static func reference(_ request: JSON) throws -> Came? {
@@ -150,6 +173,7 @@ enum Operations {
     private static func shown(_ type: String, _ value: JSON) throws -> String {
         switch type {
         case "card": everyForm(of: Inputs.card(value)) + Inputs.card(value).maskedNumber
+        case "card_input": everyForm(of: Inputs.cardInput(value))
         case "card_payment": everyForm(of: Inputs.cardPayment(value))
         case "mbank_payment": everyForm(of: Inputs.mbankPayment(value))
         case "pay_form": everyForm(of: Inputs.payForm(value))

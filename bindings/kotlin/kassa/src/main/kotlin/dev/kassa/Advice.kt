@@ -8,9 +8,13 @@ import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
  *
  * @property field the field, spelled as the gateway's interface spells it
  * @property topic what the advice is about
- * @property text one sentence, in English
+ * @property text one sentence, in English; [textIn] has other languages
  */
 public data class Advice(public val field: String, public val topic: AdviceTopic, public val text: String) {
+    /** The same in a language, for the payer to read. Fields are named as in [Violation.textIn]. */
+    public fun textIn(language: Language): String =
+        calling { CoreAdvice(field, CoreAdviceTopic.valueOf(topic.name), text).textIn(language.toCore()) }
+
     /** The sentence. */
     override fun toString(): String = text
 }

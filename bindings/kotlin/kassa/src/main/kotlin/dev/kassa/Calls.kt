@@ -37,7 +37,7 @@ internal fun sendable(field: String, text: String): String {
 @JvmName("sendableOrNull")
 internal fun sendable(field: String, text: String?): String? = text?.let { sendable(field, it) }
 
-private fun isUnicode(text: String): Boolean {
+internal fun isUnicode(text: String): Boolean {
     var at = 0
     while (at < text.length) {
         val char = text[at++]

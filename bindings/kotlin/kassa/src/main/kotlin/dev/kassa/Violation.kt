@@ -10,7 +10,7 @@ import dev.kassa.internal.Violation as CoreViolation
  * @property field the field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form
  * @property rule the rule that is broken
  * @property limit the limit of the rule where it has one, such as `3` or `13 to 20`
- * @property text one sentence that names the field and the rule, in English
+ * @property text one sentence that names the field and the rule, in English; [textIn] has other languages
  */
 public data class Violation(
     public val field: String,
@@ -18,6 +18,12 @@ public data class Violation(
     public val limit: String?,
     public val text: String,
 ) : Serializable {
+    /**
+     * The same in a language, for the payer to read: what a payer types has a name there (card number, expiry, CVC, holder's name,
+     * phone, code from the SMS); any other field is named as it is.
+     */
+    public fun textIn(language: Language): String = calling { toCore().textIn(language.toCore()) }
+
     /** The sentence. */
     override fun toString(): String = text
 }
@@ -64,7 +70,10 @@ public enum class Rule {
     SIGNATURE,
 
     /** The value cannot be carried or converted without rounding: it has too many decimals, or is too large. */
-    EXACT;
+    EXACT,
+
+    /** The card's expiry is in the past. Checked only in a [CardInput]; of a payment it is advice. */
+    EXPIRED;
 
     /** The name in lower case, the same in every language. */
     override fun toString(): String = calling { toCore().asText() }

@@ -77,7 +77,8 @@ class SerializationTest {
     fun `secrets cannot be written`() {
         val credentials = Credentials("shop", "secret-77")
         val config = GatewayConfig("https://pay.example.kg", credentials)
-        for (secret in listOf(card(), cardPayment(), credentials, config, Proxy.url("http://user:secret-77@127.0.0.1:8080"))) {
+        val form = CardInput().withNumber("4111 1111 1111 1111")
+        for (secret in listOf(card(), form, cardPayment(), credentials, config, Proxy.url("http://user:secret-77@127.0.0.1:8080"))) {
             assertNotNull(assertThrows<NotSerializableException> { written(secret) }.message)
         }
     }

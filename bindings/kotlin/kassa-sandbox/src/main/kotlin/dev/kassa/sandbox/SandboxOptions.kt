@@ -31,7 +31,7 @@ public data class SandboxOptions(
     public val port: Int = 0,
     public val login: String = "kassa",
     public val password: String = "sandbox",
-    public val language: Language = Language.ENGLISH,
+    public val language: PageLanguage = PageLanguage.ENGLISH,
     public val reusedOrderNumber: ReusedOrderNumber = ReusedOrderNumber.REFUSE,
     public val statusNumbers: StatusNumbers = StatusNumbers.STRICT,
     public val threeDs1Page: Boolean = false,
@@ -62,7 +62,7 @@ public data class SandboxOptions(
         public fun credentials(login: String, password: String): Builder = with { copy(login = login, password = password) }
 
         /** The language of messages where a request names none. */
-        public fun language(language: Language): Builder = with { copy(language = language) }
+        public fun language(language: PageLanguage): Builder = with { copy(language = language) }
 
         /** What an order number that was used before does. */
         public fun reusedOrderNumber(answer: ReusedOrderNumber): Builder = with { copy(reusedOrderNumber = answer) }

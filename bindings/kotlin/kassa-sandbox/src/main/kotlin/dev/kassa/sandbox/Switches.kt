@@ -15,7 +15,7 @@ public data class SwitchValues(
     public val statusNumbers: StatusNumbers,
     public val threeDs1Page: Boolean,
     public val redirectDeclines: Boolean,
-    public val language: Language,
+    public val language: PageLanguage,
     public val dialect: DialectName,
 )
 
@@ -30,7 +30,7 @@ public class Switches internal constructor(private val admin: () -> Admin) {
         statusNumbers: StatusNumbers? = null,
         threeDs1Page: Boolean? = null,
         redirectDeclines: Boolean? = null,
-        language: Language? = null,
+        language: PageLanguage? = null,
         dialect: DialectName? = null,
     ): SwitchValues = switchValues(
         admin().ask(

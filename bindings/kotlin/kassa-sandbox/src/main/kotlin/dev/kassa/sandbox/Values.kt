@@ -72,7 +72,7 @@ public enum class Endpoint(override val word: String) : Word {
  *
  * @property word how the sandbox spells it
  */
-public enum class Language(override val word: String) : Word {
+public enum class PageLanguage(override val word: String) : Word {
     /** English. */
     ENGLISH("en"),
 

@@ -54,7 +54,7 @@ class LifeTest {
     @Test
     fun `settings reach the sandbox`() {
         val options = SandboxOptions(
-            language = Language.KYRGYZ,
+            language = PageLanguage.KYRGYZ,
             reusedOrderNumber = ReusedOrderNumber.REPLAY,
             statusNumbers = StatusNumbers.ANY,
             threeDs1Page = true,
@@ -65,7 +65,7 @@ class LifeTest {
         )
         Sandbox.start(options).use { sandbox ->
             val expected = SwitchValues(
-                ReusedOrderNumber.REPLAY, StatusNumbers.ANY, true, true, Language.KYRGYZ, DialectName.OTHER,
+                ReusedOrderNumber.REPLAY, StatusNumbers.ANY, true, true, PageLanguage.KYRGYZ, DialectName.OTHER,
             )
             assertEquals(expected, sandbox.switches.read())
         }

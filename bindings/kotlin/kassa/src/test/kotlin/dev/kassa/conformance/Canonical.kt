@@ -4,6 +4,7 @@ import dev.kassa.Advice
 import dev.kassa.Callback
 import dev.kassa.CallbackVerdict
 import dev.kassa.CardPaymentCreated
+import dev.kassa.FieldState
 import dev.kassa.GatewayReply
 import dev.kassa.MbankPaymentCreated
 import dev.kassa.NextStep
@@ -53,6 +54,9 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is ReturnRedirect -> jsonOf("order_number" to value.orderNumber, "status_code" to value.statusCode)
     is Violation -> violation(value)
     is Advice -> jsonOf("field" to value.field, "topic" to value.topic.toString(), "text" to value.text)
+    FieldState.Incomplete -> json("incomplete")
+    FieldState.Complete -> json("complete")
+    is FieldState.Wrong -> jsonOf("kind" to "wrong", "violation" to canonical(value.violation))
     is QueryFailed -> jsonOf("kind" to "query_failed", "error" to canonical(value.error))
     is WatchOutcome -> outcome(value)
     is PaymentException -> error(value)

@@ -1,7 +1,10 @@
 package dev.kassa.conformance
 
+import dev.kassa.Advice
+import dev.kassa.AdviceTopic
 import dev.kassa.CallbackKey
 import dev.kassa.Card
+import dev.kassa.CardInput
 import dev.kassa.CardPayment
 import dev.kassa.Credentials
 import dev.kassa.Dialect
@@ -16,7 +19,9 @@ import dev.kassa.Provider
 import dev.kassa.Proxy
 import dev.kassa.QrLevel
 import dev.kassa.QrPayment
+import dev.kassa.Rule
 import dev.kassa.StatusQueryForm
+import dev.kassa.Violation
 import dev.kassa.support.at
 import dev.kassa.support.decimal
 import dev.kassa.support.int
@@ -65,6 +70,23 @@ fun cardOf(input: JsonElement) = Card(
     input.at("cvc").text,
     input.at("holder_name").text,
 )
+
+fun cardInputOf(input: JsonElement): CardInput {
+    fun typed(name: String) = input.at(name).optionalText.orEmpty()
+    val form = CardInput().withNumber(typed("number")).withExpiry(typed("expiry"))
+        .withCvc(typed("cvc")).withHolderName(typed("holder_name"))
+    return input.at("as_of").orNull?.items?.let { (year, month) -> form.asOf(year.int, month.int) } ?: form
+}
+
+fun violationOf(input: JsonElement) = Violation(
+    input.at("field").text,
+    Rule.valueOf(input.at("rule").text.uppercase()),
+    input.at("limit").optionalText,
+    input.at("text").text,
+)
+
+fun adviceOf(input: JsonElement) =
+    Advice(input.at("field").text, AdviceTopic.valueOf(input.at("topic").text.uppercase()), input.at("text").text)
 
 fun cardPaymentOf(input: JsonElement) = CardPayment(
     orderNumber = input.at("order_number").text,

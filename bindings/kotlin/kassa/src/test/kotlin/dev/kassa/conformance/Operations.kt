@@ -4,6 +4,7 @@ import dev.kassa.Callback
 import dev.kassa.Dialect
 import dev.kassa.Gateway
 import dev.kassa.Kassa
+import dev.kassa.Language
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 import dev.kassa.Provider
@@ -113,7 +114,29 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "draw_qr_png" to { pngSize(qrCodeOf(it).png(it.at("px").int)) },
     "draw_qr_text" to { qrCodeOf(it).text().lines() },
     "draw_qr_svg" to { qrCodeOf(it).svg() },
+    "type_number" to { typed("number", it) },
+    "type_expiry" to { typed("expiry", it) },
+    "type_cvc" to { typed("cvc", it) },
+    "type_holder_name" to { typed("holder_name", it) },
+    "violation_text" to { violationOf(it).textIn(Language.fromTag(it.at("language").text)) },
+    "advice_text" to { adviceOf(it).textIn(Language.fromTag(it.at("language").text)) },
+    "language_from_tag" to { Language.fromTag(it.at("tag").text).toString() },
+    "typed_card" to { cardInputOf(it).card().maskedNumber },
 )
+
+/** One field of a card form, after its text was typed. */
+private fun typed(field: String, input: JsonElement): JsonElement {
+    val form = cardInputOf(jsonOf(field to input.at("text"), "as_of" to input.at("as_of")))
+    return when (field) {
+        "number" -> jsonOf(
+            "text" to form.number, "state" to canonical(form.numberState), "brand" to form.brand.toString(),
+            "lengths" to form.numberLengths,
+        )
+        "expiry" -> jsonOf("text" to form.expiry, "state" to canonical(form.expiryState))
+        "cvc" -> jsonOf("text" to form.cvc, "state" to canonical(form.cvcState))
+        else -> jsonOf("text" to form.holderName, "state" to canonical(form.holderNameState))
+    }
+}
 
 private fun paymentRefOfRequest(name: String, input: JsonElement) = when (name) {
     "create_card_payment" -> cardPaymentOf(input).paymentRef()
@@ -136,6 +159,7 @@ private fun pngSize(png: ByteArray) = ByteBuffer.wrap(png).let { jsonOf("width" 
 /** A value made of the input, in every printed form that it has. */
 fun print(type: String, value: JsonElement): String = when (type) {
     "card" -> cardOf(value).let { "$it ${it.maskedNumber}" }
+    "card_input" -> cardInputOf(value).toString()
     "card_payment" -> cardPaymentOf(value).toString()
     "mbank_payment" -> mbankPaymentOf(value).toString()
     "pay_form" -> payFormOf(value).toString()

@@ -1,0 +1,199 @@
+"""A card form as it is typed."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from . import _check
+from ._calls import call
+from ._convert import lifts, lowers, mirrors, mirrors_enum
+from ._generated import native
+from .secrets import Card, Secretive, card_of, hold
+from .violations import Violation
+
+
+@mirrors_enum(native.CardBrand)
+class CardBrand(Enum):
+    """The brand of a payment card, as its first digits tell it.
+
+    Only ranges that are beyond doubt are known here; everything else is ``UNKNOWN``, which is no reason to refuse a card.
+    """
+
+    VISA = "visa"
+    """4; 16 digits, and 13 or 19 on some cards."""
+    MASTERCARD = "mastercard"
+    """51 to 55 and 2221 to 2720; 16 digits."""
+    MIR = "mir"
+    """2200 to 2204; 16 to 19 digits."""
+    UNION_PAY = "union_pay"
+    """62; 16 to 19 digits."""
+    ELCART = "elcart"
+    """9417, the national system of Kyrgyzstan; 16 digits."""
+    AMEX = "amex"
+    """34 and 37; 15 digits. Its security code has four digits, and the gateway takes three."""
+    MAESTRO = "maestro"
+    """5018, 5020, 5038, 5893, 6304, 6759 and 6761 to 6763; 13 to 19 digits here."""
+    JCB = "jcb"
+    """3528 to 3589; 16 to 19 digits."""
+    UNKNOWN = "unknown"
+    """None of these, or too few digits to tell."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@mirrors(native.FieldState.INCOMPLETE)
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """Nothing is wrong yet, and something is missing: go on typing."""
+
+
+@mirrors(native.FieldState.COMPLETE)
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """The field can be sent as it is. A number of a brand that has several lengths may still go on."""
+
+
+@mirrors(native.FieldState.WRONG)
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """No typing at the end can make it right."""
+
+    violation: Violation
+    """The rule that is broken, with its text."""
+
+
+FieldState: TypeAlias = Incomplete | Complete | Wrong
+"""What a form shows at a field while the payer types."""
+
+
+class CardInput(Secretive):
+    """What a payer has typed into a card form so far, so that no program parses ``08/31`` by itself.
+
+    Each ``with_`` method takes what stands **in the whole field** and gives a new input; the old one stays as it was. Put
+    the formatted text back into the field, and show the field's state. What was formatted stays as it is.
+
+    Digits of any script are read; spaces, hyphens and other characters that come with pasting are left out of number,
+    expiry and CVC. An expiry is judged against today's month (UTC), or the one that ``as_of`` gives. **A CVC has three
+    digits, because that is what the gateway takes**: American Express prints four, and cannot be paid with here.
+
+    It is never printed, not even its last digits, and never pickled. See `Card` on PCI DSS.
+
+    >>> typed = CardInput().as_of(2026, 11).with_number("4111-1111 11111111").with_expiry("8/2031")
+    >>> typed.number, typed.expiry, typed.brand
+    ('4111 1111 1111 1111', '08/31', <CardBrand.VISA: 'visa'>)
+    >>> typed.number_state, typed.cvc_state
+    (Complete(), Incomplete())
+    >>> typed.with_cvc("123").with_holder_name("Aibek Usenov").card()
+    Card(**** 1111)
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """An empty form."""
+        hold(self, native.CardInput())
+
+    def with_number(self, typed: str) -> "CardInput":
+        """The same with this number: what stands in the whole field."""
+        return self._with(call(self._native.with_number, _check.text("number", typed)))
+
+    def with_expiry(self, typed: str) -> "CardInput":
+        """The same with this expiry, month first: ``08/31``, ``8/31``, ``0831``, ``08-31``, ``08 / 2031``."""
+        return self._with(call(self._native.with_expiry, _check.text("expiry", typed)))
+
+    def with_cvc(self, typed: str) -> "CardInput":
+        """The same with this security code (CVC, CVV)."""
+        return self._with(call(self._native.with_cvc, _check.text("cvc", typed)))
+
+    def with_holder_name(self, typed: str) -> "CardInput":
+        """The same with this holder's name, as it is."""
+        return self._with(call(self._native.with_holder_name, _check.text("holder_name", typed)))
+
+    def as_of(self, year: int, month: int) -> "CardInput":
+        """The same, with the expiry judged against this month and not against today."""
+        return self._with(
+            call(self._native.as_of, _check.year("year", year), _check.whole("month", month, range(1, 13)))
+        )
+
+    @property
+    def number(self) -> str:
+        """The number, with spaces between groups as the brand prints them."""
+        number: str = call(self._native.number)
+        return number
+
+    @property
+    def expiry(self) -> str:
+        """The expiry as ``08/31``, or as much of it as was typed."""
+        expiry: str = call(self._native.expiry)
+        return expiry
+
+    @property
+    def cvc(self) -> str:
+        """The digits of the security code."""
+        cvc: str = call(self._native.cvc)
+        return cvc
+
+    @property
+    def holder_name(self) -> str:
+        """The holder's name as it was typed."""
+        name: str = call(self._native.holder_name)
+        return name
+
+    @property
+    def brand(self) -> CardBrand:
+        """The brand, as soon as the digits tell it."""
+        brand: CardBrand = call(self._native.brand)
+        return brand
+
+    @property
+    def number_lengths(self) -> tuple[int, ...]:
+        """How many digits a number of this brand can have, the fewest first; 13 to 20 unless the brand is known."""
+        lengths: tuple[int, ...] = call(self._native.number_lengths)
+        return lengths
+
+    @property
+    def number_state(self) -> FieldState:
+        """How far the number is."""
+        state: FieldState = call(self._native.number_state)
+        return state
+
+    @property
+    def expiry_state(self) -> FieldState:
+        """How far the expiry is."""
+        state: FieldState = call(self._native.expiry_state)
+        return state
+
+    @property
+    def cvc_state(self) -> FieldState:
+        """How far the security code is. It has three digits, whatever the brand: the gateway takes no more."""
+        state: FieldState = call(self._native.cvc_state)
+        return state
+
+    @property
+    def holder_name_state(self) -> FieldState:
+        """How far the holder's name is: anything but spaces will do."""
+        state: FieldState = call(self._native.holder_name_state)
+        return state
+
+    def card(self) -> Card:
+        """The card.
+
+        Raises `kassa.Invalid` with all violations at once, by the names that the fields have in a card payment: ``pan``,
+        ``expiryMonth``, ``expiryYear``, ``cvc`` and ``name``.
+        """
+        card: Card = call(self._native.card)
+        return card
+
+    @classmethod
+    def _with(cls, typed: object) -> "CardInput":
+        made = cls.__new__(cls)
+        hold(made, typed)
+        return made
+
+    def __repr__(self) -> str:
+        return "CardInput(***)"
+
+
+lowers(CardInput, lambda value: value._native)
+lifts(native.Card, card_of)

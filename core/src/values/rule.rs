@@ -1,0 +1,60 @@
+//! What can be wrong with an input, and what can be worth a second look.
+
+use strum::Display;
+
+/// The rules that an input can break.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(test, derive(strum::EnumIter))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum Rule {
+    /// The field must be given and not be blank.
+    Required,
+    /// The field must have an exact number of characters (or of digits).
+    Length,
+    /// The amount must not be under a minimum.
+    Minimum,
+    /// Only the digits 0 to 9 are allowed.
+    Digits,
+    /// Only the letters A to Z are allowed.
+    Letters,
+    /// A month is written `01` to `12`.
+    Month,
+    /// An absolute `http` or `https` URL is needed.
+    HttpUrl,
+    /// An absolute URI is needed (a deep link will do), but not one that a browser would run as code or read a file by.
+    ReturnUri,
+    /// An IPv4 or IPv6 address is needed.
+    IpAddress,
+    /// The value must be one of a few.
+    OneOf,
+    /// The check digit of the card number is wrong. Checked only where the configuration asks for it.
+    Luhn,
+    /// The text does not have the form that is needed.
+    Format,
+    /// The signature must be one that this key made for this purpose.
+    Signature,
+    /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
+    Exact,
+    /// The card's expiry is in the past. Checked only in a [`CardInput`](crate::CardInput); of a payment it is advice.
+    Expired,
+}
+
+/// What a piece of advice is about.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(test, derive(strum::EnumIter))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum AdviceTopic {
+    /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or
+    /// encryption.
+    OrderNumberCharacters,
+    /// A pay-form under 5 KGS will not offer MegaPay.
+    MegaPayMinimum,
+    /// The check digit of the card number is wrong: probably a mistyped digit.
+    CardNumberMistyped,
+    /// The card's expiry is in the past.
+    CardExpired,
+    /// The phone number is not written as `996XXXXXXXXX`, the form of the interface's test numbers.
+    PhoneFormat,
+}

@@ -1,0 +1,83 @@
+//! English. A sentence stands behind the field's name.
+
+use super::Typed;
+use crate::values::rule::{AdviceTopic, Rule};
+
+pub(super) fn name(typed: Typed) -> &'static str {
+    match typed {
+        Typed::CardNumber => "Card number",
+        Typed::ExpiryMonth => "Expiry month",
+        Typed::ExpiryYear => "Expiry year",
+        Typed::Cvc => "CVC",
+        Typed::HolderName => "Cardholder name",
+        Typed::Phone => "Phone number",
+        Typed::Otp => "Code from the SMS",
+    }
+}
+
+/// For a payer, who has heard of no check digit.
+pub(super) fn for_payers(typed: Typed, rule: Rule, limit: Option<&str>) -> String {
+    match (rule, limit) {
+        (Rule::Luhn, _) => advice(AdviceTopic::CardNumberMistyped).to_owned(),
+        (Rule::Length, Some(limit)) if typed.has_digits() => format!("must have {limit} digits"),
+        (Rule::Format, Some(limit)) if typed == Typed::Phone => {
+            format!("must have {limit} digits; a + before them, spaces, hyphens and parentheses are allowed")
+        }
+        _ => sentence(Some(typed), rule, limit),
+    }
+}
+
+pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) -> String {
+    let fixed = match (rule, limit) {
+        (Rule::Length, Some(limit)) => return length(typed, limit),
+        (Rule::Minimum, Some(limit)) => return format!("must be at least {limit}"),
+        (Rule::Month, Some(limit)) => return format!("must be a month from {limit}"),
+        (Rule::OneOf, Some(limit)) => return format!("must be one of {limit}"),
+        (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
+        (Rule::Format, Some(limit)) => return format!("must have the form {limit}"),
+        (Rule::Exact, Some(limit)) => return format!("must have no more decimals than its currency: {limit}"),
+        (Rule::Required, _) => "must be given",
+        (Rule::Length, None) => "has a wrong length",
+        (Rule::Minimum, None) => "is too small",
+        (Rule::Digits, _) => "must have digits only",
+        (Rule::Letters, _) => "must have letters only, such as KGS",
+        (Rule::Month, None) => "must be a month",
+        (Rule::HttpUrl, _) => "must be an absolute http or https URL",
+        (Rule::ReturnUri, _) => "must be an absolute URI, and not javascript:, data: or file:",
+        (Rule::IpAddress, _) => "must be an IPv4 or IPv6 address",
+        (Rule::OneOf, None) => "must be one of the values that are known",
+        (Rule::Luhn, _) => "has a wrong check digit",
+        (Rule::Format, None) => "has a wrong form",
+        (Rule::Signature, _) => "must be signed by this key, for this purpose",
+        (Rule::Exact, None) => "cannot be carried without rounding",
+        (Rule::Expired, _) => "must not be in the past: the card has expired",
+    };
+    fixed.to_owned()
+}
+
+fn length(typed: Option<Typed>, limit: &str) -> String {
+    match typed {
+        Some(Typed::CardNumber | Typed::ExpiryYear) => format!("must have {limit} digits"),
+        _ => format!("must be exactly {limit} characters long"),
+    }
+}
+
+fn phone(limit: &str) -> String {
+    format!(
+        "must be a phone number: {limit} digits, with a + before them or not; \
+         spaces, hyphens and parentheses are allowed"
+    )
+}
+
+/// For what a payer types.
+pub(super) fn advice(topic: AdviceTopic) -> &'static str {
+    match topic {
+        AdviceTopic::OrderNumberCharacters => {
+            "has characters other than A-Z a-z 0-9 - _, which can fail on the way or in storage"
+        }
+        AdviceTopic::MegaPayMinimum => "is under 5 KGS, so the page will not offer MegaPay",
+        AdviceTopic::CardNumberMistyped => "seems to have a mistyped digit",
+        AdviceTopic::CardExpired => "is in the past: the card has expired",
+        AdviceTopic::PhoneFormat => "is best written as 996XXXXXXXXX: the country code, nine digits, and nothing else",
+    }
+}
