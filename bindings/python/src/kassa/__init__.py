@@ -11,14 +11,16 @@ Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and 
         store(str(payment.payment_ref()))  # before anything is sent
         try:
             created = gateway.create_mbank_payment(payment)
-            gateway.confirm_mbank_payment(payment.order_number, input("The code from the SMS? "), created.identifier)
+            gateway.confirm_mbank_payment(created.payment, input("The code from the SMS? "))
         except kassa.OutcomeUnknown as error:
             print(error)  # it may have been charged; never send it again, ask
         match gateway.watch(payment.payment_ref()).outcome():
-            case kassa.Charged(report):
+            case kassa.Charged(report=report):
                 print("paid", report.amount)
             case kassa.Rejected():
                 print("not paid")
+            case other:
+                print("a person should look:", other)
 
 `Gateway` waits for its answers; `AsyncGateway` has the same methods for asyncio. Every call that gives no answer raises a
 `PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
@@ -30,7 +32,8 @@ let the payer choose on a page        create_pay_form                      open 
 show a QR code                        create_qr_data, QrCode               watch
 show the gateway's own QR picture     create_qr_image                      take the callback
 take a callback                       Callback.parse                       verify_callback
-take the payer's return               ReturnRedirect.parse                 ask for the status
+take the payer's return               ReturnRedirect.parse                 verify_return
+ask about a payment once              check
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
@@ -42,7 +45,7 @@ from ._calls import InternalError
 from .answers import (
     AskStatus,
     CardPaymentCreated,
-    GatewayReply,
+    MbankConfirmed,
     MbankPaymentCreated,
     NextStep,
     OpenConfirmation,
@@ -51,16 +54,7 @@ from .answers import (
     QrImage,
 )
 from .async_gateway import AsyncGateway
-from .callbacks import (
-    Callback,
-    CallbackVerdict,
-    Confirmed,
-    Contradicted,
-    ExpectedPayment,
-    Pending,
-    ReturnRedirect,
-    Unverifiable,
-)
+from .callbacks import Callback, ReturnRedirect
 from .dialect import Dialect
 from .errors import (
     DeadlineExpired,
@@ -80,18 +74,9 @@ from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
+from .verdict import Charged, Contradicted, Open, Rejected, Unverifiable, Verdict
 from .violations import Advice, AdviceTopic, Rule, Violation
-from .watching import (
-    AsyncStatusWatch,
-    Cancelled,
-    Charged,
-    PollPolicy,
-    QueryFailed,
-    Rejected,
-    StatusWatch,
-    WatchOutcome,
-    WatchReport,
-)
+from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
 
 __version__: str
 
@@ -113,26 +98,23 @@ __all__ = [
     "AsyncGateway",
     "AsyncStatusWatch",
     "Callback",
-    "CallbackVerdict",
-    "Cancelled",
     "Card",
     "CardPayment",
     "CardPaymentCreated",
     "Charged",
-    "Confirmed",
     "Contradicted",
     "Credentials",
     "DeadlineExpired",
     "Dialect",
-    "ExpectedPayment",
     "Gateway",
-    "GatewayReply",
     "InternalError",
     "Invalid",
+    "MbankConfirmed",
     "MbankPayment",
     "MbankPaymentCreated",
     "Misconfigured",
     "NextStep",
+    "Open",
     "OpenConfirmation",
     "OutcomeUnknown",
     "PayForm",
@@ -141,7 +123,6 @@ __all__ = [
     "PaymentKind",
     "PaymentRef",
     "PaymentStatus",
-    "Pending",
     "PollPolicy",
     "Provider",
     "Proxy",
@@ -162,8 +143,8 @@ __all__ = [
     "Unavailable",
     "Unexpected",
     "Unverifiable",
+    "Verdict",
     "Violation",
-    "WatchOutcome",
     "WatchReport",
     "__version__",
     "new_order_number",
