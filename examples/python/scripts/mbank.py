@@ -15,8 +15,13 @@ dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env
 with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
     try:
         created = gateway.create_mbank_payment(payment)
-        gateway.confirm_mbank_payment(payment.order_number, input("code: "), created.identifier)
+        gateway.confirm_mbank_payment(created.payment, input("code: "))
     except kassa.OutcomeUnknown as error:
         print(error)  # it may have been charged: never send it again, ask
-    outcome = gateway.watch(payment.payment_ref()).outcome()
-    print("paid" if isinstance(outcome, kassa.Charged) else "not paid")
+    match gateway.watch(payment.payment_ref()).outcome():
+        case kassa.Charged():
+            print("paid")
+        case kassa.Rejected():
+            print("not paid")
+        case verdict:
+            print("a person should look:", verdict)
