@@ -161,7 +161,7 @@ def test_each_dialect_comes_with_what_the_sdk_has_to_know(kassa_sandbox: Sandbox
     shop = Shop(kassa_sandbox, dialect)
     with shop.gateway:
         created = shop.ask_for_otp("order-1")
-        shop.gateway.confirm_mbank_payment("order-1", phones.MBANK_APPROVED.otp, created.identifier)
+        shop.gateway.confirm_mbank_payment(created.payment, phones.MBANK_APPROVED.otp)
         report = shop.gateway.provider_status("order-1", kassa.Provider.MBANK)
         assert (report.status, report.amount) == (kassa.PaymentStatus.CHARGED, Decimal(250))
         qr = shop.gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=9990))

@@ -107,11 +107,11 @@ def on_error(error: kassa.PaymentError) -> str:
     return error.describe()
 
 
-def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.WatchOutcome:
+def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.Verdict | None:
     payment = kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea")
     created = assert_type(gateway.create_mbank_payment(payment), kassa.MbankPaymentCreated)
-    reply = gateway.confirm_mbank_payment("o-1", "123456", created.identifier)
-    assert_type(reply, kassa.GatewayReply)
+    reply = gateway.confirm_mbank_payment(created.payment, "123456")
+    assert_type(reply, kassa.MbankConfirmed)
     policy = kassa.PollPolicy(interval=timedelta(seconds=5))
     assert_type(kassa.PollPolicy(2.5, deadline=60).interval, timedelta)
     with gateway.watch(reply.payment, policy) as watch:
@@ -123,29 +123,37 @@ def pay_by_mobile_bank(gateway: kassa.Gateway) -> kassa.WatchOutcome:
 
 def on_report(report: kassa.WatchReport) -> None:
     match report:
-        case kassa.StatusReport(status=kassa.PaymentStatus.CHARGED, amount=amount):
-            assert_type(amount, Decimal | None)
-        case kassa.StatusReport():
-            assert_type(report.status.is_final, bool)
         case kassa.QueryFailed(error):
             on_error(error)
-        case _:
-            assert_never(report)
+        case verdict:
+            on_verdict(verdict)
 
 
-def on_outcome(outcome: kassa.WatchOutcome) -> str:
-    match outcome:
-        case kassa.Charged(report) | kassa.Rejected(report):
-            return assert_type(report, kassa.StatusReport).raw
-        case kassa.Cancelled():
-            return "cancelled"
+def on_verdict(verdict: kassa.Verdict) -> kassa.PaymentRef | None:
+    assert_type(verdict.is_charged, bool)
+    assert_type(verdict.report, kassa.StatusReport | None)
+    match verdict:
+        case kassa.Charged(payment, report, compared):
+            assert_type(report, kassa.StatusReport)
+            assert_type(compared, tuple[str, ...])
+            return payment
+        case kassa.Open(payment):
+            return payment
+        case kassa.Rejected(report):
+            assert_type(report, kassa.StatusReport)
+        case kassa.Contradicted(fields, report):
+            assert_type((fields, report), tuple[tuple[str, ...], kassa.StatusReport | None])
+        case kassa.Unverifiable(why, report):
+            assert_type((why, report), tuple[str, kassa.StatusReport | None])
         case _:
-            assert_never(outcome)
+            assert_never(verdict)
+    return None
 
 
 def show_qr(gateway: kassa.Gateway) -> bytes:
     payment = kassa.QrPayment(sum_tyiyn=kassa.som_to_tyiyn(kassa.tyiyn_to_som(5)))
-    assert_type(gateway.create_qr_image(payment), kassa.QrImage)
+    assert_type(payment.payment_ref(), kassa.PaymentRef)
+    assert_type(gateway.create_qr_image(payment).payment, kassa.PaymentRef)
     data = assert_type(gateway.create_qr_data(payment), kassa.QrData)
     assert_type(gateway.qr_status(data.transaction_id or ""), kassa.StatusReport)
     code = kassa.QrCode.encode(data.payload or "", kassa.QrLevel.HIGH)
@@ -158,17 +166,11 @@ def take_a_callback(gateway: kassa.Gateway, body: bytes) -> bool:
     assert_type(callback.date_created, datetime | None)
     assert_type(callback.dedup_key(), str)
     assert_type(callback.payment_ref(), kassa.PaymentRef | None)
-    ref = kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM).with_gateway_number("1")
-    verdict: kassa.CallbackVerdict = gateway.verify_callback(callback, kassa.ExpectedPayment(ref, 100, "KGS"))
-    match verdict:
-        case kassa.Confirmed(report) | kassa.Pending(report):
-            return report.status == kassa.PaymentStatus.CHARGED and verdict.is_charged
-        case kassa.Contradicted(fields, _):
-            return not assert_type(fields, tuple[str, ...])
-        case kassa.Unverifiable():
-            return False
-        case _:
-            assert_never(verdict)
+    ref = kassa.PaymentRef.card("o-1", 100, "KGS").with_gateway_number("1")
+    code = kassa.PaymentRef.qr(9990).with_transaction_id("t-1")
+    assert_type(gateway.check(kassa.PaymentRef.mbank("o-2", 250)), kassa.Verdict)
+    gateway.verify_callback(callback)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    return any(gateway.verify_callback(callback, payment).is_charged for payment in (ref, code))
 
 
 async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
@@ -176,13 +178,14 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
         form = kassa.PayForm(amount=9, service_name="Tea", callback_url="https://s.kg/c", return_url="myshop://paid")
         assert_type(await gateway.create_pay_form(form), kassa.PayFormCreated)
         redirect = kassa.ReturnRedirect.parse("myshop://paid?OrderNumber=1&statusCode=200")
-        ref = kassa.PaymentRef.pay_form(redirect.order_number, kassa.Provider.MEGA_PAY)
+        on_verdict(await gateway.verify_return(redirect, form.payment_ref()))
+        ref = kassa.PaymentRef.pay_form(100).with_claimed_number(redirect.order_number, kassa.Provider.MEGA_PAY)
         async with gateway.watch(kassa.PaymentRef.parse(str(ref))) as watch:
             assert_type(watch, kassa.AsyncStatusWatch)
             async for report in watch:
                 on_report(report)
                 watch.check_now()
-            on_outcome(await watch.outcome())
+            assert_type(await watch.outcome(), kassa.Verdict | None)
         try:
             await asyncio.wait_for(gateway.provider_status("o-1", kassa.Provider("ELSOM")), 5)
         except kassa.InternalError as defect:

@@ -132,7 +132,7 @@ def closed_port() -> str:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-CHARGED = envelope(200, "200", "PAYMENT_SUCCESS", {"orderNumber": "o-1", "amount": 100.5, "status": "CHARGE"})
+CHARGED = envelope(200, "200", "PAYMENT_SUCCESS", {"orderNumber": "o-1", "amount": 250, "status": "CHARGE"})
 OPEN = envelope(200, "200", "WAIT", {"orderNumber": "o-1", "status": "HOLD"})
 CREATED = envelope(200, "110", "CREATED", {"status": "Success"})
 

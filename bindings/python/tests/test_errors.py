@@ -36,7 +36,7 @@ EVERY_ERROR = [
     kassa.Unauthorized("HTTP 403", 403, "E", "{}"),
     kassa.Unavailable("HTTP 429", timedelta(seconds=7), 429, "L", "{}"),
     kassa.Refused(402, "51", "no money", "{}"),
-    kassa.OutcomeUnknown(kassa.PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
+    kassa.OutcomeUnknown(kassa.PaymentRef.card("o-1", 100, "KGS"), "reset", 500, "5", "who knows", "{}"),
     kassa.Unexpected("no status", 200, "0", "{}"),
     kassa.DeadlineExpired(REPORT),
     kassa.DeadlineExpired(),
@@ -52,7 +52,7 @@ def mbank_call(gateway: kassa.Gateway) -> object:
 
 
 def confirm_call(gateway: kassa.Gateway) -> object:
-    return gateway.confirm_mbank_payment("o-1", "123456")
+    return gateway.confirm_mbank_payment(kassa.PaymentRef.mbank("o-1", 250), "123456")
 
 
 def form_call(gateway: kassa.Gateway) -> object:
@@ -118,10 +118,10 @@ def test_nobody_listening_is_unavailable() -> None:
 
 def test_the_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
     raw.answers(hang_up, CHARGED)
-    payment = card_payment()
+    payment = mbank_payment(order_number="o-1")
     with raw.gateway() as gateway:
         try:
-            gateway.create_card_payment(payment)
+            gateway.create_mbank_payment(payment)
         except kassa.OutcomeUnknown as error:
             assert error.payment == payment.payment_ref()
             assert isinstance(gateway.watch(error.payment).outcome(), kassa.Charged)
@@ -134,7 +134,7 @@ def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
     # Long enough for a first answer on any machine.
     policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(seconds=8))
     with raw.gateway() as gateway:
-        watch = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy)
         seen: list[kassa.WatchReport] = []
         with pytest.raises(kassa.DeadlineExpired) as caught:
             seen.extend(watch)
@@ -148,12 +148,12 @@ def test_a_failed_query_is_reported_and_ends_nothing(raw: RawGateway) -> None:
     raw.answers(reply(500, ""), envelope(400, "404", "not found"), CHARGED)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(timedelta(milliseconds=10))
-        first, second, third = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
+        first, second, third = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy)
     assert isinstance(first, kassa.QueryFailed)
     assert isinstance(first.error, kassa.Unavailable)
     assert isinstance(second, kassa.QueryFailed)
     assert isinstance(second.error, kassa.Refused)
-    assert isinstance(third, kassa.StatusReport)
+    assert isinstance(third, kassa.Charged)
 
 
 def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
@@ -162,11 +162,11 @@ def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
     async def watch() -> None:
         async with raw.async_gateway() as gateway:
             with pytest.raises(kassa.Unauthorized):
-                await gateway.watch(kassa.PaymentRef.mbank("o-1")).outcome()
+                await gateway.watch(kassa.PaymentRef.mbank("o-1", 250)).outcome()
 
     asyncio.run(watch())
     with raw.gateway() as gateway, pytest.raises(kassa.Invalid):
-        gateway.watch(kassa.PaymentRef.unnumbered(kassa.PaymentKind.QR))
+        gateway.watch(kassa.PaymentRef.qr())
 
 
 @pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: type(error).__name__)

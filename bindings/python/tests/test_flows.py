@@ -60,8 +60,10 @@ def test_a_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
 
     outcome = gateway.watch(created.payment, QUICK).outcome()
     match outcome:
-        case kassa.Charged(kassa.StatusReport(status=kassa.PaymentStatus.CHARGED, amount=amount)):
+        case kassa.Charged(payment=found, report=kassa.StatusReport(amount=amount), compared=compared):
+            assert found == created.payment
             assert amount == Decimal("100.10")
+            assert compared == ("orderNumber", "amount", "currency")
         case other:
             pytest.fail(repr(other))
     assert created.payment.gateway_number is not None
@@ -71,7 +73,8 @@ def test_a_card_with_3ds_is_charged(gateway: kassa.Gateway) -> None:
 
     # Another process knows nothing but the text that was stored.
     again = kassa.PaymentRef.parse(str(payment.payment_ref()))
-    assert list(gateway.watch(again, QUICK)) == [by_order]
+    assert [verdict.report for verdict in gateway.watch(again, QUICK)] == [by_order]  # type: ignore[union-attr]
+    assert gateway.verify_return(redirect, again).is_charged
 
 
 def test_a_declined_card_is_rejected(gateway: kassa.Gateway) -> None:
@@ -83,11 +86,12 @@ def test_a_declined_card_is_rejected(gateway: kassa.Gateway) -> None:
 def test_the_mobile_bank_is_confirmed_by_a_password(gateway: kassa.Gateway) -> None:
     payment = mbank_payment()
     created = gateway.create_mbank_payment(payment)
-    assert created.identifier
+    assert created.payment.confirm_identifier
+    stored = kassa.PaymentRef.parse(str(created.payment))
     with pytest.raises(kassa.Refused) as refused:
-        gateway.confirm_mbank_payment(payment.order_number, "000000", created.identifier)
+        gateway.confirm_mbank_payment(stored, "000000")
     assert refused.value.http_status == 400
-    confirmed = gateway.confirm_mbank_payment(payment.order_number, "101101", created.identifier)
+    confirmed = gateway.confirm_mbank_payment(stored, "101101")
     assert confirmed.payment.order_number == payment.order_number
     assert isinstance(gateway.watch(payment.payment_ref(), QUICK).outcome(), kassa.Charged)
 
@@ -100,6 +104,7 @@ def test_a_pay_form_is_opened(gateway: kassa.Gateway) -> None:
         return_url="https://shop.example.kg/back?ref=cart-17",
     )
     created = gateway.create_pay_form(form)
+    assert created.payment == form.payment_ref() == kassa.PaymentRef.pay_form(300)
     with urllib.request.urlopen(created.pay_form_url) as page:
         assert page.status == 200
 
@@ -107,7 +112,6 @@ def test_a_pay_form_is_opened(gateway: kassa.Gateway) -> None:
 def test_a_qr_code_is_drawn_paid_and_watched(gateway: kassa.Gateway) -> None:
     data = gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=kassa.som_to_tyiyn(Decimal("99.90"))))
     assert data.payload is not None
-    assert data.payment is not None
     assert data.transaction_id is not None
     assert kassa.QrCode(data.payload).png(400).startswith(b"\x89PNG")
     assert not gateway.qr_status(data.transaction_id).status.is_final
@@ -116,34 +120,37 @@ def test_a_qr_code_is_drawn_paid_and_watched(gateway: kassa.Gateway) -> None:
 
 
 def test_the_gateways_own_picture_is_a_png(gateway: kassa.Gateway) -> None:
-    image = gateway.create_qr_image(kassa.QrPayment(sum_tyiyn=9990, requisite="Tea house"))
+    payment = kassa.QrPayment(sum_tyiyn=9990, requisite="Tea house")
+    image = gateway.create_qr_image(payment)
+    assert image.payment == payment.payment_ref() == kassa.PaymentRef.qr(9990)
     assert image.png.startswith(b"\x89PNG")
 
 
 def test_a_callback_is_believed_only_where_the_gateway_agrees(gateway: kassa.Gateway) -> None:
-    payment = card_payment(card=card("4000000000002016"))
-    gateway.create_card_payment(payment)
-    expected = kassa.ExpectedPayment(payment.payment_ref(), Decimal("100.1"), "KGS")
-    verdict = gateway.verify_callback(callback_of(payment.order_number, "100.10"), expected)
-    assert isinstance(verdict, kassa.Confirmed)
-    assert verdict.is_charged
-    match gateway.verify_callback(callback_of(payment.order_number, "1"), expected):
+    request = card_payment(card=card("4000000000002016"))
+    gateway.create_card_payment(request)
+    payment = request.payment_ref()
+    callback = callback_of(request.order_number, "100.10")
+    assert gateway.verify_callback(callback, payment).is_charged
+    match gateway.verify_callback(callback_of(request.order_number, "1"), payment):
         case kassa.Contradicted(fields, None):
             assert fields == ("amount",)
         case other:
             pytest.fail(repr(other))
     with pytest.raises(kassa.Refused):
-        gateway.verify_callback(callback_of("nobody-knows-it", "1"))
-    unknown = gateway.verify_callback(callback_of("o-1", "1", provider="ELSOM"))
-    assert unknown == kassa.Unverifiable()
-    assert not unknown.is_charged
+        gateway.verify_callback(callback_of("nobody-knows-it", "300"), kassa.PaymentRef.pay_form(300))
+    # What a callback says of itself is no reason to ship.
+    claimed = callback.payment_ref()
+    assert claimed is not None
+    assert isinstance(gateway.verify_callback(callback, claimed), kassa.Unverifiable)
 
 
-def test_an_open_payment_leaves_a_callback_pending(gateway: kassa.Gateway) -> None:
+def test_an_open_payment_is_to_be_watched(gateway: kassa.Gateway) -> None:
     payment = card_payment()
-    gateway.create_card_payment(payment)
-    verdict = gateway.verify_callback(callback_of(payment.order_number, "100.10"))
-    assert isinstance(verdict, kassa.Pending)
+    created = gateway.create_card_payment(payment)
+    verdict = gateway.check(created.payment)
+    assert isinstance(verdict, kassa.Open)
+    assert verdict.payment == created.payment
     assert not verdict.is_charged
 
 
@@ -152,10 +159,10 @@ def test_asyncio_has_the_same_methods(sandbox: Sandbox) -> None:
         async with kassa.AsyncGateway(sandbox.url, sandbox.credentials, dialect=sandbox.dialect) as gateway:
             payment = mbank_payment()
             created = await gateway.create_mbank_payment(payment)
-            reply = await gateway.confirm_mbank_payment(payment.order_number, "101101", created.identifier)
+            reply = await gateway.confirm_mbank_payment(created.payment, "101101")
             reports = [report async for report in gateway.watch(reply.payment, QUICK)]
-            assert isinstance(reports[-1], kassa.StatusReport)
-            assert reports[-1].status == kassa.PaymentStatus.CHARGED
+            assert isinstance(reports[-1], kassa.Charged)
+            assert await gateway.check(reply.payment) == reports[-1]
             outcome = await gateway.watch(reply.payment, QUICK).outcome()
             assert isinstance(outcome, kassa.Charged)
 
@@ -164,8 +171,11 @@ def test_asyncio_has_the_same_methods(sandbox: Sandbox) -> None:
                 assert card_created.payment.gateway_number is None or card_created.code == "110"
                 order_number = card_created.payment.order_number or ""
                 assert (await gateway.provider_status(order_number, kassa.Provider.CARDS)).status.is_final
-                verdict = await gateway.verify_callback(callback_of(order_number, "100.10"))
-                assert verdict.is_charged
+                for verdict in (
+                    await gateway.verify_callback(callback_of(order_number, "100.10"), card_created.payment),
+                    await gateway.verify_return(kassa.ReturnRedirect(order_number), card_created.payment),
+                ):
+                    assert verdict.is_charged
             qr = await gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=100))
             assert not (await gateway.qr_status(qr.transaction_id or "")).status.is_final
             assert (await gateway.create_qr_image(kassa.QrPayment(sum_tyiyn=100))).png

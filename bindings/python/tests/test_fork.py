@@ -72,7 +72,7 @@ def test_a_gateway_used_before_the_fork_works_in_child_and_parent(raw: RawGatewa
             in_child(lambda: ask(gateway))
             with raw.gateway() as own:
                 ask(own)
-            assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1")).outcome(), kassa.Charged)
+            assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1", 250)).outcome(), kassa.Charged)
             gateway.close()
             with pytest.raises(kassa.Misconfigured):
                 ask(gateway)
@@ -139,7 +139,7 @@ def test_a_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:
     raw.answers(OPEN)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(timedelta(seconds=20))
-        watch = gateway.watch(kassa.PaymentRef.mbank("o-1"), policy)
+        watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy)
         next(watch)
 
         def work() -> None:

@@ -80,7 +80,7 @@ def test_a_packed_up_program_takes_a_payment(frozen: Path, program: str, raw: Ra
     answer = json.loads(ran.stdout)
     assert answer.pop("version")
     assert answer == {
-        "created": "kassa1:kind=mbank&order=o-1&provider=MBank",
+        "created": "kassa1:kind=mbank&order=o-1&provider=MBank&amount=250&currency=KGS",
         "status": "charged",
         "png": "PNG",
         "is_inside": True,

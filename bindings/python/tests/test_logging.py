@@ -143,7 +143,7 @@ def in_another_thread(gateway: kassa.Gateway) -> None:
 
 def in_a_watch(gateway: kassa.Gateway) -> None:
     """Its first query fails, and the next is the one that is held back."""
-    watch = gateway.watch(kassa.PaymentRef.mbank("o-1"), kassa.PollPolicy(interval=0.01, deadline=20))
+    watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(interval=0.01, deadline=20))
     assert isinstance(watch.outcome(), kassa.Charged)
 
 
@@ -300,12 +300,12 @@ def test_asyncio_logs_as_well(raw: RawGateway, records: list[logging.LogRecord])
 
     async def flow() -> None:
         async with raw.async_gateway() as gateway:
-            await gateway.provider_status("o-1", kassa.Provider.MBANK)
-            async for _ in gateway.watch(kassa.PaymentRef.mbank("o-2")):
+            await gateway.provider_status("o-2", kassa.Provider.MBANK)
+            async for _ in gateway.watch(kassa.PaymentRef.mbank("o-1", 250)):
                 pass
 
     asyncio.run(flow())
-    assert [record.__dict__["kassa"]["order"] for record in records] == ["o-1", "o-2"]
+    assert [record.__dict__["kassa"]["order"] for record in records] == ["o-2", "o-1"]
 
 
 def test_what_nobody_listens_to_does_not_leave_the_core(

@@ -91,7 +91,7 @@ def test_what_a_gateway_echoes_is_masked(raw: RawGateway, status: int) -> None:
     raw.answers(envelope(status, "51", "wrong", {"otp": OTP}))
     with raw.gateway() as gateway:
         try:
-            assert_clean(repr(gateway.confirm_mbank_payment("o-1", OTP)))
+            assert_clean(repr(gateway.confirm_mbank_payment(kassa.PaymentRef.mbank("o-1", 250), OTP)))
         except kassa.PaymentError as error:
             assert_clean_error(error)
 

@@ -44,7 +44,11 @@ def test_only_exact_numbers_are_amounts(wrong: Any) -> None:
         pay_form(amount=wrong)
     anything: Any = wrong
     with named("amount"):
-        kassa.ExpectedPayment(kassa.PaymentRef.card("o-1"), anything, "KGS")
+        kassa.PaymentRef.card("o-1", anything, "KGS")
+    with named("amount"):
+        kassa.PaymentRef.pay_form(anything)
+    with named("amount_som"):
+        kassa.PaymentRef.mbank("o-1", anything)
     with named("som"):
         kassa.som_to_tyiyn(anything)
     with named("tyiyn"):
@@ -175,10 +179,10 @@ def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
     raw.answers(OPEN, CHARGED)
     with raw.gateway() as gateway:
         policy = kassa.PollPolicy(interval=0.01, deadline=60)
-        assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1"), policy).outcome(), kassa.Charged)
+        assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy).outcome(), kassa.Charged)
         assert dataclasses.replace(policy, deadline=timedelta(seconds=1)) == kassa.PollPolicy(0.01, 1)
         with pytest.raises(kassa.Invalid, match="interval must be longer than zero"):
-            gateway.watch(kassa.PaymentRef.mbank("o-1"), kassa.PollPolicy(interval=0))
+            gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(interval=0))
 
 
 def test_the_defaults_are_the_cores() -> None:
@@ -243,19 +247,26 @@ def test_every_name_of_the_core_is_here() -> None:
 
 def test_a_reference_survives_its_text() -> None:
     refs = [
-        kassa.PaymentRef.card("o-1").with_gateway_number("g & 1"),
-        kassa.PaymentRef.mbank("заказ 1"),
-        kassa.PaymentRef.pay_form("o-1", kassa.Provider("ELSOM")),
-        kassa.PaymentRef.qr("t-1"),
-        kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM),
+        kassa.PaymentRef.card("o-1", Decimal("100.10"), "USD").with_gateway_number("g & 1"),
+        dataclasses.replace(kassa.PaymentRef.mbank("заказ 1", 250), confirm_identifier='"abc"'),
+        kassa.PaymentRef.pay_form(300).with_claimed_number("o-1", kassa.Provider("ELSOM")),
+        kassa.PaymentRef.pay_form(300),
+        kassa.PaymentRef.qr(9990).with_transaction_id("t-1"),
+        kassa.PaymentRef.qr(),
     ]
     for ref in refs:
         assert kassa.PaymentRef.parse(str(ref)) == ref
         assert ref in {ref}
-    assert [ref.can_be_asked_about for ref in refs] == [True, True, False, True, False]
-    assert str(refs[0]) == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards"
+    assert [ref.can_be_asked_about for ref in refs] == [True, True, True, False, True, False]
+    assert [ref.is_claimed for ref in refs] == [False, False, True, False, False, False]
+    assert str(refs[0]) == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards&amount=100.10&currency=USD"
     with pytest.raises(kassa.Invalid):
         kassa.PaymentRef.parse("kassa9:kind=card")
+    for amount in (Decimal("NaN"), Decimal("1E+40")):
+        with pytest.raises(kassa.Invalid):
+            kassa.PaymentRef.pay_form(amount)
+        with pytest.raises(kassa.Invalid):
+            str(kassa.PaymentRef(kassa.PaymentKind.QR, amount=amount))
 
 
 def test_providers_and_statuses_are_open_sets() -> None:
@@ -276,7 +287,9 @@ def test_a_callback_is_read_in_its_own_time_zone_which_is_none() -> None:
     assert callback.date_created == datetime(2026, 11, 20, 9, 5, 7, 123456)
     assert callback.date_created_text == "2026-11-20T09:05:07.123456789"
     assert callback.amount == Decimal("100.1")
-    assert callback.payment_ref() == kassa.PaymentRef.card("o-1")
+    claimed = callback.payment_ref()
+    assert claimed is not None
+    assert (claimed.order_number, claimed.amount, claimed.is_claimed) == ("o-1", None, True)
     # Digits beyond Python's microseconds still tell two notifications apart.
     other = kassa.Callback.parse(json.dumps(CALLBACK | {"dateCreated": "2026-11-20T09:05:07.123456788"}))
     assert callback.dedup_key() != other.dedup_key()
@@ -331,14 +344,19 @@ def test_order_numbers_never_repeat() -> None:
     assert len(set(numbers)) == 1000
 
 
+REF = kassa.PaymentRef.card("o-1", Decimal("100.10"), "KGS")
 VALUES = [
-    kassa.PaymentRef.card("o-1"),
+    REF,
     kassa.Provider.MEGA_PAY,
     kassa.PaymentStatus.other("HOLD"),
     kassa.StatusReport(kassa.PaymentStatus.CHARGED, amount=Decimal("1.10")),
     kassa.Callback.parse(json.dumps(CALLBACK)),
     kassa.OpenConfirmation("https://pay.example.kg/3ds"),
-    kassa.Unverifiable(),
+    kassa.Charged(REF, kassa.StatusReport(kassa.PaymentStatus.CHARGED), ("orderNumber",)),
+    kassa.Rejected(kassa.StatusReport(kassa.PaymentStatus.REJECTED)),
+    kassa.Open(REF, kassa.StatusReport(kassa.PaymentStatus.other("HOLD"))),
+    kassa.Contradicted(("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
+    kassa.Unverifiable("there is no number to ask the gateway with"),
     kassa.PollPolicy(),
     kassa.Rule.LUHN,
     mbank_payment(),

@@ -1,19 +1,21 @@
-"""Checks a callback's body from standard input against what was expected: ``python callback.py 'kassa1:...' 100.10 < body``."""
+"""Verifies a callback's body from standard input by the stored reference: ``python callback.py 'kassa1:...' < body``."""
 
-from decimal import Decimal
 from sys import argv, stdin
 
 import kassa
 
-expected = kassa.ExpectedPayment(kassa.PaymentRef.parse(argv[1]), Decimal(argv[2]), "KGS")
+payment = kassa.PaymentRef.parse(argv[1])
 callback = kassa.Callback.parse(stdin.read())
 with kassa.Gateway.from_environment() as gateway:
-    match gateway.verify_callback(callback, expected):
-        case kassa.Confirmed(report):
-            print("true:", report.status)
-        case kassa.Pending(report):
-            print("still open:", report.status)
-        case kassa.Contradicted(fields, _):
+    match gateway.verify_callback(callback, payment):
+        case kassa.Charged(found):
+            # One payment pays for one order: accept this number for no other.
+            print("paid by", found.order_number)
+        case kassa.Rejected():
+            print("not paid")
+        case kassa.Open(found):
+            print("still open, watch it:", found)
+        case kassa.Contradicted(fields):
             print("not true, it differs in", *fields)
-        case kassa.Unverifiable():
-            print("nothing is proved")
+        case kassa.Unverifiable(why):
+            print("nothing is proved:", why)

@@ -26,5 +26,10 @@ with kassa.Gateway.from_environment() as gateway:
             print("open:", created.next_step.url, flush=True)  # the payer confirms it there
     except kassa.OutcomeUnknown as error:
         print(error)  # it may have been charged: never send it again, ask
-    outcome = gateway.watch(payment.payment_ref()).outcome()
-    print("paid" if isinstance(outcome, kassa.Charged) else "not paid")
+    match gateway.watch(payment.payment_ref()).outcome():
+        case kassa.Charged():
+            print("paid")
+        case kassa.Rejected():
+            print("not paid")
+        case verdict:
+            print("a person should look:", verdict)

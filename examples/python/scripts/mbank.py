@@ -11,8 +11,13 @@ print("reference:", payment.payment_ref(), flush=True)  # store it before sendin
 with kassa.Gateway.from_environment() as gateway:
     try:
         created = gateway.create_mbank_payment(payment)
-        gateway.confirm_mbank_payment(payment.order_number, input("code: "), created.identifier)
+        gateway.confirm_mbank_payment(created.payment, input("code: "))
     except kassa.OutcomeUnknown as error:
         print(error)  # it may have been charged: never send it again, ask
-    outcome = gateway.watch(payment.payment_ref()).outcome()
-    print("paid" if isinstance(outcome, kassa.Charged) else "not paid")
+    match gateway.watch(payment.payment_ref()).outcome():
+        case kassa.Charged():
+            print("paid")
+        case kassa.Rejected():
+            print("not paid")
+        case verdict:
+            print("a person should look:", verdict)

@@ -1,6 +1,7 @@
 """Makes a page on which the payer chooses how to pay some som: ``python pay_form.py 100.10 cart-17``.
 
-Its answer names no payment: the callback and the return will, by the reference in the query of their addresses.
+Its answer names no payment: the callback and the return will, by the cart in the query of their addresses. ``callback.py`` and
+``returned.py`` verify them.
 """
 
 from decimal import Decimal
@@ -10,12 +11,13 @@ from urllib.parse import urlencode
 
 import kassa
 
-reference = urlencode({"cart": argv[2]})
+cart = urlencode({"cart": argv[2]})
 form = kassa.PayForm(
     amount=Decimal(argv[1]),
     service_name="Two coffees",
-    callback_url=f"{env['KASSA_CALLBACK_URL']}?{reference}",
-    return_url=f"{env['KASSA_RETURN_URL']}?{reference}",
+    callback_url=f"{env['KASSA_CALLBACK_URL']}?{cart}",
+    return_url=f"{env['KASSA_RETURN_URL']}?{cart}",
 )
+print("reference:", form.payment_ref(), flush=True)  # store it with the cart before sending
 with kassa.Gateway.from_environment() as gateway:
     print("open:", gateway.create_pay_form(form).pay_form_url)

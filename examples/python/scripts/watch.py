@@ -4,11 +4,11 @@ from sys import argv
 
 import kassa
 
-ref = kassa.PaymentRef.parse(argv[1])
+payment = kassa.PaymentRef.parse(argv[1])
 with kassa.Gateway.from_environment() as gateway:
-    for report in gateway.watch(ref):
+    for report in gateway.watch(payment):
         match report:
-            case kassa.StatusReport(status=status, reason=reason):
-                print(status, reason, flush=True)
             case kassa.QueryFailed(error):
                 print("asking failed, and goes on:", error, flush=True)
+            case verdict:
+                print(verdict.kind, verdict.report and verdict.report.reason, flush=True)

@@ -59,16 +59,20 @@ class Follower:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def settle(self, payment: Payment, report: kassa.StatusReport) -> None:
-        """Takes in what the gateway itself says about a payment."""
-        if report.status == kassa.PaymentStatus.CHARGED:
-            state = State.CHARGED if self._is_price(payment, report) else State.WRONG_AMOUNT
-        elif report.status == kassa.PaymentStatus.REJECTED:
-            state = State.REJECTED
-        else:
-            return
+    def settle(self, payment: Payment, verdict: kassa.Verdict) -> None:
+        """Takes in how a payment ended."""
+        match verdict:
+            case kassa.Charged():
+                state = State.CHARGED
+            case kassa.Rejected():
+                state = State.REJECTED
+            case kassa.Contradicted() | kassa.Unverifiable():
+                LOGGER.error("payment %s: a person has to look: %s", payment.id, verdict)
+                state = State.UNCLEAR
+            case kassa.Open():
+                return
         try:
-            changed = self._orders.move(payment.id, state, detail=report.reason)
+            changed = self._orders.move(payment.id, state, detail=verdict.report.reason if verdict.report else None)
         except sqlite3.IntegrityError:
             LOGGER.critical("payment %s: CHARGED, and its order has another payment: give one back", payment.id)
             return
@@ -76,17 +80,6 @@ class Follower:
             LOGGER.info("payment %s: %s", payment.id, state.value)
             if watch := self._watches.get(payment.id):
                 watch.cancel()
-
-    def _is_price(self, payment: Payment, report: kassa.StatusReport) -> bool:
-        # The unit of a QR amount is not shown, and the gateway made the code for this very sum.
-        if payment.ref.kind == kassa.PaymentKind.QR:
-            return True
-        order = self._orders.order(payment.order_reference)
-        if order is None:
-            return False
-        # What it does not say contradicts nothing.
-        same_amount = report.amount is None or report.amount == order.amount
-        return same_amount and (report.currency is None or report.currency.upper() == order.currency)
 
     async def _follow(self, payment: Payment) -> None:
         try:
@@ -115,20 +108,15 @@ class Follower:
         async with self._gateway.watch(payment.ref, policy) as watch:
             self._watches[payment.id] = watch
             try:
-                async for report in watch:
-                    self._take(payment, report)
+                verdict = await watch.outcome()
             except kassa.DeadlineExpired:
                 return False
             finally:
                 del self._watches[payment.id]
+        # Nothing where it was cancelled: the payment was settled on another way.
+        if verdict is not None:
+            self.settle(payment, verdict)
         return True
-
-    def _take(self, payment: Payment, report: kassa.WatchReport) -> None:
-        match report:
-            case kassa.StatusReport():
-                self.settle(payment, report)
-            case kassa.QueryFailed(error):
-                LOGGER.info("payment %s: asking failed, and goes on: %s", payment.id, error)
 
 
 def after_a_crash(payment: Payment) -> State:

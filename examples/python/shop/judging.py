@@ -6,7 +6,6 @@ They are stored first and judged here, so that none is lost when the gateway can
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,10 +14,10 @@ from itertools import chain, repeat
 import kassa
 
 from .following import Follower
-from .orders import Hint, Order, Orders, Payment
+from .orders import Hint, Orders, Payment
+from .states import State
 
 LOGGER = logging.getLogger("shop")
-PROVIDERS = (kassa.Provider.CARDS, kassa.Provider.MBANK, kassa.Provider.MEGA_PAY)
 MOST_ATTEMPTS = 120
 # After that a slow eye is kept on it for a day; then a look at the order's page, or a start of the shop, begins anew.
 SLOW_PAUSE = 300.0
@@ -80,62 +79,45 @@ class Judge:
         return chain(repeat(self._interval, MOST_ATTEMPTS), repeat(SLOW_PAUSE, MOST_SLOW_ATTEMPTS))
 
     async def _is_dealt_with(self, payment: Payment, hint: Hint) -> bool:
-        order = self._orders.order(payment.order_reference)
-        if order is None:
+        if hint.kind == "return" and payment.ref.can_be_asked_about:
+            self._follower.check_now(payment.id)
             return True
         try:
-            if hint.kind == "callback":
-                return await self._weigh(payment, order, hint, kassa.Callback.parse(hint.text))
-            return await self._weigh_return(payment, order, hint)
+            verdict = await self._verdict(payment, hint)
         except kassa.PaymentError as error:
             LOGGER.info("payment %s: a %s could not be checked: %s", payment.id, hint.kind, error)
             return False
+        return self._take(payment, hint, verdict)
 
-    async def _weigh(self, payment: Payment, order: Order, hint: Hint, callback: kassa.Callback) -> bool:
-        expected = kassa.ExpectedPayment(payment.ref, order.amount, order.currency)
-        match await self._gateway.verify_callback(callback, expected):
-            case kassa.Pending() if not payment.ref.can_be_asked_about:
-                # Whether a QR code paid it is asked once it is over. Until then its number is not believed.
+    async def _verdict(self, payment: Payment, hint: Hint) -> kassa.Verdict:
+        if hint.kind == "callback":
+            return await self._gateway.verify_callback(kassa.Callback.parse(hint.text), payment.ref)
+        return await self._gateway.verify_return(kassa.ReturnRedirect(hint.text), payment.ref)
+
+    def _take(self, payment: Payment, hint: Hint, verdict: kassa.Verdict) -> bool:
+        """Acts on a verdict; whether there is nothing more to ask about the hint."""
+        match verdict:
+            case kassa.Charged(found):
+                # A pay-form's payment has its number now, unless that one pays for another order.
+                number = found.order_number
+                if not self._orders.learn(payment.id, found):
+                    LOGGER.warning("payment %s: order number %r pays for another order", payment.id, number)
+                elif payment.state == State.CHARGED and number != payment.ref.order_number:
+                    # A pay-form may be paid again, under another number.
+                    LOGGER.critical("payment %s: CHARGED a second time, as %r: give one back", payment.id, number)
+                else:
+                    self._follower.settle(payment, verdict)
+            case kassa.Rejected():
+                self._follower.settle(payment, verdict)
+            case kassa.Contradicted(fields):
+                LOGGER.warning("payment %s: a %s is not true, in %s", payment.id, hint.kind, ", ".join(fields))
+            case kassa.Open() | kassa.Unverifiable() if payment.ref.can_be_asked_about:
+                self._follower.check_now(payment.id)
+            case kassa.Open():
+                # A pay-form takes the number of a payment once that is charged, so this one is asked about by its hint.
                 LOGGER.info("payment %s: a %s names a payment that is still open", payment.id, hint.kind)
                 return False
-            case kassa.Confirmed(report) | kassa.Pending(report):
-                self._believe(payment, callback.order_number, callback.provider, report)
-            case kassa.Contradicted(fields, _):
-                LOGGER.warning("payment %s: a %s is not true, in %s", payment.id, hint.kind, ", ".join(fields))
-            case kassa.Unverifiable() if payment.ref.can_be_asked_about:
-                self._follower.check_now(payment.id)
-            case kassa.Unverifiable():
-                # Nothing ties it to the order, as long as the gateway tells no amount.
-                LOGGER.info("payment %s: a %s proves nothing so far", payment.id, hint.kind)
+            case kassa.Unverifiable(why):
+                LOGGER.info("payment %s: a %s proves nothing so far: %s", payment.id, hint.kind, why)
                 return False
         return True
-
-    async def _weigh_return(self, payment: Payment, order: Order, hint: Hint) -> bool:
-        """A payer came back from a pay-form with an order number, and maybe no callback ever comes."""
-        if payment.ref.can_be_asked_about:
-            self._follower.check_now(payment.id)
-            return True
-        failures: list[kassa.PaymentError] = []
-        for provider in PROVIDERS:
-            try:
-                return await self._weigh(payment, order, hint, _as_callback(order, hint.text, provider))
-            except kassa.PaymentError as error:  # noqa: PERF203 - a question takes longer
-                failures.append(error)
-        # A refusal is what a provider says that does not know the number.
-        raise next((error for error in failures if not isinstance(error, kassa.Refused)), failures[0])
-
-    def _believe(self, payment: Payment, number: str, provider: kassa.Provider, report: kassa.StatusReport) -> None:
-        """The gateway stands by it. A pay-form's payment has its number now, unless that one pays for another order."""
-        if not payment.ref.can_be_asked_about:
-            if not self._orders.learn(payment.id, kassa.PaymentRef.pay_form(number, provider)):
-                LOGGER.warning("payment %s: order number %r pays for another order", payment.id, number)
-                return
-            payment = self._orders.payment(payment.id)
-        self._follower.settle(payment, report)
-        self._follower.follow(payment.id)
-
-
-def _as_callback(order: Order, number: str, provider: kassa.Provider) -> kassa.Callback:
-    """A number that a payer brought, as a callback that names it: anybody can send either, so both are weighed in one way."""
-    claim = {"orderNumber": number, "amount": str(order.amount), "currency": order.currency, "provider": provider.name}
-    return kassa.Callback.parse(json.dumps({**claim, "status": "RETURNED", "dateCreated": "unknown"}))

@@ -43,12 +43,11 @@ class Payment:
     """The shop's own reference, which is in the query of the callback and return URLs."""
     order_reference: str
     ref: kassa.PaymentRef
-    """What the gateway is asked with."""
+    """What the gateway is asked with, and its answer compared with."""
     state: State
     version: int
     page_url: str | None
     qr_text: str | None
-    identifier: str | None
     detail: str | None
 
 
@@ -157,16 +156,15 @@ class Orders:
         detail: str | None = None,
         page_url: str | None = None,
         qr_text: str | None = None,
-        identifier: str | None = None,
     ) -> bool:
         """Puts a payment into another state. False, and nothing changes, where there is no way there from where it is."""
         marks = ", ".join("?" * len(BEFORE[state]))
         with self._transaction() as database:
             changed = database.execute(
                 f"""UPDATE payments SET state = ?, detail = ?, version = version + 1, page_url = coalesce(?, page_url),
-                    qr_text = coalesce(?, qr_text), identifier = coalesce(?, identifier)
+                    qr_text = coalesce(?, qr_text)
                     WHERE id = ? AND state IN ({marks})""",  # noqa: S608 - question marks alone
-                (state.value, detail, page_url, qr_text, identifier, payment_id, *(s.value for s in BEFORE[state])),
+                (state.value, detail, page_url, qr_text, payment_id, *(s.value for s in BEFORE[state])),
             )
         return changed.rowcount == 1
 
@@ -251,6 +249,5 @@ def _payment(row: sqlite3.Row) -> Payment:
         version=row["version"],
         page_url=row["page_url"],
         qr_text=row["qr_text"],
-        identifier=row["identifier"],
         detail=row["detail"],
     )

@@ -64,7 +64,7 @@ class Payments:
         async with self._sending(order, number, request.payment_ref()):
             created = await self._gateway.create_mbank_payment(request)
             self._orders.learn(number, created.payment)
-            self._orders.move(number, State.AWAITING_PAYER, identifier=created.identifier)
+            self._orders.move(number, State.AWAITING_PAYER)
         return self._orders.payment(number)
 
     async def by_pay_form(self, order: Order) -> Payment:
@@ -76,7 +76,7 @@ class Payments:
             callback_url=self._url("callback", payment_id),
             return_url=self._url("return", payment_id),
         )
-        async with self._sending(order, payment_id, kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM)):
+        async with self._sending(order, payment_id, request.payment_ref()):
             created = await self._gateway.create_pay_form(request)
             self._orders.move(payment_id, State.AWAITING_PAYER, page_url=created.pay_form_url)
         return self._orders.payment(payment_id)
@@ -87,10 +87,10 @@ class Payments:
         request = kassa.QrPayment(
             sum_tyiyn=kassa.som_to_tyiyn(order.amount), callback_url=self._url("callback", payment_id)
         )
-        async with self._sending(order, payment_id, kassa.PaymentRef.unnumbered(kassa.PaymentKind.QR)):
+        async with self._sending(order, payment_id, request.payment_ref()):
             data = await self._gateway.create_qr_data(request)
             # A code that cannot be followed is not shown: nobody would see that it was paid.
-            if data.payload is None or data.payment is None or not self._orders.learn(payment_id, data.payment):
+            if data.payload is None or data.transaction_id is None or not self._orders.learn(payment_id, data.payment):
                 LOGGER.error("the QR reply holds no code or no transaction that the dialect finds: %s", data.raw)
                 self._orders.move(payment_id, State.NOT_MADE, detail="QR codes do not work at the moment.")
             else:
@@ -99,10 +99,10 @@ class Payments:
 
     async def confirm_mbank(self, payment: Payment, otp: str) -> None:
         """Sends the payer's one-time password, once, however often the button is pressed."""
-        if payment.ref.order_number is None or not self._orders.move(payment.id, State.CONFIRMING):
+        if not self._orders.move(payment.id, State.CONFIRMING):
             return
         try:
-            await self._gateway.confirm_mbank_payment(payment.ref.order_number, otp, payment.identifier)
+            await self._gateway.confirm_mbank_payment(payment.ref, otp)
             self._orders.move(payment.id, State.ACCEPTED)
         except kassa.Invalid:
             self._orders.move(payment.id, State.AWAITING_PAYER, detail="Enter the code from the message.")

@@ -22,8 +22,6 @@ CREATE TABLE payments (
     -- Where the payer goes on: the bank's page or the pay-form.
     page_url TEXT,
     qr_text TEXT,
-    -- What a mobile-bank confirmation carries back, where the dialect names it.
-    identifier TEXT,
     -- What the payer is told beside the state.
     detail TEXT
 );

@@ -20,8 +20,8 @@ class State(str, Enum):
     """It was sent, and nobody knows what became of it. The shop asks; it never sends it again."""
     CHARGED = "charged"
     """The money was taken."""
-    WRONG_AMOUNT = "wrong_amount"
-    """Money was taken, and not what the order costs. A person has to look."""
+    UNCLEAR = "unclear"
+    """What the gateway says does not fit what was asked for. A person has to look."""
     REJECTED = "rejected"
     """It ended without the money being taken."""
     NOT_MADE = "not_made"
@@ -38,7 +38,7 @@ class State(str, Enum):
         return self in (State.REJECTED, State.NOT_MADE)
 
 
-_OVER = (State.CHARGED, State.WRONG_AMOUNT, State.REJECTED, State.NOT_MADE)
+_OVER = (State.CHARGED, State.UNCLEAR, State.REJECTED, State.NOT_MADE)
 _OPEN = tuple(state for state in State if state not in _OVER)
 
 BEFORE: dict[State, tuple[State, ...]] = {
@@ -50,7 +50,7 @@ BEFORE: dict[State, tuple[State, ...]] = {
     State.UNKNOWN: (State.PREPARED, State.CONFIRMING),
     # The gateway's word that money was taken goes before its word that none was.
     State.CHARGED: (*_OPEN, State.NOT_MADE, State.REJECTED),
-    State.WRONG_AMOUNT: (*_OPEN, State.NOT_MADE, State.REJECTED),
+    State.UNCLEAR: (*_OPEN, State.NOT_MADE, State.REJECTED),
     State.REJECTED: _OPEN,
     State.NOT_MADE: (State.PREPARED,),
 }

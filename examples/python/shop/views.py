@@ -27,7 +27,7 @@ LOOKS = {
     State.ACCEPTED: Look("Waiting for the bank", "wait"),
     State.UNKNOWN: Look("We are finding out", "wait"),
     State.CHARGED: Look("Paid", "good"),
-    State.WRONG_AMOUNT: Look("We have to look at this", "bad"),
+    State.UNCLEAR: Look("We have to look at this", "bad"),
     State.REJECTED: Look("Not paid", "bad"),
     State.NOT_MADE: Look("Nothing was charged", "bad"),
 }

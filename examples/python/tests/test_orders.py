@@ -27,8 +27,9 @@ from shop.orders import AnotherGateway, Hint, Order, Orders, Payment, PaymentUnd
 from shop.settings import Settings, WrongSettings
 from shop.states import State
 
-CHARGED = kassa.StatusReport(status=kassa.PaymentStatus.CHARGED, amount=Decimal("390"), currency="KGS")
-REJECTED = kassa.StatusReport(status=kassa.PaymentStatus.REJECTED)
+JAR = kassa.PaymentRef.pay_form(390)
+CHARGED = kassa.Charged(JAR, kassa.StatusReport(kassa.PaymentStatus.CHARGED, amount=Decimal(390)), ("amount",))
+REJECTED = kassa.Rejected(kassa.StatusReport(kassa.PaymentStatus.REJECTED))
 NOWHERE = "http://127.0.0.1:9"
 SOON = timedelta(milliseconds=10)
 T = TypeVar("T")
@@ -47,7 +48,8 @@ def follower(orders: Orders) -> Follower:
 
 
 def new_gateway(url: str = NOWHERE) -> kassa.AsyncGateway:
-    return kassa.AsyncGateway(url, kassa.Credentials("shop", "password"), query_retries=0)
+    dialect = kassa.Dialect.from_json('{"qr_numbers": "transaction_id"}')
+    return kassa.AsyncGateway(url, kassa.Credentials("shop", "password"), query_retries=0, dialect=dialect)
 
 
 def new_follower(orders: Orders) -> Follower:
@@ -63,22 +65,25 @@ def in_a_loop_of_its_own(work: Coroutine[Any, Any, T]) -> T:
 def begin(orders: Orders, order: Order | None = None) -> Payment:
     number = kassa.new_order_number()
     order = order or orders.add_order(Cart(1, gift_box=False))
-    return orders.begin(order, number, kassa.PaymentRef.card(number))
+    return orders.begin(order, number, kassa.PaymentRef.card(number, order.amount, order.currency))
 
 
-def test_another_amount_is_never_called_paid(orders: Orders, follower: Follower) -> None:
-    for report in (
-        kassa.StatusReport(status=kassa.PaymentStatus.CHARGED, amount=Decimal("3.90"), currency="KGS"),
-        kassa.StatusReport(status=kassa.PaymentStatus.CHARGED, amount=Decimal("390"), currency="USD"),
+def test_what_does_not_fit_is_never_called_paid_nor_unpaid(orders: Orders, follower: Follower) -> None:
+    for verdict in (
+        kassa.Contradicted(("amount",), CHARGED.report),
+        kassa.Contradicted(("currency",), REJECTED.report),
+        kassa.Unverifiable("no amount", CHARGED.report),
     ):
         payment = begin(orders)
-        follower.settle(payment, report)
-        assert orders.payment(payment.id).state == State.WRONG_AMOUNT
+        follower.settle(payment, verdict)
+        settled = orders.payment(payment.id).state
+        assert (settled, settled.leaves_order_open) == (State.UNCLEAR, False)
 
 
-def test_an_unknown_word_settles_nothing(orders: Orders, follower: Follower) -> None:
+def test_an_open_payment_is_not_settled(orders: Orders, follower: Follower) -> None:
     payment = begin(orders)
-    follower.settle(payment, kassa.StatusReport(status=kassa.PaymentStatus.other("PAID_MAYBE")))
+    report = kassa.StatusReport(status=kassa.PaymentStatus.other("PAID_MAYBE"))
+    follower.settle(payment, kassa.Open(payment.ref, report))
     assert orders.payment(payment.id) == payment
 
 
@@ -114,10 +119,10 @@ def test_a_charge_is_believed_after_a_refusal(
 
 def test_a_number_belongs_to_one_payment_however_it_is_spelled(orders: Orders) -> None:
     one, other = begin(orders), begin(orders)
-    ref = kassa.PaymentRef.pay_form("PF-17", kassa.Provider.MBANK)
+    ref = JAR.with_claimed_number("PF-17", kassa.Provider.MBANK)
     assert orders.learn(one.id, ref)
     assert orders.learn(one.id, ref)
-    assert not orders.learn(other.id, kassa.PaymentRef.qr(" pf-17"))
+    assert not orders.learn(other.id, kassa.PaymentRef.qr(39000).with_transaction_id(" pf-17"))
     assert orders.payment(other.id) == other
 
 
@@ -126,7 +131,7 @@ def test_a_crash_leaves_what_may_have_been_sent_unknown(tmp_path: Path) -> None:
         orders = Orders(tmp_path / "shop.db", "a gateway")
         sent = begin(orders)
         order = orders.add_order(Cart(1, gift_box=False))
-        unseen = orders.begin(order, "form", kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM))
+        unseen = orders.begin(order, "form", JAR)
         follower = new_follower(orders)
         follower.resume()
         await follower.stop()
@@ -152,7 +157,7 @@ def test_a_callback_is_not_forgotten_while_the_gateway_is_away_for_long(
         gateway = new_gateway()
         judge = Judge(gateway, orders, Follower(gateway, orders, SOON), SOON)
         order = orders.add_order(Cart(1, gift_box=False))
-        payment = orders.begin(order, "form", kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM))
+        payment = orders.begin(order, "form", JAR)
         orders.add_hint(payment.id, Hint("key", "callback", callback("PF-1", "MBank").decode()))
         judge.look(payment.id)
         await until(lambda: attempts() >= 5)
@@ -209,7 +214,7 @@ def test_a_number_without_an_amount_proves_nothing_until_there_is_one(
         async with new_gateway(f"http://127.0.0.1:{server.server_port}") as gateway:
             judge = Judge(gateway, orders, Follower(gateway, orders, SOON), SOON)
             order = orders.add_order(Cart(1, gift_box=False))
-            payment = orders.begin(order, "form", kassa.PaymentRef.unnumbered(kassa.PaymentKind.PAY_FORM))
+            payment = orders.begin(order, "form", JAR)
             orders.move(payment.id, State.AWAITING_PAYER)
             orders.add_hint(payment.id, hint)
             judge.look(payment.id)
@@ -226,6 +231,33 @@ def test_a_number_without_an_amount_proves_nothing_until_there_is_one(
         threading.Thread(target=server.serve_forever, daemon=True).start()
         assert in_a_loop_of_its_own(judge_twice()) == [State.AWAITING_PAYER, state]
         server.shutdown()
+
+
+def test_a_pay_form_that_is_paid_twice_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Gateway(Amountless):
+        amount = "390"
+
+    async def judge_both() -> State:
+        orders = Orders(tmp_path / "shop.db", "a gateway")
+        async with new_gateway(f"http://127.0.0.1:{server.server_port}") as gateway:
+            judge = Judge(gateway, orders, Follower(gateway, orders, SOON), SOON)
+            order = orders.add_order(Cart(1, gift_box=False))
+            payment = orders.begin(order, "form", JAR)
+            for number in ("PF-1", "PF-2"):
+                assert "give one back" not in caplog.text
+                orders.add_hint(payment.id, Hint(number, "callback", callback(number, "MBank").decode()))
+                judge.look(payment.id)
+                await until(lambda: not orders.open_hints(payment.id))
+            await judge.stop()
+            state = orders.payment(payment.id).state
+        orders.close()
+        return state
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Gateway) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert in_a_loop_of_its_own(judge_both()) == State.CHARGED
+        server.shutdown()
+    assert "CHARGED a second time, as 'PF-2': give one back" in caplog.text
 
 
 async def until(is_so: Callable[[], bool]) -> None:

@@ -101,7 +101,7 @@ def test_card(terminal: Terminal) -> None:
     ref = kassa.PaymentRef.parse(script.told("reference:"))
     assert script.end() == "paid"
     assert terminal.sandbox.payment(ref.order_number or "").times_charged == 1
-    assert terminal.run("status", str(ref)).end() == "charged 100.10 KGS"
+    assert terminal.run("check", str(ref)).end() == "charged 100.10 KGS"
 
 
 def test_a_card_with_3ds_names_the_page_to_open(terminal: Terminal) -> None:
@@ -122,10 +122,17 @@ def test_mbank(terminal: Terminal) -> None:
 
 def test_pay_form(terminal: Terminal) -> None:
     script = terminal.run("pay_form", "100.10", "cart-17")
+    ref = script.told("reference:")
     assert "/pay-form?token=" in script.told("open:")
     script.end()
     (payment,) = terminal.sandbox.ledger()
     assert payment.kind == "pay_form"
+    terminal.sandbox.approve(payment.order_number)
+    number = payment.order_number
+    back = f"http://127.0.0.1:9/return?cart=cart-17&OrderNumber={number}&statusCode=200"
+    assert terminal.run("returned", ref, back).end() == f"paid by {number}"
+    body = callback(number, terminal.sandbox.payment(number).provider or "", "100.10").decode()
+    assert terminal.run("callback", ref).end(body) == f"paid by {number}"
 
 
 def test_qr(terminal: Terminal) -> None:
@@ -142,8 +149,8 @@ def test_the_gateway_may_speak_another_dialect(terminal: Terminal) -> None:
     ref = kassa.PaymentRef.parse(script.told("reference:"))
     terminal.sandbox.approve(ref.transaction_id or "")
     assert script.end() == "paid"
-    status = terminal.run("status", str(ref), dialect="sandbox-other-dialect.json")
-    assert status.end().startswith("charged")
+    check = terminal.run("check", str(ref), dialect="sandbox-other-dialect.json")
+    assert check.end().startswith("charged")
 
 
 def test_callback(terminal: Terminal) -> None:
@@ -152,5 +159,6 @@ def test_callback(terminal: Terminal) -> None:
     card.end()
     number = kassa.PaymentRef.parse(ref).order_number or ""
     body = callback(number, "Cards", "100.10").decode()
-    assert terminal.run("callback", ref, "100.10").end(body) == "true: charged"
-    assert terminal.run("callback", ref, "200").end(body) == "not true, it differs in amount"
+    assert terminal.run("callback", ref).end(body) == f"paid by {number}"
+    forged = callback(number, "Cards", "200").decode()
+    assert terminal.run("callback", ref).end(forged) == "not true, it differs in amount"

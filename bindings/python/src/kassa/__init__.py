@@ -11,14 +11,16 @@ Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and 
         store(str(payment.payment_ref()))  # before anything is sent
         try:
             created = gateway.create_mbank_payment(payment)
-            gateway.confirm_mbank_payment(payment.order_number, input("The code from the SMS? "), created.identifier)
+            gateway.confirm_mbank_payment(created.payment, input("The code from the SMS? "))
         except kassa.OutcomeUnknown as error:
             print(error)  # it may have been charged; never send it again, ask
         match gateway.watch(payment.payment_ref()).outcome():
-            case kassa.Charged(report):
+            case kassa.Charged(report=report):
                 print("paid", report.amount)
             case kassa.Rejected():
                 print("not paid")
+            case other:
+                print("a person should look:", other)
 
 `Gateway` waits for its answers; `AsyncGateway` has the same methods for asyncio. Every call that gives no answer raises a
 `PaymentError` that says whether it may have moved money. Amounts are `decimal.Decimal` (or int), never float.
@@ -31,7 +33,8 @@ show a QR code                        create_qr_data, QrCode               watch
 show the gateway's own QR picture     create_qr_image                      take the callback
 know which order a callback is about  CallbackKey                          take the callback
 take a callback                       Callback.parse                       verify_callback
-take the payer's return               ReturnRedirect.parse                 ask for the status
+take the payer's return               ReturnRedirect.parse                 verify_return
+ask about a payment once              check
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
@@ -43,7 +46,7 @@ from ._calls import InternalError
 from .answers import (
     AskStatus,
     CardPaymentCreated,
-    GatewayReply,
+    MbankConfirmed,
     MbankPaymentCreated,
     NextStep,
     OpenConfirmation,
@@ -53,16 +56,7 @@ from .answers import (
 )
 from .async_gateway import AsyncGateway
 from .callback_key import CallbackKey
-from .callbacks import (
-    Callback,
-    CallbackVerdict,
-    Confirmed,
-    Contradicted,
-    ExpectedPayment,
-    Pending,
-    ReturnRedirect,
-    Unverifiable,
-)
+from .callbacks import Callback, ReturnRedirect
 from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
 from .dialect import Dialect
 from .errors import (
@@ -83,18 +77,9 @@ from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
+from .verdict import Charged, Contradicted, Open, Rejected, Unverifiable, Verdict
 from .violations import Advice, AdviceTopic, Language, Rule, Violation
-from .watching import (
-    AsyncStatusWatch,
-    Cancelled,
-    Charged,
-    PollPolicy,
-    QueryFailed,
-    Rejected,
-    StatusWatch,
-    WatchOutcome,
-    WatchReport,
-)
+from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
 
 __version__: str
 
@@ -117,8 +102,6 @@ __all__ = [
     "AsyncStatusWatch",
     "Callback",
     "CallbackKey",
-    "CallbackVerdict",
-    "Cancelled",
     "Card",
     "CardBrand",
     "CardInput",
@@ -126,23 +109,22 @@ __all__ = [
     "CardPaymentCreated",
     "Charged",
     "Complete",
-    "Confirmed",
     "Contradicted",
     "Credentials",
     "DeadlineExpired",
     "Dialect",
-    "ExpectedPayment",
     "FieldState",
     "Gateway",
-    "GatewayReply",
     "Incomplete",
     "InternalError",
     "Invalid",
     "Language",
+    "MbankConfirmed",
     "MbankPayment",
     "MbankPaymentCreated",
     "Misconfigured",
     "NextStep",
+    "Open",
     "OpenConfirmation",
     "OutcomeUnknown",
     "PayForm",
@@ -151,7 +133,6 @@ __all__ = [
     "PaymentKind",
     "PaymentRef",
     "PaymentStatus",
-    "Pending",
     "PollPolicy",
     "Provider",
     "Proxy",
@@ -172,8 +153,8 @@ __all__ = [
     "Unavailable",
     "Unexpected",
     "Unverifiable",
+    "Verdict",
     "Violation",
-    "WatchOutcome",
     "WatchReport",
     "Wrong",
     "__version__",

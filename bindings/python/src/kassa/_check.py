@@ -44,6 +44,11 @@ def amount(name: str, value: Any) -> Decimal:
     return Decimal(value) if isinstance(value, int) else value
 
 
+def optional_amount(name: str, value: Any) -> Decimal | None:
+    """An exact amount, or None."""
+    return None if value is None else amount(name, value)
+
+
 def whole(name: str, value: Any, fits: range = _I64) -> int:
     """A whole number."""
     if isinstance(value, float):
@@ -106,9 +111,11 @@ def flag(name: str, value: Any) -> bool:
     return value
 
 
-def report_of(verdict: object, says_so: bool) -> None:
-    """A verdict and its report agree. What was stored as JSON and is read back as the wrong verdict is found out here."""
-    if not says_so:
+def verdict(verdict: Any, kind: str, report_says_so: bool = True) -> None:
+    """A verdict has its own kind, and its report agrees. What was stored as JSON is read back as itself or not at all."""
+    if verdict.kind != kind:
+        raise ValueError(f"the kind of {type(verdict).__name__} is {kind}")
+    if not report_says_so:
         raise ValueError(f"the report of {type(verdict).__name__} has another status")
 
 

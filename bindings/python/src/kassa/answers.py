@@ -56,9 +56,8 @@ class MbankPaymentCreated:
     """The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password."""
 
     payment: PaymentRef
-    """What to ask about the payment with."""
-    identifier: str | None
-    """The identifier that the confirm request carries back, where the dialect names it. Store it with the payment."""
+    """What to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
+    sending."""
     code: str | None
     """The gateway's code, where there is one."""
     reason: str | None
@@ -69,10 +68,10 @@ class MbankPaymentCreated:
     """The whole reply, with secrets masked."""
 
 
-@mirrors(native.GatewayReply)
+@mirrors(native.MbankConfirmed)
 @dataclass(frozen=True, slots=True)
-class GatewayReply:
-    """The gateway's reply to a confirmation. **Accepted, not settled**: watch `payment` for its final status."""
+class MbankConfirmed:
+    """The gateway accepted a confirmation. **Accepted, not settled**: watch `payment` for its final status."""
 
     payment: PaymentRef
     """What to ask about the payment with."""
@@ -91,6 +90,8 @@ class GatewayReply:
 class PayFormCreated:
     """A hosted page, ready for the payer."""
 
+    payment: PaymentRef
+    """What to verify its callback and return with. Store it."""
     pay_form_url: str
     """The page to open in a new browser window. Always https, or loopback."""
     raw: str
@@ -100,8 +101,11 @@ class PayFormCreated:
 @mirrors(native.QrImage)
 @dataclass(frozen=True, slots=True, repr=False)
 class QrImage:
-    """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier."""
+    """A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier: see
+    `QrPayment`."""
 
+    payment: PaymentRef
+    """What to verify its callback with. Store it."""
     png: bytes
     """The PNG file."""
     raw: str
@@ -120,7 +124,7 @@ class QrData:
     """The text of the code, to be drawn with `QrCode`."""
     transaction_id: str | None
     """The identifier of the QR transaction."""
-    payment: PaymentRef | None
-    """What to ask about the payment with, where there is a transaction id."""
+    payment: PaymentRef
+    """What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it."""
     raw: str
     """The whole reply, with secrets masked."""

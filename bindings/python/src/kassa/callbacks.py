@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 from . import _check
 from ._calls import call
 from ._convert import lift, lifts, lower, lowers, mirrors
 from ._generated import native
 from .errors import Invalid
-from .payments import PaymentRef, PaymentStatus, Provider, StatusReport
+from .payments import PaymentRef, PaymentStatus, Provider
 from .violations import Rule, Violation
 
 
@@ -19,7 +19,7 @@ class Callback:
     """A notification that the gateway sends to the merchant when the status of a payment changes.
 
     **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
-    gateway with ``gateway.verify_callback(callback, expected)`` before anything is shipped.
+    gateway with ``gateway.verify_callback(callback, payment)`` before anything is shipped.
     """
 
     order_number: str
@@ -58,7 +58,9 @@ class Callback:
         return key
 
     def payment_ref(self) -> PaymentRef | None:
-        """What to ask about the payment with; a QR payment has nothing of that kind in its callback."""
+        """What to ask about the payment with, for a merchant who has stored nothing; None for a QR payment, whose callback has
+        no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check of it is ever
+        `Charged`: ask with the reference that was stored at the sale."""
         ref: PaymentRef | None = call(lower(self).payment_ref)
         return ref
 
@@ -127,105 +129,11 @@ lifts(native.Callback, _lift_callback)
 lowers(Callback, _lower_callback)
 
 
-@mirrors(native.ExpectedPayment)
-@dataclass(frozen=True, slots=True)
-class ExpectedPayment:
-    """What a merchant knows of a payment, to be compared with a callback.
-
-    **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid once
-    can name that payment in a callback for another cart of the same amount: remember which numbers were taken, and take none
-    twice.
-    """
-
-    payment: PaymentRef
-    """What was stored before the payment was sent; `PaymentRef.unnumbered` where its number is not known yet."""
-    amount: Decimal | int
-    """The amount in units of the currency (for KGS: som)."""
-    currency: str
-    """The currency's three letters."""
-
-    def __post_init__(self) -> None:
-        _check.instance("payment", self.payment, PaymentRef)
-        object.__setattr__(self, "amount", _check.amount("amount", self.amount))
-        _check.text("currency", self.currency)
-
-
-@mirrors(native.CallbackVerdict.CONFIRMED)
-@dataclass(frozen=True, slots=True)
-class Confirmed:
-    """The payment is final, and nothing contradicts anything. **Act on the report's status**; see `is_charged`."""
-
-    report: StatusReport
-    """The gateway's own report."""
-
-    def __post_init__(self) -> None:
-        _check.report_of(self, self.report.status.is_final)
-
-    @property
-    def is_charged(self) -> bool:
-        """True where the gateway itself says that the money was taken: the only reason to ship."""
-        return _is_charged(self)
-
-
-@mirrors(native.CallbackVerdict.PENDING)
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The gateway says that the payment is still open. Watch it."""
-
-    report: StatusReport
-    """The gateway's own report."""
-
-    def __post_init__(self) -> None:
-        _check.report_of(self, not self.report.status.is_final)
-
-    @property
-    def is_charged(self) -> bool:
-        """False."""
-        return _is_charged(self)
-
-
-@mirrors(native.CallbackVerdict.CONTRADICTED)
-@dataclass(frozen=True, slots=True)
-class Contradicted:
-    """The callback, the gateway's report and what the merchant expects do not agree. Do not act on it."""
-
-    fields: tuple[str, ...]
-    """The fields that differ, as the interface spells them."""
-    report: StatusReport | None
-    """The gateway's own report, where it was asked."""
-
-    @property
-    def is_charged(self) -> bool:
-        """False."""
-        return _is_charged(self)
-
-
-@mirrors(native.CallbackVerdict.UNVERIFIABLE)
-@dataclass(frozen=True, slots=True)
-class Unverifiable:
-    """Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider
-    that is not known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no
-    pay-form has one), and the gateway tells no amount to compare, or one of an unknown unit."""
-
-    @property
-    def is_charged(self) -> bool:
-        """False."""
-        return _is_charged(self)
-
-
-CallbackVerdict: TypeAlias = Confirmed | Pending | Contradicted | Unverifiable
-"""What the gateway says about a callback. Only `Confirmed` with a charged report is a reason to ship."""
-
-
-def _is_charged(verdict: CallbackVerdict) -> bool:
-    charged: bool = call(lower(verdict).is_charged)
-    return charged
-
-
 @mirrors(native.ReturnRedirect)
 @dataclass(frozen=True, slots=True)
 class ReturnRedirect:
-    """The payer's return from the gateway's pages. **It is a hint**: anybody can make one. The status decides."""
+    """The payer's return from the gateway's pages. **It is a hint**: anybody can make one. Ask the gateway with
+    ``gateway.verify_return(redirect, payment)``."""
 
     order_number: str
     """The order number, from ``OrderNumber``."""

@@ -7,11 +7,12 @@ from types import TracebackType
 from . import _check
 from ._calls import ask, call
 from ._wait import wait
-from .answers import CardPaymentCreated, GatewayReply, MbankPaymentCreated, PayFormCreated, QrData, QrImage
-from .callbacks import Callback, CallbackVerdict, ExpectedPayment
+from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
+from .callbacks import Callback, ReturnRedirect
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected
+from .verdict import Verdict
 from .watching import PollPolicy, StatusWatch
 
 
@@ -67,19 +68,19 @@ class Gateway(Connected):
         )
         return answer
 
-    def confirm_mbank_payment(self, order_number: str, otp: str, identifier: str | None = None) -> GatewayReply:
+    def confirm_mbank_payment(self, payment: PaymentRef, otp: str) -> MbankConfirmed:
         """Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent at most once.
 
-        ``order_number`` is the merchant's. ``identifier`` is the one that the create answer holds where the dialect names it.
+        ``payment`` is the one that the create answer holds: with the merchant's order number, and the identifier that the
+        gateway wants back where the dialect names it.
 
         Raises `kassa.OutcomeUnknown` where the payment may exist all the same: watch it, never send it again. Every other
         error says that no money moved. A wrong password is `kassa.Refused`."""
-        answer: GatewayReply = wait(
+        answer: MbankConfirmed = wait(
             ask(
                 self._core().confirm_mbank_payment,
-                _check.text("order_number", order_number),
+                _check.instance("payment", payment, PaymentRef),
                 _check.text("otp", otp),
-                _check.optional_text("identifier", identifier),
             )
         )
         return answer
@@ -119,30 +120,51 @@ class Gateway(Connected):
         answer: StatusReport = wait(ask(self._core().qr_status, _check.text("transaction_id", transaction_id)))
         return answer
 
-    def verify_callback(self, callback: Callback, expected: ExpectedPayment | None = None) -> CallbackVerdict:
-        """Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+    def check(self, payment: PaymentRef) -> Verdict:
+        """Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of the
+        payment's numbers, and by the next one where that question is refused or its answer not understood.
 
-        ``expected`` is what the merchant knows of the order; give it, and a callback with another amount is found out.
+        Raises `kassa.Invalid` where the reference has nothing to ask with. No error says anything about the payment itself."""
+        verdict: Verdict = wait(ask(self._core().check, _check.instance("payment", payment, PaymentRef)))
+        return verdict
 
-        The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether
-        that number is one of a QR payment, whose amount may be in tyiyn: 390 tyiyn must not pass as 390 som. Both queries
-        share one deadline.
+    def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
+        """Verifies a callback: compares it with what was asked for, and asks the gateway. **A callback is only a hint**:
+        nothing proves who sent it.
 
-        Raises where the gateway could not be asked, does not know the order, or does not say whether the number is that of a
-        QR payment. Nothing is proved then: ask again. A gateway that answers for an unknown QR transaction with HTTP 200 and
-        a code of its own needs a `Dialect` that lists this code among the refusals of ``qr_status``."""
-        answer: CallbackVerdict = wait(
+        ``payment`` is the reference that was stored at the sale, **never one made from the callback**. Where it has no number
+        of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then the gateway must report
+        the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose amount may be in
+        tyiyn (390 tyiyn must not pass as 390 som): ``qr_numbers`` in the `Dialect` says how. All queries share one deadline.
+
+        Raises where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again."""
+        verdict: Verdict = wait(
             ask(
                 self._core().verify_callback,
                 _check.instance("callback", callback, Callback),
-                None if expected is None else _check.instance("expected", expected, ExpectedPayment),
+                _check.instance("payment", payment, PaymentRef),
             )
         )
-        return answer
+        return verdict
+
+    def verify_return(self, redirect: ReturnRedirect, payment: PaymentRef) -> Verdict:
+        """Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes
+        through the payer's browser. For a pay-form, its order number is taken as a claim, as ``verify_callback`` takes a
+        callback's.
+
+        Raises as ``verify_callback`` does."""
+        verdict: Verdict = wait(
+            ask(
+                self._core().verify_return,
+                _check.instance("redirect", redirect, ReturnRedirect),
+                _check.instance("payment", payment, PaymentRef),
+            )
+        )
+        return verdict
 
     def watch(self, payment: PaymentRef, policy: PollPolicy = PollPolicy()) -> StatusWatch:  # noqa: B008 (frozen)
-        """Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch
-        is asked for a report.
+        """Asks about a payment until there is a final `Verdict`, or the policy's deadline passes. Nothing is sent until the
+        watch is asked for a report.
 
         Raises `kassa.Invalid` where the reference has nothing to ask with.
         """

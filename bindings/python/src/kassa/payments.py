@@ -1,7 +1,7 @@
 """What a payment is asked about with, and what the gateway says about it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import ClassVar, Literal
@@ -84,13 +84,15 @@ def _made(function: Callable[..., object], *arguments: object) -> "PaymentRef":
 @mirrors(native.PaymentRef)
 @dataclass(frozen=True, slots=True)
 class PaymentRef:
-    """Everything needed to ask about a payment again, and no secret: **store it before you send the payment**.
+    """Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: **store it
+    before you send the payment**.
 
-    ``str(ref)`` is a short text that is meant to be stored as it is, and ``PaymentRef.parse(text)`` reads it back, also
-    after a crash.
+    Take it from the request (``payment.payment_ref()``), store it, send, and store what the answer holds in its place: that
+    may know more numbers. ``str(ref)`` is a short text that is meant to be stored as it is, and ``PaymentRef.parse(text)``
+    reads it back, also after a crash.
 
-    >>> str(PaymentRef.card("order-1"))
-    'kassa1:kind=card&order=order-1&provider=Cards'
+    >>> str(PaymentRef.card("order-1", Decimal("100.10"), "KGS"))
+    'kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS'
     """
 
     kind: PaymentKind
@@ -103,6 +105,18 @@ class PaymentRef:
     """Who carries the payment out."""
     transaction_id: str | None = None
     """The identifier of a QR transaction."""
+    confirm_identifier: str | None = None
+    """The identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: ``"abc"`` with its quotes,
+    or ``123``. There where the dialect names it."""
+    amount: Decimal | None = None
+    """The amount that was asked for, in units of the currency (for KGS: som); None where it is not known, as for a QR code of
+    an open amount."""
+    currency: str | None = None
+    """The currency that was asked for."""
+    is_claimed: bool = False
+    """True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only claimed by
+    a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the amount
+    that was asked for."""
 
     def __post_init__(self) -> None:
         _check.instance("kind", self.kind, PaymentKind)
@@ -111,56 +125,74 @@ class PaymentRef:
         if self.provider is not None:
             _check.instance("provider", self.provider, Provider)
         _check.optional_text("transaction_id", self.transaction_id)
+        _check.optional_text("confirm_identifier", self.confirm_identifier)
+        object.__setattr__(self, "amount", _check.optional_amount("amount", self.amount))
+        _check.optional_text("currency", self.currency)
+        _check.flag("is_claimed", self.is_claimed)
 
     @classmethod
-    def card(cls, order_number: str) -> "PaymentRef":
-        """A card payment, by the merchant's order number."""
-        return _made(native.card_payment_ref, _check.text("order_number", order_number))
-
-    @classmethod
-    def mbank(cls, order_number: str) -> "PaymentRef":
-        """A mobile-bank payment, by the merchant's order number."""
-        return _made(native.mbank_payment_ref, _check.text("order_number", order_number))
-
-    @classmethod
-    def pay_form(cls, order_number: str, provider: Provider) -> "PaymentRef":
-        """A payment made on a pay-form, by the order number and the provider that its callback names."""
+    def card(cls, order_number: str, amount: Decimal | int, currency: str) -> "PaymentRef":
+        """A card payment, by the merchant's order number, with what was asked for."""
         order_number = _check.text("order_number", order_number)
-        return _made(native.pay_form_payment_ref, order_number, _check.instance("provider", provider, Provider))
+        amount = _check.amount("amount", amount)
+        return _made(native.card_payment_ref, order_number, amount, _check.text("currency", currency))
 
     @classmethod
-    def qr(cls, transaction_id: str) -> "PaymentRef":
-        """A QR payment, by its transaction id."""
-        return _made(native.qr_payment_ref, _check.text("transaction_id", transaction_id))
+    def mbank(cls, order_number: str, amount_som: int) -> "PaymentRef":
+        """A mobile-bank payment, by the merchant's order number, with the amount in **whole som**."""
+        order_number = _check.text("order_number", order_number)
+        return _made(native.mbank_payment_ref, order_number, _check.whole("amount_som", amount_som))
 
     @classmethod
-    def unnumbered(cls, kind: PaymentKind) -> "PaymentRef":
-        """A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture.
+    def pay_form(cls, amount: Decimal | int) -> "PaymentRef":
+        """A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot
+        be asked about before: see `with_claimed_number`."""
+        return _made(native.pay_form_payment_ref, _check.amount("amount", amount))
 
-        It can be asked about once a callback or a return has told its number.
-        """
-        return _made(native.unnumbered_payment_ref, _check.instance("kind", kind, PaymentKind))
+    @classmethod
+    def qr(cls, sum_tyiyn: int | None = None) -> "PaymentRef":
+        """A payment by a dynamic QR code, with the amount in **whole tyiyn** where the code has one. It has no transaction yet:
+        see `with_transaction_id`."""
+        return _made(native.qr_payment_ref, None if sum_tyiyn is None else _check.whole("sum_tyiyn", sum_tyiyn))
 
     @classmethod
     def parse(cls, text: str) -> "PaymentRef":
         """Reads the stored text.
 
-        Raises `kassa.Invalid` for a text of another version, with an unknown or doubled field, or without a kind.
+        Raises `kassa.Invalid` for a text of another version, with an unknown or doubled field, without a kind, or with an
+        amount that is no decimal number.
         """
         return _made(native.parse_payment_ref, _check.text("text", text))
 
     def with_gateway_number(self, gateway_number: str) -> "PaymentRef":
         """The same payment, with the gateway's own order number."""
-        return replace(self, gateway_number=_check.text("gateway_number", gateway_number))
+        return _made(lower(self).with_gateway_number, _check.text("gateway_number", gateway_number))
+
+    def with_transaction_id(self, transaction_id: str) -> "PaymentRef":
+        """The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it."""
+        return _made(lower(self).with_transaction_id, _check.text("transaction_id", transaction_id))
+
+    def with_claimed_number(self, order_number: str, provider: Provider | None = None) -> "PaymentRef":
+        """The same payment, with the order number and the provider that a callback or a return claims. Without a provider, each
+        one is asked.
+
+        **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount:
+        remember which numbers were accepted, and accept none twice.
+        """
+        order_number = _check.text("order_number", order_number)
+        if provider is not None:
+            _check.instance("provider", provider, Provider)
+        return _made(lower(self).with_claimed_number, order_number, provider)
 
     @property
     def can_be_asked_about(self) -> bool:
-        """True where there is enough to ask the gateway with."""
-        can: bool = lower(self).can_be_asked_about()
+        """True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an
+        order number. Only such a payment can be checked or watched."""
+        can: bool = call(lower(self).can_be_asked_about)
         return can
 
     def __str__(self) -> str:
-        text: str = lower(self).as_text()
+        text: str = call(lower(self).as_text)
         return text
 
 

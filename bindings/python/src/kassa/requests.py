@@ -49,7 +49,8 @@ class CardPayment:
 
     def payment_ref(self) -> PaymentRef:
         """What to store **before** sending, so that the payment can be asked about whatever happens."""
-        return PaymentRef.card(self.order_number)
+        ref: PaymentRef = call(lower(self).payment_ref)
+        return ref
 
     def advice(self) -> tuple[Advice, ...]:
         """What is worth a second look before sending. It blocks nothing."""
@@ -84,7 +85,8 @@ class MbankPayment:
 
     def payment_ref(self) -> PaymentRef:
         """What to store **before** sending, so that the payment can be asked about whatever happens."""
-        return PaymentRef.mbank(self.order_number)
+        ref: PaymentRef = call(lower(self).payment_ref)
+        return ref
 
     def advice(self) -> tuple[Advice, ...]:
         """What is worth a second look before sending. It blocks nothing."""
@@ -117,6 +119,12 @@ class PayForm:
             _check.text(name, getattr(self, name))
         object.__setattr__(self, "amount", _check.amount("amount", self.amount))
 
+    def payment_ref(self) -> PaymentRef:
+        """What to store **before** sending: what was asked for. The payer chooses how to pay, so the payment has no number
+        until a callback or a return claims one."""
+        ref: PaymentRef = call(lower(self).payment_ref)
+        return ref
+
     def advice(self) -> tuple[Advice, ...]:
         """What is worth a second look before sending. It blocks nothing."""
         advice: tuple[Advice, ...] = call(lower(self).advice)
@@ -144,3 +152,9 @@ class QrPayment:
             _check.whole("sum_tyiyn", self.sum_tyiyn)
         _check.optional_text("requisite", self.requisite)
         _check.optional_text("callback_url", self.callback_url)
+
+    def payment_ref(self) -> PaymentRef:
+        """What to store **before** sending: what was asked for. Only the reply to ``create_qr_data`` adds the transaction to
+        ask with."""
+        ref: PaymentRef = call(lower(self).payment_ref)
+        return ref

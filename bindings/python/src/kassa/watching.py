@@ -12,7 +12,7 @@ from ._convert import lift, lifts, mirrors
 from ._generated import native
 from ._wait import wait
 from .errors import Misconfigured, PaymentError
-from .payments import PaymentStatus, StatusReport
+from .verdict import Verdict
 
 
 @mirrors(native.PollPolicy)
@@ -52,45 +52,11 @@ class QueryFailed:
     """Why."""
 
 
-WatchReport: TypeAlias = StatusReport | QueryFailed
-"""What one query of a watch brought. A final status is the last report."""
+WatchReport: TypeAlias = Verdict | QueryFailed
+"""What one query of a watch brought: a `Verdict` where the gateway answered. One that ends the watch is the last report."""
 
-lifts(native.WatchReport.STATUS, lambda seen: lift(seen.report))
+lifts(native.WatchReport.STATUS, lambda seen: lift(seen.verdict))
 lifts(native.WatchReport.QUERY_FAILED, lambda failed: QueryFailed(lift(failed.error)))
-
-
-@mirrors(native.WatchOutcome.CHARGED)
-@dataclass(frozen=True, slots=True)
-class Charged:
-    """The money was taken."""
-
-    report: StatusReport
-    """The report that says so."""
-
-    def __post_init__(self) -> None:
-        _check.report_of(self, self.report.status == PaymentStatus.CHARGED)
-
-
-@mirrors(native.WatchOutcome.REJECTED)
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """The payment ended without the money being taken."""
-
-    report: StatusReport
-    """The report that says so."""
-
-    def __post_init__(self) -> None:
-        _check.report_of(self, self.report.status == PaymentStatus.REJECTED)
-
-
-@mirrors(native.WatchOutcome.CANCELLED)
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    """The watch was cancelled. This says nothing about the payment."""
-
-
-WatchOutcome: TypeAlias = Charged | Rejected | Cancelled
-"""How a watch ended."""
 
 
 class Watching:
@@ -107,8 +73,8 @@ class Watching:
         self._core().check_now()
 
     def cancel(self) -> None:
-        """Stops asking: there is no next report, and the outcome is `Cancelled`, unless the watch had ended before. Any thread
-        may call it."""
+        """Stops asking: there is no next report, and the outcome is None, unless the watch had ended before. Any thread may
+        call it."""
         self._core().cancel()
 
     def _core(self) -> Any:
@@ -125,13 +91,15 @@ class Watching:
 
 
 class StatusWatch(Watching):
-    """Follows one payment: a query at once, then one every interval, until the payment is charged or rejected.
+    """Follows one payment: a query at once, then one every interval, one at a time, until there is a final `Verdict`.
 
-    Iterate over the reports (each a `StatusReport` or a `QueryFailed`), or wait for the end with `outcome()`. Between calls
-    nothing is asked. Failed queries, "not found" and reports about another payment are reported and end nothing. A query that
-    would be due while another one runs is skipped, and a ``Retry-After`` of the gateway delays the next.
+    Iterate over the reports (each a `Verdict` or a `QueryFailed`), or wait for the end with `outcome()`. Between calls nothing
+    is asked. Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report
+    that contradicts what was asked for end it where three queries in a row bring them. Where a question is refused or its
+    answer not understood, the next-best one is asked at once. A query that would be due while another one runs is skipped, and
+    a ``Retry-After`` of the gateway delays the next.
 
-    The iteration ends after the final status; it raises `kassa.DeadlineExpired` where the payment was still open at the
+    The iteration ends after the final verdict; it raises `kassa.DeadlineExpired` where the payment was still open at the
     deadline, and `kassa.Unauthorized` or `kassa.Misconfigured` where asking on is useless. None of them says that the payment
     failed.
 
@@ -149,12 +117,13 @@ class StatusWatch(Watching):
             raise StopIteration
         return report
 
-    def outcome(self) -> WatchOutcome:
-        """The end of the watch. It asks on until then, and can be called again afterwards.
+    def outcome(self) -> Verdict | None:
+        """The verdict that ended the watch; **None where it was cancelled**, which says nothing about the payment. It asks on
+        until then, and can be called again afterwards.
 
         Raises as iterating does.
         """
-        outcome: WatchOutcome = wait(ask(self._core().outcome))
+        outcome: Verdict | None = wait(ask(self._core().outcome))
         return outcome
 
     def __enter__(self) -> "StatusWatch":
@@ -167,9 +136,9 @@ class StatusWatch(Watching):
 
 
 class AsyncStatusWatch(Watching):
-    """Follows one payment: a query at once, then one every interval, until the payment is charged or rejected.
+    """Follows one payment: a query at once, then one every interval, one at a time, until there is a final `Verdict`.
 
-    Iterate over the reports with ``async for`` (each a `StatusReport` or a `QueryFailed`), or await `outcome()`. Cancelling
+    Iterate over the reports with ``async for`` (each a `Verdict` or a `QueryFailed`), or await `outcome()`. Cancelling
     the task that waits loses no report: a query under way goes on, and its report is the next one. For the rest see
     `StatusWatch`.
     """
@@ -185,12 +154,13 @@ class AsyncStatusWatch(Watching):
             raise StopAsyncIteration
         return report
 
-    async def outcome(self) -> WatchOutcome:
-        """The end of the watch. It asks on until then, and can be called again afterwards.
+    async def outcome(self) -> Verdict | None:
+        """The verdict that ended the watch; **None where it was cancelled**, which says nothing about the payment. It asks on
+        until then, and can be called again afterwards.
 
         Raises as iterating does.
         """
-        outcome: WatchOutcome = await ask(self._core().outcome)
+        outcome: Verdict | None = await ask(self._core().outcome)
         return outcome
 
     async def __aenter__(self) -> "AsyncStatusWatch":

@@ -15,13 +15,6 @@ import kassa
 KINDS: dict[type, str] = {
     kassa.OpenConfirmation: "open_confirmation",
     kassa.AskStatus: "ask_status",
-    kassa.Confirmed: "confirmed",
-    kassa.Pending: "pending",
-    kassa.Contradicted: "contradicted",
-    kassa.Unverifiable: "unverifiable",
-    kassa.Charged: "charged",
-    kassa.Rejected: "rejected",
-    kassa.Cancelled: "cancelled",
     kassa.QueryFailed: "query_failed",
     kassa.Wrong: "wrong",
 }
@@ -64,8 +57,10 @@ def _fields(value: Any) -> Any:
     match value:
         case kassa.Callback():
             form |= {"dedup_key": value.dedup_key(), "payment_ref": canonical(value.payment_ref())}
-        case kassa.Confirmed() | kassa.Pending() | kassa.Contradicted() | kassa.Unverifiable():
+        case kassa.Charged() | kassa.Rejected() | kassa.Open() | kassa.Contradicted() | kassa.Unverifiable():
             form["is_charged"] = value.is_charged
+        case kassa.PaymentRef():
+            form["is_claimed"] = value.is_claimed or None
         case _:
             pass
     return {"kind": KINDS[type(value)]} | form if type(value) in KINDS else form

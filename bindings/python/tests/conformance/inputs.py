@@ -120,13 +120,32 @@ def payment_ref(given: Any) -> kassa.PaymentRef:
         given.get("gateway_number"),
         None if named is None else provider(named),
         given.get("transaction_id"),
+        given.get("confirm_identifier"),
+        None if given.get("amount") is None else Decimal(given["amount"]["$decimal"]),
+        given.get("currency"),
+        given.get("is_claimed") or False,
     )
 
 
-def expected_payment(given: Any) -> kassa.ExpectedPayment | None:
-    if given is None:
-        return None
-    return kassa.ExpectedPayment(payment_ref(given["payment"]), Decimal(given["amount"]), given["currency"])
+def made_payment_ref(given: Any) -> kassa.PaymentRef:
+    """A reference as its constructors make it."""
+    match given["kind"]:
+        case "card":
+            made = kassa.PaymentRef.card(given["order_number"], Decimal(given["amount"]), given["currency"])
+        case "mbank":
+            made = kassa.PaymentRef.mbank(given["order_number"], given["amount_som"])
+        case "pay_form":
+            made = kassa.PaymentRef.pay_form(Decimal(given["amount"]))
+        case _:
+            made = kassa.PaymentRef.qr(given.get("sum_tyiyn"))
+    if number := given.get("gateway_number"):
+        made = made.with_gateway_number(number)
+    if transaction := given.get("transaction_id"):
+        made = made.with_transaction_id(transaction)
+    if claimed := given.get("claimed"):
+        named = claimed.get("provider")
+        made = made.with_claimed_number(claimed["order_number"], None if named is None else provider(named))
+    return made
 
 
 def policy(given: Any) -> kassa.PollPolicy:

@@ -44,14 +44,19 @@ def call(gateway: Either, name: str, given: Any) -> Callable[[], Any]:
         case "payment_status":
             return lambda: gateway.payment_status(given["gateway_number"], given.get("language"))
         case "confirm_mbank_payment":
-            return lambda: gateway.confirm_mbank_payment(given["order_number"], given["otp"], given.get("identifier"))
+            return lambda: gateway.confirm_mbank_payment(inputs.payment_ref(given["payment"]), given["otp"])
         case "provider_status":
             return lambda: gateway.provider_status(given["order_number"], inputs.provider(given["provider"]))
         case "qr_status":
             return lambda: gateway.qr_status(given["transaction_id"])
         case "verify_callback":
             callback = kassa.Callback.parse(inputs.json_text(given["callback"]))
-            return lambda: gateway.verify_callback(callback, inputs.expected_payment(given.get("expected")))
+            return lambda: gateway.verify_callback(callback, inputs.payment_ref(given["payment"]))
+        case "verify_return":
+            redirect = kassa.ReturnRedirect.parse(given["url"])
+            return lambda: gateway.verify_return(redirect, inputs.payment_ref(given["payment"]))
+        case "check":
+            return lambda: gateway.check(inputs.payment_ref(given["payment"]))
         case "close":
             return lambda: gateway.close()
         case _:
@@ -77,6 +82,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "read_return_url": lambda given: inputs.callback_key(given).read_return_url(given["called"]),
     "payment_ref_text": lambda given: str(inputs.payment_ref(given)),
     "can_be_asked_about": lambda given: inputs.payment_ref(given).can_be_asked_about,
+    "make_payment_ref": inputs.made_payment_ref,
     "payment_ref_of": lambda given: inputs.request(given["request"]).payment_ref(),
     "advice": lambda given: inputs.request(given["request"]).advice(),
     "parse_local_date_time": lambda given: _moment_of(given["text"]),
@@ -141,7 +147,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "gateway_config": _gateways,
     "gateway": _gateways,
     "poll_policy": inputs.policy,
-    "expected_payment": inputs.expected_payment,
+    "payment_ref": inputs.payment_ref,
 }
 
 
@@ -158,9 +164,9 @@ def _png_size(png: bytes) -> Any:
 
 
 def _report(report: kassa.WatchReport | None) -> Any:
-    """In Python a status report is a report of a watch as it is."""
+    """In Python a verdict is a report of a watch as it is."""
     form = canonical(report)
-    return {"kind": "status", "report": form} if isinstance(report, kassa.StatusReport) else form
+    return form if report is None or isinstance(report, kassa.QueryFailed) else {"kind": "status", "verdict": form}
 
 
 # Answers that are compared in another form than that of their type.

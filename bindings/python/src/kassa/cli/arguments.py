@@ -11,10 +11,12 @@ import kassa
 
 EPILOG = """\
 examples:
-  kassa status order-17 --provider Cards      one, by the merchant's number
-  kassa status --orders orders.txt --json     many, one JSON object a line
-  kassa watch 'kassa1:kind=card&order=order-17&provider=Cards'
-  kassa verify callback.json --expect 'kassa1:...' --amount 100.10
+  kassa status order-17 --provider Cards      what the gateway reports
+  kassa check 'kassa1:kind=card&order=order-17&amount=100.10&currency=KGS'
+  kassa check order-17 --provider Cards --amount 100.10
+  kassa check --payments stored.txt --json    many, one JSON object a line
+  kassa watch 'kassa1:...'
+  kassa verify 'kassa1:...' callback.json
   kassa qr 'https://pay.example.kg/q/17' --png code.png
 
 environment:
@@ -26,8 +28,8 @@ environment:
   KASSA_ROOT_CERTIFICATES  a file (PEM) of certificates to trust, too
 
 exit status:
-  0    done; for status and watch: charged; for verify: confirmed and charged
-  1    the gateway's answer is another one
+  0    done; for check, watch and verify: charged, as it was asked for
+  1    the verdict is another one
   2    the command line, the environment or the input is wrong
   3    no answer; the error says why
   4    a defect in Kassa, which says nothing about the money
@@ -40,7 +42,7 @@ MOST_DIGITS = 28
 
 PROGRAM = "kassa"
 
-PAYMENT = "a stored reference (kassa1:...), or an order number together with --provider"
+PAYMENT = "a stored reference (kassa1:...), or an order number together with --provider and --amount"
 
 
 def parser(program: str) -> argparse.ArgumentParser:
@@ -55,11 +57,12 @@ def parser(program: str) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"kassa {kassa.__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    _status(_command(commands, "status", "ask where payments stand"))
+    _status(_command(commands, "status", "show what the gateway reports of payments, judging nothing"))
+    _check(_command(commands, "check", "ask once whether payments are charged as they were asked for"))
     _watch(_command(commands, "watch", "follow a payment to its end"))
     _qr(_command(commands, "qr", "draw a QR code in the terminal, or into a file"))
     _callback(_command(commands, "callback", "read the body of a callback, asking nobody"))
-    _verify(_command(commands, "verify", "ask the gateway whether a callback is true"))
+    _verify(_command(commands, "verify", "ask the gateway whether a callback is true, and the payment charged"))
     return top
 
 
@@ -72,16 +75,25 @@ def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def _status(command: argparse.ArgumentParser) -> None:
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("payment", nargs="?", type=_text, metavar="PAYMENT", help=PAYMENT)
+    which.add_argument("order", nargs="?", type=_text, metavar="ORDER", help="an order number, with --provider")
     which.add_argument("--gateway-number", type=_text, metavar="NUMBER", help="the gateway's own order number")
     which.add_argument("--transaction", type=_text, metavar="ID", help="the transaction id of a QR payment")
-    which.add_argument("--orders", metavar="FILE", help="a file with one PAYMENT a line; - is standard input")
+    which.add_argument("--orders", metavar="FILE", help="a file with one ORDER a line; - is standard input")
     _provider(command)
+
+
+def _check(command: argparse.ArgumentParser) -> None:
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("payment", nargs="?", type=_text, metavar="PAYMENT", help=PAYMENT)
+    which.add_argument(
+        "--payments", metavar="FILE", help="a file with one stored reference a line; - is standard input"
+    )
+    _asked_for(command)
 
 
 def _watch(command: argparse.ArgumentParser) -> None:
     command.add_argument("payment", type=_text, metavar="PAYMENT", help=PAYMENT)
-    _provider(command)
+    _asked_for(command)
     policy = kassa.PollPolicy()
     command.add_argument(
         "--interval", type=_seconds, default=policy.interval, metavar="SECONDS", help="10 unless given"
@@ -105,12 +117,20 @@ def _callback(command: argparse.ArgumentParser) -> None:
 
 
 def _verify(command: argparse.ArgumentParser) -> None:
+    command.add_argument("payment", type=_text, metavar="PAYMENT", help=PAYMENT)
     _callback(command)
+    _asked_for(command)
+
+
+def _asked_for(command: argparse.ArgumentParser) -> None:
+    _provider(command)
     command.add_argument(
-        "--expect", type=_text, metavar="REFERENCE", help="what was stored before the payment was sent (kassa1:...)"
+        "--amount",
+        type=_amount,
+        metavar="AMOUNT",
+        help="of an order number: what was asked for, in som or the currency",
     )
-    command.add_argument("--amount", type=_amount, metavar="AMOUNT", help="what it should be, in units of the currency")
-    command.add_argument("--currency", type=_text, help="KGS unless given")
+    command.add_argument("--currency", type=_text, help="of an order number; KGS unless given")
 
 
 def _provider(command: argparse.ArgumentParser) -> None:

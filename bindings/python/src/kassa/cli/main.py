@@ -6,14 +6,15 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import kassa
 
 from .arguments import PROGRAM, parser
-from .output import Progress, block, complaint, describe_report, json_line, let_output_go, line, plain, trace
+from .output import Answer, Progress, block, complaint, describe, json_line, let_output_go, line, plain, trace
 
-DONE, ANOTHER_ANSWER, WRONG_USE, NO_ANSWER, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
+DONE, ANOTHER_VERDICT, WRONG_USE, NO_ANSWER, DEFECT, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
 
 STORED_REFERENCE = re.compile(r"kassa\d+:", re.ASCII)
 
@@ -71,86 +72,86 @@ def _failed(defect: Exception, options: argparse.Namespace) -> int:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Asks once about one payment, or about each of a list."""
+    """Asks what the gateway reports of one payment, or of each of a list."""
     by_gateways_number = options.gateway_number is not None or options.transaction is not None
-    if options.provider is not None and by_gateways_number:
-        raise WrongUse("--provider goes with an order number alone")
+    if by_gateways_number == (options.provider is not None):
+        raise WrongUse("an order number goes with --provider, and nothing else does")
+    orders = [options.order] if options.orders is None else _lines(options.orders)
+    if stored := next(filter(_is_stored, filter(None, orders)), None):
+        raise WrongUse(f"{stored} is a stored reference: kassa check")
     with _gateway() as gateway:
         if options.orders is not None:
-            return _list(gateway, options)
+            return _each(
+                [(order, partial(gateway.provider_status, order, options.provider)) for order in orders], options
+            )
         if options.gateway_number is not None:
             report = gateway.payment_status(options.gateway_number)
         elif options.transaction is not None:
             report = gateway.qr_status(options.transaction)
         else:
-            report = _ask(gateway, _askable(_ref(options.payment, options.provider)))
-    json_line(**plain(report)) if options.json else line(describe_report(report))
-    return DONE if report.status == kassa.PaymentStatus.CHARGED else ANOTHER_ANSWER
+            report = gateway.provider_status(options.order, options.provider)
+    json_line(**plain(report)) if options.json else line(describe(report))
+    return DONE
 
 
-def _list(gateway: kassa.Gateway, options: argparse.Namespace) -> int:
-    payments = [text for text in map(str.strip, _read(options.orders).splitlines()) if text]
+def check(options: argparse.Namespace) -> int:
+    """Asks once whether a payment, or each of a list, is charged as it was asked for."""
+    if options.payments is None:
+        payment = _askable(_payment(options.payment, options))
+        with _gateway() as gateway:
+            verdict = gateway.check(payment)
+        _show(verdict, options)
+        return _exit_status(verdict)
     # All of them before the first question, so that a typing error costs nothing.
-    refs = [_askable(_ref(text, None if _is_stored(text) else options.provider)) for text in payments]
-    if options.provider is not None and all(map(_is_stored, payments)):
-        raise WrongUse("--provider goes with order numbers, and the list holds none")
-    progress = Progress(len(payments))
+    payments = [(text, _askable(_payment(text, options))) for text in _lines(options.payments)]
+    with _gateway() as gateway:
+        return _each([(text, partial(gateway.check, payment)) for text, payment in payments], options)
+
+
+def _each(questions: list[tuple[str, Callable[[], Answer]]], options: argparse.Namespace) -> int:
+    """Asks one question after the other, a line each; the worst exit status of all."""
+    progress = Progress(len(questions))
     worst = DONE
-    for done, (text, ref) in enumerate(zip(payments, refs, strict=True)):
+    for done, (text, ask) in enumerate(questions):
         progress.show(done)
-        exit_status = _list_one(gateway, text, ref, options, progress)
-        worst = max(worst, exit_status)
-    progress.clear()
+        try:
+            answer = ask()
+        except (kassa.Unauthorized, kassa.Misconfigured):
+            # The next ones would fail in the same way.
+            progress.clear()
+            raise
+        except kassa.PaymentError as error:
+            progress.clear()
+            worst = NO_ANSWER
+            json_line(asked=text, **plain(error)) if options.json else line(f"{text}  no answer: {error}")
+        else:
+            progress.clear()
+            worst = max(worst, _exit_status(answer))
+            json_line(asked=text, **plain(answer)) if options.json else line(f"{text}  {describe(answer)}")
     return worst
 
 
-def _list_one(
-    gateway: kassa.Gateway, text: str, ref: kassa.PaymentRef, options: argparse.Namespace, progress: Progress
-) -> int:
-    try:
-        report = _ask(gateway, ref)
-    except (kassa.Unauthorized, kassa.Misconfigured):
-        # The next ones would fail in the same way.
-        progress.clear()
-        raise
-    except kassa.PaymentError as error:
-        progress.clear()
-        json_line(payment=text, **plain(error)) if options.json else line(f"{text}  no answer: {error}")
-        return NO_ANSWER
-    progress.clear()
-    json_line(payment=text, **plain(report)) if options.json else line(f"{text}  {describe_report(report)}")
-    return DONE if report.status == kassa.PaymentStatus.CHARGED else ANOTHER_ANSWER
+def _exit_status(answer: Answer) -> int:
+    return DONE if isinstance(answer, kassa.StatusReport) or answer.is_charged else ANOTHER_VERDICT
 
 
-def _ask(gateway: kassa.Gateway, ref: kassa.PaymentRef) -> kassa.StatusReport:
-    """One question, by whatever the reference knows."""
-    if ref.transaction_id is not None:
-        return gateway.qr_status(ref.transaction_id)
-    if ref.gateway_number is not None:
-        return gateway.payment_status(ref.gateway_number)
-    return gateway.provider_status(ref.order_number or "", ref.provider or kassa.Provider.CARDS)
-
-
-def _askable(ref: kassa.PaymentRef) -> kassa.PaymentRef:
-    if not ref.can_be_asked_about:
-        raise WrongUse(f"{ref} holds nothing to ask with")
-    return ref
+def _show(verdict: kassa.Verdict, options: argparse.Namespace) -> None:
+    json_line(**plain(verdict)) if options.json else line(describe(verdict))
 
 
 def watch(options: argparse.Namespace) -> int:
     """Follows one payment, a line a report."""
     policy = kassa.PollPolicy(options.interval, options.deadline)
-    ref = _askable(_ref(options.payment, options.provider))
-    charged = False
-    with _gateway() as gateway, gateway.watch(ref, policy) as reports:
+    payment = _askable(_payment(options.payment, options))
+    with _gateway() as gateway, gateway.watch(payment, policy) as reports:
         for report in reports:
             match report:
-                case kassa.StatusReport():
-                    charged = report.status == kassa.PaymentStatus.CHARGED
-                    json_line(**plain(report)) if options.json else line(describe_report(report))
                 case kassa.QueryFailed(error):
                     json_line(**plain(error)) if options.json else line(f"no answer: {error}")
-    return DONE if charged else ANOTHER_ANSWER
+                case verdict:
+                    _show(verdict, options)
+        end = reports.outcome()
+    return DONE if end is not None and end.is_charged else ANOTHER_VERDICT
 
 
 def qr(options: argparse.Namespace) -> int:
@@ -180,56 +181,49 @@ def callback(options: argparse.Namespace) -> int:
     for name, value in {**plain(parsed), "dedup_key": key, "payment": parsed.payment_ref()}.items():
         if value is not None and name != "raw":
             line(f"{name:<18} {value}")
-    line("A callback is a hint: anybody can send one. Ask the gateway: kassa verify")
+    line("A callback is a hint: anybody can send one. Ask the gateway: kassa verify PAYMENT")
     return DONE
 
 
 def verify(options: argparse.Namespace) -> int:
     """Asks whether a callback is true."""
+    payment = _payment(options.payment, options)
     parsed = kassa.Callback.parse(_read(options.file))
     with _gateway() as gateway:
-        verdict = gateway.verify_callback(parsed, _expected(options))
-    if options.json:
-        json_line(verdict=type(verdict).__name__, is_charged=verdict.is_charged, **plain(verdict))
-    else:
-        line(_describe_verdict(verdict))
-    return DONE if verdict.is_charged else ANOTHER_ANSWER
+        verdict = gateway.verify_callback(parsed, payment)
+    _show(verdict, options)
+    return _exit_status(verdict)
 
 
-def _describe_verdict(verdict: kassa.CallbackVerdict) -> str:
-    match verdict:
-        case kassa.Confirmed(report):
-            return f"confirmed: {describe_report(report)}"
-        case kassa.Pending(report):
-            return f"pending, the payment is still open: {describe_report(report)}"
-        case kassa.Contradicted(fields, _):
-            return f"contradicted in {', '.join(fields)}: do not act on it"
-        case kassa.Unverifiable():
-            return "unverifiable: nothing can be proved"
-
-
-def _expected(options: argparse.Namespace) -> kassa.ExpectedPayment | None:
-    if options.expect is None and options.amount is None and options.currency is None:
-        return None
-    if options.expect is None or options.amount is None:
-        raise WrongUse("--expect and --amount go together, and --currency goes with them")
-    return kassa.ExpectedPayment(kassa.PaymentRef.parse(options.expect), options.amount, options.currency or "KGS")
-
-
-def _ref(text: str, provider: kassa.Provider | None) -> kassa.PaymentRef:
+def _payment(text: str, options: argparse.Namespace) -> kassa.PaymentRef:
+    """What was asked for: as it was stored, or as it is said on the command line."""
+    said = (options.provider, options.amount, options.currency)
     if _is_stored(text):
-        if provider is not None:
-            raise WrongUse("--provider goes with an order number; a stored reference names its own")
+        if said != (None, None, None):
+            raise WrongUse(
+                "--provider, --amount and --currency go with an order number; a stored reference has its own"
+            )
         return kassa.PaymentRef.parse(text)
-    if provider is None:
-        raise WrongUse(f"{text!r} is no stored reference; with an order number give --provider, too")
+    provider, amount, currency = said
+    if provider is None or amount is None:
+        raise WrongUse(f"{text!r} is no stored reference; with an order number give --provider and --amount, too")
     kinds = {kassa.Provider.CARDS: kassa.PaymentKind.CARD, kassa.Provider.MBANK: kassa.PaymentKind.MBANK}
     kind = kinds.get(provider, kassa.PaymentKind.PAY_FORM)
-    return kassa.PaymentRef(kind, order_number=text, provider=provider)
+    return kassa.PaymentRef(kind, order_number=text, provider=provider, amount=amount, currency=currency or "KGS")
+
+
+def _askable(payment: kassa.PaymentRef) -> kassa.PaymentRef:
+    if not payment.can_be_asked_about:
+        raise WrongUse(f"{payment} holds nothing to ask with")
+    return payment
 
 
 def _is_stored(text: str) -> bool:
     return STORED_REFERENCE.match(text) is not None
+
+
+def _lines(file: str) -> list[str]:
+    return [text for text in map(str.strip, _read(file).splitlines()) if text]
 
 
 def _gateway() -> kassa.Gateway:
@@ -256,6 +250,7 @@ def _write(file: str, content: bytes) -> None:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "status": status,
+    "check": check,
     "watch": watch,
     "qr": qr,
     "callback": callback,

@@ -18,6 +18,9 @@ import kassa
 UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Control characters, others that show by what they do to their neighbours, and bytes that are no text."""
 
+Answer: TypeAlias = kassa.StatusReport | kassa.Verdict
+"""What the gateway reports, as it is or judged."""
+
 Items: TypeAlias = dict[str, Any] | tuple[Any, ...]
 
 
@@ -92,8 +95,23 @@ def _plain_items(items: Items) -> Any:
     return tuple(plain(item) for item in items)
 
 
-def describe_report(report: kassa.StatusReport) -> str:
-    """A report in one line."""
+def describe(answer: Answer) -> str:
+    """A report or a verdict in one line."""
+    match answer:
+        case kassa.StatusReport():
+            return _describe_report(answer)
+        case kassa.Charged(report=report) | kassa.Rejected(report):
+            return _describe_report(report)
+        case kassa.Open(report=report):
+            return f"still open: {_describe_report(report)}"
+        case kassa.Contradicted(fields, report):
+            told = "" if report is None else f"; the gateway reports: {_describe_report(report)}"
+            return f"contradicted in {', '.join(fields)}, do not act on it{told}"
+        case kassa.Unverifiable(why):
+            return f"unverifiable: {why}"
+
+
+def _describe_report(report: kassa.StatusReport) -> str:
     amount = f"{report.amount} {report.currency or ''}".strip() if report.amount is not None else ""
     words = ", ".join(word for word in (report.code, report.reason) if word)
     return "  ".join(part for part in (str(report.status), amount, f"({words})" if words else "") if part)

@@ -1,0 +1,11 @@
+"""Asks once about a payment, by the reference that was stored: ``python check.py 'kassa1:kind=qr&...'``."""
+
+from sys import argv
+
+import kassa
+
+payment = kassa.PaymentRef.parse(argv[1])
+with kassa.Gateway.from_environment() as gateway:
+    verdict = gateway.check(payment)
+    report = verdict.report
+    print(verdict.kind, report and report.amount, report and report.currency)
