@@ -97,7 +97,7 @@ async fn a_forged_amount_is_contradicted() {
 }
 
 #[tokio::test]
-async fn a_forged_status_is_contradicted_or_still_pending() {
+async fn a_forged_status_is_contradicted_or_still_open() {
     let shop = Shop::open();
     shop.pay("open", WITH_3DS).await;
     let verdict = shop.judge(&callback("open", PRICE, "CHARGE"), "open").await;
