@@ -7,7 +7,10 @@ mod text;
 use rust_decimal::Decimal;
 use strum::{Display, EnumString};
 
-use crate::values::{currency::KGS, money::tyiyn_to_som, provider::Provider};
+use crate::values::{
+    currency::{KGS, KGS_DECIMALS},
+    provider::Provider,
+};
 
 /// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app
 /// stores it **before** it sends the payment, and can then find out what happened even after it was killed.
@@ -92,7 +95,7 @@ impl PaymentRef {
     /// A payment by a dynamic QR code, with the amount in **whole tyiyn** where the code has one. It has no transaction
     /// yet: see [`with_transaction_id`](Self::with_transaction_id).
     pub fn qr(sum_tyiyn: Option<i64>) -> Self {
-        Self::in_som(PaymentKind::Qr, sum_tyiyn.map(tyiyn_to_som))
+        Self::in_som(PaymentKind::Qr, sum_tyiyn.map(|tyiyn| Decimal::new(tyiyn, KGS_DECIMALS)))
     }
 
     /// The same payment, with the gateway's own order number.
