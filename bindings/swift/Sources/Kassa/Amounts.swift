@@ -1,7 +1,7 @@
 import Foundation
 import struct Foundation.Decimal  // and not the alias of the generated code
 
-/// What the amount of a request is written as: a whole number, or a `Decimal`.
+/// What the amount of a request or a ``PaymentRef`` is written as: a whole number, or a `Decimal`.
 ///
 /// `Double` is none, so an amount that passes through a float does not compile where it is written into a request:
 ///

@@ -5,7 +5,7 @@ internal import KassaGenerated
 /// A notification that the gateway sends to the merchant when the status of a payment changes.
 ///
 /// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the gateway
-/// with ``Gateway/verifyCallback(_:expected:)`` before anything is shipped.
+/// with ``Gateway/verifyCallback(_:payment:)`` before anything is shipped.
 public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number of the payment.
     public var orderNumber: String
@@ -68,7 +68,9 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
         try translated { try core.dedupKey() }
     }
 
-    /// What to ask about the payment with; a QR payment has nothing of that kind in its callback.
+    /// What to ask about the payment with, for a merchant who has stored nothing; nil for a QR payment, whose callback has no number to
+    /// ask by. **Its number is only claimed**, and what was asked for is not known, so no check of it ever says that it was charged: ask
+    /// with the reference that was stored at the sale.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
     public func paymentRef() throws -> PaymentRef? {
@@ -79,61 +81,8 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     public var description: String { described(self) }
 }
 
-/// What a merchant knows of a payment, to be compared with a callback.
-///
-/// **One payment pays for one order.** The number of a pay-form or QR payment is the gateway's own, so anybody who paid once can name
-/// that payment in a callback for another cart of the same amount: remember which numbers were taken, and take none twice.
-public struct ExpectedPayment: Hashable, Sendable, CustomStringConvertible {
-    /// What was stored before the payment was sent; ``PaymentRef/unnumbered(_:)`` where its number is not known yet.
-    public var payment: PaymentRef
-    /// The amount in units of the currency (for KGS: som).
-    public var amount: Decimal
-    /// The currency's three letters.
-    public var currency: String
-
-    /// What is expected.
-    public init(payment: PaymentRef, amount: Decimal, currency: String) {
-        self.payment = payment
-        self.amount = amount
-        self.currency = currency
-    }
-
-    /// All fields.
-    public var description: String { described(self) }
-}
-
-/// What the gateway says about a callback. Only ``confirmed(report:)`` with a charged report is a reason to ship: see ``isCharged``.
-public enum CallbackVerdict: Hashable, Sendable {
-    /// The payment is final, and nothing contradicts anything. **Act on the report's status.**
-    case confirmed(report: StatusReport)
-    /// The gateway says that the payment is still open. Watch it.
-    case pending(report: StatusReport)
-    /// The callback, the gateway's report and what the merchant expects do not agree. Do not act on it. `fields` are those that
-    /// differ, as the interface spells them; `report` is the gateway's own, where it was asked.
-    case contradicted(fields: [String], report: StatusReport?)
-    /// Nothing can be proved: there is nothing to ask the gateway with (a QR payment without a transaction id, a provider that is not
-    /// known), or nothing ties the payment to what is expected: it has no number of the merchant's own choice (no pay-form has one), and
-    /// the gateway tells no amount to compare, or one of an unknown unit.
-    case unverifiable
-
-    /// True where the gateway itself says that the money was taken, and nothing contradicts it: the only reason to ship.
-    public var isCharged: Bool { (try? core.isCharged()) ?? false }
-}
-
-extension CallbackVerdict: CustomStringConvertible {
-    /// Which one, and what it holds.
-    public var description: String {
-        switch self {
-        case .confirmed(let report): "confirmed(\(report))"
-        case .pending(let report): "pending(\(report))"
-        case .contradicted(let fields, let report):
-            "contradicted(\(fields.joined(separator: ", "))\(report.map { "; \($0)" } ?? ""))"
-        case .unverifiable: "unverifiable"
-        }
-    }
-}
-
-/// The payer's return from the gateway's pages. **It is a hint**: anybody can make one. The status decides.
+/// The payer's return from the gateway's pages. **It is a hint**: anybody can make one. Ask the gateway with
+/// ``Gateway/verifyReturn(_:payment:)``.
 public struct ReturnRedirect: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number, from `OrderNumber`.
     public let orderNumber: String
@@ -180,36 +129,12 @@ extension Callback {
     }
 }
 
-extension ExpectedPayment {
-    var core: KassaGenerated.ExpectedPayment {
-        KassaGenerated.ExpectedPayment(payment: payment.core, amount: amount, currency: currency)
-    }
-}
-
-extension CallbackVerdict {
-    init(_ core: KassaGenerated.CallbackVerdict) {
-        self =
-            switch core {
-            case .confirmed(let report): .confirmed(report: StatusReport(report))
-            case .pending(let report): .pending(report: StatusReport(report))
-            case .contradicted(let fields, let report):
-                .contradicted(fields: fields, report: report.map(StatusReport.init))
-            case .unverifiable: .unverifiable
-            }
-    }
-
-    var core: KassaGenerated.CallbackVerdict {
-        switch self {
-        case .confirmed(let report): .confirmed(report: report.core)
-        case .pending(let report): .pending(report: report.core)
-        case .contradicted(let fields, let report): .contradicted(fields: fields, report: report?.core)
-        case .unverifiable: .unverifiable
-        }
-    }
-}
-
 extension ReturnRedirect {
     init(_ core: KassaGenerated.ReturnRedirect) {
         self.init(orderNumber: core.orderNumber, statusCode: core.statusCode)
+    }
+
+    var core: KassaGenerated.ReturnRedirect {
+        KassaGenerated.ReturnRedirect(orderNumber: orderNumber, statusCode: statusCode)
     }
 }

@@ -8,7 +8,7 @@ internal import KassaGenerated
 ///
 /// **What arrives is a hint all the same.** A true address can be called again, by the gateway and by everybody who saw it; the payer's
 /// browser sees the return URL. The signature says that this shop made the reference, never that anything was paid: the gateway's
-/// report decides (``Gateway/verifyCallback(_:expected:)``, ``Gateway/watch(_:policy:)``). A return URL does not pass as a callback
+/// report decides (``Gateway/verifyCallback(_:payment:)``, ``Gateway/watch(_:policy:)``). A return URL does not pass as a callback
 /// URL, nor the other way about.
 ///
 /// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed, neither host and

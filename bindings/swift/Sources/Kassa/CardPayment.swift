@@ -46,7 +46,11 @@ public struct CardPayment: Sendable {
     }
 
     /// What to store **before** sending, so that the payment can be asked about whatever happens.
-    public func paymentRef() -> PaymentRef { .card(orderNumber) }
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    public func paymentRef() throws -> PaymentRef {
+        PaymentRef(try translated { try core.paymentRef() })
+    }
 
     /// What is worth a second look before sending. It blocks nothing.
     ///

@@ -14,14 +14,16 @@ internal import KassaGenerated
 /// try store(payment.paymentRef().description)  // before anything is sent
 /// do {
 ///     let created = try await gateway.createMbankPayment(payment)
-///     _ = try await gateway.confirmMbankPayment(payment.orderNumber, otp: codeFromTheSMS, identifier: created.identifier)
+///     try store(created.payment.description)  // it may know more
+///     _ = try await gateway.confirmMbankPayment(created.payment, otp: codeFromTheSMS)
 /// } catch let error as PaymentError where error.paymentMayExist {
 ///     print(error)  // it may have been charged; never send it again, ask
 /// }
 /// switch try await gateway.watch(payment.paymentRef()).outcome() {
-/// case .charged(let report): print("paid", report.amount ?? "")
+/// case .charged: print("paid")  // the only reason to ship
 /// case .rejected: print("not paid")
-/// case .cancelled: print("stopped asking")
+/// case .open, .contradicted, .unverifiable: print("a person has to look")
+/// case nil: print("stopped asking")
 /// }
 /// ```
 public final class Gateway: Sendable {
@@ -78,15 +80,12 @@ public final class Gateway: Sendable {
     /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
     ///
     /// - Parameters:
-    ///   - orderNumber: The merchant's.
+    ///   - payment: The one that the create answer holds: with the merchant's order number, and the identifier that the gateway wants
+    ///     back where the dialect names it.
     ///   - otp: The one-time password.
-    ///   - identifier: The one that the create answer holds where the dialect names it.
     /// - Throws: As ``createCardPayment(_:)`` does. A wrong password is ``PaymentError/refused(httpStatus:code:reason:body:)``.
-    public func confirmMbankPayment(_ orderNumber: String, otp: String, identifier: String? = nil) async throws -> GatewayReply {
-        let reply = try await asked {
-            try await $0.confirmMbankPayment(gateway: core, orderNumber: orderNumber, otp: otp, identifier: identifier)
-        }
-        return GatewayReply(reply)
+    public func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed {
+        MbankConfirmed(try await asked { try await $0.confirmMbankPayment(gateway: core, payment: payment.core, otp: otp) })
     }
 
     /// Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the error; sent once.
@@ -121,22 +120,40 @@ public final class Gateway: Sendable {
         StatusReport(try await asked { try await $0.qrStatus(gateway: core, transactionId: transactionID) })
     }
 
-    /// Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+    /// Asks about a payment once and compares what the gateway reports with what was asked for. It asks by the surest of the payment's
+    /// numbers, and by the next one where that question is refused or its answer not understood.
     ///
-    /// The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that number
-    /// is one of a QR payment.
-    ///
-    /// - Parameter expected: What the merchant knows of the order; give it, and a callback with another amount is found out.
-    /// - Throws: Where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR
-    ///   payment. Nothing is proved then: ask again.
-    public func verifyCallback(_ callback: Callback, expected: ExpectedPayment? = nil) async throws -> CallbackVerdict {
-        let verdict = try await asked {
-            try await $0.verifyCallback(gateway: core, callback: callback.core, expected: expected?.core)
-        }
-        return CallbackVerdict(verdict)
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the reference has nothing to ask with; otherwise as
+    ///   ``paymentStatus(_:language:)`` does. None of them says anything about the payment.
+    public func check(_ payment: PaymentRef) async throws -> Verdict {
+        Verdict(try await asked { try await $0.check(gateway: core, payment: payment.core) })
     }
 
-    /// Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is asked
+    /// Verifies a callback: compares it with what was asked for, and asks the gateway. **A callback is only a hint**: nothing proves who
+    /// sent it.
+    ///
+    /// Where the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then
+    /// the gateway must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
+    /// amount may be in tyiyn: `qr_numbers` in the ``Dialect`` says how.
+    ///
+    /// - Parameter payment: The reference that was stored at the sale, **never one made from the callback**.
+    /// - Throws: Where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+    public func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict {
+        Verdict(
+            try await asked { try await $0.verifyCallback(gateway: core, callback: callback.core, payment: payment.core) })
+    }
+
+    /// Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes through the
+    /// payer's browser. For a pay-form, its order number is taken as a claim, as ``verifyCallback(_:payment:)`` takes a callback's.
+    ///
+    /// - Parameter payment: The reference that was stored at the sale.
+    /// - Throws: As ``verifyCallback(_:payment:)`` does.
+    public func verifyReturn(_ redirect: ReturnRedirect, payment: PaymentRef) async throws -> Verdict {
+        Verdict(
+            try await asked { try await $0.verifyReturn(gateway: core, redirect: redirect.core, payment: payment.core) })
+    }
+
+    /// Follows a payment until there is a final ``Verdict``, or the policy's deadline passes. Nothing is sent until the watch is asked
     /// for a report.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the reference has nothing to ask with.

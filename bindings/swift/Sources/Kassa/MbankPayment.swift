@@ -35,10 +35,9 @@ public struct MbankPayment: Hashable, Sendable, CustomStringConvertible {
 
 /// The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
 public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// What to ask about the payment with.
+    /// What to confirm the payment with, and to ask about it. Store it: where the dialect names the identifier that the confirm request
+    /// carries back, it is in here.
     public let payment: PaymentRef
-    /// The identifier that the confirm request carries back, where the dialect names it. Store it with the payment.
-    public let identifier: String?
     /// The gateway's code, where there is one.
     public let code: String?
     /// The gateway's own words, where there are any.
@@ -49,12 +48,8 @@ public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConv
     public let raw: String
 
     /// One made by hand, for tests of your own.
-    public init(
-        payment: PaymentRef, identifier: String? = nil, code: String? = nil, reason: String? = nil, status: String? = nil,
-        raw: String = ""
-    ) {
+    public init(payment: PaymentRef, code: String? = nil, reason: String? = nil, status: String? = nil, raw: String = "") {
         self.payment = payment
-        self.identifier = identifier
         self.code = code
         self.reason = reason
         self.status = status
@@ -65,8 +60,8 @@ public struct MbankPaymentCreated: Hashable, Sendable, Codable, CustomStringConv
     public var description: String { described(self) }
 }
 
-/// The gateway's reply to a confirmation. **Accepted, not settled**: watch ``payment`` for its final status.
-public struct GatewayReply: Hashable, Sendable, Codable, CustomStringConvertible {
+/// The gateway accepted a confirmation. **Accepted, not settled**: watch ``payment`` for its final status.
+public struct MbankConfirmed: Hashable, Sendable, Codable, CustomStringConvertible {
     /// What to ask about the payment with.
     public let payment: PaymentRef
     /// The gateway's code, where there is one.
@@ -100,14 +95,12 @@ extension MbankPayment {
 
 extension MbankPaymentCreated {
     init(_ core: KassaGenerated.MbankPaymentCreated) {
-        self.init(
-            payment: PaymentRef(core.payment), identifier: core.identifier, code: core.code, reason: core.reason,
-            status: core.status, raw: core.raw)
+        self.init(payment: PaymentRef(core.payment), code: core.code, reason: core.reason, status: core.status, raw: core.raw)
     }
 }
 
-extension GatewayReply {
-    init(_ core: KassaGenerated.GatewayReply) {
+extension MbankConfirmed {
+    init(_ core: KassaGenerated.MbankConfirmed) {
         self.init(payment: PaymentRef(core.payment), code: core.code, reason: core.reason, status: core.status, raw: core.raw)
     }
 }

@@ -26,6 +26,14 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
         self.returnURL = returnURL
     }
 
+    /// What to store **before** sending: what was asked for. The payer chooses how to pay, so the payment has no number until a callback
+    /// or a return claims one: see ``Gateway/verifyCallback(_:payment:)``.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    public func paymentRef() throws -> PaymentRef {
+        PaymentRef(try translated { try core.paymentRef() })
+    }
+
     /// What is worth a second look before sending. It blocks nothing.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
@@ -39,13 +47,16 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
 
 /// A hosted page, ready for the payer.
 public struct PayFormCreated: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// What was asked for, to verify the callback and the return with.
+    public let payment: PaymentRef
     /// The page to open in a new browser window. Always https, or loopback.
     public let payFormURL: URL
     /// The whole reply, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
-    public init(payFormURL: URL, raw: String = "") {
+    public init(payment: PaymentRef, payFormURL: URL, raw: String = "") {
+        self.payment = payment
         self.payFormURL = payFormURL
         self.raw = raw
     }
@@ -66,6 +77,6 @@ extension PayFormCreated {
         guard let url = URL(string: core.payFormUrl) else {
             throw PaymentError.unexpected(detail: "the reply's payFormUrl cannot be read", body: core.raw)
         }
-        self.init(payFormURL: url, raw: core.raw)
+        self.init(payment: PaymentRef(core.payment), payFormURL: url, raw: core.raw)
     }
 }

@@ -75,7 +75,10 @@ extension PaymentError {
     public var kind: String { (try? withoutAmount.kind()) ?? "PaymentError" }
 
     /// What happened, and what to do, in one English sentence or two.
-    public func describe() -> String { (try? withoutAmount.describe()) ?? "PaymentError" }
+    public func describe() -> String {
+        let core = core(\.core)
+        return (try? core.describe()) ?? (try? withoutAmount.describe()) ?? "PaymentError"
+    }
 }
 
 extension PaymentError: LocalizedError, CustomStringConvertible {
@@ -111,9 +114,12 @@ extension PaymentError {
             }
     }
 
-    /// As the core has it, save for the amount of the last status, which it needs for nothing: an amount that is none there (not a
-    /// number, too many digits) could not be handed over.
-    private var withoutAmount: KassaGenerated.PaymentError {
+    /// As the core has it, save for amounts: one that is none there (not a number, too many digits) could not be handed over.
+    private var withoutAmount: KassaGenerated.PaymentError { core(\.withoutAmount) }
+
+    /// As the core has it, save for the amount of the last status, which it needs for nothing. A description names the payment, with its
+    /// amount.
+    private func core(_ form: (PaymentRef) -> KassaGenerated.PaymentRef) -> KassaGenerated.PaymentError {
         switch self {
         case .invalid(let violations): .Invalid(violations: violations.map(\.core))
         case .misconfigured(let detail, let httpStatus, let code, let body):
@@ -128,7 +134,7 @@ extension PaymentError {
             .Refused(httpStatus: UInt16(clamping: httpStatus), code: code, reason: reason, body: body)
         case .outcomeUnknown(let payment, let httpStatus, let code, let reason, let detail, let body):
             .OutcomeUnknown(
-                payment: payment.core, httpStatus: httpStatus.map(UInt16.init(clamping:)), code: code, reason: reason,
+                payment: form(payment), httpStatus: httpStatus.map(UInt16.init(clamping:)), code: code, reason: reason,
                 detail: detail, body: body)
         case .unexpected(let detail, let httpStatus, let code, let body):
             .Unexpected(detail: detail, httpStatus: UInt16(clamping: httpStatus), code: code, body: body)

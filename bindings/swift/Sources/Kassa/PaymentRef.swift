@@ -1,18 +1,22 @@
+import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
 internal import KassaGenerated
 
-/// Everything needed to ask about a payment again, and no secret: an app stores it **before** it sends the payment, and can then
-/// find out what happened even after it was killed.
+/// Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: an app stores it
+/// **before** it sends the payment, and can then find out what happened even after it was killed.
 ///
-/// It has a short text form, which is meant to be stored as it is: ``description`` writes it, ``init(_:)`` reads it, and `Codable`
-/// uses it.
+/// Take it from the request (``CardPayment/paymentRef()`` and the like), store it, send, and store what the answer holds in its place:
+/// that may know more numbers. It has a short text form, which is meant to be stored as it is: ``description`` writes it,
+/// ``init(_:)`` reads it, and `Codable` uses it.
 ///
 /// ```swift
-/// let stored = PaymentRef.card("order-1").description  // kassa1:kind=card&order=order-1&provider=Cards
-/// let payment = try PaymentRef(stored)
+/// let payment = try PaymentRef.card("order-1", amount: 250, currency: "KGS")
+/// let stored = payment.description  // kassa1:kind=card&order=order-1&provider=Cards&amount=250&currency=KGS
+/// let again = try PaymentRef(stored)  // the same payment
 /// ```
 ///
-/// ``Gateway/watch(_:policy:)`` asks by the gateway's number where it is known, by the merchant's number and the provider otherwise,
-/// and by the transaction id for QR payments.
+/// ``Gateway/check(_:)`` and ``Gateway/watch(_:policy:)`` ask by the transaction for QR payments, else by the gateway's number where it
+/// is known, else by the merchant's number and the provider. What the gateway reports is compared with the amount and the currency here.
 public struct PaymentRef: Hashable, Sendable {
     /// What kind of payment it is.
     public var kind: PaymentKind
@@ -24,44 +28,64 @@ public struct PaymentRef: Hashable, Sendable {
     public var provider: Provider?
     /// The identifier of a QR transaction.
     public var transactionID: String?
+    /// The identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"` with its quotes, or `123`.
+    /// There where the dialect names it.
+    public var confirmIdentifier: String?
+    /// The amount that was asked for, in units of the currency (for KGS: som); nil where it is not known, as for a QR code of an open
+    /// amount.
+    public let amount: Decimal?
+    /// The currency that was asked for.
+    public var currency: String?
+    /// True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only claimed by a
+    /// callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the amount that
+    /// was asked for.
+    public var isClaimed: Bool
 
-    /// A reference, field by field. ``card(_:)``, ``mbank(_:)``, ``payForm(_:provider:)``, ``qr(_:)`` and ``unnumbered(_:)`` make the
-    /// usual ones.
+    /// A reference, field by field. ``card(_:amount:currency:)``, ``mbank(_:amountSom:)``, ``payForm(amount:)`` and ``qr(sumTyiyn:)`` make
+    /// the usual ones.
     public init(
         kind: PaymentKind, orderNumber: String? = nil, gatewayNumber: String? = nil, provider: Provider? = nil,
-        transactionID: String? = nil
+        transactionID: String? = nil, confirmIdentifier: String? = nil, amount: (any ExactAmount)? = nil, currency: String? = nil,
+        isClaimed: Bool = false
     ) {
         self.kind = kind
         self.orderNumber = orderNumber
         self.gatewayNumber = gatewayNumber
         self.provider = provider
         self.transactionID = transactionID
+        self.confirmIdentifier = confirmIdentifier
+        self.amount = amount?.exactAmount
+        self.currency = currency
+        self.isClaimed = isClaimed
     }
 
-    /// A card payment, by the merchant's order number.
-    public static func card(_ orderNumber: String) -> PaymentRef {
-        PaymentRef(cardPaymentRef(orderNumber: orderNumber))
+    /// A card payment, by the merchant's order number, with what was asked for.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    public static func card(_ orderNumber: String, amount: some ExactAmount, currency: String) throws -> PaymentRef {
+        let amount = amount.exactAmount
+        return PaymentRef(
+            try translated { try cardPaymentRef(orderNumber: orderNumber, amount: amount, currency: currency) })
     }
 
-    /// A mobile-bank payment, by the merchant's order number.
-    public static func mbank(_ orderNumber: String) -> PaymentRef {
-        PaymentRef(mbankPaymentRef(orderNumber: orderNumber))
+    /// A mobile-bank payment, by the merchant's order number, with the amount in **whole som**.
+    public static func mbank(_ orderNumber: String, amountSom: Int) -> PaymentRef {
+        PaymentRef(mbankPaymentRef(orderNumber: orderNumber, amountSom: Int64(amountSom)))
     }
 
-    /// A payment made on a pay-form, by the order number and the provider that its callback names.
-    public static func payForm(_ orderNumber: String, provider: Provider) -> PaymentRef {
-        PaymentRef(payFormPaymentRef(orderNumber: orderNumber, provider: provider.core))
+    /// A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be asked
+    /// about before: see ``withClaimedNumber(_:provider:)``.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where the amount is not a number that can be sent.
+    public static func payForm(amount: some ExactAmount) throws -> PaymentRef {
+        let amount = amount.exactAmount
+        return PaymentRef(try translated { try payFormPaymentRef(amount: amount) })
     }
 
-    /// A QR payment, by its transaction id.
-    public static func qr(_ transactionID: String) -> PaymentRef {
-        PaymentRef(qrPaymentRef(transactionId: transactionID))
-    }
-
-    /// A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture. It can be asked
-    /// about once a callback or a return has told its number.
-    public static func unnumbered(_ kind: PaymentKind) -> PaymentRef {
-        PaymentRef(unnumberedPaymentRef(kind: kind.core))
+    /// A payment by a dynamic QR code, with the amount in **whole tyiyn**; nil where the payer names it. It has no transaction yet: see
+    /// ``withTransactionID(_:)``.
+    public static func qr(sumTyiyn: Int?) -> PaymentRef {
+        PaymentRef(qrPaymentRef(sumTyiyn: sumTyiyn.map(Int64.init)))
     }
 
     /// Reads the stored text.
@@ -73,17 +97,39 @@ public struct PaymentRef: Hashable, Sendable {
     }
 
     /// The same payment, with the gateway's own order number.
-    public func withGatewayNumber(_ gatewayNumber: String) -> PaymentRef {
-        PaymentRef(core.withGatewayNumber(gatewayNumber: gatewayNumber))
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` is not a number that can be sent.
+    public func withGatewayNumber(_ gatewayNumber: String) throws -> PaymentRef {
+        PaymentRef(try translated { try core.withGatewayNumber(gatewayNumber: gatewayNumber) })
     }
 
-    /// True where there is enough to ask the gateway with.
-    public var canBeAskedAbout: Bool { core.canBeAskedAbout() }
+    /// The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+    ///
+    /// - Throws: As ``withGatewayNumber(_:)`` does.
+    public func withTransactionID(_ transactionID: String) throws -> PaymentRef {
+        PaymentRef(try translated { try core.withTransactionId(transactionId: transactionID) })
+    }
+
+    /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider, each one is
+    /// asked.
+    ///
+    /// **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount: remember which
+    /// numbers were accepted, and accept none twice (replay).
+    ///
+    /// - Throws: As ``withGatewayNumber(_:)`` does.
+    public func withClaimedNumber(_ orderNumber: String, provider: Provider?) throws -> PaymentRef {
+        PaymentRef(try translated { try core.withClaimedNumber(orderNumber: orderNumber, provider: provider?.core) })
+    }
+
+    /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
+    /// Only such a payment can be checked or watched.
+    public var canBeAskedAbout: Bool { (try? withoutAmount.canBeAskedAbout()) ?? false }
 }
 
 extension PaymentRef: CustomStringConvertible, Codable {
-    /// The text to store.
-    public var description: String { core.asText() }
+    /// The text to store. (With an amount that is no number or has too many digits there is none: then all fields, which ``init(_:)``
+    /// refuses. No request gives such a reference.)
+    public var description: String { (try? core.asText()) ?? described(self) }
 
     /// Reads the stored text.
     ///
@@ -98,9 +144,15 @@ extension PaymentRef: CustomStringConvertible, Codable {
     }
 
     /// Writes the text to store.
+    ///
+    /// - Throws: `EncodingError` where ``amount`` is not a number that can be sent.
     public func encode(to encoder: any Encoder) throws {
+        guard let text = try? core.asText() else {
+            let problem = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "its amount is no amount")
+            throw EncodingError.invalidValue(self, problem)
+        }
         var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try container.encode(text)
     }
 }
 
@@ -162,13 +214,21 @@ extension PaymentRef {
     init(_ core: KassaGenerated.PaymentRef) {
         self.init(
             kind: PaymentKind(core.kind), orderNumber: core.orderNumber, gatewayNumber: core.gatewayNumber,
-            provider: core.provider.map(Provider.init), transactionID: core.transactionId)
+            provider: core.provider.map(Provider.init), transactionID: core.transactionId,
+            confirmIdentifier: core.confirmIdentifier, amount: core.amount, currency: core.currency, isClaimed: core.isClaimed)
     }
 
     var core: KassaGenerated.PaymentRef {
+        var core = withoutAmount
+        core.amount = amount
+        return core
+    }
+
+    /// For what needs no amount, and cannot fail: one that is none in the core (not a number, too many digits) could not be handed over.
+    var withoutAmount: KassaGenerated.PaymentRef {
         KassaGenerated.PaymentRef(
             kind: kind.core, orderNumber: orderNumber, gatewayNumber: gatewayNumber, provider: provider?.core,
-            transactionId: transactionID)
+            transactionId: transactionID, confirmIdentifier: confirmIdentifier, amount: nil, currency: currency, isClaimed: isClaimed)
     }
 }
 

@@ -20,19 +20,26 @@ public struct QrPayment: Hashable, Sendable, CustomStringConvertible {
         self.callbackURL = callbackURL
     }
 
+    /// What to store **before** sending: what was asked for. Only the reply to ``Gateway/createQrData(_:)`` adds the transaction to ask
+    /// with.
+    public func paymentRef() -> PaymentRef { PaymentRef(core.paymentRef()) }
+
     /// All fields that are there.
     public var description: String { described(self) }
 }
 
 /// A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
 public struct QrImage: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// What was asked for, to verify the callback with.
+    public let payment: PaymentRef
     /// The PNG file.
     public let png: Data
     /// The whole reply as text.
     public let raw: String
 
     /// One made by hand, for tests of your own.
-    public init(png: Data, raw: String = "") {
+    public init(payment: PaymentRef, png: Data, raw: String = "") {
+        self.payment = payment
         self.png = png
         self.raw = raw
     }
@@ -47,13 +54,13 @@ public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
     public let payload: String?
     /// The identifier of the QR transaction.
     public let transactionID: String?
-    /// What to ask about the payment with, where there is a transaction id.
-    public let payment: PaymentRef?
+    /// What to ask about the payment with, where there is a transaction id; in any case what was asked for. Store it.
+    public let payment: PaymentRef
     /// The whole reply, with secrets masked.
     public let raw: String
 
     /// One made by hand, for tests of your own.
-    public init(payload: String? = nil, transactionID: String? = nil, payment: PaymentRef? = nil, raw: String = "") {
+    public init(payload: String? = nil, transactionID: String? = nil, payment: PaymentRef, raw: String = "") {
         self.payload = payload
         self.transactionID = transactionID
         self.payment = payment
@@ -72,13 +79,13 @@ extension QrPayment {
 
 extension QrImage {
     init(_ core: KassaGenerated.QrImage) {
-        self.init(png: core.png, raw: core.raw)
+        self.init(payment: PaymentRef(core.payment), png: core.png, raw: core.raw)
     }
 }
 
 extension QrData {
     init(_ core: KassaGenerated.QrData) {
         self.init(
-            payload: core.payload, transactionID: core.transactionId, payment: core.payment.map(PaymentRef.init), raw: core.raw)
+            payload: core.payload, transactionID: core.transactionId, payment: PaymentRef(core.payment), raw: core.raw)
     }
 }

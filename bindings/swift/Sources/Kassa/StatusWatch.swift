@@ -20,24 +20,14 @@ public struct PollPolicy: Hashable, Sendable, Codable, CustomStringConvertible {
 }
 
 /// What one query of a watch brought.
-public enum WatchReport: Hashable, Sendable {
-    /// The gateway answered. A final status is the last report.
-    case status(report: StatusReport)
+public enum WatchReport: Hashable, Sendable, Codable {
+    /// The gateway answered: its answer, compared with what was asked for. One that ends the watch is the last report.
+    case status(verdict: Verdict)
     /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
     case queryFailed(error: PaymentError)
 }
 
-/// How a watch ended.
-public enum WatchOutcome: Hashable, Sendable {
-    /// The money was taken, as the report says.
-    case charged(report: StatusReport)
-    /// The payment ended without the money being taken, as the report says.
-    case rejected(report: StatusReport)
-    /// The watch was cancelled. This says nothing about the payment.
-    case cancelled
-}
-
-/// Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+/// Follows one payment: a query at once, then one every interval, one at a time, until there is a final ``Verdict``.
 ///
 /// ```swift
 /// for try await report in try gateway.watch(payment) {
@@ -45,14 +35,15 @@ public enum WatchOutcome: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Failed queries and "not found" are reported and end nothing; wrong credentials and a wrong configuration do. A tick that is missed
-/// because a query took long is skipped. A `Retry-After` of the gateway delays the next query.
+/// Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report that contradicts
+/// what was asked for do, where three queries in a row end in them: one odd reply does not. A tick that is missed because a query took
+/// long is skipped. A `Retry-After` of the gateway delays the next query.
 ///
 /// Iterate over the reports, or wait for the end with ``outcome()``. Between calls nothing is asked. A report goes to one iterator
 /// only. Cancelling the task that waits throws `CancellationError` at once and loses no report: a query under way goes on, and its
 /// report is the next one.
 ///
-/// The iteration ends after the final status. It throws ``PaymentError/deadlineExpired(last:)`` where the payment was still open at
+/// The iteration ends after the final verdict. It throws ``PaymentError/deadlineExpired(last:)`` where the payment was still open at
 /// the deadline, and ``PaymentError/unauthorized(detail:)`` or ``PaymentError/misconfigured(detail:)`` where asking on is useless. None of
 /// them says that the payment failed.
 public final class StatusWatch: AsyncSequence, Sendable {
@@ -69,24 +60,28 @@ public final class StatusWatch: AsyncSequence, Sendable {
     ///
     /// - Throws: As the iteration does.
     public func next() async throws -> WatchReport? {
-        guard let report = try await untilCancelled({ try await $0.next(watch: core) }) else {
-            try Task.checkCancellation()
-            return nil
-        }
-        return WatchReport(report)
+        try await unlessTaskCancelled { try await $0.next(watch: core) }.map(WatchReport.init)
     }
 
-    /// The end of the watch. It asks on until then, and can be called again afterwards.
+    /// Nil is the watch's own: that of a call which was given up throws.
+    private func unlessTaskCancelled<Answer>(_ ask: (CancellableCall) async throws -> Answer?) async throws -> Answer? {
+        let answer = try await untilCancelled(ask)
+        if answer == nil { try Task.checkCancellation() }
+        return answer
+    }
+
+    /// The verdict at the end of the watch; nil where the watch was cancelled, which says nothing about the payment. It asks on until
+    /// then, and can be called again afterwards.
     ///
     /// - Throws: As the iteration does.
-    public func outcome() async throws -> WatchOutcome {
-        WatchOutcome(try await asked { try await $0.outcome(watch: core) })
+    public func outcome() async throws -> Verdict? {
+        try await unlessTaskCancelled { try await $0.outcome(watch: core) }.map(Verdict.init)
     }
 
     /// Makes the next query due at once: for an app that has just come back to the front.
     public func checkNow() { core.checkNow() }
 
-    /// Stops asking: there is no next report, and the outcome is cancelled, unless the watch had ended before.
+    /// Stops asking: there is no next report and no outcome, unless the watch had ended before.
     public func cancel() { core.cancel() }
 
     /// Yields the reports.
@@ -112,22 +107,11 @@ extension StatusWatch: CustomStringConvertible, CustomReflectable {
 }
 
 extension WatchReport: CustomStringConvertible {
-    /// The report, or the error in a sentence.
+    /// The verdict, or the error in a sentence.
     public var description: String {
         switch self {
-        case .status(let report): "status(\(report))"
+        case .status(let verdict): "status(\(verdict))"
         case .queryFailed(let error): "queryFailed(\(error))"
-        }
-    }
-}
-
-extension WatchOutcome: CustomStringConvertible {
-    /// Which one, and its report.
-    public var description: String {
-        switch self {
-        case .charged(let report): "charged(\(report))"
-        case .rejected(let report): "rejected(\(report))"
-        case .cancelled: "cancelled"
         }
     }
 }
@@ -142,19 +126,8 @@ extension WatchReport {
     init(_ core: KassaGenerated.WatchReport) {
         self =
             switch core {
-            case .status(let report): .status(report: StatusReport(report))
+            case .status(let verdict): .status(verdict: Verdict(verdict))
             case .queryFailed(let error): .queryFailed(error: PaymentError(error))
-            }
-    }
-}
-
-extension WatchOutcome {
-    init(_ core: KassaGenerated.WatchOutcome) {
-        self =
-            switch core {
-            case .charged(let report): .charged(report: StatusReport(report))
-            case .rejected(let report): .rejected(report: StatusReport(report))
-            case .cancelled: .cancelled
             }
     }
 }

@@ -26,6 +26,7 @@ private let shownJSON = """
     "mbank_payment": { "gateway_number": ["/data/paymentId"] }
   },
   "qr_amount_unit": "tyiyn",
+  "qr_numbers": "transaction_id",
   "mbank_identifier": { "pointers": ["/data/paymentId"], "confirm_field": "paymentId" },
   "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
 }

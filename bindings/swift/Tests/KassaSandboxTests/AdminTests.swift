@@ -177,7 +177,7 @@ import Testing
         let shop = try Shop(sandbox, dialect: dialect)
         let created = try await shop.askForCode("order-1")
         let otp = Sandbox.TestPhone.mbankApproved.otp
-        _ = try await shop.gateway.confirmMbankPayment("order-1", otp: otp, identifier: created.identifier)
+        _ = try await shop.gateway.confirmMbankPayment(created.payment, otp: otp)
         #expect(try await shop.status("order-1", provider: .mbank) == .charged)
         let code = try await shop.gateway.createQrData(QrPayment(sumTyiyn: 9990))
         #expect(try await sandbox.ledger().last?.transactionID == code.transactionID)

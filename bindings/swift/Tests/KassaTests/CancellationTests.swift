@@ -39,7 +39,8 @@ import Testing
         sent.cancel()
         await #expect(throws: CancellationError.self) { try await sent.value }
         #expect(it.server.answered == 0)
-        #expect(try await it.gateway.watch(payment.paymentRef()).outcome() == .charged(report: report(.charged)))
+        let found = try await it.gateway.watch(payment.paymentRef()).outcome()
+        #expect(try found == .charged(payment: payment.paymentRef(), report: report(.charged), compared: []))
         it.server.release()
         await it.gateway.close()
         #expect(it.server.received.map(\.target) == ["/api/v1.1.0/payment", "/api/v1.1.0/get-status"])
@@ -68,7 +69,8 @@ import Testing
 
     @Test func aCancelledWatchStopsAskingAndLosesNoReport() async throws {
         let it = try Loopback(Replies.held(Replies.open), Replies.charged)
-        let watch = try it.gateway.watch(.mbank("order-1"), policy: PollPolicy(interval: .milliseconds(1)))
+        let payment = PaymentRef.mbank("order-1", amountSom: 5)
+        let watch = try it.gateway.watch(payment, policy: PollPolicy(interval: .milliseconds(1)))
         let waiting = Task { try await watch.next() }
         #expect(await it.server.waitForRequests(1))
         waiting.cancel()
@@ -77,16 +79,30 @@ import Testing
         // Nobody waits, so nothing more is asked, however often an interval passes.
         try await Task.sleep(for: .milliseconds(50))
         #expect(it.server.received.count == 1)
-        #expect(try await watch.next() == .status(report: report(.other("HOLD"))))
-        #expect(try await watch.next() == .status(report: report(.charged)))
+        #expect(try await watch.next() == .status(verdict: .open(payment: payment, report: report(.other("HOLD")))))
+        let charged = Verdict.charged(payment: payment, report: report(.charged), compared: [])
+        #expect(try await watch.next() == .status(verdict: charged))
         #expect(try await watch.next() == nil)
+        #expect(try await watch.outcome() == charged)
+    }
+
+    @Test func anOutcomeThatIsNotWaitedForIsNotACancelledWatch() async throws {
+        let it = try Loopback(Replies.open)
+        let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5))
+        let waiting = Task { try await watch.outcome() }
+        #expect(await it.server.waitForRequests(1))
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        watch.cancel()
+        #expect(try await watch.outcome() == nil)
     }
 
     @Test func aCancelledIterationThrows() async throws {
         let it = try Loopback(Replies.open)
         let iterating = Task {
             var seen = 0
-            for try await _ in try it.gateway.watch(.mbank("order-1"), policy: PollPolicy(interval: .milliseconds(1))) {
+            let payment = PaymentRef.mbank("order-1", amountSom: 5)
+            for try await _ in try it.gateway.watch(payment, policy: PollPolicy(interval: .milliseconds(1))) {
                 seen += 1
                 if seen == 3 { withUnsafeCurrentTask { $0?.cancel() } }
             }
@@ -97,13 +113,13 @@ import Testing
 
     @Test func aWatchIsStoppedFromAnotherTask() async throws {
         let it = try Loopback(Replies.open)
-        let watch = try it.gateway.watch(.mbank("order-1"))
+        let watch = try it.gateway.watch(.mbank("order-1", amountSom: 5))
         let outcome = Task { try await watch.outcome() }
         #expect(await it.server.waitForRequests(1))
         watch.checkNow()  // long before the next interval
         #expect(await it.server.waitForRequests(2))
         watch.cancel()
-        #expect(try await outcome.value == .cancelled)
+        #expect(try await outcome.value == nil)
         #expect(try await watch.next() == nil)
     }
 

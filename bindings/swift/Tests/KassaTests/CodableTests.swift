@@ -4,8 +4,8 @@ import Testing
 
 /// What apps store and servers hand on: each value as its JSON, and back.
 @Suite struct CodableTests {
-    private let payment = PaymentRef.qr("t-1")
-    private let stored = #""kassa1:kind=qr&transaction=t-1""#
+    private let payment = PaymentRef(kind: .qr, transactionID: "t-1", amount: 25, currency: "KGS")
+    private let stored = #""kassa1:kind=qr&transaction=t-1&amount=25&currency=KGS""#
     private let page = URL(string: "https://gw.example.kg/3ds?token=gw-1")!
 
     @Test func whatIsOneText() throws {
@@ -53,14 +53,53 @@ import Testing
             #"{"amount":"250","code":"110","currency":"KGS","nextStep":{"openConfirmation":{"url":"\#(page)"}},"payment":\#(stored),"raw":""}"#)
         try expect(NextStep.askStatus(status: "Success"), #"{"askStatus":{"status":"Success"}}"#)
         try expect(
-            MbankPaymentCreated(payment: payment, identifier: "7", code: "0", reason: "ok", status: "NEW", raw: "{}"),
-            #"{"code":"0","identifier":"7","payment":\#(stored),"raw":"{}","reason":"ok","status":"NEW"}"#)
-        try expect(GatewayReply(payment: payment, code: "0"), #"{"code":"0","payment":\#(stored),"raw":""}"#)
-        try expect(PayFormCreated(payFormURL: page), #"{"payFormURL":"\#(page)","raw":""}"#)
-        try expect(QrImage(png: Data([1, 2, 3])), #"{"png":"AQID","raw":""}"#)
+            MbankPaymentCreated(payment: payment, code: "0", reason: "ok", status: "NEW", raw: "{}"),
+            #"{"code":"0","payment":\#(stored),"raw":"{}","reason":"ok","status":"NEW"}"#)
+        try expect(MbankConfirmed(payment: payment, code: "0"), #"{"code":"0","payment":\#(stored),"raw":""}"#)
+        try expect(
+            PayFormCreated(payment: payment, payFormURL: page), #"{"payFormURL":"\#(page)","payment":\#(stored),"raw":""}"#)
+        try expect(QrImage(payment: payment, png: Data([1, 2, 3])), #"{"payment":\#(stored),"png":"AQID","raw":""}"#)
         try expect(
             QrData(payload: "000201", transactionID: "t-1", payment: payment),
             #"{"payload":"000201","payment":\#(stored),"raw":"","transactionID":"t-1"}"#)
+    }
+
+    @Test func verdictsAndWhatAWatchBrings() throws {
+        let charged = StatusReport(status: .charged, amount: 25)
+        let held = StatusReport(status: .other("HOLD"))
+        let (chargedJSON, heldJSON) = (#"{"amount":"25","raw":"","status":"charged"}"#, #"{"raw":"","status":{"other":"HOLD"}}"#)
+        let forms: [(Verdict, String)] = [
+            (
+                .charged(payment: payment, report: charged, compared: ["amount"]),
+                #"{"charged":{"compared":["amount"],"payment":\#(stored),"report":\#(chargedJSON)}}"#
+            ),
+            (.rejected(report: charged), #"{"rejected":{"report":\#(chargedJSON)}}"#),
+            (.open(payment: payment, report: held), #"{"open":{"payment":\#(stored),"report":\#(heldJSON)}}"#),
+            (
+                .contradicted(fields: ["amount"], report: charged),
+                #"{"contradicted":{"fields":["amount"],"report":\#(chargedJSON)}}"#
+            ),
+            (.contradicted(fields: ["currency"], report: nil), #"{"contradicted":{"fields":["currency"]}}"#),
+            (.unverifiable(why: "?", report: charged), #"{"unverifiable":{"report":\#(chargedJSON),"why":"?"}}"#),
+            (.unverifiable(why: "?", report: nil), #"{"unverifiable":{"why":"?"}}"#),
+        ]
+        for (verdict, json) in forms {
+            try expect(verdict, json)
+            try expect(WatchReport.status(verdict: verdict), #"{"status":{"verdict":\#(json)}}"#)
+        }
+        try expect(
+            WatchReport.queryFailed(error: .misconfigured(detail: "?")),
+            #"{"queryFailed":{"error":{"misconfigured":{"detail":"?"}}}}"#)
+    }
+
+    @Test(arguments: [
+        #""charged""#, "{}", #"{"charged":{}}"#, #"{"Charged":{"report":{"raw":"","status":"charged"}}}"#,
+        #"{"charged":{"compared":[],"report":{"raw":"","status":"charged"}}}"#,
+        #"{"charged":{"compared":[],"payment":"kassa9:kind=card","report":{"raw":"","status":"charged"}}}"#,
+        #"{"charged":{"compared":[],"payment":"kassa1:kind=card","report":{"raw":"","status":"charged"}},"open":{}}"#,
+    ])
+    func aDamagedVerdictIsNone(_ json: String) {
+        #expect(throws: DecodingError.self) { let _: Verdict = try read(json) }
     }
 
     @Test func policiesAndAdvice() throws {
@@ -127,7 +166,7 @@ import Testing
 
     @Test(arguments: [#""kassa9:kind=card""#, #""kassa1:kind=card&order=%zz""#, #""""#, "7", "null"])
     func aDamagedReferenceIsRefused(_ json: String) {
-        #expect(problem(#"{"payment":\#(json),"raw":""}"#, GatewayReply.self)?.field == "payment")
+        #expect(problem(#"{"payment":\#(json),"raw":""}"#, MbankConfirmed.self)?.field == "payment")
     }
 
     @Test func aDamagedReferenceSaysWhatIsWrong() {

@@ -16,14 +16,29 @@ import Testing
         let it = try Loopback(Replies.charged)
         let form = PayForm(
             amount: amount, serviceName: "Shop", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back")
-        let expected = ExpectedPayment(payment: .card("order-1"), amount: amount, currency: "KGS")
+        let payment = PaymentRef(kind: .card, orderNumber: "order-1", provider: .cards, amount: amount, currency: "KGS")
+        let order = PaymentRef.mbank("order-1", amountSom: 1)
         let received = try callback(amount: amount)
+        let back = ReturnRedirect(orderNumber: "order-1")
         await #expect(throws: PaymentError.self) { try await it.gateway.createCardPayment(cardPayment(amount: amount)) }
         await #expect(throws: PaymentError.self) { try await it.gateway.createPayForm(form) }
-        await #expect(throws: PaymentError.self) { try await it.gateway.verifyCallback(received) }
-        await #expect(throws: PaymentError.self) {
-            try await it.gateway.verifyCallback(callback(amount: 1), expected: expected)
+        await #expect(throws: PaymentError.self) { try await it.gateway.verifyCallback(received, payment: order) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.verifyCallback(callback(amount: 1), payment: payment) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.verifyReturn(back, payment: payment) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.check(payment) }
+        await #expect(throws: PaymentError.self) { try await it.gateway.confirmMbankPayment(payment, otp: "123456") }
+        #expect(throws: PaymentError.self) { try it.gateway.watch(payment) }
+        for act in [
+            { try cardPayment(amount: amount).paymentRef() }, { try form.paymentRef() },
+            { try .card("o", amount: amount, currency: "KGS") }, { try .payForm(amount: amount) },
+            { try payment.withGatewayNumber("g") }, { try payment.withTransactionID("t") },
+            { try payment.withClaimedNumber("o", provider: nil) },
+        ] as [() throws -> PaymentRef] {
+            #expect(throws: PaymentError.self) { try act() }
         }
+        #expect(payment.canBeAskedAbout)
+        #expect(throws: PaymentError.self) { try PaymentRef(payment.description) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode([payment]) }
         #expect(throws: PaymentError.self) { try cardPayment(amount: amount).advice() }
         #expect(throws: PaymentError.self) { try form.advice() }
         #expect(throws: PaymentError.self) { try received.dedupKey() }
@@ -37,9 +52,13 @@ import Testing
         let error = PaymentError.deadlineExpired(last: report)
         #expect(error.localizedDescription.contains("HOLD"))
         #expect(error.kind == "DeadlineExpired" && !error.paymentMayExist && !error.isRetryable)
-        #expect(!CallbackVerdict.confirmed(report: StatusReport(status: .charged, amount: amount)).isCharged)
-        #expect(CallbackVerdict.confirmed(report: StatusReport(status: .charged, amount: 1)).isCharged)
-        for value in [report, error, WatchReport.queryFailed(error: error)] as [Any] {
+        let payment = PaymentRef(kind: .card, orderNumber: "o-1", amount: amount)
+        let unknown = PaymentError.outcomeUnknown(payment: payment, detail: "lost")
+        #expect(unknown.localizedDescription.contains("lost"))
+        #expect(unknown.kind == "OutcomeUnknown" && unknown.paymentMayExist && !unknown.isRetryable)
+        #expect(payment.description.contains("o-1"))
+        let verdict = Verdict.open(payment: payment, report: report)
+        for value in [report, error, WatchReport.queryFailed(error: error), verdict] as [Any] {
             #expect(everyForm(of: value).contains("HOLD"))
         }
     }
@@ -83,9 +102,9 @@ import Testing
         }
         for policy in [PollPolicy(interval: duration), PollPolicy(deadline: duration)] {
             if duration > .zero {
-                _ = try it.gateway.watch(.mbank("order-1"), policy: policy)
+                _ = try it.gateway.watch(.mbank("order-1", amountSom: 1), policy: policy)
             } else {
-                #expect(throws: PaymentError.self) { try it.gateway.watch(.mbank("order-1"), policy: policy) }
+                #expect(throws: PaymentError.self) { try it.gateway.watch(.mbank("order-1", amountSom: 1), policy: policy) }
             }
         }
         #expect(PaymentError.unavailable(detail: "it rains", retryAfter: duration).description.contains("it rains"))
@@ -119,6 +138,7 @@ import Testing
         #expect(!refused.description.isEmpty)
         let bank = MbankPayment(orderNumber: "o", phone: "996700000001", amountSom: number, comment: "Tea")
         #expect(bank.advice().isEmpty)
+        #expect(bank.paymentRef().amount == Decimal(number) && QrPayment(sumTyiyn: number).paymentRef().amount == tyiynToSom(number))
         if number <= 0 {
             await #expect(throws: PaymentError.self) { try await it.gateway.createMbankPayment(bank) }
             await #expect(throws: PaymentError.self) { try await it.gateway.createQrImage(QrPayment(sumTyiyn: number)) }
@@ -151,7 +171,8 @@ import Testing
         _ = try? Dialect(json: text)
         _ = try? QrCode(text)
         _ = LocalDateTime(text)
-        #expect(try PaymentRef(PaymentRef.payForm(text, provider: Provider(name: text)).description).orderNumber == text)
+        let claimed = try PaymentRef.payForm(amount: 1).withClaimedNumber(text, provider: Provider(name: text))
+        #expect(try PaymentRef(claimed.description) == claimed)
         let secret = Card(pan: text, expiryMonth: text, expiryYear: 1, cvc: text, holderName: text)
         #expect(secret.maskedNumber == "****")
         let form = CardInput().withNumber(text).withExpiry(text).withCvc(text).withHolderName(text)
@@ -186,7 +207,7 @@ import Testing
 
     @Test func aClosedGatewayRefuses() async throws {
         let it = try Loopback(Replies.charged)
-        let watch = try it.gateway.watch(.mbank("order-1"))
+        let watch = try it.gateway.watch(.mbank("order-1", amountSom: 1))
         await it.gateway.close()
         await it.gateway.close()
         await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }

@@ -43,7 +43,8 @@ import Testing
             dateCreated: LocalDateTime("2026-11-20T09:05:07.25"), dateCreatedText: "2026-11-20T09:05:07.25",
             provider: .cards, raw: came.raw)
         #expect(made == came)
-        #expect(try made.dedupKey() == came.dedupKey() && made.paymentRef() == .card("order-1"))
+        #expect(try made.dedupKey() == came.dedupKey())
+        #expect(try made.paymentRef()?.isClaimed == true && made.paymentRef()?.amount == nil)
         let qr = Callback(
             orderNumber: "order-1", amount: 1, status: .charged, dateCreatedText: "", requisite: "996700000001",
             provider: .mbank, raw: "{}")

@@ -2,7 +2,7 @@ import Foundation
 import Kassa
 import Testing
 
-// The README's program, which is shown there as it is here.
+// The README's programs, which are shown there as they are here.
 
 func takePayment(password: String, store: (String) throws -> Void, askForCode: () async -> String) async throws {
     let credentials = Credentials(login: "shop", password: password)
@@ -13,16 +13,26 @@ func takePayment(password: String, store: (String) throws -> Void, askForCode: (
     try store(payment.paymentRef().description)  // before anything is sent
     do {
         let created = try await gateway.createMbankPayment(payment)
-        _ = try await gateway.confirmMbankPayment(
-            payment.orderNumber, otp: await askForCode(), identifier: created.identifier)
+        try store(created.payment.description)  // it may know more
+        _ = try await gateway.confirmMbankPayment(created.payment, otp: await askForCode())
     } catch let error as PaymentError where error.paymentMayExist {
         print(error)  // it may have been charged; never send it again, ask
     }
 
-    for try await report in try gateway.watch(payment.paymentRef()) {
-        if case .status(let report) = report, report.status.isFinal {
-            print(report.status == .charged ? "paid" : "not paid")
-        }
+    switch try await gateway.watch(payment.paymentRef()).outcome() {
+    case .charged: print("paid")  // the only reason to ship
+    case .rejected: print("not paid")
+    case .open, .contradicted, .unverifiable: print("a person has to look")
+    case nil: print("stopped asking")
+    }
+}
+
+func takeCallback(_ body: Data, stored: PaymentRef, gateway: Gateway, ship: (PaymentRef) throws -> Void) async throws {
+    switch try await gateway.verifyCallback(Callback(body), payment: stored) {
+    case .charged(let payment, _, _): try ship(payment)  // the only reason to ship
+    case .rejected: print("tell the payer")
+    case .open(let payment, _): print("watch \(payment)")
+    case .contradicted, .unverifiable: print("let a person look")
     }
 }
 
@@ -30,6 +40,7 @@ func takePayment(password: String, store: (String) throws -> Void, askForCode: (
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)
-    let shown = try #require(readme.firstMatch(of: #/```swift\nimport Kassa\n\n(.+?)```/#.dotMatchesNewlines()))
-    #expect(source.contains(shown.1))
+    let shown = readme.matches(of: #/```swift\n(?:import Kassa\n\n)?(func .+?)```/#.dotMatchesNewlines())
+    #expect(shown.count == 2)
+    for program in shown { #expect(source.contains(program.1)) }
 }

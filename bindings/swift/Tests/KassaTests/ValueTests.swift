@@ -28,16 +28,26 @@ import Testing
 
     @Test func aReferenceSurvivesItsTextAndItsJSON() throws {
         let references: [Kassa.PaymentRef] = [
-            .card("o-1").withGatewayNumber("g & 1"), .mbank("заказ 1"), .payForm("o-1", provider: .init(name: "ELSOM")),
-            .qr("t-1"), .unnumbered(.payForm),
+            try .card("o-1", amount: try Decimal(exactly: "100.10"), currency: "USD").withGatewayNumber("g & 1"),
+            .mbank("заказ 1", amountSom: 250), try .payForm(amount: 5).withClaimedNumber("o-1", provider: .init(name: "ELSOM")),
+            try .qr(sumTyiyn: 12_050).withTransactionID("t-1"), try .payForm(amount: 5), .qr(sumTyiyn: nil),
+            Kassa.PaymentRef(kind: .mbank, orderNumber: "o-1", confirmIdentifier: #""7""#),
         ]
         for reference in references {
             #expect(try Kassa.PaymentRef(reference.description) == reference)
             let json = try JSONEncoder().encode([reference])
             #expect(try JSONDecoder().decode([Kassa.PaymentRef].self, from: json) == [reference])
         }
-        #expect(references.map(\.canBeAskedAbout) == [true, true, false, true, false])
-        #expect(references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards")
+        #expect(references.map(\.canBeAskedAbout) == [true, true, true, true, false, false, true])
+        #expect(
+            references[0].description == "kassa1:kind=card&order=o-1&gateway=g+%26+1&provider=Cards&amount=100.1&currency=USD")
+    }
+
+    @Test func aReferenceIsStoredAsItsDocumentationSays() throws {
+        let payment = try Kassa.PaymentRef.card("order-1", amount: 250, currency: "KGS")
+        let stored = payment.description
+        #expect(stored == "kassa1:kind=card&order=order-1&provider=Cards&amount=250&currency=KGS")
+        #expect(try Kassa.PaymentRef(stored) == payment)
     }
 
     @Test func providersAndStatusesAreOpenSets() {
@@ -116,7 +126,7 @@ extension OneLog {
         let it = try Loopback(Replies.created, Replies.charged)
         let created = try await it.gateway.createCardPayment(cardPayment())
         let outcome = try await it.gateway.watch(created.payment).outcome()
-        #expect({ if case .charged = outcome { true } else { false } }())
+        #expect(outcome?.isCharged == true)
         await it.gateway.close()
         KassaLog.send(to: nil)
         // The handler was called, and waits; it is let go for each event that there can be.

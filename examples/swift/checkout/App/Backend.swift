@@ -29,7 +29,8 @@ public struct StartedPayment: Sendable {
     }
 }
 
-/// Reports on one payment, until it is over. Kassa's `StatusWatch` is one; an app's would ask its server.
+/// Reports on one payment, until it is over: each with the verdict on it, which the server made. Kassa's `StatusWatch` is one; an app's
+/// would ask its server.
 public protocol PaymentWatch: Sendable {
     /// The next report; nil after the last one.
     func next() async throws -> WatchReport?

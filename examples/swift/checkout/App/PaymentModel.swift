@@ -11,9 +11,9 @@ public enum Screen: Equatable, Sendable {
     case confirm(page: URL)
     /// The payment exists, or may exist; it is being asked about.
     case waiting(message: String)
-    /// It is open, and nobody is asking any more: the payer may have it asked again.
+    /// It is open or in doubt, and nobody is asking any more: the payer may have it asked again.
     case stillOpen(message: String)
-    /// The money was taken.
+    /// The money was taken, as much as was asked for.
     case paid(amount: Decimal?)
     /// It ended without the money being taken.
     case notPaid(reason: String?)
@@ -45,6 +45,7 @@ public enum Screen: Equatable, Sendable {
     private var following: Task<Void, Never>?
 
     private static let asking = "Asking about your payment"
+    private static let doubtful = "Your payment is being looked at. Do not pay again"
     private static let unknown = "Your payment may have been made. Do not pay again: we are asking"
 
     /// A checkout, which goes on with the payment that is stored, where there is one.
@@ -68,7 +69,10 @@ public enum Screen: Equatable, Sendable {
         guard payment == nil, screen != .sending else { return }
         let orderNumber = newOrderNumber()
         do {
-            try remember(.card(orderNumber))
+            try remember(.card(orderNumber, amount: amount, currency: "KGS"))
+        } catch let error as PaymentError {
+            screen = .ready(message: "Nothing was paid. \(error.localizedDescription)")
+            return
         } catch {
             screen = .ready(message: "Nothing was paid. The payment cannot be stored on this device")
             return
@@ -118,6 +122,7 @@ public enum Screen: Equatable, Sendable {
                 self?.watch = watch
                 // The model is not held while a report is waited for.
                 while let report = try await watch.next() { self?.take(report) }
+                self?.askingEnded()
             } catch is CancellationError {
                 // Another question follows, or nobody is there any more.
             } catch {
@@ -129,12 +134,17 @@ public enum Screen: Equatable, Sendable {
 
     private func take(_ report: WatchReport) {
         // A query that failed is followed by another.
-        guard case .status(let report) = report else { return }
-        switch report.status {
-        case .charged: forget(.paid(amount: report.amount))
-        case .rejected: forget(.notPaid(reason: report.reason))
-        case .other: break
+        guard case .status(let verdict) = report else { return }
+        switch verdict {
+        case .charged(let payment, _, _): forget(.paid(amount: payment.amount))
+        case .rejected(let report): forget(.notPaid(reason: report.reason))
+        case .open, .contradicted, .unverifiable: break
         }
+    }
+
+    /// The watch has no more reports. Where none said how the payment ended, it is for a person at the shop, and stays remembered.
+    private func askingEnded() {
+        if payment != nil { screen = .stillOpen(message: Self.doubtful) }
     }
 
     private func remember(_ known: PaymentRef) throws {

@@ -45,7 +45,8 @@ extension PaymentRef: Canonical {
     var canonical: JSON {
         [
             "kind": .string(kind.rawValue), "order_number": JSON(orderNumber), "gateway_number": JSON(gatewayNumber),
-            "provider": provider.canonical, "transaction_id": JSON(transactionID),
+            "provider": provider.canonical, "transaction_id": JSON(transactionID), "confirm_identifier": JSON(confirmIdentifier),
+            "amount": amount.canonical, "currency": JSON(currency), "is_claimed": isClaimed ? JSON.bool(true) : .null,
         ]
     }
 }
@@ -90,13 +91,13 @@ extension NextStep: Canonical {
 extension MbankPaymentCreated: Canonical {
     var canonical: JSON {
         [
-            "payment": payment.canonical, "identifier": JSON(identifier), "code": JSON(code), "reason": JSON(reason),
-            "status": JSON(status), "raw": .string(raw),
+            "payment": payment.canonical, "code": JSON(code), "reason": JSON(reason), "status": JSON(status),
+            "raw": .string(raw),
         ]
     }
 }
 
-extension GatewayReply: Canonical {
+extension MbankConfirmed: Canonical {
     var canonical: JSON {
         [
             "payment": payment.canonical, "code": JSON(code), "reason": JSON(reason), "status": JSON(status),
@@ -106,11 +107,15 @@ extension GatewayReply: Canonical {
 }
 
 extension PayFormCreated: Canonical {
-    var canonical: JSON { ["pay_form_url": .string(payFormURL.absoluteString), "raw": .string(raw)] }
+    var canonical: JSON {
+        ["payment": payment.canonical, "pay_form_url": .string(payFormURL.absoluteString), "raw": .string(raw)]
+    }
 }
 
 extension QrImage: Canonical {
-    var canonical: JSON { ["png": ["$bytes": .string(png.base64EncodedString())], "raw": .string(raw)] }
+    var canonical: JSON {
+        ["payment": payment.canonical, "png": ["$bytes": .string(png.base64EncodedString())], "raw": .string(raw)]
+    }
 }
 
 extension QrData: Canonical {
@@ -148,16 +153,20 @@ extension Callback: Canonical {
     }
 }
 
-extension CallbackVerdict: Canonical {
+extension Verdict: Canonical {
     var canonical: JSON {
-        let charged = isCharged.canonical
-        return switch self {
-        case .confirmed(let report): ["kind": "confirmed", "report": report.canonical, "is_charged": charged]
-        case .pending(let report): ["kind": "pending", "report": report.canonical, "is_charged": charged]
-        case .contradicted(let fields, let report):
-            ["kind": "contradicted", "fields": fields.canonical, "report": report.canonical, "is_charged": charged]
-        case .unverifiable: ["kind": "unverifiable", "is_charged": charged]
-        }
+        var form: [String: JSON] =
+            switch self {
+            case .charged(let payment, _, let compared):
+                ["kind": "charged", "payment": payment.canonical, "compared": compared.canonical]
+            case .rejected: ["kind": "rejected"]
+            case .open(let payment, _): ["kind": "open", "payment": payment.canonical]
+            case .contradicted(let fields, _): ["kind": "contradicted", "fields": fields.canonical]
+            case .unverifiable(let why, _): ["kind": "unverifiable", "why": .string(why)]
+            }
+        form["report"] = report.canonical
+        form["is_charged"] = isCharged.canonical
+        return .object(form)
     }
 }
 
@@ -188,18 +197,8 @@ extension Advice: Canonical {
 extension WatchReport: Canonical {
     var canonical: JSON {
         switch self {
-        case .status(let report): ["kind": "status", "report": report.canonical]
+        case .status(let verdict): ["kind": "status", "verdict": verdict.canonical]
         case .queryFailed(let error): ["kind": "query_failed", "error": error.canonical]
-        }
-    }
-}
-
-extension WatchOutcome: Canonical {
-    var canonical: JSON {
-        switch self {
-        case .charged(let report): ["kind": "charged", "report": report.canonical]
-        case .rejected(let report): ["kind": "rejected", "report": report.canonical]
-        case .cancelled: ["kind": "cancelled"]
         }
     }
 }

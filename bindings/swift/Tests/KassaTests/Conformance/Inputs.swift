@@ -118,12 +118,27 @@ enum Inputs {
             kind: named(value["kind"].text), orderNumber: value["order_number"].string,
             gatewayNumber: value["gateway_number"].string,
             provider: value["provider"] == .null ? nil : provider(value["provider"]),
-            transactionID: value["transaction_id"].string)
+            transactionID: value["transaction_id"].string, confirmIdentifier: value["confirm_identifier"].string,
+            amount: value["amount"] == .null ? nil : amount(value["amount"]["$decimal"]), currency: value["currency"].string,
+            isClaimed: value["is_claimed"] == .bool(true))
     }
 
-    static func expectedPayment(_ value: JSON) -> ExpectedPayment {
-        ExpectedPayment(
-            payment: paymentRef(value["payment"]), amount: amount(value["amount"]), currency: value["currency"].text)
+    /// A reference as its constructors make it.
+    static func madePaymentRef(_ input: JSON) throws -> PaymentRef {
+        var made: PaymentRef =
+            switch named(input["kind"].text) as PaymentKind {
+            case .card:
+                try .card(input["order_number"].text, amount: amount(input["amount"]), currency: input["currency"].text)
+            case .mbank: .mbank(input["order_number"].text, amountSom: input["amount_som"].whole)
+            case .payForm: try .payForm(amount: amount(input["amount"]))
+            case .qr: .qr(sumTyiyn: input["sum_tyiyn"].int)
+            }
+        if let number = input["gateway_number"].string { made = try made.withGatewayNumber(number) }
+        if let id = input["transaction_id"].string { made = try made.withTransactionID(id) }
+        let claimed = input["claimed"]
+        guard let number = claimed["order_number"].string else { return made }
+        let provider = claimed["provider"] == .null ? nil : provider(claimed["provider"])
+        return try made.withClaimedNumber(number, provider: provider)
     }
 
     static func policy(_ input: JSON) -> PollPolicy {

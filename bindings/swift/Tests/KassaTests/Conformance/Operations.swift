@@ -35,9 +35,8 @@ enum Operations {
             return .answer(try await gateway.paymentStatus(input["gateway_number"].text, language: input["language"].string))
         case "create_mbank_payment": return .answer(try await gateway.createMbankPayment(Inputs.mbankPayment(input)))
         case "confirm_mbank_payment":
-            let identifier = input["identifier"].string
-            return .answer(
-                try await gateway.confirmMbankPayment(orderNumber(), otp: input["otp"].text, identifier: identifier))
+            let payment = Inputs.paymentRef(input["payment"])
+            return .answer(try await gateway.confirmMbankPayment(payment, otp: input["otp"].text))
         case "create_pay_form": return .answer(try await gateway.createPayForm(Inputs.payForm(input)))
         case "provider_status":
             let provider = Inputs.provider(input["provider"])
@@ -45,10 +44,13 @@ enum Operations {
         case "create_qr_image": return .answer(try await gateway.createQrImage(Inputs.qrPayment(input)))
         case "create_qr_data": return .answer(try await gateway.createQrData(Inputs.qrPayment(input)))
         case "qr_status": return .answer(try await gateway.qrStatus(input["transaction_id"].text))
+        case "check": return .answer(try await gateway.check(Inputs.paymentRef(input["payment"])))
         case "verify_callback":
             let callback = try Callback(Inputs.jsonText(input["callback"]))
-            let expected = input["expected"] == .null ? nil : Inputs.expectedPayment(input["expected"])
-            return .answer(try await gateway.verifyCallback(callback, expected: expected))
+            return .answer(try await gateway.verifyCallback(callback, payment: Inputs.paymentRef(input["payment"])))
+        case "verify_return":
+            let redirect = try ReturnRedirect(input["url"].text)
+            return .answer(try await gateway.verifyReturn(redirect, payment: Inputs.paymentRef(input["payment"])))
         case "close":
             await gateway.close()
             return .nothing
@@ -95,6 +97,7 @@ enum Operations {
         case "read_return_url": return .answer(try Inputs.callbackKey(input).readReturnURL(input["called"].text))
         case "payment_ref_text": return .answer(Inputs.paymentRef(input).description)
         case "can_be_asked_about": return .answer(Inputs.paymentRef(input).canBeAskedAbout)
+        case "make_payment_ref": return .answer(try Inputs.madePaymentRef(input))
         case "payment_ref_of": return try reference(input["request"])
         case "advice": return try advice(input["request"])
         case "parse_local_date_time": return .answer(LocalDateTime(input["text"].text))
@@ -142,8 +145,10 @@ enum Operations {
 
     private static func reference(_ request: JSON) throws -> Came? {
         switch request["do"].text {
-        case "create_card_payment": .answer(Inputs.cardPayment(request["input"]).paymentRef())
+        case "create_card_payment": .answer(try Inputs.cardPayment(request["input"]).paymentRef())
         case "create_mbank_payment": .answer(Inputs.mbankPayment(request["input"]).paymentRef())
+        case "create_pay_form": .answer(try Inputs.payForm(request["input"]).paymentRef())
+        case "create_qr_image", "create_qr_data": .answer(Inputs.qrPayment(request["input"]).paymentRef())
         default: nil
         }
     }
@@ -184,7 +189,7 @@ enum Operations {
         case "gateway_config": everyForm(of: try Inputs.config(value, ""))
         case "gateway": everyForm(of: try Gateway(Inputs.config(value, "")))
         case "poll_policy": everyForm(of: Inputs.policy(value))
-        case "expected_payment": everyForm(of: Inputs.expectedPayment(value))
+        case "payment_ref": everyForm(of: Inputs.paymentRef(value))
         default: fatalError("no type is named \(type)")
         }
     }

@@ -120,6 +120,27 @@ private let returnURL = "kassa-shop://paid"
         await app.end()
     }
 
+    /// What the gateway calls charged is paid only where it is what was asked for.
+    @Test func onlyTheVerdictSaysPaid() async throws {
+        let app = try await App()
+        let charged = StatusReport(status: .charged, amount: 1, currency: "KGS")
+        for verdict in [
+            Verdict.contradicted(fields: ["amount"], report: charged), .unverifiable(why: "no amount", report: charged),
+        ] {
+            let backend = FixedBackend(verdict: verdict)
+            let model = try PaymentModel(backend: backend, store: app.store, returnURL: returnURL)
+            var shown: [Screen] = []
+            model.onChange = { shown.append($0) }
+            model.payByCard(amount: 250, card: card(.approved))
+            let doubtful = Screen.stillOpen(message: "Your payment is being looked at. Do not pay again")
+            try await app.wait { model.screen == doubtful }
+            #expect(!shown.contains { if case .paid = $0 { true } else { false } }, "\(shown)")
+            #expect(try app.store.read() != nil, "what is in doubt is remembered")
+            try app.store.write(nil)
+        }
+        await app.end()
+    }
+
     @Test func whatIsRefusedIsNotPaidAndNotRemembered() async throws {
         let app = try await App()
         let model = try app.start()
@@ -222,6 +243,32 @@ private struct LossyBackend: Backend {
     }
 
     func watch(_ payment: PaymentRef) throws -> any PaymentWatch { try behind.watch(payment) }
+}
+
+/// A server that takes every payment, and then has always the same to say.
+private struct FixedBackend: Backend {
+    let verdict: Verdict
+
+    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> StartedPayment {
+        StartedPayment(payment: try .card(orderNumber, amount: amount, currency: "KGS"), page: nil)
+    }
+
+    func watch(_ payment: PaymentRef) throws -> any PaymentWatch { OneReport(verdict) }
+}
+
+private actor OneReport: PaymentWatch {
+    private var verdict: Verdict?
+
+    init(_ verdict: Verdict) {
+        self.verdict = verdict
+    }
+
+    func next() async throws -> WatchReport? {
+        defer { verdict = nil }
+        return verdict.map { .status(verdict: $0) }
+    }
+
+    nonisolated func checkNow() {}
 }
 
 private func card(_ card: Sandbox.TestCard) -> Card {

@@ -14,7 +14,7 @@ import Testing
         }
         #expect(!run.output.contains("\u{1B}"), "colours are for terminals")
         #expect(run.output.matches(of: #/charged 100\.10 KGS/#).count == 2, "at the end of the flow and in the table")
-        #expect(run.output.matches(of: #/1 confirmed/#).count == 4)
+        #expect(run.output.matches(of: #/1 charged/#).count == 4)
         #expect(try shop.states() == ["charged", "charged", "charged", "charged"])
     }
 
@@ -25,7 +25,7 @@ import Testing
         #expect((run.code, line["ok"], line["command"], line["exit_code"]) == (0, true, "all", 0))
         #expect(line["flows"].items.map { $0["flow"] } == ["card", "mbank", "pay-form", "qr"])
         for flow in line["flows"].items {
-            #expect((flow["outcome"], flow["callbacks"][0]["verdict"]) == ("charged", "confirmed"))
+            #expect((flow["outcome"], flow["callbacks"][0]["verdict"]) == ("charged", "charged"))
             #expect((flow["error"], flow["status"]["is_final"]) == (nil, true))
         }
     }
@@ -54,16 +54,21 @@ import Testing
 
         // The callback names nothing to ask with in the default dialect; the transaction that was stored does.
         let (_, qr) = try await shop.json("qr")
-        #expect(qr["callbacks"][0]["verdict"] == "confirmed")
+        #expect(qr["callbacks"][0]["verdict"] == "charged")
         let id = try #require(qr["answer"]["transaction_id"].text)
         let (_, status) = try await shop.json("status", "--transaction-id", id)
         #expect((status["answer"]["status"], status["answer"]["amount"]) == ("charged", "12050"))
 
         let payment = try #require(card["payment"].text)
-        for subject in [["--payment", payment], ["--order-number", "CARD-1", "--provider", "cards"]] {
-            let asked = try await shop.start(["status", "--json"] + subject).end()
-            #expect(try asked.line()["answer"]["amount"] == "17.3")
-            #expect(try await shop.start(["watch"] + subject).end().code == 0)
+        let (_, judged) = try await shop.json("status", "--payment", payment)
+        #expect((judged["verdict"], judged["answer"]["amount"]) == ("charged", "17.3"))
+        let number = ["--order-number", "CARD-1", "--provider", "cards"]
+        let asked = try await shop.start(["status", "--json"] + number).end()
+        #expect(try asked.line()["answer"]["amount"] == "17.3")
+        for (subject, code) in [
+            (["--payment", payment], Int32(0)), (number + ["--amount", "17.30"], 0), (number + ["--amount", "17.31"], 3),
+        ] {
+            #expect(try await shop.start(["watch"] + subject).end().code == code, "\(subject)")
         }
         #expect(try await shop.run("all").code == 0)
         #expect(try shop.states().allSatisfy { $0 == "charged" })
@@ -73,16 +78,16 @@ import Testing
     @Test func aPictureIsSavedAndPaidForByItsCallback() async throws {
         let gateway = try await startSandbox()
         let shop = try Shop.at(gateway)
-        let dialect = shop.folder.appending(path: "dialect.json")
-        try Sandbox.DialectName.shown.json.write(to: dialect, atomically: true, encoding: .utf8)
-        let program = try shop.start("qr", "--image", "code.png", "--dialect", dialect.path, "--deadline", "60")
+        try Sandbox.DialectName.shown.json.write(to: shop.dialect, atomically: true, encoding: .utf8)
+        let program = try shop.start("qr", "--image", "code.png", "--deadline", "60")
         _ = try await program.line(with: "scan the code with a phone")
         let id = try #require(try await gateway.ledger().last?.transactionID)
         try await gateway.approve(id)
         let run = try await program.end()
         #expect(run.code == 0, "\(run)")
         #expect(try Data(contentsOf: shop.folder.appending(path: "code.png")).starts(with: [0x89, 0x50, 0x4E, 0x47]))
-        #expect(try shop.payments() == [["kassa1:kind=qr&transaction=\(id)", "charged"]])
+        #expect(
+            try shop.payments() == [["kassa1:kind=qr&transaction=\(id)&amount=120.5&currency=KGS&claimed=yes", "charged"]])
         await gateway.stop()
     }
 
@@ -90,9 +95,10 @@ import Testing
         let gateway = try await startSandbox()
         let shop = try Shop.at(gateway)
         #expect(try await Shop.at(gateway).run("mbank", "--order-number", "MBANK-2", "--no-wait").code == 0)
-        let (run, wrong) = try await shop.json("confirm", "--order-number", "MBANK-2", "--otp", "999999")
+        #expect(try await shop.run("confirm", "--order-number", "MBANK-2", "--otp", "999999").code == 2, "which amount?")
+        let (run, wrong) = try await shop.json("confirm", "--order-number", "MBANK-2", "--amount", "250", "--otp", "999999")
         #expect((run.code, wrong["error"]["kind"], wrong["outcome"]) == (1, "Refused", "open"))
-        let (_, none) = try await shop.json("confirm", "--order-number", "NONE", "--otp", "999999")
+        let (_, none) = try await shop.json("confirm", "--order-number", "NONE", "--amount", "250", "--otp", "999999")
         #expect((none["error"]["kind"], none["outcome"]) == ("Refused", "not_made"))
         #expect(try shop.states() == ["open", "not_made"])
         await gateway.stop()
@@ -102,7 +108,7 @@ import Testing
         let gateway = try await startSandbox()
         let shop = try Shop.at(gateway)
         let (run, declined) = try await shop.json("card", "--pan", Sandbox.TestCard.declined.pan)
-        #expect((run.code, declined["outcome"], declined["callbacks"][0]["verdict"]) == (1, "rejected", "confirmed"))
+        #expect((run.code, declined["outcome"], declined["callbacks"][0]["verdict"]) == (1, "rejected", "rejected"))
         #expect(try await shop.run("mbank", "--phone", Sandbox.TestPhone.mbankDeclined.phone).code == 1)
         #expect(try await shop.run("qr", "--decline").code == 1)
         let (late, pending) = try await shop.json("card", "--pan", Sandbox.TestCard.stuckPending.pan, "--deadline", "1")
@@ -129,15 +135,18 @@ import Testing
         let shop = try Shop.at(gateway)
         #expect(try await shop.run("card", "--order-number", "CARD-2", "--pan", cardAtOnce).code == 0)
         let body = try await callbackBody(of: gateway)
-        func check(_ body: String, _ options: String...) async throws -> Run {
+        func check(_ body: String, _ options: [String] = []) async throws -> Run {
             let program = try shop.start(["callback", "--file", "-", "--json"] + options)
             try program.type(body)
             return try await program.end()
         }
-        let good = try await check(body, "--order-number", "CARD-2", "--amount", "100.10")
-        #expect(try (good.code, good.line()["callbacks"][0]["verdict"]) == (0, "confirmed"))
-        let forged = try await check(body, "--amount", "500")
-        #expect(try (forged.code, forged.line()["callbacks"][0]["fields"][0]) == (1, "amount"))
+        let named = ["--order-number", "CARD-2", "--provider", "Cards", "--amount"]
+        for good in [try await check(body), try await check(body, named + ["100.10"])] {
+            #expect(try (good.code, good.line()["callbacks"][0]["verdict"]) == (0, "charged"))
+        }
+        let other = try await check(body, named + ["500"])
+        #expect(try (other.code, other.line()["callbacks"][0]["fields"][0]) == (1, "amount"))
+        #expect(try await check(body, ["--amount", "500"]).code == 2, "of which payment?")
         #expect(try await check("{}").code == 1)
         #expect(try await check(body.replacing("CARD-2", with: "CARD-3")).code == 3)
         await gateway.stop()

@@ -12,7 +12,7 @@ import Testing
         try await until { try await !gateway.ledger().isEmpty }
         await program.kill()
         try await late.remove()
-        let reference = "kassa1:kind=card&order=KILLED-1&provider=Cards"
+        let reference = "kassa1:kind=card&order=KILLED-1&provider=Cards&amount=100.1&currency=KGS"
         #expect(try shop.payments() == [[reference, "open"]])
         #expect(try await gateway.payment(orderNumber: "KILLED-1").isCharged, "the money was taken")
 
@@ -68,8 +68,9 @@ import Testing
         let shop = try Shop.at(gateway)
         #expect(try await shop.run("card", "--order-number", "PAID-1", "--pan", cardAtOnce, "--no-wait").code == 0)
         let lockedOut = try Shop.at(gateway, password: "wrong", in: shop.folder)
-        for command in [["watch", "--resume"], ["watch", "--order-number", "PAID-1", "--provider", "Cards"]] {
-            let run = try await lockedOut.start(command).end()
+        let named = ["--order-number", "PAID-1", "--provider", "Cards", "--amount", "100.10"]
+        for subject in [["--resume"], named] {
+            let run = try await lockedOut.start(["watch"] + subject).end()
             #expect(run.code == 3)
             // Asking may fail, the payment did not.
             let told = run.output.replacingOccurrences(of: "asking failed", with: "")
@@ -101,7 +102,7 @@ import Testing
         let gateway = try await startSandbox()
         let shop = try Shop.at(gateway)
         #expect(try await shop.run("mbank", "--no-wait", "--amount", "250").code == 0)
-        let damaged = shop.stateText.replacingOccurrences(of: #""250""#, with: #""2S0""#)
+        let damaged = shop.stateText.replacingOccurrences(of: "amount=250", with: "amount=2S0")
         #expect(damaged != shop.stateText)
         try damaged.write(to: shop.state, atomically: true, encoding: .utf8)
         let (run, line) = try await shop.json("watch", "--resume")

@@ -41,7 +41,7 @@ import Testing
             #expect(try await post(url, String(repeating: " ", count: tooMuch)) == 413)
         }
         #expect(try await post(url, bodies[0]) == 200)
-        _ = try await program.line(with: "HEARD-1 charged, amount 100.10 KGS; asked, the gateway confirms: charged")
+        _ = try await program.line(with: "HEARD-1 charged, amount 100.10 KGS; asked, the gateway says: charged")
         #expect(try await post(url, bodies[0].replacing(",", with: ", ")) == 200)
         _ = try await program.line(with: "HEARD-1: the same once more")
         #expect(try await post(url, bodies[1]) == 200)
@@ -68,6 +68,17 @@ import Testing
         let orders = try await gateway.ledger().map(\.orderNumber)
         let stored = try shop.payments().map { $0[0] }
         #expect(stored[0].contains(orders[0]) && stored[1].contains(orders[1]), "\(stored)")
+        await gateway.stop()
+    }
+
+    @Test func aReturnTellsTheNumberWhereNoCallbackComes() async throws {
+        let gateway = try await startSandbox()
+        try await gateway.faults.add(.callbackLost)
+        let shop = try Shop.at(gateway)
+        // The robot's browser follows the page back to the shop.
+        let run = try await shop.run("pay-form", "--deadline", "60", "--callback-wait", "1ms")
+        #expect(run.code == 0 && run.output.contains("return    asked, the gateway says: charged"), "\(run)")
+        #expect(try shop.payments()[0][0].contains("claimed=yes"))
         await gateway.stop()
     }
 
@@ -113,7 +124,7 @@ import Testing
         #expect(try await post(page.replacing("/pay-form?", with: "/wallet?"), "otp=101101") == 303)
         _ = try await program.line(with: "the gateway could not be asked (Unavailable")
         try await busy.remove()
-        _ = try await program.line(with: "asked, the gateway confirms: charged")
+        _ = try await program.line(with: "asked, the gateway says: charged")
         #expect(try await program.end().code == 0)
         #expect(try await callbackBodies(of: gateway).count == 1, "the gateway sent it once")
         await gateway.stop()

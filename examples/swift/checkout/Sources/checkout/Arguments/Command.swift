@@ -29,7 +29,7 @@ enum Command: String, CaseIterable {
         case .payForm: PayFormOptions.all
         case .qr: QrOptions.all
         case .status: SubjectOptions.all + [StatusOptions.language]
-        case .watch: SubjectOptions.all + [WatchOptions.resume]
+        case .watch: SubjectOptions.all + AskedForOptions.all + [WatchOptions.resume]
         case .callback: CallbackOptions.all
         case .all: CardFields.all + [MbankOptions.phone]
         }

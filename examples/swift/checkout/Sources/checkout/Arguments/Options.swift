@@ -119,11 +119,13 @@ enum MbankOptions {
 
 /// `checkout confirm`
 enum ConfirmOptions {
+    static let amount = Option(
+        name: "amount", value: "SOM", help: "The amount in whole som; needed where the state file does not know the payment")
     static let identifier = Option(
         name: "identifier", value: "ID",
         help: "The identifier that the creation yielded, where the dialect names one; without it, what the state file holds")
 
-    static let all = [PaymentOptions.orderNumber, identifier, PaymentOptions.otp, PaymentOptions.noWait]
+    static let all = [PaymentOptions.orderNumber, amount, identifier, PaymentOptions.otp, PaymentOptions.noWait]
 }
 
 /// `checkout pay-form`
@@ -171,6 +173,16 @@ enum SubjectOptions {
     static let all = [payment, orderNumber, provider, gatewayNumber, transactionID]
 }
 
+/// What was asked for, where no stored reference tells it.
+enum AskedForOptions {
+    static let amount = Option(
+        name: "amount", value: "AMOUNT",
+        help: "The amount that was asked for, in units of the currency; needed where no --payment tells it")
+    static let currency = Option(name: "currency", value: "CURRENCY", fallback: "KGS", help: "The currency that was asked for")
+
+    static let all = [amount, currency]
+}
+
 /// `checkout status`
 enum StatusOptions {
     static let language = Option(
@@ -183,18 +195,12 @@ enum WatchOptions {
         name: "resume", help: "Follow every payment that the state file holds open for this gateway, and mark it when it is over")
 }
 
-/// `checkout callback`
+/// `checkout callback`, about the payment that is named like that, else the one in the state file with the callback's number.
 enum CallbackOptions {
     static let file = Option(
         name: "file", value: "FILE", help: "Check one callback from this file (`-` is standard input) instead of listening")
     static let count = Option(
         name: "count", value: "NUMBER", help: "Stop after so many callbacks, duplicates not counted; else at the deadline or Ctrl-C")
-    static let orderNumber = Option(name: "order-number", value: "NUMBER", help: "The order number that is expected")
-    static let transactionID = Option(
-        name: "transaction-id", value: "ID", help: "The transaction id that is expected, for a QR payment")
-    static let amount = Option(
-        name: "amount", value: "AMOUNT", help: "The amount that is expected, in units of the currency")
-    static let currency = Option(name: "currency", value: "CURRENCY", fallback: "KGS", help: "The currency that is expected")
 
-    static let all = [file, count, orderNumber, transactionID, amount, currency]
+    static let all = [file, count] + SubjectOptions.all + AskedForOptions.all
 }

@@ -4,41 +4,43 @@ import Kassa
 /// Receives callbacks, or checks one from a file.
 enum CallbackCommand {
     static func run(_ shop: Shop, _ given: Given) async throws -> Ended {
-        let expected = try expected(given)
+        let named = try Subject.payment(given)
         let count = try given.whole(CallbackOptions.count)
-        guard let file = given.text(CallbackOptions.file) else { return await listen(shop, count, expected) }
+        guard let file = given.text(CallbackOptions.file) else { return try await listen(shop, count, named) }
         guard count == nil else { throw Failure.usage("--count is for listening, not for --file") }
-        return try await one(shop, file, expected)
+        return try await one(shop, file, named)
     }
 
-    private static func expected(_ given: Given) throws -> ExpectedPayment? {
-        let (order, id) = (given.text(CallbackOptions.orderNumber), given.text(CallbackOptions.transactionID))
-        guard order == nil || id == nil else { throw Failure.usage("expect --order-number or --transaction-id, not both") }
-        guard let amount = try given.amount(CallbackOptions.amount) else {
-            guard order == nil, id == nil else { throw Failure.usage("an expected number needs --amount, too") }
-            return nil
-        }
-        let payment = id.map(PaymentRef.qr) ?? PaymentRef(kind: .payForm, orderNumber: order)
-        return ExpectedPayment(payment: payment, amount: amount, currency: try given.needed(CallbackOptions.currency))
-    }
-
-    private static func one(_ shop: Shop, _ file: String, _ expected: ExpectedPayment?) async throws -> Ended {
+    private static func one(_ shop: Shop, _ file: String, _ named: PaymentRef?) async throws -> Ended {
         let callback = try Callback(read(file))
-        let (seen, verdict) = await shop.check(callback, expected, shop.narrator)
+        let (seen, code) = try await weigh(shop, callback, named)
         let body: [String: JSON] = ["callbacks": [Output.callback(seen)], "dedup_key": .string(try callback.dedupKey())]
-        return Ended(exitCode(verdict), body)
+        return Ended(code, body)
     }
 
-    /// Only what the gateway itself confirms is as expected; a callback that it knows nothing of is not.
-    private static func exitCode(_ verdict: Result<CallbackVerdict, any Error>) -> Int32 {
+    /// Checks a callback against the payment that was named, else the one that this program stored before it was sent. What a callback
+    /// says of itself proves nothing.
+    private static func weigh(_ shop: Shop, _ callback: Callback, _ named: PaymentRef?) async throws -> (SeenCallback, Int32) {
+        let payment = try named ?? stored(shop, callback.orderNumber) ?? callback.paymentRef() ?? .qr(sumTyiyn: nil)
+        let (seen, verdict) = await shop.check(callback, payment, shop.narrator)
+        return (seen, exitCode(verdict))
+    }
+
+    private static func stored(_ shop: Shop, _ number: String) throws -> PaymentRef? {
+        try shop.store.entries().filter { $0.gateway == shop.gatewayName }.compactMap { try? $0.paymentRef() }
+            .last { $0.orderNumber == number || $0.transactionID == number }
+    }
+
+    /// Only what the gateway itself reports of this payment is as expected; a callback that it knows nothing of is not.
+    private static func exitCode(_ verdict: Result<Verdict, any Error>) -> Int32 {
         switch verdict {
-        case .success(.confirmed): ExitCode.asExpected
+        case .success(.charged), .success(.rejected): ExitCode.asExpected
         case .success(.contradicted): ExitCode.notAsExpected
-        case .success(.pending), .success(.unverifiable), .failure: ExitCode.notKnown
+        case .success(.open), .success(.unverifiable), .failure: ExitCode.notKnown
         }
     }
 
-    private static func listen(_ shop: Shop, _ count: Int?, _ expected: ExpectedPayment?) async -> Ended {
+    private static func listen(_ shop: Shop, _ count: Int?, _ named: PaymentRef?) async throws -> Ended {
         let inbox = shop.receiver.expectEverything()
         let interruption = Interruption { inbox.add(.interrupted) }
         defer { interruption.end() }
@@ -50,9 +52,9 @@ enum CallbackCommand {
         listening: while count.map({ seen.count < $0 }) ?? true {
             switch await inbox.next(until: deadline) {
             case .callback(let callback, isDuplicate: false):
-                let (one, verdict) = await shop.check(callback, expected, shop.narrator)
+                let (one, code) = try await weigh(shop, callback, named)
                 seen.append(one)
-                codes.append(exitCode(verdict))
+                codes.append(code)
             case .callback(let callback, isDuplicate: true):
                 shop.narrator.step("callback", "order \(callback.orderNumber): the same once more")
             case .payerReturned(let redirect):

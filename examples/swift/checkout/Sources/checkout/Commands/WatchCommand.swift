@@ -9,7 +9,7 @@ enum WatchCommand {
             }
             return try await resume(shop)
         }
-        let payment = try Subject.payment(given)
+        guard let payment = try Subject.payment(given) else { throw Subject.notNamed }
         shop.introduce()
         shop.narrator.title("Watching \(payment)")
         let stored = try shop.store.entries().last {

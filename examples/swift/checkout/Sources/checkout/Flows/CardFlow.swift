@@ -10,11 +10,8 @@ enum CardFlow {
         let order = payment.orderNumber
         shop.narrator.step(
             "ask", "card payment of \(payment.amount.shown) \(payment.currency), card \(payment.card.maskedNumber), order \(order)")
-        let expected = ExpectedPayment(payment: payment.paymentRef(), amount: payment.amount, currency: payment.currency)
         var flow = try Flow(
-            shop,
-            begin: .init(
-                flow: "card", reference: reference, payment: payment.paymentRef(), expected: expected, awaitsCallback: true))
+            shop, begin: .init(flow: "card", reference: reference, payment: try payment.paymentRef(), awaitsCallback: true))
         flow.advise(advice)
         do {
             let created = try await shop.gateway.createCardPayment(payment)

@@ -6,8 +6,6 @@ struct Flow {
     let shop: Shop
     var narrator: Narrator
     let inbox: Inbox
-    /// What its callbacks are compared with.
-    private(set) var expected: ExpectedPayment?
     let awaitsCallback: Bool
     /// Callbacks that the gateway could not be asked about yet.
     var unchecked: [Callback] = []
@@ -19,7 +17,6 @@ struct Flow {
         let flow: String
         let reference: String
         let payment: PaymentRef
-        var expected: ExpectedPayment?
         var awaitsCallback = false
     }
 
@@ -28,7 +25,6 @@ struct Flow {
         try shop.store.add(
             Entry(
                 reference: beginning.reference, payment: beginning.payment.description, gateway: shop.gatewayName,
-                amount: beginning.expected.map { "\($0.amount)" }, currency: beginning.expected?.currency ?? "",
                 begun: Int(Date().timeIntervalSince1970), state: .open))
         self.init(shop, beginning)
         narrator.step("stored", "\(report.payment), before anything is sent")
@@ -36,10 +32,7 @@ struct Flow {
 
     /// Goes on with a payment that an earlier call or run has stored.
     init(_ shop: Shop, resume entry: Entry, flow: String) throws {
-        let payment = try entry.paymentRef()
-        let expected = try entry.expectedAmount()
-            .map { ExpectedPayment(payment: payment, amount: $0, currency: entry.currency) }
-        self.init(shop, Beginning(flow: flow, reference: entry.reference, payment: payment, expected: expected))
+        self.init(shop, Beginning(flow: flow, reference: entry.reference, payment: try entry.paymentRef()))
     }
 
     /// Follows a payment, also one that the state file does not know.
@@ -47,11 +40,10 @@ struct Flow {
         self.shop = shop
         narrator = shop.narrator
         inbox = shop.receiver.expect(beginning.reference)
-        expected = beginning.expected
         awaitsCallback = beginning.awaitsCallback && shop.callbacksArrive
         report = Report(
             flow: beginning.flow, reference: beginning.reference, payment: beginning.payment,
-            amount: beginning.expected.map { "\($0.amount.shown) \($0.currency)" })
+            amount: beginning.payment.amount.map { "\($0.shown) \(beginning.payment.currency ?? "")" })
     }
 
     /// Names the payment in every line, where several are followed at once.
@@ -65,9 +57,9 @@ struct Flow {
     }
 
     /// Notes the gateway's answer, which may know more about the payment.
-    mutating func answered(_ answer: JSON, _ payment: PaymentRef?) {
+    mutating func answered(_ answer: JSON, _ payment: PaymentRef) {
         report.answer = answer
-        if let payment { learned(payment) }
+        learned(payment)
     }
 
     /// Stores a reference that knows more than the one from before.
@@ -75,7 +67,6 @@ struct Flow {
         var payment = payment
         payment.gatewayNumber = payment.gatewayNumber ?? report.payment.gatewayNumber
         guard payment != report.payment else { return }
-        expected?.payment = payment
         report.payment = payment
         update { $0.payment = payment.description }
     }
@@ -102,13 +93,14 @@ struct Flow {
         return true
     }
 
-    /// Takes in a status that the gateway has reported.
-    mutating func saw(_ status: StatusReport) {
-        report.status = status
-        switch status.status {
+    /// Takes in what a question brought.
+    mutating func heard(_ verdict: Verdict) {
+        report.status = verdict.report ?? report.status
+        switch verdict {
         case .charged: report.outcome = .charged
         case .rejected: report.outcome = .rejected
-        case .other: report.outcome = .open
+        case .open: report.outcome = .open
+        case .contradicted, .unverifiable: report.outcome = .personNeeded
         }
     }
 
@@ -120,7 +112,7 @@ struct Flow {
             case .charged: .charged
             case .rejected: .rejected
             case .notMade: .notMade
-            case .created, .open, .unknown: nil
+            case .created, .open, .unknown, .personNeeded: nil
             }
         if let over { update { $0.state = over } }
         report.elapsed = ContinuousClock.now - started
@@ -135,5 +127,27 @@ extension StatusReport {
     var inWords: String {
         let details = [code.map { "code \($0)" }, reason].compactMap { $0 }
         return details.isEmpty ? "\(status)" : "\(status) (\(details.joined(separator: ", ")))"
+    }
+}
+
+extension Verdict {
+    /// The word that programs see.
+    var word: String {
+        switch self {
+        case .charged: "charged"
+        case .rejected: "rejected"
+        case .open: "open"
+        case .contradicted: "contradicted"
+        case .unverifiable: "unverifiable"
+        }
+    }
+
+    /// A verdict in a few words.
+    var inWords: String {
+        switch self {
+        case .charged(_, let report, _), .rejected(let report), .open(_, let report): report.inWords
+        case .contradicted(let fields, _): "NOT what was asked for, it differs in \(fields.joined(separator: ", "))"
+        case .unverifiable(let why, _): "NOT proved: \(why)"
+        }
     }
 }

@@ -12,7 +12,10 @@ extension Flow {
             try await watchToTheEnd()
         } catch let error as PaymentError {
             narrator.warn("watch", error.describe())
-            if case .deadlineExpired(let last?) = error { saw(last) }
+            if case .deadlineExpired(let last?) = error {
+                report.status = last
+                report.outcome = .open
+            }
             report.watchError = error
         }
         // The gateway has reported an open status before, or nobody has said that the payment is in doubt.
@@ -24,6 +27,7 @@ extension Flow {
     private mutating func watchToTheEnd() async throws {
         let policy = shop.policy
         if !report.payment.canBeAskedAbout { try await awaitNumber(until: .now + policy.deadline) }
+        guard report.payment.canBeAskedAbout else { return }
         narrator.step("waiting", "for the final status, asking every \(policy.interval.inSeconds) s")
         let watch = try shop.gateway.watch(report.payment, policy: policy)
         let asking = Task { [inbox] in
@@ -48,11 +52,11 @@ extension Flow {
         }
     }
 
-    /// A pay-form and a QR picture tell no number: the gateway's callback does. The gateway was told that its callback has arrived,
-    /// and sends it no more: where it could not be asked, it is asked again.
+    /// A pay-form and a QR picture tell no number: the callback or the payer's return does. The gateway was told that its callback has
+    /// arrived, and sends it no more: where it could not be asked, it is asked again.
     private mutating func awaitNumber(until deadline: ContinuousClock.Instant) async throws {
         narrator.step("waiting", "for the callback, which names the order")
-        while !report.payment.canBeAskedAbout {
+        while !report.payment.canBeAskedAbout, report.outcome != .rejected {
             let nextQuestion = min(.now + shop.policy.interval, deadline)
             if let arrival = await inbox.next(until: nextQuestion) {
                 await take(arrival)
@@ -94,6 +98,7 @@ extension Flow {
         case .payerReturned(let redirect):
             let code = redirect.statusCode ?? "none"
             narrator.step("return", "the payer is back, order \(redirect.orderNumber), statusCode \(code): a hint, so we ask")
+            await weigh(redirect)
         case .callback(let callback, isDuplicate: true):
             narrator.step("callback", "the same once more: nothing to do")
             report.callbacks.append(SeenCallback(callback, .duplicate))
@@ -105,8 +110,8 @@ extension Flow {
 
     /// Asks the gateway about a callback, and keeps what it says.
     private mutating func weigh(_ callback: Callback) async {
-        var (seen, verdict) = await shop.check(callback, expected, narrator)
-        if case .success(let verdict) = verdict, !learn(from: callback, verdict) {
+        var (seen, verdict) = await shop.check(callback, report.payment, narrator)
+        if case .success(let verdict) = verdict, !learn(from: verdict) {
             seen.verdict = .contradicted
             seen.fields = ["orderNumber"]
         }
@@ -116,34 +121,39 @@ extension Flow {
         }
     }
 
-    /// A callback that the gateway stands by names the order of a pay-form or a QR picture. False where that order is another
-    /// payment's: whoever paid once could name it in a callback for every cart of the same amount.
-    private mutating func learn(from callback: Callback, _ verdict: CallbackVerdict) -> Bool {
-        let status: StatusReport
-        switch verdict {
-        case .confirmed(let report), .pending(let report): status = report
-        case .contradicted, .unverifiable: return true
+    /// Asks the gateway about a return that tells the number of a pay-form. Every other payment is being asked about.
+    private mutating func weigh(_ redirect: ReturnRedirect) async {
+        guard report.payment.kind == .payForm, !report.payment.canBeAskedAbout else { return }
+        do {
+            let verdict = try await shop.gateway.verifyReturn(redirect, payment: report.payment)
+            narrator.step("return", "asked, the gateway says: \(verdict.inWords)")
+            _ = learn(from: verdict)
+        } catch {
+            // Its callback will be asked about as well, and again.
+            narrator.warn("return", "the gateway could not be asked (\(error.kind): \(error.localizedDescription))")
         }
+    }
+
+    /// A verdict that the gateway stands by tells the number of a pay-form or a QR picture. False where that number is another
+    /// payment's: whoever paid once could claim it for every cart of the same amount (replay).
+    private mutating func learn(from verdict: Verdict) -> Bool {
         guard !report.payment.canBeAskedAbout else { return true }
-        let payment: PaymentRef
-        switch report.payment.kind {
-        case .card, .mbank: return true
-        case .payForm: payment = .payForm(callback.orderNumber, provider: callback.provider)
-        case .qr:
-            // The gateway's own word for it, which the callback does not contradict. Without one, the number would be the sender's
-            // choice, and one paid code would pay for many carts.
-            guard status.orderNumber != nil else {
-                narrator.warn("callback", "the gateway does not say which order it is about, so it pays for none")
-                return false
-            }
-            payment = .qr(callback.orderNumber)
+        switch verdict {
+        case .charged(let payment, _, _), .open(let payment, _): return claim(payment)
+        case .rejected: heard(verdict)
+        case .contradicted, .unverifiable: break
         }
+        return true
+    }
+
+    private mutating func claim(_ payment: PaymentRef) -> Bool {
         do {
             if try shop.store.claim(payment, for: report.reference, gateway: shop.gatewayName) {
                 learned(payment)
                 return true
             }
-            narrator.warn("callback", "NOT OURS, order \(callback.orderNumber) pays for another payment already")
+            let number = payment.orderNumber ?? payment.transactionID ?? ""
+            narrator.warn("claim", "NOT OURS, order \(number) pays for another payment already")
         } catch {
             // Without the state file nobody knows what was paid with it.
             narrator.warn("state", error.localizedDescription)
@@ -155,9 +165,9 @@ extension Flow {
     private mutating func tell(_ report: WatchReport, _ told: inout String) {
         let text: String
         switch report {
-        case .status(let report):
-            text = report.inWords
-            saw(report)
+        case .status(let verdict):
+            text = verdict.inWords
+            heard(verdict)
         case .queryFailed(let error): text = "asking failed, we go on (\(error.kind): \(error))"
         }
         if told != text { narrator.step("status", text) }
@@ -168,31 +178,23 @@ extension Flow {
 extension Shop {
     /// Asks the gateway about a callback, and tells what it says; an error where it could not be asked.
     func check(
-        _ callback: Callback, _ expected: ExpectedPayment?, _ narrator: Narrator
-    ) async -> (SeenCallback, Result<CallbackVerdict, any Error>) {
+        _ callback: Callback, _ payment: PaymentRef, _ narrator: Narrator
+    ) async -> (SeenCallback, Result<Verdict, any Error>) {
         // The unit of a QR callback's amount is not shown by the interface, so none is named.
         let unit = callback.requisite == nil ? callback.currency.map { " \($0)" } ?? "" : ""
         let said = "order \(callback.orderNumber) \(callback.status), amount \(unit.isEmpty ? "\(callback.amount)" : callback.amount.shown)\(unit)"
-        let verdict: CallbackVerdict
+        let verdict: Verdict
         do {
-            verdict = try await gateway.verifyCallback(callback, expected: expected)
+            verdict = try await gateway.verifyCallback(callback, payment: payment)
         } catch {
             narrator.warn("callback", "\(said); the gateway could not be asked (\(error.kind): \(error.localizedDescription))")
             return (SeenCallback(callback, .notAsked), .failure(error))
         }
+        let text = "\(said); asked, the gateway says: \(verdict.inWords)"
         switch verdict {
-        case .confirmed(let report):
-            narrator.step("callback", "\(said); asked, the gateway confirms: \(report.status)")
-            return (SeenCallback(callback, .confirmed), .success(verdict))
-        case .pending(let report):
-            narrator.step("callback", "\(said); asked, the gateway says it is still open: \(report.status)")
-            return (SeenCallback(callback, .pending), .success(verdict))
-        case .contradicted(let fields, _):
-            narrator.warn("callback", "\(said); NOT TRUE, it differs in \(fields.joined(separator: ", "))")
-            return (SeenCallback(callback, .contradicted, fields: fields), .success(verdict))
-        case .unverifiable:
-            narrator.step("callback", "\(said); it names nothing to ask with, so only the status counts")
-            return (SeenCallback(callback, .unverifiable), .success(verdict))
+        case .charged, .rejected, .open: narrator.step("callback", text)
+        case .contradicted, .unverifiable: narrator.warn("callback", text)
         }
+        return (SeenCallback(callback, verdict), .success(verdict))
     }
 }

@@ -11,12 +11,10 @@ enum MbankFlow {
             callbackURL: given.has(PaymentOptions.noCallback) ? nil : shop.callbackURL(reference))
         let order = payment.orderNumber
         shop.narrator.step("ask", "MBank payment of \(payment.amountSom) KGS from \(payment.phone), order \(order)")
-        let expected = ExpectedPayment(payment: payment.paymentRef(), amount: Decimal(payment.amountSom), currency: "KGS")
         var flow = try Flow(
             shop,
             begin: .init(
-                flow: "mbank", reference: reference, payment: payment.paymentRef(), expected: expected,
-                awaitsCallback: payment.callbackURL != nil))
+                flow: "mbank", reference: reference, payment: payment.paymentRef(), awaitsCallback: payment.callbackURL != nil))
         flow.advise(payment.advice())
         let created: MbankPaymentCreated
         do {
@@ -25,7 +23,6 @@ enum MbankFlow {
             return flow.failed(error) ? try await flow.follow() : flow.finish(.notMade)
         }
         flow.answered(Output.answer(created), created.payment)
-        flow.update { $0.identifier = created.identifier }
         flow.narrator.step("gateway", "code \(created.code ?? "none"), accepted, not paid; a one-time password goes to the phone")
         if given.has(PaymentOptions.noWait) { return flow.finish(.created) }
         let otp: String
@@ -36,7 +33,6 @@ enum MbankFlow {
             flow.narrator.step("later", "checkout confirm --order-number \(order) goes on with it")
             return flow.finish(.open)
         }
-        let confirmation = ConfirmFlow.Confirmation(order: order, otp: otp, identifier: created.identifier)
-        return try await ConfirmFlow.send(&flow, confirmation, isCreated: true, noWait: false)
+        return try await ConfirmFlow.send(&flow, otp, isCreated: true, noWait: false)
     }
 }

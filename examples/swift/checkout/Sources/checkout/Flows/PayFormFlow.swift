@@ -21,11 +21,8 @@ enum PayFormFlow {
             returnURL: given.text(PaymentOptions.returnURL) ?? shop.receiver.returnURL(reference))
         let advice = try form.advice()
         shop.narrator.step("ask", "a pay-form for \(form.amount.shown) KGS, our reference \(reference)")
-        let unnumbered = PaymentRef.unnumbered(.payForm)
-        let expected = ExpectedPayment(payment: unnumbered, amount: form.amount, currency: "KGS")
         var flow = try Flow(
-            shop,
-            begin: .init(flow: "pay-form", reference: reference, payment: unnumbered, expected: expected, awaitsCallback: true))
+            shop, begin: .init(flow: "pay-form", reference: reference, payment: try form.paymentRef(), awaitsCallback: true))
         flow.advise(advice)
         let created: PayFormCreated
         do {
@@ -34,7 +31,7 @@ enum PayFormFlow {
             _ = flow.failed(error)
             return flow.finish(.notMade)
         }
-        flow.answered(Output.answer(created), nil)
+        flow.answered(Output.answer(created), created.payment)
         flow.narrator.step("gateway", "the page is ready:")
         flow.narrator.step("page", created.payFormURL.absoluteString)
         if given.has(PaymentOptions.noWait) { return flow.finish(.created) }

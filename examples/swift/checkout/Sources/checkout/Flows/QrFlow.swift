@@ -15,13 +15,10 @@ enum QrFlow {
             callbackURL: given.has(PaymentOptions.noCallback) ? nil : shop.callbackURL(reference))
         let shown = payment.sumTyiyn.map { "\(tyiynToSom($0).shown) KGS (\($0) tyiyn)" } ?? "an amount that the payer names"
         shop.narrator.step("ask", "a QR code for \(shown), our reference \(reference)")
-        let unnumbered = PaymentRef.unnumbered(.qr)
-        let expected = som.map { ExpectedPayment(payment: unnumbered, amount: $0, currency: "KGS") }
         var flow = try Flow(
             shop,
             begin: .init(
-                flow: "qr", reference: reference, payment: unnumbered, expected: expected,
-                awaitsCallback: payment.callbackURL != nil))
+                flow: "qr", reference: reference, payment: payment.paymentRef(), awaitsCallback: payment.callbackURL != nil))
         let page: URL?
         do {
             if let file = given.text(QrOptions.image) {
@@ -60,7 +57,7 @@ enum QrFlow {
     /// Asks for the picture and saves it. It names no transaction.
     private static func picture(_ flow: inout Flow, _ payment: QrPayment, _ file: String) async throws {
         let image = try await flow.shop.gateway.createQrImage(payment)
-        flow.answered(Output.answer(image, in: file), nil)
+        flow.answered(Output.answer(image, in: file), image.payment)
         do {
             try image.png.write(to: URL(filePath: file))
             flow.narrator.step("gateway", "its picture, 400x400, is in \(file)")

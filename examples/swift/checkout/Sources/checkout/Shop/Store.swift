@@ -16,15 +16,10 @@ struct Entry: Codable, Sendable {
 
     /// This program's own reference, which is in the query of the callback and return URLs.
     let reference: String
-    /// The text form of the payment's reference.
+    /// The text form of the payment's reference: its numbers, and the amount that was asked for.
     var payment: String
     /// Which gateway it was made with.
     let gateway: String
-    /// The amount in units of the currency, digit for digit.
-    let amount: String?
-    let currency: String
-    /// The identifier that a mobile-bank confirmation carries back, where the dialect names one.
-    var identifier: String?
     /// When it was begun, in seconds since 1970.
     let begun: Int
     var state: State
@@ -34,14 +29,6 @@ struct Entry: Codable, Sendable {
             return try PaymentRef(payment)
         } catch {
             throw Failure.state("the state file holds \"\(payment)\", which is no PaymentRef")
-        }
-    }
-
-    func expectedAmount() throws -> Decimal? {
-        do {
-            return try amount.map { try Decimal(exactly: $0) }
-        } catch {
-            throw Failure.state("the state file holds an amount that is no number")
         }
     }
 }
@@ -84,8 +71,8 @@ struct Store: Sendable {
         }
     }
 
-    /// Gives a payment the number that its callback has told, unless another payment of the gateway has it: one payment pays for one
-    /// order. True where it is given; where it is not, nothing is changed.
+    /// Gives a payment the number that its callback or return has told, unless another payment of the gateway has it: one payment pays
+    /// for one order. True where it is given; where it is not, nothing is changed.
     func claim(_ payment: PaymentRef, for reference: String, gateway: String) throws -> Bool {
         var isFree = true
         try change { payments in

@@ -92,12 +92,12 @@ enum Output {
 
     static func answer(_ created: MbankPaymentCreated) -> JSON {
         [
-            "payment": .string("\(created.payment)"), "identifier": JSON(created.identifier), "code": JSON(created.code),
-            "reason": JSON(created.reason), "raw": .string(created.raw),
+            "payment": .string("\(created.payment)"), "code": JSON(created.code), "reason": JSON(created.reason),
+            "raw": .string(created.raw),
         ]
     }
 
-    static func answer(_ reply: GatewayReply) -> JSON {
+    static func answer(_ reply: MbankConfirmed) -> JSON {
         [
             "payment": .string("\(reply.payment)"), "code": JSON(reply.code), "reason": JSON(reply.reason),
             "status": JSON(reply.status), "raw": .string(reply.raw),
@@ -105,18 +105,21 @@ enum Output {
     }
 
     static func answer(_ created: PayFormCreated) -> JSON {
-        ["pay_form_url": .string(created.payFormURL.absoluteString), "raw": .string(created.raw)]
+        [
+            "payment": .string("\(created.payment)"), "pay_form_url": .string(created.payFormURL.absoluteString),
+            "raw": .string(created.raw),
+        ]
     }
 
     static func answer(_ data: QrData) -> JSON {
         [
-            "payment": JSON(data.payment.map { "\($0)" }), "payload": JSON(data.payload),
+            "payment": .string("\(data.payment)"), "payload": JSON(data.payload),
             "transaction_id": JSON(data.transactionID), "raw": .string(data.raw),
         ]
     }
 
     /// The picture of a QR code: where it is, not what is in it.
     static func answer(_ image: QrImage, in file: String) -> JSON {
-        ["file": .string(file), "bytes": .int(image.png.count)]
+        ["payment": .string("\(image.payment)"), "file": .string(file), "bytes": .int(image.png.count)]
     }
 }

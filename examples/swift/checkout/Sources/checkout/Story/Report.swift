@@ -4,6 +4,8 @@ import Kassa
 /// How a payment ended, as far as this run saw.
 enum Outcome: String {
     case charged, rejected
+    /// The gateway tells of something else than was asked for, or of nothing that proves it: a person has to look.
+    case personNeeded = "person_needed"
     /// Made, and left to a later run, as `--no-wait` asks.
     case created
     /// Still open when this run stopped following it.
@@ -16,24 +18,35 @@ enum Outcome: String {
 
 /// A callback that came in.
 struct SeenCallback {
-    enum Verdict: String {
-        case confirmed, pending, contradicted, unverifiable, duplicate
+    /// What came of it: the verdict's word, or why there is none.
+    enum Word: String {
+        case charged, rejected, open, contradicted, unverifiable, duplicate
         case notAsked = "not_asked"
     }
 
     let orderNumber: String
     let status: String
     let amount: Decimal
-    var verdict: Verdict
+    var verdict: Word
     /// The fields that a contradiction is about.
     var fields: [String] = []
 
-    init(_ callback: Callback, _ verdict: Verdict, fields: [String] = []) {
+    init(_ callback: Callback, _ verdict: Word, fields: [String] = []) {
         orderNumber = callback.orderNumber
         status = "\(callback.status)"
         amount = callback.amount
         self.verdict = verdict
         self.fields = fields
+    }
+
+    init(_ callback: Callback, _ verdict: Verdict) {
+        switch verdict {
+        case .charged: self.init(callback, .charged)
+        case .rejected: self.init(callback, .rejected)
+        case .open: self.init(callback, .open)
+        case .contradicted(let fields, _): self.init(callback, .contradicted, fields: fields)
+        case .unverifiable: self.init(callback, .unverifiable)
+        }
     }
 }
 
@@ -62,14 +75,14 @@ struct Report {
         switch outcome {
         case .charged, .created: ExitCode.asExpected
         case .rejected, .notMade: ExitCode.notAsExpected
-        case .unknown: ExitCode.notKnown
+        case .unknown, .personNeeded: ExitCode.notKnown
         // Why following it ended says nothing of the payment: it may be charged by now.
         case .open: error?.exitCode ?? ExitCode.notKnown
         }
     }
 
-    /// True where the gateway itself has confirmed one of its callbacks.
-    var hasGoodCallback: Bool { callbacks.contains { $0.verdict == .confirmed } }
+    /// True where the gateway itself tells of the end that one of its callbacks told of.
+    var hasGoodCallback: Bool { callbacks.contains { $0.verdict == .charged || $0.verdict == .rejected } }
 
     /// What happened, in a few words.
     var whatHappened: String {
@@ -78,6 +91,7 @@ struct Report {
         case (.charged, .outcomeUnknown): return "charged\(amount), found by asking"
         case (.charged, _): return "charged\(amount)"
         case (.rejected, _): return status?.reason.map { "rejected: \($0)" } ?? "rejected"
+        case (.personNeeded, _): return "not proved: a person has to look"
         case (.created, _): return "created, not followed"
         case (.open, let error?): return "still open after \(error.kind)"
         case (.open, nil): return "still open"
@@ -87,7 +101,7 @@ struct Report {
         }
     }
 
-    /// The callbacks in a few words, such as `1 confirmed`.
+    /// The callbacks in a few words, such as `1 charged`.
     var callbackSummary: String {
         let verdicts = callbacks.map(\.verdict.rawValue)
         let different = verdicts.enumerated().filter { verdicts.firstIndex(of: $1) == $0 }.map(\.element)

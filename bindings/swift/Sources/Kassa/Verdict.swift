@@ -1,0 +1,88 @@
+internal import KassaGenerated
+
+/// What the gateway says about a payment, compared with what was asked for. **Only ``charged(payment:report:compared:)`` is a reason to
+/// ship.**
+///
+/// It is the same, made in the same place, whether a payment is asked about once (``Gateway/check(_:)``), until it ends
+/// (``Gateway/watch(_:policy:)``), or because of a callback or a return (``Gateway/verifyCallback(_:payment:)``,
+/// ``Gateway/verifyReturn(_:payment:)``). It is `Codable`, and comes back as what it was.
+///
+/// ```swift
+/// switch try await gateway.verifyCallback(callback, payment: stored) {
+/// case .charged(let payment, _, _): try ship(payment)
+/// case .rejected: print("tell the payer")
+/// case .open(let payment, _): try watch(payment)
+/// case .contradicted, .unverifiable: print("let a person look")
+/// }
+/// ```
+public enum Verdict: Hashable, Sendable, Codable {
+    /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report to this payment:
+    /// its number, or, where the number was only claimed, the amount. `payment` has the number by which it was found; `compared` are the
+    /// fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
+    ///
+    /// **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it for no
+    /// other order (replay).
+    case charged(payment: PaymentRef, report: StatusReport, compared: [String])
+    /// The payment ended without the money being taken.
+    case rejected(report: StatusReport)
+    /// The gateway says that the payment is still open. Watch `payment`, which has the number by which it was found.
+    case open(payment: PaymentRef, report: StatusReport)
+    /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
+    /// person look. `fields` are those that differ, as the interface spells them; `report` is the gateway's own, where it was asked.
+    case contradicted(fields: [String], report: StatusReport?)
+    /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment. `why` says what is
+    /// missing; `report` is the gateway's own, where it was asked.
+    case unverifiable(why: String, report: StatusReport?)
+
+    /// True where the money was taken, and nothing contradicts what was asked for.
+    public var isCharged: Bool {
+        if case .charged = self { true } else { false }
+    }
+
+    /// The gateway's own report, where it was asked.
+    public var report: StatusReport? {
+        switch self {
+        case .charged(_, let report, _), .rejected(let report), .open(_, let report): report
+        case .contradicted(_, let report), .unverifiable(_, let report): report
+        }
+    }
+}
+
+extension Verdict: CustomStringConvertible {
+    /// Which one, and what it holds.
+    public var description: String {
+        let fields: [String?] =
+            switch self {
+            case .charged(let payment, let report, let compared): ["\(payment)", "\(report)", "compared: \(compared)"]
+            case .rejected(let report): ["\(report)"]
+            case .open(let payment, let report): ["\(payment)", "\(report)"]
+            case .contradicted(let fields, let report): ["\(fields)", report?.description]
+            case .unverifiable(let why, let report): [why, report?.description]
+            }
+        return "\(name)(\(fields.compactMap { $0 }.joined(separator: ", ")))"
+    }
+
+    private var name: String {
+        switch self {
+        case .charged: "charged"
+        case .rejected: "rejected"
+        case .open: "open"
+        case .contradicted: "contradicted"
+        case .unverifiable: "unverifiable"
+        }
+    }
+}
+
+extension Verdict {
+    init(_ core: KassaGenerated.Verdict) {
+        self =
+            switch core {
+            case .charged(let payment, let report, let compared):
+                .charged(payment: PaymentRef(payment), report: StatusReport(report), compared: compared)
+            case .rejected(let report): .rejected(report: StatusReport(report))
+            case .open(let payment, let report): .open(payment: PaymentRef(payment), report: StatusReport(report))
+            case .contradicted(let fields, let report): .contradicted(fields: fields, report: report.map(StatusReport.init))
+            case .unverifiable(let why, let report): .unverifiable(why: why, report: report.map(StatusReport.init))
+            }
+    }
+}
