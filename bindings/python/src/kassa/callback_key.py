@@ -26,11 +26,11 @@ class CallbackKey(Secretive):
     The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed, neither
     host and path nor parameters of the shop's own, and not the ``OrderNumber`` that the gateway adds either.
 
-    The address grows by one query parameter, ``kassa``, of some 110 to 200 characters with ordinary order numbers: 45, and four
+    The address grows by one query parameter, ``kassa``, of some 140 to 250 characters with ordinary order numbers: 45, and four
     for every three bytes of the reference's text. The interface limits no length.
 
     >>> key = CallbackKey("0123456789abcdef0123456789abcdef")  # from a secret store: 32 random bytes or more, as text
-    >>> payment = kassa.PaymentRef.card("order-1")
+    >>> payment = kassa.PaymentRef.card("order-1", 100, "KGS")
     >>> url = key.callback_url("https://shop.example/callbacks?shop=7", payment)
     >>> key.read_callback_url(url.removeprefix("https://shop.example")) == payment  # as a web framework gives it
     True

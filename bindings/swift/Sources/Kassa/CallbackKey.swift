@@ -14,7 +14,7 @@ internal import KassaGenerated
 /// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed, neither host and
 /// path nor parameters of the shop's own, and not the `OrderNumber` that the gateway adds either.
 ///
-/// The address grows by one query parameter, `kassa`, of some 110 to 200 characters with ordinary order numbers: 45, and four for every
+/// The address grows by one query parameter, `kassa`, of some 140 to 250 characters with ordinary order numbers: 45, and four for every
 /// three bytes of the reference's text. The interface limits no length.
 ///
 /// The key belongs where the gateway's password is, which is **not inside a mobile app**.

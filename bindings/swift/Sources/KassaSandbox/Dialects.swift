@@ -10,7 +10,7 @@ extension Sandbox {
         case other
 
         /// What a client has to know about the sandbox's replies, in JSON.
-        /// `try Dialect(json: Sandbox.DialectName.shown.json)` reads it.
+        /// `try Dialect.fromJSON(Sandbox.DialectName.shown.json)` reads it.
         public var json: String {
             switch self {
             case .shown: shownJSON
@@ -64,6 +64,7 @@ private let otherJSON = """
     }
   },
   "qr_amount_unit": "tyiyn",
+  "qr_numbers": "transaction_id",
   "mbank_identifier": { "pointers": ["/payload/operation_id"], "confirm_field": "paymentId" },
   "callback": { "transaction_id": ["/transaction_id", "/orderNumber"] }
 }
