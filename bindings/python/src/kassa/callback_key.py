@@ -30,7 +30,7 @@ class CallbackKey(Secretive):
     for every three bytes of the reference's text. The interface limits no length.
 
     >>> key = CallbackKey("0123456789abcdef0123456789abcdef")  # from a secret store: 32 random bytes or more, as text
-    >>> payment = kassa.PaymentRef.card("order-1", 100, "KGS")
+    >>> payment = kassa.PaymentRef.card("order-1", Decimal("100.10"), "KGS")
     >>> url = key.callback_url("https://shop.example/callbacks?shop=7", payment)
     >>> key.read_callback_url(url.removeprefix("https://shop.example")) == payment  # as a web framework gives it
     True
