@@ -12,6 +12,7 @@
 //! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
+//! | know which order a callback is about | [`CallbackKey`] | take the callback |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
 //!
@@ -56,6 +57,7 @@ pub use config::{
 };
 pub use follow_up::{
     callback::Callback,
+    callback_key::CallbackKey,
     redirect::ReturnRedirect,
     verdict::Verdict,
     watch::{PollPolicy, StatusWatch, WatchReport},

@@ -4,7 +4,7 @@ use std::{cell::LazyCell, fmt::Debug, sync::Arc};
 
 use kassa::{
     _internals::{PASSWORD, gateway_replying},
-    Card, CardPayment, Dialect, Gateway, MbankPayment, PayForm, PaymentError, Provider, QrPayment,
+    Card, CardPayment, Dialect, Gateway, MbankPayment, PayForm, PaymentError, PaymentRef, Provider, QrPayment,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -90,7 +90,11 @@ async fn call(gateway: &Gateway, operation: u8, case: &Case<'_>) {
     match operation {
         0 => case.judge(Sent::Card, gateway.create_card_payment(card_payment()).await, |it| &it.raw),
         1 => case.judge(Sent::Money, gateway.create_mbank_payment(mbank_payment()).await, |it| &it.raw),
-        2 => case.judge(Sent::Otp, gateway.confirm_mbank_payment("order-1", OTP, None).await, |it| &it.raw),
+        2 => {
+            case.judge(Sent::Otp, gateway.confirm_mbank_payment(&PaymentRef::mbank("order-1", 100), OTP).await, |it| {
+                &it.raw
+            })
+        }
         3 => case.judge(Sent::Question, gateway.payment_status("gateway-1", None).await, |it| &it.raw),
         4 => case.judge(Sent::Question, gateway.provider_status("order-1", Provider::MBank).await, |it| &it.raw),
         5 => case.judge(Sent::Making, gateway.create_pay_form(pay_form()).await, |it| &it.raw),

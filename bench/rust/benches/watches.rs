@@ -91,7 +91,7 @@ async fn start(gateway: &Gateway, number: usize) {
         beats.tick().await;
         while started < number * beat / in_all {
             let policy = PollPolicy { interval: INTERVAL, ..PollPolicy::default() };
-            let watch = gateway.watch(PaymentRef::mbank(format!("W-{started}")), policy).expect("a watch");
+            let watch = gateway.watch(PaymentRef::mbank(format!("W-{started}"), 100), policy).expect("a watch");
             tokio::spawn(async move { watch.outcome().await });
             started += 1;
         }

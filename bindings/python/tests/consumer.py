@@ -17,7 +17,7 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
         "https://pay.example.kg",
         credentials,
         connect_timeout=timedelta(seconds=5),
-        deadline=timedelta(seconds=20),
+        query_deadline=timedelta(seconds=20),
         query_retries=1,
         status_query=kassa.StatusQueryForm.QUERY_STRING,
         dialect=kassa.Dialect.from_json(kassa.Dialect().to_json()),
@@ -28,7 +28,7 @@ def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
     )
     proxies = [kassa.Proxy.direct(), kassa.Proxy.url("http://proxy.example:3128")]
     assert_type(kassa.Unavailable("HTTP 429", 7.5).retry_after, timedelta | None)
-    in_seconds = kassa.Gateway("https://pay.example.kg", credentials, connect_timeout=5, deadline=2.5)
+    in_seconds = kassa.Gateway("https://pay.example.kg", credentials, connect_timeout=5, payment_deadline=2.5)
     assert_type(in_seconds, kassa.Gateway)
     return gateway, kassa.AsyncGateway("https://pay.example.kg", credentials, proxy=proxies[0])
 

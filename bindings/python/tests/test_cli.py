@@ -39,7 +39,7 @@ def start(*arguments: str | bytes, stdin: str = "", **environment: str) -> subpr
 @pytest.fixture
 def environment(sandbox: Sandbox) -> dict[str, str]:
     return {
-        "KASSA_BASE_URL": sandbox.url,
+        "KASSA_URL": sandbox.url,
         "KASSA_LOGIN": sandbox.login,
         "KASSA_PASSWORD": PASSWORD,
         "KASSA_DIALECT": str(REPOSITORY / "examples/sandbox-dialect.json"),
@@ -124,7 +124,7 @@ def test_a_payment_is_followed(environment: dict[str, str], charged: kassa.Payme
     # A word of the gateway's own is never taken for a verdict.
     raw.answers(envelope(200, "200", "WAIT", {"status": "charged"}))
     quick = ("--interval", "0.05", "--deadline", "8")
-    expired = run("watch", "o-1", "--provider", "MBank", *quick, **(environment | {"KASSA_BASE_URL": raw.url}))
+    expired = run("watch", "o-1", "--provider", "MBank", *quick, **(environment | {"KASSA_URL": raw.url}))
     assert expired.returncode == 3
     assert expired.stdout.startswith('"charged"')
     assert "still open at the deadline" in expired.stderr
@@ -222,12 +222,17 @@ def test_a_wrong_argument_is_named(arguments: tuple[str | bytes, ...], about: st
 
 def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
     for changes, complaint in (
-        ({"KASSA_LOGIN": ""}, "kassa: set KASSA_LOGIN in the environment"),
-        ({"KASSA_PASSWORD": "secret\udcff"}, "kassa: KASSA_PASSWORD is not UTF-8"),
-        ({"KASSA_DIALECT": "/no/such/file"}, "kassa: /no/such/file cannot be read: No such file or directory"),
+        ({"KASSA_LOGIN": ""}, "KASSA_LOGIN must be set"),
+        ({"KASSA_URL": "", "KASSA_LOGIN": ""}, "KASSA_URL must be set; KASSA_LOGIN must be set"),
+        ({"KASSA_PASSWORD": "secret\udcff"}, "KASSA_PASSWORD must be UTF-8"),
+        (
+            {"KASSA_DIALECT": "/no/such/file"},
+            "KASSA_DIALECT names a file that cannot be read: No such file or directory (os error 2)",
+        ),
     ):
         wrong = run("status", "1", "--provider", "Cards", **(environment | changes))
-        assert (wrong.returncode, wrong.stderr.splitlines()) == (2, [complaint])
+        said = [f"kassa: Wrong configuration, nothing happened: {complaint}."]
+        assert (wrong.returncode, wrong.stderr.splitlines()) == (2, said)
     ascii_only = run("qr", "tea", PYTHONIOENCODING="ascii")
     assert ascii_only.returncode == 2
     assert ascii_only.stderr.startswith("kassa: standard output is ascii")
@@ -235,7 +240,7 @@ def test_a_wrong_environment_is_named(environment: dict[str, str]) -> None:
 
 def test_an_order_number_may_begin_like_a_reference(environment: dict[str, str], raw: RawGateway) -> None:
     raw.answers(CHARGED)
-    at_raw = environment | {"KASSA_BASE_URL": raw.url, "KASSA_DIALECT": ""}
+    at_raw = environment | {"KASSA_URL": raw.url, "KASSA_DIALECT": ""}
     for number in ("kassa-17", "kassa1", "kassa:17"):
         run("status", number, "--provider", "Cards", **at_raw)
         assert json.dumps(number).encode() in raw.requests[-1]
@@ -313,7 +318,7 @@ def test_output_that_cannot_be_written_is_no_answer() -> None:
 
 
 def test_the_password_is_in_no_output(environment: dict[str, str]) -> None:
-    for changes in ({"KASSA_PASSWORD": "wrong-password"}, {"KASSA_BASE_URL": "http://pay.example.kg"}):
+    for changes in ({"KASSA_PASSWORD": "wrong-password"}, {"KASSA_URL": "http://pay.example.kg"}):
         outcome = run("status", "1", "--provider", "Cards", **(environment | changes))
         assert outcome.returncode in (2, 3)
         assert (environment | changes)["KASSA_PASSWORD"] not in outcome.stdout + outcome.stderr

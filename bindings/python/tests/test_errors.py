@@ -90,7 +90,10 @@ def test_what_comes_back_decides(
 ) -> None:
     raw.answers(answer)
     deadline = timedelta(seconds=8 if answer is silence else 30)
-    with raw.gateway(deadline=deadline, query_retries=0) as gateway, pytest.raises(error) as caught:
+    with (
+        raw.gateway(payment_deadline=deadline, query_deadline=deadline, query_retries=0) as gateway,
+        pytest.raises(error) as caught,
+    ):
         call(gateway)
     assert caught.value.payment_may_exist == (error is kassa.OutcomeUnknown)
     assert caught.value.is_retryable == (error is kassa.Unavailable)

@@ -56,6 +56,9 @@ def test_a_gateway_made_before_the_fork_works_in_the_child(raw: RawGateway) -> N
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
         in_child(lambda: ask(gateway))
+        in_child(lambda: ask(gateway.with_deadline(60)))
+        patient = gateway.with_deadline(60)
+        in_child(lambda: ask(patient))
         ask(gateway)
 
 

@@ -376,7 +376,7 @@ def test_the_interpreter_may_end_while_calls_end(raw: RawGateway) -> None:
 import asyncio, threading
 from datetime import timedelta
 logging.basicConfig(stream=open("/dev/null", "w"), level=logging.DEBUG)
-settings = dict(deadline=timedelta(milliseconds=2), query_retries=0)
+settings = dict(query_deadline=timedelta(milliseconds=2), query_retries=0)
 arguments = ({raw.url!r}, kassa.Credentials("a", "b"))
 ended = threading.Semaphore(0)
 def ask():

@@ -34,6 +34,7 @@ SECRETIVE: list[Callable[[], Any]] = [
     lambda: CREDENTIALS,
     lambda: kassa.Proxy.url("http://me:proxy-password@proxy.example:3128"),
     lambda: kassa.Proxy.environment(),
+    lambda: kassa.CallbackKey(PASSWORD + PASSWORD),
     lambda: card_payment(card=card(PAN, CVC)),
     lambda: kassa.Gateway("https://pay.example.kg", CREDENTIALS),
     lambda: kassa.AsyncGateway("https://pay.example.kg", CREDENTIALS),

@@ -8,6 +8,7 @@ import json
 import pickle
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,7 +107,8 @@ def test_settings_name_what_is_wrong() -> None:
     credentials = kassa.Credentials("a", "b")
     wrong: dict[str, Any] = {
         "connect_timeout": "10",
-        "deadline": True,
+        "payment_deadline": True,
+        "query_deadline": True,
         "query_retries": True,
         "status_query": "json",
         "dialect": "{}",
@@ -118,10 +120,10 @@ def test_settings_name_what_is_wrong() -> None:
     for name, value in wrong.items():
         with pytest.raises(TypeError, match=name):
             kassa.Gateway("https://pay.example.kg", credentials, **{name: value})
-    with pytest.raises(ValueError, match="deadline must not be negative"):
-        kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta(seconds=-1))
-    with pytest.raises(kassa.Misconfigured, match="deadline"):
-        kassa.Gateway("https://pay.example.kg", credentials, deadline=timedelta())
+    with pytest.raises(ValueError, match="payment_deadline must not be negative"):
+        kassa.Gateway("https://pay.example.kg", credentials, payment_deadline=timedelta(seconds=-1))
+    with pytest.raises(kassa.Misconfigured, match="query_deadline"):
+        kassa.Gateway("https://pay.example.kg", credentials, query_deadline=timedelta())
 
 
 def taken_as(name: str, value: Any) -> timedelta:
@@ -139,7 +141,7 @@ def taken_as(name: str, value: Any) -> timedelta:
     return known
 
 
-TIMES = ["connect_timeout", "deadline", "interval", "deadline of a watch", "retry_after"]
+TIMES = ["connect_timeout", "payment_deadline", "query_deadline", "interval", "deadline of a watch", "retry_after"]
 
 
 @pytest.mark.parametrize("name", TIMES)
@@ -182,10 +184,52 @@ def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
 def test_the_defaults_are_the_cores() -> None:
     config = native.default_config("https://pay.example.kg", native.Credentials.basic("a", "b"))
     own: Any = kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"))
-    for name in ("connect_timeout", "deadline", "query_retries", "status_query", "user_agent_suffix", "check_luhn"):
+    for name in (
+        "connect_timeout",
+        "payment_deadline",
+        "query_deadline",
+        "query_retries",
+        "status_query",
+        "user_agent_suffix",
+        "check_luhn",
+    ):
         assert getattr(own._config, name) == getattr(config, name)
     policy = native.default_poll_policy()
     assert (policy.interval, policy.deadline) == (kassa.PollPolicy().interval, kassa.PollPolicy().deadline)
+
+
+def test_a_gateway_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dialect = tmp_path / "dialect.json"
+    dialect.write_text('{"charged_words": ["PAID"]}')
+    for name, value in {
+        "KASSA_URL": "https://pay.example.kg",
+        "KASSA_LOGIN": "shop",
+        "KASSA_PASSWORD": "secret-of-the-tests",
+        "KASSA_DIALECT": str(dialect),
+        "KASSA_PROXY": "",
+    }.items():
+        monkeypatch.setenv(name, value)
+    for kind in (kassa.Gateway, kassa.AsyncGateway):
+        gateway: Any = kind.from_environment(query_retries=5, payment_deadline=90)
+        assert repr(gateway) == f"{kind.__name__}('https://pay.example.kg')"
+        assert (gateway._config.query_retries, gateway._config.payment_deadline) == (5, timedelta(seconds=90))
+        assert json.loads(gateway._config.dialect.to_json())["charged_words"] == ["PAID"]
+    monkeypatch.delenv("KASSA_LOGIN")
+    monkeypatch.setenv("KASSA_PROXY", "secret-of-the-tests")
+    with pytest.raises(kassa.Misconfigured, match=r"KASSA_LOGIN must be set; KASSA_PROXY must be") as caught:
+        kassa.Gateway.from_environment()
+    assert "secret-of-the-tests" not in repr(caught.value)
+
+
+def test_another_deadline_is_the_same_gateway(raw: RawGateway) -> None:
+    with raw.gateway() as gateway:
+        patient = gateway.with_deadline(90).with_deadline(timedelta(minutes=2))
+        assert repr(patient) == repr(gateway)
+        with pytest.raises(ValueError, match="deadline must not be negative"):
+            gateway.with_deadline(-1)
+        patient.close()
+        with pytest.raises(kassa.Misconfigured, match="closed"):
+            gateway.qr_status("t-1")
 
 
 def test_every_name_of_the_core_is_here() -> None:

@@ -294,7 +294,7 @@ def test_the_deadline_is_kept(raw: RawGateway) -> None:
     raw.answers(silence)
     started = time.monotonic()
     with (
-        raw.gateway(deadline=timedelta(milliseconds=200)) as gateway,
+        raw.gateway(query_deadline=timedelta(milliseconds=200)) as gateway,
         pytest.raises(kassa.Unavailable, match="deadline"),
     ):
         gateway.provider_status("o-1", kassa.Provider.MBANK)

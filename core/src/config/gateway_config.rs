@@ -17,7 +17,7 @@ use crate::{
 /// use kassa::{Credentials, GatewayConfig};
 ///
 /// let config = GatewayConfig {
-///     deadline: Duration::from_secs(20),
+///     query_deadline: Duration::from_secs(20),
 ///     ..GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"))
 /// };
 /// assert_eq!(config.connect_timeout, Duration::from_secs(10));
@@ -31,9 +31,11 @@ pub struct GatewayConfig {
     pub credentials: Arc<Credentials>,
     /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
-    /// The deadline (total timeout): how long a whole call may take, with connecting, sending, the whole reply, and
-    /// every retry. 30 s unless set.
-    pub deadline: Duration,
+    /// The deadline (total timeout) of a call that moves money: how long all of it may take, with connecting, sending,
+    /// the whole reply, and every retry. 60 s unless set: what is cut off here may have happened all the same.
+    pub payment_deadline: Duration,
+    /// The deadline of every other call: status queries, pay-forms and QR codes. 30 s unless set.
+    pub query_deadline: Duration,
     /// Retries: how often a failed query is repeated within the deadline, with exponential backoff. 2 unless set. A
     /// payment is repeated as often, but only where no connection was ever made; a pay-form or a QR code is never
     /// repeated.
@@ -70,7 +72,8 @@ impl GatewayConfig {
             base_url: base_url.into(),
             credentials: credentials.into(),
             connect_timeout: Duration::from_secs(10),
-            deadline: Duration::from_secs(30),
+            payment_deadline: Duration::from_secs(60),
+            query_deadline: Duration::from_secs(30),
             query_retries: 2,
             status_query: StatusQueryForm::default(),
             dialect: Arc::default(),
@@ -106,13 +109,17 @@ impl GatewayConfig {
         if let Some(problem) = self.credentials.problem() {
             return Err(PaymentError::misconfigured(problem));
         }
-        for (name, value) in [("connect_timeout", self.connect_timeout), ("deadline", self.deadline)] {
-            if value.is_zero() {
-                return Err(PaymentError::misconfigured(format!("{name} must be longer than zero")));
-            }
-        }
-        Ok(())
+        check_time("connect_timeout", self.connect_timeout)?;
+        check_time("payment_deadline", self.payment_deadline)?;
+        check_time("query_deadline", self.query_deadline)
     }
+}
+
+pub(crate) fn check_time(name: &str, time: Duration) -> Result<(), PaymentError> {
+    if time.is_zero() {
+        return Err(PaymentError::misconfigured(format!("{name} must be longer than zero")));
+    }
+    Ok(())
 }
 
 impl fmt::Debug for GatewayConfig {
@@ -123,7 +130,8 @@ impl fmt::Debug for GatewayConfig {
             .field("base_url", &base_url)
             .field("credentials", &self.credentials)
             .field("connect_timeout", &self.connect_timeout)
-            .field("deadline", &self.deadline)
+            .field("payment_deadline", &self.payment_deadline)
+            .field("query_deadline", &self.query_deadline)
             .field("query_retries", &self.query_retries)
             .field("status_query", &self.status_query)
             .field("proxy", &self.proxy)

@@ -64,7 +64,7 @@ impl Proxy {
 }
 
 /// The HTTP client ignores a proxy of another scheme, and would connect to the gateway directly.
-fn is_proxy(url: &str) -> bool {
+pub(crate) fn is_proxy(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 

@@ -3,15 +3,18 @@
 //!
 //! Every operation goes this one way.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use crate::{
     config::{
         dialect::Dialect,
-        gateway_config::{GatewayConfig, StatusQueryForm},
+        gateway_config::{GatewayConfig, StatusQueryForm, check_time},
     },
     exchange::{
         attempts::{Call, Limits, Waiter},
@@ -19,7 +22,7 @@ use crate::{
         outcome::{self, Failed, ResendPolicy},
     },
     operations::{
-        operation::{CheckSettings, Operation, WireSettings},
+        operation::{CheckSettings, Effect, Operation, WireSettings},
         payment_status::PaymentStatusQuery,
         provider_status::ProviderStatusQuery,
         qr_status::QrStatusQuery,
@@ -32,11 +35,14 @@ use crate::{
     values::{error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret},
 };
 
-/// What all clones of a gateway share.
+/// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.
+#[derive(Clone)]
 pub(crate) struct Engine {
     transport: Arc<dyn Transport>,
     base_url: String,
+    /// Of everything that moves no money.
     limits: Limits,
+    payment_deadline: Duration,
     policy: ResendPolicy,
     dialect: Arc<Dialect>,
     checks: CheckSettings,
@@ -44,7 +50,7 @@ pub(crate) struct Engine {
     password: Secret,
     token: Secret,
     in_flight: InFlight,
-    closed: AtomicBool,
+    closed: Arc<AtomicBool>,
 }
 
 impl Engine {
@@ -57,7 +63,8 @@ impl Engine {
             transport,
             policy,
             base_url: config.checked_base_url()?.into(),
-            limits: Limits { deadline: config.deadline, retries: config.query_retries },
+            limits: Limits { deadline: config.query_deadline, retries: config.query_retries },
+            payment_deadline: config.payment_deadline,
             checks: CheckSettings {
                 luhn: config.check_luhn,
                 mbank_identifier: config.dialect.mbank_identifier().is_some(),
@@ -67,12 +74,23 @@ impl Engine {
             token: config.credentials.basic_token(),
             dialect: config.dialect,
             in_flight: InFlight::default(),
-            closed: AtomicBool::new(false),
+            closed: Arc::default(),
         })
     }
 
+    /// The same gateway, with one deadline for every call: connections, closing and what is in flight are shared.
+    pub(crate) fn with_deadline(&self, deadline: Duration) -> Result<Self, PaymentError> {
+        check_time("deadline", deadline)?;
+        let limits = Limits { deadline, ..self.limits };
+        Ok(Self { limits, payment_deadline: deadline, ..self.clone() })
+    }
+
     pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
-        self.perform_within(operation, self.limits).await.map_err(|failed| failed.error)
+        let limits = match operation.effect() {
+            Effect::MovesMoney(_) => Limits { deadline: self.payment_deadline, ..self.limits },
+            Effect::Creates | Effect::Asks => self.limits,
+        };
+        self.perform_within(operation, limits).await.map_err(|failed| failed.error)
     }
 
     async fn perform_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, Failed> {
@@ -155,6 +173,7 @@ impl Engine {
         &*self.transport
     }
 
+    /// The limits of everything that moves no money.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }

@@ -1,7 +1,8 @@
 //! Constructors for other languages, with owned arguments.
 
 use crate::{
-    BlockingGateway, Card, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode, QrLevel,
+    BlockingGateway, CallbackKey, Card, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode,
+    QrLevel,
 };
 
 #[uniffi::export]
@@ -38,6 +39,15 @@ impl Credentials {
     #[uniffi::constructor(name = "basic")]
     fn by_texts(login: String, password: String) -> Self {
         Self::basic(login, password)
+    }
+}
+
+#[uniffi::export]
+impl CallbackKey {
+    /// A key by its secret: 32 bytes or more that nobody can guess.
+    #[uniffi::constructor(name = "new")]
+    fn by_secret(secret: &str) -> Result<Self, PaymentError> {
+        Self::new(secret)
     }
 }
 

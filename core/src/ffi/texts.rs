@@ -5,13 +5,19 @@ use rust_decimal::Decimal;
 
 use crate::{
     AdviceTopic, BlockingStatusWatch, Callback, LocalDateTime, PaymentError, PaymentKind, PaymentRef, PaymentStatus,
-    Provider, ReturnRedirect, Rule, WatchReport,
+    Provider, Proxy, ReturnRedirect, Rule, WatchReport,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
 #[uniffi::export]
 fn default_config(base_url: String, credentials: std::sync::Arc<crate::Credentials>) -> crate::GatewayConfig {
     crate::GatewayConfig::new(base_url, credentials)
+}
+
+/// The configuration that the environment variables say.
+#[uniffi::export]
+fn config_from_environment() -> Result<crate::GatewayConfig, PaymentError> {
+    crate::GatewayConfig::from_environment()
 }
 
 /// A query at once, then one every 10 s, for 20 minutes.
@@ -83,6 +89,14 @@ macro_rules! export_text {
 }
 
 export_text!(LocalDateTime, Provider, PaymentStatus, PaymentKind, Rule, AdviceTopic);
+
+#[uniffi::export]
+impl Proxy {
+    /// Which way, without a URL.
+    fn as_text(&self) -> String {
+        format!("{self:?}")
+    }
+}
 
 #[uniffi::export]
 impl BlockingStatusWatch {

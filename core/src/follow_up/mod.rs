@@ -1,7 +1,9 @@
 //! Follow-up: what happens to a payment after it was sent. Polling its status, callbacks (webhooks), the payer's
-//! return.
+//! return;
+//! addresses that say which payment they are about.
 
 pub(crate) mod callback;
+pub(crate) mod callback_key;
 pub(crate) mod check;
 pub(crate) mod redirect;
 pub(crate) mod verdict;

@@ -51,7 +51,7 @@ pub enum Verdict {
         /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
         compared: Vec<String>,
     },
-    /// The payment ended without the money being taken.
+    /// The payment ended without the money being taken. On a pay-form the payer may try again, with another number.
     Rejected {
         /// The gateway's own report.
         report: StatusReport,
@@ -106,20 +106,21 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
     if !compared.differing.is_empty() {
         return Verdict::contradicted(compared.differing, Some(report));
     }
+    let untied = untied(payment, &compared, dialect).filter(|_| report.status.is_final());
+    if let Some(why) = untied {
+        return Verdict::Unverifiable { why: why.to_owned(), report: Some(report) };
+    }
     match report.status {
         PaymentStatus::Rejected => Verdict::Rejected { report },
         PaymentStatus::Other(_) => Verdict::Open { payment: payment.clone().into(), report },
-        PaymentStatus::Charged => match untied(payment, &compared, dialect) {
-            Some(why) => Verdict::Unverifiable { why: why.to_owned(), report: Some(report) },
-            None => {
-                let compared = compared.agreeing.into_iter().map(str::to_owned).collect();
-                Verdict::Charged { payment: payment.clone().into(), report, compared }
-            }
-        },
+        PaymentStatus::Charged => {
+            let compared = compared.agreeing.into_iter().map(str::to_owned).collect();
+            Verdict::Charged { payment: payment.clone().into(), report, compared }
+        }
     }
 }
 
-/// Why nothing of the merchant's own ties a charged report to the payment. Where its number is the sender's choice, only
+/// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only
 /// an amount in the gateway's report can: the callback's amount is the sender's claim, too.
 fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
     if !payment.has_only_a_claimed_number() {

@@ -1,5 +1,7 @@
 //! The blocking (synchronous) client, for callers that wait.
 
+use std::time::Duration;
+
 use crate::{
     config::gateway_config::GatewayConfig,
     follow_up::{
@@ -162,6 +164,14 @@ impl BlockingGateway {
     /// See [`Gateway::verify_return`].
     pub fn verify_return(&self, redirect: &ReturnRedirect, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         wait(self.gateway.verify_return(redirect, payment))
+    }
+
+    /// See [`Gateway::with_deadline`].
+    ///
+    /// # Errors
+    /// See [`Gateway::with_deadline`].
+    pub fn with_deadline(&self, deadline: Duration) -> Result<Self, PaymentError> {
+        self.gateway.with_deadline(deadline).map(Self::from)
     }
 
     /// See [`Gateway::close`].

@@ -1,8 +1,9 @@
 //! Client of the payment gateway: the asynchronous one here, the blocking (synchronous) one in [`blocking`].
 
 pub(crate) mod blocking;
+mod environment;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     config::gateway_config::GatewayConfig,
@@ -262,6 +263,26 @@ impl Gateway {
         payment: &PaymentRef,
     ) -> Result<Verdict, PaymentError> {
         verify::verify_return(&self.engine, redirect, payment).await
+    }
+
+    /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
+    /// less time than the configuration says. The connections, what is in flight and closing are shared, and it costs
+    /// next to nothing, so it can be made for one call. A watch made by it gives each of its queries that long.
+    ///
+    /// ```
+    /// # use kassa::{Credentials, Gateway, GatewayConfig};
+    /// use std::time::Duration;
+    ///
+    /// # let gateway = Gateway::new(GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret")))?;
+    /// let impatient = gateway.with_deadline(Duration::from_secs(5))?; // impatient.qr_status(...)
+    /// assert!(gateway.with_deadline(Duration::ZERO).is_err());
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] for a deadline of zero.
+    pub fn with_deadline(&self, deadline: Duration) -> Result<Self, PaymentError> {
+        Ok(Self { engine: Arc::new(self.engine.with_deadline(deadline)?) })
     }
 
     /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.

@@ -62,6 +62,8 @@ pub enum Rule {
     Luhn,
     /// The text does not have the form that is needed.
     Format,
+    /// The signature must be one that this key made for this purpose.
+    Signature,
     /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     Exact,
 }

@@ -90,7 +90,12 @@ async fn serve_a_crowd(sandbox: &Sandbox, seed: u64) {
         sandbox.faults().add(fault.probability(ONE_IN_A_HUNDRED).seed(seed * 100 + index as u64)).unwrap();
     }
     let credentials = Credentials::basic(sandbox.login(), sandbox.password());
-    let config = GatewayConfig { deadline: Duration::from_secs(120), ..GatewayConfig::new(sandbox.url(), credentials) };
+    let deadline = Duration::from_secs(120);
+    let config = GatewayConfig {
+        payment_deadline: deadline,
+        query_deadline: deadline,
+        ..GatewayConfig::new(sandbox.url(), credentials)
+    };
     let gateway = Gateway::new(config).unwrap();
     let ends = join_all((0..PAYMENTS).map(|number| pay(sandbox, &gateway, number))).await;
     gateway.close().await;

@@ -190,7 +190,7 @@ fn expected(row: &Row, op: Op) -> (&'static str, usize) {
 async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, sent): (&'static str, usize)) {
     let server = Server::start(move |_| answer(op));
     // A deadline that a busy machine does not reach.
-    let gateway = Gateway::new(GatewayConfig { deadline: Duration::from_secs(60), ..server.config() }).unwrap();
+    let gateway = server.gateway().with_deadline(Duration::from_secs(60)).unwrap();
     let error = op.run(&gateway).await.expect_err(&format!("{name}, {op:?}"));
     assert_eq!(error.kind(), variant, "{name}, {op:?}: {error}");
     assert_eq!(server.received().len(), sent, "{name}, {op:?}: how often it was sent");
@@ -204,7 +204,7 @@ async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, se
 #[tokio::test]
 async fn silence_until_the_deadline() {
     let server = Server::start(|_| Answer::Silence);
-    let gateway = &Gateway::new(GatewayConfig { deadline: Duration::from_secs(20), ..server.config() }).unwrap();
+    let gateway = &server.gateway().with_deadline(Duration::from_secs(20)).unwrap();
     let calls = Op::all().map(|op| async move { (op, op.run(gateway).await.unwrap_err()) });
     for (op, error) in futures_util::future::join_all(calls).await {
         let variant = if Op::MOVES_MONEY.contains(&op) { UNKNOWN } else { UNAVAILABLE };

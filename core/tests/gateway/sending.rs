@@ -95,8 +95,9 @@ async fn one_deadline_covers_everything() {
         Server::start(move |_| Answer::Drip(first.clone(), rest.clone(), Duration::from_secs(1)))
     });
     let deadline = Duration::from_secs(20);
-    let gateways =
-        servers.each_ref().map(|server| Gateway::new(GatewayConfig { deadline, ..server.config() }).unwrap());
+    let gateways = servers.each_ref().map(|server| {
+        Gateway::new(GatewayConfig { payment_deadline: deadline, query_deadline: deadline, ..server.config() }).unwrap()
+    });
     let all = gateways.iter().flat_map(|gateway| Op::all().map(move |op| (gateway, op)));
     let timed = all.map(async |(gateway, op)| {
         let started = Instant::now();
@@ -145,7 +146,8 @@ async fn out_of_time_before_a_connection_means_that_nothing_happened() {
     let (listener, _waiting) = full_listener();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let config = GatewayConfig {
-        deadline: Duration::from_millis(500),
+        payment_deadline: Duration::from_millis(500),
+        query_deadline: Duration::from_millis(500),
         ..GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))
     };
     let gateway = Gateway::new(config.clone()).unwrap();
@@ -155,7 +157,8 @@ async fn out_of_time_before_a_connection_means_that_nothing_happened() {
     let config = GatewayConfig {
         connect_timeout: Duration::from_millis(100),
         query_retries: 0,
-        deadline: Duration::from_secs(60),
+        payment_deadline: Duration::from_secs(60),
+        query_deadline: Duration::from_secs(60),
         ..config
     };
     let gateway = Gateway::new(config).unwrap();

@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 from os import environ as env
-from pathlib import Path
 from sys import argv
 
 import kassa
@@ -20,9 +19,7 @@ payment = kassa.CardPayment(
     ip="203.0.113.7",  # the payer's
 )
 print("reference:", payment.payment_ref(), flush=True)  # store it before sending
-credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
-with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
+with kassa.Gateway.from_environment() as gateway:
     try:
         created = gateway.create_card_payment(payment)
         if isinstance(created.next_step, kassa.OpenConfirmation):

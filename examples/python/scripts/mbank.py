@@ -1,7 +1,5 @@
 """Takes a mobile-bank payment of whole som: ``python mbank.py 996700000001 250``. It asks for the code from the message."""
 
-from os import environ as env
-from pathlib import Path
 from sys import argv
 
 import kassa
@@ -10,9 +8,7 @@ payment = kassa.MbankPayment(
     order_number=kassa.new_order_number(), phone=argv[1], amount_som=int(argv[2]), comment="Two coffees"
 )
 print("reference:", payment.payment_ref(), flush=True)  # store it before sending
-credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
-with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
+with kassa.Gateway.from_environment() as gateway:
     try:
         created = gateway.create_mbank_payment(payment)
         gateway.confirm_mbank_payment(payment.order_number, input("code: "), created.identifier)

@@ -5,7 +5,6 @@ Its answer names no payment: the callback and the return will, by the reference 
 
 from decimal import Decimal
 from os import environ as env
-from pathlib import Path
 from sys import argv
 from urllib.parse import urlencode
 
@@ -18,7 +17,5 @@ form = kassa.PayForm(
     callback_url=f"{env['KASSA_CALLBACK_URL']}?{reference}",
     return_url=f"{env['KASSA_RETURN_URL']}?{reference}",
 )
-credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
-with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
+with kassa.Gateway.from_environment() as gateway:
     print("open:", gateway.create_pay_form(form).pay_form_url)

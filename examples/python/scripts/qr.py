@@ -2,14 +2,11 @@
 
 import sys
 from decimal import Decimal
-from os import environ as env
 from pathlib import Path
 
 import kassa
 
-credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
-with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
+with kassa.Gateway.from_environment() as gateway:
     data = gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=kassa.som_to_tyiyn(Decimal(sys.argv[1]))))
     if data.payload is None or data.payment is None:
         sys.exit(f"this gateway's reply needs a dialect: {data.raw}")

@@ -1,15 +1,11 @@
 """Asks once where a payment stands, by the reference that was stored: ``python status.py 'kassa1:kind=qr&...'``."""
 
 import sys
-from os import environ as env
-from pathlib import Path
 
 import kassa
 
 ref = kassa.PaymentRef.parse(sys.argv[1])
-credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
-with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
+with kassa.Gateway.from_environment() as gateway:
     match ref:
         case kassa.PaymentRef(transaction_id=str(transaction_id)):
             report = gateway.qr_status(transaction_id)

@@ -1,15 +1,11 @@
 """Follows a payment to its end, by the reference that was stored: ``python watch.py 'kassa1:kind=card&...'``."""
 
-from os import environ as env
-from pathlib import Path
 from sys import argv
 
 import kassa
 
 ref = kassa.PaymentRef.parse(argv[1])
-credentials = kassa.Credentials(env["KASSA_LOGIN"], env["KASSA_PASSWORD"])
-dialect = kassa.Dialect.from_json(Path(env["KASSA_DIALECT"]).read_text()) if env.get("KASSA_DIALECT") else None
-with kassa.Gateway(env["KASSA_BASE_URL"], credentials, dialect=dialect) as gateway:
+with kassa.Gateway.from_environment() as gateway:
     for report in gateway.watch(ref):
         match report:
             case kassa.StatusReport(status=status, reason=reason):

@@ -69,14 +69,14 @@ class Settings:
 
 
 def _gateway(given: Mapping[str, str]) -> GatewaySettings | None:
-    if "KASSA_BASE_URL" not in given:
+    if "KASSA_URL" not in given:
         return None
     for name in ("KASSA_LOGIN", "KASSA_PASSWORD"):
         if name not in given:
-            raise WrongSettings(f"{name} is needed where KASSA_BASE_URL names a gateway")
+            raise WrongSettings(f"{name} is needed where KASSA_URL names a gateway")
     dialect = given.get("KASSA_DIALECT")
     return GatewaySettings(
-        base_url=_url("KASSA_BASE_URL", given["KASSA_BASE_URL"]),
+        base_url=_url("KASSA_URL", given["KASSA_URL"]),
         login=given["KASSA_LOGIN"],
         password=given["KASSA_PASSWORD"],
         dialect=None if dialect is None else _file("KASSA_DIALECT", dialect),

@@ -22,7 +22,7 @@ class ShopProcess:
         own = {name: text for name, text in os.environ.items() if not name.startswith(("SHOP_", "KASSA_LOGIN"))}
         if sandbox is not None:
             own |= {
-                "KASSA_BASE_URL": sandbox.base_url,
+                "KASSA_URL": sandbox.base_url,
                 "KASSA_LOGIN": sandbox.login,
                 "KASSA_PASSWORD": sandbox.password,
                 "KASSA_DIALECT": str(FOLDER.parent / "sandbox-dialect.json"),

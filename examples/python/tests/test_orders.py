@@ -258,7 +258,7 @@ def test_expiry_dates_are_read_as_people_write_them(text: str, expected: tuple[s
     assert read_expiry(text) == expected
 
 
-REAL = {"KASSA_BASE_URL": "https://pay.example.kg/", "KASSA_LOGIN": "shop", "KASSA_PASSWORD": "secret"}
+REAL = {"KASSA_URL": "https://pay.example.kg/", "KASSA_LOGIN": "shop", "KASSA_PASSWORD": "secret"}
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ REAL = {"KASSA_BASE_URL": "https://pay.example.kg/", "KASSA_LOGIN": "shop", "KAS
         ({}, "SHOP_PUBLIC_URL is needed"),
         ({"KASSA_PASSWORD": ""}, "KASSA_PASSWORD is needed"),
         ({"SHOP_PUBLIC_URL": "shop.example.kg"}, "SHOP_PUBLIC_URL must be"),
-        ({"KASSA_BASE_URL": "ftp://pay.example.kg"}, "KASSA_BASE_URL must be"),
-        ({"KASSA_BASE_URL": NOWHERE, "SHOP_PORT": "a"}, "SHOP_PORT must be"),
-        ({"KASSA_BASE_URL": NOWHERE, "KASSA_DIALECT": "no-such-file"}, "KASSA_DIALECT names a file"),
+        ({"KASSA_URL": "ftp://pay.example.kg"}, "KASSA_URL must be"),
+        ({"KASSA_URL": NOWHERE, "SHOP_PORT": "a"}, "SHOP_PORT must be"),
+        ({"KASSA_URL": NOWHERE, "KASSA_DIALECT": "no-such-file"}, "KASSA_DIALECT names a file"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, str], problem: str) -> None:

@@ -23,7 +23,7 @@ class Script:
     def __init__(self, name: str, *arguments: str, sandbox: Sandbox, folder: Path, pan: str, dialect: str) -> None:
         environment = {
             "KASSA_DIALECT": str(EXAMPLES / dialect),
-            "KASSA_BASE_URL": sandbox.base_url,
+            "KASSA_URL": sandbox.base_url,
             "KASSA_LOGIN": sandbox.login,
             "KASSA_PASSWORD": sandbox.password,
             "KASSA_CALLBACK_URL": "http://127.0.0.1:9/callback",

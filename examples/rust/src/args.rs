@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use common::{Connection, Following};
 pub(crate) use payments::{AllArgs, CardArgs, CardFields, ConfirmArgs, MbankArgs, PayFormArgs, PayWith, QrArgs};
-pub(crate) use queries::{CallbackArgs, StatusArgs, Subject, WatchArgs};
+pub(crate) use queries::{AskedFor, CallbackArgs, StatusArgs, Subject, WatchArgs};
 
 const AFTER_HELP: &str = "\
 Without --base-url an embedded sandbox takes the gateway's place, and a robot plays the payer.

@@ -8,7 +8,7 @@ pub(crate) mod qr;
 
 use std::time::Instant;
 
-use kassa::{Advice, Callback, ExpectedPayment, PaymentError, PaymentRef, PaymentStatus};
+use kassa::{Advice, Callback, PaymentError, PaymentRef, Verdict};
 use serde_json::Value;
 
 use crate::{
@@ -25,8 +25,6 @@ pub(crate) struct Flow<'a> {
     pub(crate) shop: &'a Checkout,
     pub(crate) narrator: Narrator,
     pub(crate) mailbox: Mailbox,
-    /// What its callbacks are compared with.
-    pub(crate) expected: Option<ExpectedPayment>,
     pub(crate) awaits_callback: bool,
     /// Callbacks that the gateway could not be asked about yet.
     pub(crate) unchecked: Vec<Callback>,
@@ -39,17 +37,13 @@ pub(crate) struct Beginning {
     pub(crate) flow: &'static str,
     pub(crate) reference: String,
     pub(crate) payment: PaymentRef,
-    pub(crate) expected: Option<ExpectedPayment>,
     pub(crate) awaits_callback: bool,
 }
 
 impl<'a> Flow<'a> {
     /// Begins a payment: **it is on the disk when this returns**, and nothing has been sent.
     pub(crate) fn begin(shop: &'a Checkout, beginning: Beginning) -> Result<Self, Failure> {
-        let amount = beginning.expected.as_ref().map(|expected| expected.amount.to_string());
-        let currency = beginning.expected.as_ref().map_or("", |expected| expected.currency.as_str());
-        let entry = Entry::new(&beginning.reference, &beginning.payment, &shop.gateway_name, amount, currency);
-        shop.store.add(entry)?;
+        shop.store.add(Entry::new(&beginning.reference, &beginning.payment, &shop.gateway_name))?;
         let flow = Self::new(shop, beginning);
         flow.narrator.step("stored", &format!("{}, before anything is sent", flow.report.payment));
         Ok(flow)
@@ -58,25 +52,24 @@ impl<'a> Flow<'a> {
     /// Goes on with a payment that an earlier call or run has stored.
     pub(crate) fn resume(shop: &'a Checkout, entry: &Entry, flow: &'static str) -> Result<Self, Failure> {
         let payment = entry.payment_ref()?;
-        let amount = entry.amount.as_ref().and_then(|text| kassa::Decimal::from_str_exact(text).ok());
-        let currency = entry.currency.clone();
-        let expected = amount.map(|amount| ExpectedPayment { payment: payment.clone(), amount, currency });
         let reference = entry.reference.clone();
-        Ok(Self::new(shop, Beginning { flow, reference, payment, expected, awaits_callback: false }))
+        Ok(Self::new(shop, Beginning { flow, reference, payment, awaits_callback: false }))
     }
 
     /// Follows a payment that the state file does not know.
     pub(crate) fn bare(shop: &'a Checkout, payment: PaymentRef, flow: &'static str) -> Self {
         let reference = kassa::new_order_number();
-        Self::new(shop, Beginning { flow, reference, payment, expected: None, awaits_callback: false })
+        Self::new(shop, Beginning { flow, reference, payment, awaits_callback: false })
     }
 
     fn new(shop: &'a Checkout, beginning: Beginning) -> Self {
-        let Beginning { flow, reference, payment, expected, awaits_callback } = beginning;
+        let Beginning { flow, reference, payment, awaits_callback } = beginning;
         let report = Report {
             flow,
             order: payment.order_number.clone().or_else(|| payment.transaction_id.clone()),
-            amount: expected.as_ref().map(|expected| format!("{} {}", expected.amount, expected.currency)),
+            amount: payment
+                .amount
+                .map(|amount| format!("{amount} {}", payment.currency.as_deref().unwrap_or_default())),
             payment,
             outcome: Outcome::Unknown,
             answer: None,
@@ -91,7 +84,6 @@ impl<'a> Flow<'a> {
             shop,
             narrator: shop.narrator.clone(),
             mailbox: shop.receiver.expect(&report.reference),
-            expected,
             awaits_callback: awaits_callback && shop.callbacks_arrive,
             unchecked: Vec::new(),
             report,
@@ -129,9 +121,6 @@ impl<'a> Flow<'a> {
         }
         self.report.order = payment.order_number.clone().or_else(|| payment.transaction_id.clone());
         let text = payment.to_string();
-        if let Some(expected) = &mut self.expected {
-            expected.payment = payment.clone();
-        }
         self.report.payment = payment;
         self.update(|entry| entry.payment = text);
     }
@@ -170,14 +159,17 @@ impl<'a> Flow<'a> {
         self.finish()
     }
 
-    /// Takes in a status that the gateway has reported.
-    pub(crate) fn saw(&mut self, report: kassa::StatusReport) {
-        self.report.outcome = match report.status {
-            PaymentStatus::Charged => Outcome::Charged,
-            PaymentStatus::Rejected => Outcome::Rejected,
-            PaymentStatus::Other(_) => Outcome::Open,
+    /// Takes in what a question brought.
+    pub(crate) fn heard(&mut self, verdict: &Verdict) {
+        self.report.outcome = match verdict {
+            Verdict::Charged { .. } => Outcome::Charged,
+            Verdict::Rejected { .. } => Outcome::Rejected,
+            Verdict::Open { .. } => Outcome::Open,
+            _ => Outcome::PersonNeeded,
         };
-        self.report.status = Some(report);
+        if let Some(report) = verdict.report() {
+            self.report.status = Some(report.clone());
+        }
     }
 
     /// Marks the payment where it is over, and says how it ended.
@@ -186,7 +178,7 @@ impl<'a> Flow<'a> {
             Outcome::Charged => Some(State::Charged),
             Outcome::Rejected => Some(State::Rejected),
             Outcome::NotMade => Some(State::NotMade),
-            Outcome::Created | Outcome::Open | Outcome::Unknown => None,
+            Outcome::Created | Outcome::Open | Outcome::Unknown | Outcome::PersonNeeded => None,
         };
         if let Some(state) = over {
             self.update(|entry| entry.state = state);

@@ -1,9 +1,6 @@
 //! Follows a payment to its end: asks for its status, takes its callbacks, sees its payer come back.
 
-use kassa::{
-    Callback, CallbackVerdict, ExpectedPayment, Gateway, PaymentError, PaymentKind, PaymentRef, StatusReport,
-    StatusWatch, WatchReport,
-};
+use kassa::{Callback, Gateway, PaymentError, PaymentRef, StatusReport, StatusWatch, Verdict, WatchReport};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -22,7 +19,8 @@ impl Flow<'_> {
         if let Err(error) = self.watch_to_the_end().await {
             self.narrator.warn("watch", &error.describe());
             if let PaymentError::DeadlineExpired { last: Some(last) } = &error {
-                self.saw(*last.clone());
+                self.report.status = Some(*last.clone());
+                self.report.outcome = Outcome::Open;
             }
             self.report.watch_error = Some(error);
         }
@@ -40,6 +38,9 @@ impl Flow<'_> {
         if !self.report.payment.can_be_asked_about() {
             let _waiting = self.narrator.waiting("for the callback, which names the order");
             self.await_number(Instant::now() + policy.deadline).await?;
+        }
+        if !self.report.payment.can_be_asked_about() {
+            return Ok(());
         }
         let _waiting = self.narrator.waiting(&asking);
         let watch = self.shop.gateway.watch(self.report.payment.clone(), policy)?;
@@ -63,7 +64,7 @@ impl Flow<'_> {
     /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is
     /// asked again.
     async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
-        while !self.report.payment.can_be_asked_about() {
+        while !self.report.payment.can_be_asked_about() && self.report.outcome != Outcome::Rejected {
             let next_question = (Instant::now() + self.shop.policy.interval).min(deadline);
             match timeout_at(next_question, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,
@@ -122,11 +123,8 @@ impl Flow<'_> {
 
     /// Asks the gateway about a callback, and keeps what it says.
     async fn weigh(&mut self, callback: Callback) {
-        let (mut seen, verdict) = check(&self.shop.gateway, &self.narrator, &callback, self.expected.as_ref()).await;
-        let is_ours = match &verdict {
-            Ok(verdict) => self.learn_from(&callback, verdict),
-            Err(_) => true,
-        };
+        let (mut seen, verdict) = check(&self.shop.gateway, &self.narrator, &callback, &self.report.payment).await;
+        let is_ours = verdict.as_ref().map_or(true, |verdict| self.learn_from(verdict));
         if !is_ours {
             seen.verdict = "contradicted";
             seen.fields = vec!["orderNumber".to_owned()];
@@ -137,34 +135,32 @@ impl Flow<'_> {
         }
     }
 
-    /// A callback that the gateway stands by names the order of a pay-form or a QR picture. False where that order is
-    /// another payment's: whoever paid once could name it in a callback for every cart of the same amount.
-    fn learn_from(&mut self, callback: &Callback, verdict: &CallbackVerdict) -> bool {
-        let (CallbackVerdict::Confirmed { report } | CallbackVerdict::Pending { report }) = verdict else {
-            return true;
-        };
+    /// A callback that the gateway stands by tells the number of a pay-form or a QR picture. False where that number is
+    /// another payment's: whoever paid once could claim it for every cart of the same amount (replay).
+    fn learn_from(&mut self, verdict: &Verdict) -> bool {
         if self.report.payment.can_be_asked_about() {
             return true;
         }
-        let payment = match self.report.payment.kind {
-            PaymentKind::PayForm => PaymentRef::pay_form(&callback.order_number, callback.provider.clone()),
-            // The gateway's own word for it, which the callback does not contradict. Without one, the number would be
-            // the sender's choice, and one paid code would pay for many carts.
-            PaymentKind::Qr if report.order_number.is_none() => {
-                self.narrator.warn("callback", "the gateway does not say which order it is about, so it pays for none");
-                return false;
+        match verdict {
+            Verdict::Charged { payment, .. } | Verdict::Open { payment, .. } => self.claim(payment),
+            Verdict::Rejected { .. } => {
+                self.heard(verdict);
+                true
             }
-            PaymentKind::Qr => PaymentRef::qr(&callback.order_number),
-            PaymentKind::Card | PaymentKind::Mbank => return true,
-        };
-        match self.shop.store.claim(&self.report.reference, &self.shop.gateway_name, &payment) {
+            _ => true,
+        }
+    }
+
+    fn claim(&mut self, payment: &PaymentRef) -> bool {
+        match self.shop.store.claim(&self.report.reference, &self.shop.gateway_name, payment) {
             Ok(true) => {
-                self.learned(payment);
+                self.learned(payment.clone());
                 return true;
             }
             Ok(false) => {
-                let text = format!("NOT OURS, order {} pays for another payment already", callback.order_number);
-                self.narrator.warn("callback", &text);
+                let number = payment.order_number.as_ref().or(payment.transaction_id.as_ref());
+                let number = number.map_or("", String::as_str);
+                self.narrator.warn("callback", &format!("NOT OURS, order {number} pays for another payment already"));
             }
             // Without the state file nobody knows what was paid with it.
             Err(failure) => self.narrator.warn("state", &failure.describe()),
@@ -175,10 +171,9 @@ impl Flow<'_> {
     /// Tells a report of the watch, unless it says what the one before said.
     fn tell(&mut self, report: WatchReport, told: &mut String) {
         let text = match report {
-            WatchReport::Status { report } => {
-                let text = in_words(&report);
-                self.saw(report);
-                text
+            WatchReport::Status { verdict } => {
+                self.heard(&verdict);
+                verdict_in_words(&verdict)
             }
             WatchReport::QueryFailed { error } => format!("asking failed, we go on ({}: {error})", error.kind()),
         };
@@ -201,39 +196,51 @@ pub(crate) fn in_words(report: &StatusReport) -> String {
     if details.is_empty() { report.status.to_string() } else { format!("{} ({})", report.status, details.join(", ")) }
 }
 
+/// The word that programs see.
+pub(crate) fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Charged { .. } => "charged",
+        Verdict::Rejected { .. } => "rejected",
+        Verdict::Open { .. } => "open",
+        Verdict::Contradicted { .. } => "contradicted",
+        _ => "unverifiable",
+    }
+}
+
+/// A verdict in a few words.
+pub(crate) fn verdict_in_words(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Contradicted { fields, .. } => format!("NOT what was asked for, it differs in {}", fields.join(", ")),
+        Verdict::Unverifiable { why, .. } => format!("NOT proved: {why}"),
+        other => other.report().map(in_words).unwrap_or_default(),
+    }
+}
+
 /// Asks the gateway about a callback, and tells what it says; an error where it could not be asked.
 pub(crate) async fn check(
     gateway: &Gateway,
     narrator: &Narrator,
     callback: &Callback,
-    expected: Option<&ExpectedPayment>,
-) -> (SeenCallback, Result<CallbackVerdict, PaymentError>) {
+    payment: &PaymentRef,
+) -> (SeenCallback, Result<Verdict, PaymentError>) {
     let said = what_it_says(callback);
-    let verdict = match gateway.verify_callback(callback, expected.cloned()).await {
+    let verdict = match gateway.verify_callback(callback, payment).await {
         Ok(verdict) => verdict,
         Err(error) => {
             narrator.warn("callback", &format!("{said}; the gateway could not be asked ({}: {error})", error.kind()));
             return (seen(callback, "not_asked", Vec::new()), Err(error));
         }
     };
-    let (word, fields) = match &verdict {
-        CallbackVerdict::Confirmed { report } => {
-            narrator.step("callback", &format!("{said}; asked, the gateway confirms: {}", report.status));
-            ("confirmed", Vec::new())
-        }
-        CallbackVerdict::Pending { report } => {
-            narrator.step("callback", &format!("{said}; asked, the gateway says it is still open: {}", report.status));
-            ("pending", Vec::new())
-        }
-        CallbackVerdict::Contradicted { fields, .. } => {
-            narrator.warn("callback", &format!("{said}; NOT TRUE, it differs in {}", fields.join(", ")));
-            ("contradicted", fields.clone())
-        }
-        CallbackVerdict::Unverifiable => {
-            narrator.step("callback", &format!("{said}; it names nothing to ask with, so only the status counts"));
-            ("unverifiable", Vec::new())
-        }
+    let fields = match &verdict {
+        Verdict::Contradicted { fields, .. } => fields.clone(),
+        _ => Vec::new(),
     };
+    let word = word(&verdict);
+    let text = format!("{said}; asked, the gateway says: {}", verdict_in_words(&verdict));
+    match word {
+        "contradicted" | "unverifiable" => narrator.warn("callback", &text),
+        _ => narrator.step("callback", &text),
+    }
     (seen(callback, word, fields), Ok(verdict))
 }
 

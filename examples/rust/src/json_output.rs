@@ -7,7 +7,7 @@ use std::{
 };
 
 use kassa::{
-    CardPaymentCreated, GatewayReply, MbankPaymentCreated, NextStep, PayFormCreated, PaymentError, QrData, QrImage,
+    CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated, PaymentError, QrData, QrImage,
     StatusReport,
 };
 use serde_json::{Value, json};
@@ -154,7 +154,6 @@ pub(crate) fn card_payment_created(created: &CardPaymentCreated) -> Value {
 pub(crate) fn mbank_payment_created(created: &MbankPaymentCreated) -> Value {
     json!({
         "payment": created.payment.to_string(),
-        "identifier": created.identifier,
         "code": created.code,
         "reason": created.reason,
         "raw": created.raw,
@@ -162,7 +161,7 @@ pub(crate) fn mbank_payment_created(created: &MbankPaymentCreated) -> Value {
 }
 
 /// The answer to a confirmation.
-pub(crate) fn gateway_reply(reply: &GatewayReply) -> Value {
+pub(crate) fn mbank_confirmed(reply: &MbankConfirmed) -> Value {
     json!({
         "payment": reply.payment.to_string(),
         "code": reply.code,
@@ -174,13 +173,13 @@ pub(crate) fn gateway_reply(reply: &GatewayReply) -> Value {
 
 /// The answer to a pay-form.
 pub(crate) fn pay_form_created(created: &PayFormCreated) -> Value {
-    json!({"pay_form_url": created.pay_form_url, "raw": created.raw})
+    json!({"payment": created.payment.to_string(), "pay_form_url": created.pay_form_url, "raw": created.raw})
 }
 
 /// The data of a QR code.
 pub(crate) fn qr_data(data: &QrData) -> Value {
     json!({
-        "payment": data.payment.as_ref().map(ToString::to_string),
+        "payment": data.payment.to_string(),
         "payload": data.payload,
         "transaction_id": data.transaction_id,
         "raw": data.raw,
@@ -189,5 +188,5 @@ pub(crate) fn qr_data(data: &QrData) -> Value {
 
 /// The picture of a QR code: where it is, not what is in it.
 pub(crate) fn qr_image(image: &QrImage, file: &Path) -> Value {
-    json!({"file": file.display().to_string(), "bytes": image.png.len()})
+    json!({"payment": image.payment.to_string(), "file": file.display().to_string(), "bytes": image.png.len()})
 }

@@ -14,6 +14,8 @@ pub(crate) enum Outcome {
     Charged,
     /// It ended without the money being taken.
     Rejected,
+    /// The gateway tells of something else than was asked for, or of nothing that proves it: a person has to look.
+    PersonNeeded,
     /// Made, and left to a later run, as `--no-wait` asks.
     Created,
     /// It was still open when this run stopped following it.
@@ -30,6 +32,7 @@ impl Outcome {
         match self {
             Self::Charged => "charged",
             Self::Rejected => "rejected",
+            Self::PersonNeeded => "person_needed",
             Self::Created => "created",
             Self::Open => "open",
             Self::Unknown => "unknown",
@@ -44,7 +47,7 @@ pub(crate) struct SeenCallback {
     pub(crate) order_number: String,
     pub(crate) status: String,
     pub(crate) amount: Decimal,
-    /// `confirmed`, `pending`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`.
+    /// `charged`, `rejected`, `open`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`.
     pub(crate) verdict: &'static str,
     /// The fields that a contradiction is about.
     pub(crate) fields: Vec<String>,
@@ -86,15 +89,15 @@ impl Report {
         match self.outcome {
             Outcome::Charged | Outcome::Created => AS_EXPECTED,
             Outcome::Rejected | Outcome::NotMade => NOT_AS_EXPECTED,
-            Outcome::Unknown => NOT_KNOWN,
+            Outcome::Unknown | Outcome::PersonNeeded => NOT_KNOWN,
             // Why following it ended says nothing of the payment: it may be charged by now.
             Outcome::Open => self.error.as_ref().map_or(NOT_KNOWN, exit_code_of),
         }
     }
 
-    /// True where the gateway itself has confirmed one of its callbacks.
+    /// True where the gateway itself tells of the end that one of its callbacks told of.
     pub(crate) fn has_good_callback(&self) -> bool {
-        self.callbacks.iter().any(|seen| seen.verdict == "confirmed")
+        self.callbacks.iter().any(|seen| matches!(seen.verdict, "charged" | "rejected"))
     }
 
     /// What happened, in a few words.
@@ -109,6 +112,7 @@ impl Report {
             (Outcome::Rejected, _) => {
                 reason.map_or_else(|| "rejected".to_owned(), |reason| format!("rejected: {reason}"))
             }
+            (Outcome::PersonNeeded, _) => "not proved: a person has to look".to_owned(),
             (Outcome::Created, _) => "created, not followed".to_owned(),
             (Outcome::Open, Some(error)) => format!("still open after {}", error.kind()),
             (Outcome::Open, None) => "still open".to_owned(),
@@ -118,7 +122,7 @@ impl Report {
         }
     }
 
-    /// The callbacks in a few words, such as `1 confirmed`.
+    /// The callbacks in a few words, such as `1 charged`.
     pub(crate) fn callback_summary(&self) -> String {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for seen in &self.callbacks {

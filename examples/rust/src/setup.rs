@@ -133,7 +133,8 @@ fn config(
     let status_query =
         if connection.status_as_query { StatusQueryForm::QueryString } else { StatusQueryForm::JsonBody };
     Ok(GatewayConfig {
-        deadline: connection.timeout,
+        payment_deadline: connection.timeout,
+        query_deadline: connection.timeout,
         dialect: dialect(connection.dialect.as_deref(), sandbox.is_some())?.into(),
         extra_root_certificates: connection
             .root_certificates

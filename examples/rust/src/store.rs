@@ -40,17 +40,10 @@ pub(crate) enum State {
 pub(crate) struct Entry {
     /// This program's own reference, which is in the query of the callback and return URLs.
     pub(crate) reference: String,
-    /// The text form of the payment's reference.
+    /// The text form of the payment's reference: its numbers, and the amount that was asked for.
     pub(crate) payment: String,
     /// Which gateway it was made with.
     pub(crate) gateway: String,
-    /// The amount in units of the currency, digit for digit.
-    pub(crate) amount: Option<String>,
-    /// The currency.
-    pub(crate) currency: String,
-    /// The identifier that a mobile-bank confirmation carries back, where the dialect names one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) identifier: Option<String>,
     /// When it was begun, in seconds since 1970.
     pub(crate) begun: u64,
     /// Where it stands.
@@ -59,21 +52,12 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// A payment that is about to be sent.
-    pub(crate) fn new(
-        reference: &str,
-        payment: &PaymentRef,
-        gateway: &str,
-        amount: Option<String>,
-        currency: &str,
-    ) -> Self {
+    pub(crate) fn new(reference: &str, payment: &PaymentRef, gateway: &str) -> Self {
         let begun = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Self {
             reference: reference.to_owned(),
             payment: payment.to_string(),
             gateway: gateway.to_owned(),
-            amount,
-            currency: currency.to_owned(),
-            identifier: None,
             begun,
             state: State::Open,
         }

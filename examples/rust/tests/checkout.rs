@@ -19,7 +19,7 @@ fn all_takes_four_payments_to_their_end() {
     }
     assert!(!run.stdout.contains('\x1b'), "colours are for terminals");
     assert_eq!(run.stdout.matches("charged 100.10 KGS").count(), 2, "told at the end of the flow and in the table");
-    assert_eq!(run.stdout.matches("1 confirmed").count(), 4);
+    assert_eq!(run.stdout.matches("┆ 1 charged ┆").count(), 4);
     let payments = shop.payments();
     assert_eq!(payments.len(), 4);
     assert!(payments.iter().all(|(_, state)| state == "charged"), "{payments:?}");
@@ -36,7 +36,7 @@ fn all_tells_programs_in_one_line() {
     let names: Vec<_> = flows.iter().map(|flow| flow["flow"].as_str().unwrap()).collect();
     assert_eq!(names, ["card", "mbank", "pay-form", "qr"]);
     for flow in flows {
-        assert_eq!((&flow["outcome"], &flow["callbacks"][0]["verdict"]), (&"charged".into(), &"confirmed".into()));
+        assert_eq!((&flow["outcome"], &flow["callbacks"][0]["verdict"]), (&"charged".into(), &"charged".into()));
         assert_eq!((&flow["error"], flow["status"]["is_final"].as_bool()), (&serde_json::Value::Null, Some(true)));
     }
 }
@@ -67,10 +67,9 @@ fn every_command_works_with_a_gateway_by_its_url() {
         assert!(order.starts_with("PF-") && gateway.payment(order).unwrap().is_charged());
     }
 
-    // The callback names nothing to ask with in the default dialect; the transaction that was stored does.
     let (run, qr) = shop.json(&["qr"]);
     run.expect_code(0);
-    assert_eq!(qr["callbacks"][0]["verdict"], "confirmed");
+    assert_eq!(qr["callbacks"][0]["verdict"], "charged");
     let id = qr["answer"]["transaction_id"].as_str().unwrap();
     let (run, status) = shop.json(&["status", "--transaction-id", id]);
     run.expect_code(0);
@@ -81,7 +80,8 @@ fn every_command_works_with_a_gateway_by_its_url() {
         let (run, status) = shop.json(&[&["status"], subject].concat());
         run.expect_code(0);
         assert_eq!(status["answer"]["amount"], "17.30");
-        shop.run(&[&["watch"], subject].concat()).expect_code(0);
+        let asked_for: &[&str] = if subject[0] == "--payment" { &[] } else { &["--amount", "17.30"] };
+        shop.run(&[&["watch"], subject, asked_for].concat()).expect_code(0);
     }
     shop.run(&["all"]).expect_code(0);
     assert!(shop.payments().iter().all(|(_, state)| state == "charged"));
@@ -93,10 +93,10 @@ fn a_payment_created_elsewhere_stays_open_after_a_wrong_password() {
     let shop = Shop::at(gateway.url(), PASSWORD);
     let elsewhere = Shop::at(gateway.url(), PASSWORD);
     elsewhere.run(&["mbank", "--order-number", "MBANK-2", "--no-wait"]).expect_code(0);
-    let (run, wrong) = shop.json(&["confirm", "--order-number", "MBANK-2", "--otp", "999999"]);
+    let (run, wrong) = shop.json(&["confirm", "--order-number", "MBANK-2", "--otp", "999999", "--amount", "250"]);
     run.expect_code(1);
     assert_eq!((&wrong["error"]["kind"], &wrong["outcome"]), (&"Refused".into(), &"open".into()));
-    let (run, none) = shop.json(&["confirm", "--order-number", "NONE", "--otp", "999999"]);
+    let (run, none) = shop.json(&["confirm", "--order-number", "NONE", "--otp", "999999", "--amount", "250"]);
     run.expect_code(1);
     assert_eq!((&none["error"]["kind"], &none["outcome"]), (&"Refused".into(), &"not_made".into()));
     let states: Vec<_> = shop.payments().into_iter().map(|(_, state)| state).collect();
@@ -111,7 +111,7 @@ fn payments_that_end_otherwise_end_the_program_otherwise() {
     let shop = Shop::at(gateway.url(), PASSWORD);
     let (run, declined) = shop.json(&["card", "--pan", "4111111111000124"]);
     run.expect_code(1);
-    assert_eq!((&declined["outcome"], &declined["callbacks"][0]["verdict"]), (&"rejected".into(), &"confirmed".into()));
+    assert_eq!((&declined["outcome"], &declined["callbacks"][0]["verdict"]), (&"rejected".into(), &"rejected".into()));
     shop.run(&["mbank", "--phone", "996555000102"]).expect_code(1);
     shop.run(&["qr", "--decline"]).expect_code(1);
     let (run, pending) = shop.json(&["card", "--pan", "4111111111000348", "--deadline", "1"]);
@@ -160,12 +160,13 @@ fn callbacks_are_received_told_apart_and_checked() {
         child.stdin.take().unwrap().write_all(body.as_bytes()).unwrap();
         support::Run::from(child.wait_with_output().unwrap())
     };
-    let good = check(&["--order-number", "CARD-2", "--amount", "100.10"], body);
+    let good = check(&["--order-number", "CARD-2", "--provider", "cards", "--amount", "100.10"], body);
     good.expect_code(0);
-    assert_eq!(good.last_line()["callbacks"][0]["verdict"], "confirmed");
-    let forged = check(&["--amount", "500"], body);
+    assert_eq!(good.last_line()["callbacks"][0]["verdict"], "charged");
+    let forged = check(&["--order-number", "CARD-2", "--provider", "cards", "--amount", "500"], body);
     forged.expect_code(1);
     assert_eq!(forged.last_line()["callbacks"][0]["fields"][0], "amount");
+    check(&[], body).expect_code(0);
     check(&[], "{}").expect_code(1);
     check(&[], &body.replace("CARD-2", "CARD-3")).expect_code(3);
 }

@@ -28,7 +28,7 @@ fn a_program_killed_after_sending_finds_its_payment_again() {
     between.withheld.recv().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    let reference = "kassa1:kind=card&order=KILLED-1&provider=Cards";
+    let reference = "kassa1:kind=card&order=KILLED-1&provider=Cards&amount=100.10&currency=KGS";
     assert_eq!(shop.payments(), [(reference.to_owned(), "open".to_owned())]);
     assert_eq!(gateway.payment("KILLED-1").unwrap().status, PaymentStatus::Charged, "the money was taken");
 
@@ -55,7 +55,7 @@ fn a_lost_reply_is_an_unknown_outcome_and_is_watched() {
     let (run, line) = run;
     run.expect_code(3);
     assert_eq!((&line["error"]["kind"], &line["error"]["payment_may_exist"]), (&"OutcomeUnknown".into(), &true.into()));
-    assert_eq!(line["error"]["payment"], "kassa1:kind=card&order=LOST-1&provider=Cards");
+    assert_eq!(line["error"]["payment"], "kassa1:kind=card&order=LOST-1&provider=Cards&amount=100.10&currency=KGS");
     assert_eq!((&line["outcome"], line["ok"].as_bool()), (&"unknown".into(), Some(false)));
     assert!(run.stderr.contains("the payment may have happened") && run.stderr.contains("it is not sent again"));
     let sent = gateway.requests().iter().filter(|request| request.endpoint.contains("/payment")).count();
@@ -99,7 +99,10 @@ fn a_payment_that_cannot_be_asked_about_is_not_failed() {
     let card = ["card", "--order-number", "PAID-1", "--pan", CARD_AT_ONCE, "--no-wait"];
     shop.run(&card).expect_code(0);
     let locked_out = Shop { directory: shop.directory, ..Shop::at(gateway.url(), "wrong") };
-    for command in [["watch", "--resume"].as_slice(), &["watch", "--order-number", "PAID-1", "--provider", "Cards"]] {
+    for command in [
+        ["watch", "--resume"].as_slice(),
+        &["watch", "--order-number", "PAID-1", "--provider", "Cards", "--amount", "100.10"],
+    ] {
         let run = locked_out.run(command);
         run.expect_code(3);
         // Asking may fail, the payment did not.

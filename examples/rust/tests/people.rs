@@ -82,7 +82,7 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
     let send = |body: &str| post(&url, "application/json", body);
     assert!(send("{}").contains("400"));
     assert!(send(&first).contains("200"));
-    story.line_with("HEARD-1 charged, amount 100.10 KGS; asked, the gateway confirms: charged");
+    story.line_with("HEARD-1 charged, amount 100.10 KGS; asked, the gateway says: charged");
     assert!(send(&first.replace(',', ", ")).contains("200"));
     story.line_with("HEARD-1: the same once more");
     assert!(send(&second).contains("200"));
@@ -163,7 +163,7 @@ fn a_callback_that_could_not_be_checked_is_checked_again() {
     assert!(post(&page.replace("/pay-form?", "/wallet?"), FORM, "otp=101101").contains("303"));
     story.line_with("the gateway could not be asked (Unavailable");
     between.let_through();
-    story.line_with("asked, the gateway confirms: charged");
+    story.line_with("asked, the gateway says: charged");
     assert_eq!(story.end().0, 0);
     assert_eq!(support::callbacks(&gateway, None).len(), 1, "the gateway sent it once");
 }

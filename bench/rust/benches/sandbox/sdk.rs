@@ -58,8 +58,8 @@ async fn pay(gateway: Gateway, next: Arc<AtomicU64>) {
             comment: "tea".into(),
             callback_url: None,
         };
-        gateway.create_mbank_payment(payment).await.expect("created");
-        gateway.confirm_mbank_payment(&order_number, "101101", None).await.expect("confirmed");
+        let created = gateway.create_mbank_payment(payment).await.expect("created");
+        gateway.confirm_mbank_payment(&created.payment, "101101").await.expect("confirmed");
         let report = gateway.provider_status(&order_number, Provider::MBank).await.expect("a report");
         assert_eq!(report.status, PaymentStatus::Charged);
     }

@@ -29,6 +29,7 @@ take a mobile-bank payment            create_mbank_payment                 confi
 let the payer choose on a page        create_pay_form                      open the page, take the callback
 show a QR code                        create_qr_data, QrCode               watch
 show the gateway's own QR picture     create_qr_image                      take the callback
+know which order a callback is about  CallbackKey                          take the callback
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 ask for the status
 
@@ -51,6 +52,7 @@ from .answers import (
     QrImage,
 )
 from .async_gateway import AsyncGateway
+from .callback_key import CallbackKey
 from .callbacks import (
     Callback,
     CallbackVerdict,
@@ -113,6 +115,7 @@ __all__ = [
     "AsyncGateway",
     "AsyncStatusWatch",
     "Callback",
+    "CallbackKey",
     "CallbackVerdict",
     "Cancelled",
     "Card",

@@ -30,7 +30,7 @@ class Secretive:
         )
 
 
-def _hold(value: Secretive, native_value: object) -> None:
+def hold(value: Secretive, native_value: object) -> None:
     object.__setattr__(value, "_native", native_value)
 
 
@@ -67,7 +67,7 @@ class Card(Secretive):
             _check.text("cvc", cvc),
             _check.text("holder_name", holder_name),
         )
-        _hold(self, card)
+        hold(self, card)
 
     @property
     def masked_number(self) -> str:
@@ -93,7 +93,7 @@ class Credentials(Secretive):
     def __init__(self, login: str, password: str) -> None:
         """Credentials for HTTP Basic authentication."""
         basic = native.Credentials.basic(_check.text("login", login), _check.text("password", password))
-        _hold(self, basic)
+        hold(self, basic)
 
     def __repr__(self) -> str:
         return "Credentials(***)"
@@ -135,7 +135,7 @@ class Proxy(Secretive):
     @classmethod
     def _by(cls, native_proxy: object, way: str) -> "Proxy":
         proxy = cls.__new__(cls)
-        _hold(proxy, native_proxy)
+        hold(proxy, native_proxy)
         object.__setattr__(proxy, "_way", way)
         return proxy
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import timedelta
 from enum import Enum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from . import _check
 from ._calls import translated
@@ -27,6 +27,8 @@ class StatusQueryForm(Enum):
     """As a query string, for the way through a proxy that drops the body of a GET."""
 
 
+C = TypeVar("C", bound="Connected")
+
 # What belongs to a process that was forked away from is never touched again, not even to free it: its locks may be held by
 # threads that exist no more.
 _LEFT_BEHIND: list[Any] = []
@@ -39,7 +41,7 @@ class Connected:
     own, at its first call.
     """
 
-    __slots__ = ("__weakref__", "_base_url", "_config", "_is_closed", "_native", "_process")
+    __slots__ = ("__weakref__", "_config", "_deadline", "_is_closed", "_native", "_origin", "_process")
 
     def __init__(
         self,
@@ -47,7 +49,8 @@ class Connected:
         credentials: Credentials,
         *,
         connect_timeout: timedelta | float = timedelta(seconds=10),
-        deadline: timedelta | float = timedelta(seconds=30),
+        payment_deadline: timedelta | float = timedelta(seconds=60),
+        query_deadline: timedelta | float = timedelta(seconds=30),
         query_retries: int = 2,
         status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
         dialect: Dialect | None = None,
@@ -61,7 +64,9 @@ class Connected:
         * ``base_url``: the gateway's base address; a path prefix is allowed, plain http only to a loopback address
         * ``credentials``: the merchant's login and password
         * ``connect_timeout``: how long making a connection may take, TLS included
-        * ``deadline``: how long a whole call may take: connecting, sending, the whole reply, and every retry
+        * ``payment_deadline``: how long all of a call that moves money may take: connecting, sending, the whole reply, and
+          every retry. What is cut off here may have happened all the same
+        * ``query_deadline``: how long every other call may take: status queries, pay-forms and QR codes
         * ``query_retries``: how often a failed query is repeated within the deadline. A payment is repeated as often, but only
           where no connection was ever made; a pay-form or a QR code is never repeated
         * ``status_query``: how the fields of a status query travel
@@ -73,12 +78,12 @@ class Connected:
 
         Raises `kassa.Misconfigured` where a setting cannot work, naming it.
         """
-        self._base_url = _check.text("base_url", base_url)
-        self._config = native.GatewayConfig(
-            base_url=base_url,
+        config = native.GatewayConfig(
+            base_url=_check.text("base_url", base_url),
             credentials=lower(_check.instance("credentials", credentials, Credentials)),
             connect_timeout=_check.duration("connect_timeout", connect_timeout),
-            deadline=_check.duration("deadline", deadline),
+            payment_deadline=_check.duration("payment_deadline", payment_deadline),
+            query_deadline=_check.duration("query_deadline", query_deadline),
             query_retries=_check.count("query_retries", query_retries),
             status_query=lower(_check.instance("status_query", status_query, StatusQueryForm)),
             dialect=lower(Dialect() if dialect is None else _check.instance("dialect", dialect, Dialect)),
@@ -87,13 +92,74 @@ class Connected:
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
         )
+        self._start(config)
+
+    @classmethod
+    def from_environment(
+        cls: type[C],
+        *,
+        connect_timeout: timedelta | float = timedelta(seconds=10),
+        payment_deadline: timedelta | float = timedelta(seconds=60),
+        query_deadline: timedelta | float = timedelta(seconds=30),
+        query_retries: int = 2,
+        status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
+        user_agent_suffix: str | None = None,
+        check_luhn: bool = False,
+    ) -> C:
+        """A gateway by the environment variables, and by settings that have none. Nothing is sent.
+
+        * ``KASSA_URL``: the gateway's base address
+        * ``KASSA_LOGIN``, ``KASSA_PASSWORD``: the merchant's login and password
+        * ``KASSA_DIALECT`` (optional): the path of a dialect's JSON file
+        * ``KASSA_PROXY`` (optional): the URL of a proxy, or ``environment`` for those that ``HTTPS_PROXY`` and the like name
+        * ``KASSA_ROOT_CERTIFICATES`` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
+
+        An empty variable is one that is not set.
+
+        Raises `kassa.Misconfigured`, once, naming every variable that is missing or cannot be used. It quotes none of their
+        values.
+        """
+        with translated():
+            config = native.config_from_environment()
+        config.connect_timeout = _check.duration("connect_timeout", connect_timeout)
+        config.payment_deadline = _check.duration("payment_deadline", payment_deadline)
+        config.query_deadline = _check.duration("query_deadline", query_deadline)
+        config.query_retries = _check.count("query_retries", query_retries)
+        config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
+        config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
+        config.check_luhn = _check.flag("check_luhn", check_luhn)
+        gateway = cls.__new__(cls)
+        gateway._start(config)
+        return gateway
+
+    def with_deadline(self: C, deadline: timedelta | float) -> C:
+        """The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
+        less time than the settings say, as in ``gateway.with_deadline(5).qr_status(...)``.
+
+        It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch
+        made by it gives each of its queries that long. Closing one of them closes both.
+
+        Raises `kassa.Misconfigured` for a deadline of zero.
+        """
+        gateway = type(self).__new__(type(self))
+        gateway._start(self._config, self._origin or self, _check.duration("deadline", deadline))
+        return gateway
+
+    def _start(self, config: Any, origin: Connected | None = None, deadline: timedelta | None = None) -> None:
+        self._config = config
+        self._origin = origin
+        self._deadline = deadline
         self._is_closed = False
         self._open()
 
     def _open(self) -> None:
         self._process = os.getpid()
         with translated():
-            self._native: Any = native.Gateway(self._config)
+            self._native: Any = (
+                native.Gateway(self._config)
+                if self._origin is None
+                else self._origin._core().with_deadline(self._deadline)
+            )
 
     def _core(self) -> Any:
         """The core's gateway of this process."""
@@ -112,10 +178,12 @@ class Connected:
     def _to_close(self) -> Any | None:
         """What is to be closed, if anything: the payments of another process are not this one's to wait for."""
         self._is_closed = True
+        if self._origin is not None:
+            self._origin._is_closed = True
         return self._native if self._process == os.getpid() else None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._base_url!r})"
+        return f"{type(self).__name__}({self._config.base_url!r})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(

@@ -35,6 +35,8 @@ class Rule(Enum):
     """The check digit of the card number is wrong. Checked only where the gateway was told to."""
     FORMAT = "format"
     """The text does not have the form that is needed."""
+    SIGNATURE = "signature"
+    """The signature must be one that this key made for this purpose."""
     EXACT = "exact"
     """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
 

@@ -24,7 +24,7 @@ def settings(config: Any, server_url: str) -> dict[str, Any]:
     }
     for name, value in given.items():
         match name:
-            case "connect_timeout_ms" | "deadline_ms":
+            case "connect_timeout_ms" | "payment_deadline_ms" | "query_deadline_ms":
                 arguments[name.removesuffix("_ms")] = timedelta(milliseconds=value)
             case "status_query":
                 arguments[name] = kassa.StatusQueryForm(value)
@@ -45,6 +45,21 @@ def proxy(value: Any, server_url: str) -> kassa.Proxy:
             return kassa.Proxy.environment()
         case _:
             return kassa.Proxy.url(value["url"].replace("{server}", server_url))
+
+
+def callback_key(given: Any) -> kassa.CallbackKey:
+    """A key by its secret, and by the previous ones."""
+    key = kassa.CallbackKey(given["secret"])
+    for secret in given.get("previous", ()):
+        key = key.with_previous(secret)
+    return key
+
+
+def within(gateway: Any, given: Any) -> tuple[Any, Any]:
+    """The gateway, with another deadline where a step says so, and the rest of the input."""
+    rest = dict(given)
+    time = rest.pop("within_ms", None)
+    return gateway if time is None else gateway.with_deadline(timedelta(milliseconds=time)), rest
 
 
 CARD_FIELDS = ("pan", "expiry_month", "expiry_year", "cvc", "holder_name")

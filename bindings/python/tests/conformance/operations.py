@@ -62,11 +62,19 @@ def _code(given: Any) -> kassa.QrCode:
     return kassa.QrCode.encode(given["text"], kassa.QrLevel(given["level"]))
 
 
+def _signed(given: Any, sign: Callable[[kassa.CallbackKey, str, kassa.PaymentRef], str]) -> str:
+    return sign(inputs.callback_key(given), given["url"], inputs.payment_ref(given["payment"]))
+
+
 # What needs no gateway.
 PLAIN: dict[str, Callable[[Any], Any]] = {
     "parse_callback": lambda given: kassa.Callback.parse(inputs.json_text(given["body"])),
     "parse_return_redirect": lambda given: kassa.ReturnRedirect.parse(given["url"]),
     "parse_payment_ref": lambda given: kassa.PaymentRef.parse(given["text"]),
+    "callback_url": lambda given: _signed(given, kassa.CallbackKey.callback_url),
+    "return_url": lambda given: _signed(given, kassa.CallbackKey.return_url),
+    "read_callback_url": lambda given: inputs.callback_key(given).read_callback_url(given["called"]),
+    "read_return_url": lambda given: inputs.callback_key(given).read_return_url(given["called"]),
     "payment_ref_text": lambda given: str(inputs.payment_ref(given)),
     "can_be_asked_about": lambda given: inputs.payment_ref(given).can_be_asked_about,
     "payment_ref_of": lambda given: inputs.request(given["request"]).payment_ref(),
@@ -103,6 +111,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "mbank_payment": inputs.mbank_payment,
     "pay_form": inputs.pay_form,
     "qr_payment": inputs.qr_payment,
+    "callback_key": inputs.callback_key,
     "credentials": lambda given: kassa.Credentials(given["login"], given["password"]),
     "proxy": lambda given: inputs.proxy(given["proxy"], ""),
     "gateway_config": _gateways,

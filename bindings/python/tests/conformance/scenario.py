@@ -112,7 +112,8 @@ class Scenario:
         return self._made
 
     def watch_of(self, given: Any) -> Any:
-        self.watch = self.the_gateway().watch(inputs.payment_ref(given["payment"]), inputs.policy(given))
+        gateway, given = inputs.within(self.the_gateway(), given)
+        self.watch = gateway.watch(inputs.payment_ref(given["payment"]), inputs.policy(given))
         return self.watch
 
     def received(self, number: int) -> str:
@@ -124,7 +125,8 @@ class Scenario:
             return lambda: self._way.next(self.watch)
         if name == "outcome":
             return lambda: self.watch.outcome()
-        return operations.call(self.the_gateway(), name, given)
+        gateway, given = inputs.within(self.the_gateway(), given)
+        return operations.call(gateway, name, given)
 
     def all_reports(self) -> tuple[list[kassa.WatchReport], kassa.PaymentError | None]:
         """Every report until the end, and the error that ended the watch, if one did."""

@@ -6,6 +6,10 @@ internal import KassaGenerated
 public struct Credentials: Sendable {
     let core: KassaGenerated.Credentials
 
+    init(core: KassaGenerated.Credentials) {
+        self.core = core
+    }
+
     /// Credentials for HTTP Basic authentication.
     public init(login: String, password: String) {
         core = .basic(login: login, password: password)

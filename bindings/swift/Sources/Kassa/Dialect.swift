@@ -14,7 +14,7 @@ public struct Dialect: Sendable {
     /// The whole dialect as JSON, defaults included: a good start for a file of one's own.
     public let json: String
 
-    private init(core: KassaGenerated.Dialect) {
+    init(core: KassaGenerated.Dialect) {
         self.core = core
         json = core.toJson()
     }

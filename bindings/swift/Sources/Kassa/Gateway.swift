@@ -36,6 +36,11 @@ public final class Gateway: Sendable {
         baseURL = config.baseURL
     }
 
+    private init(core: KassaGenerated.Gateway, baseURL: String) {
+        self.core = core
+        self.baseURL = baseURL
+    }
+
     /// A gateway with every other setting at its default. Nothing is sent.
     ///
     /// - Throws: As ``init(_:)`` does.
@@ -137,6 +142,17 @@ public final class Gateway: Sendable {
     /// - Throws: ``PaymentError/invalid(violations:)`` where the reference has nothing to ask with.
     public func watch(_ payment: PaymentRef, policy: PollPolicy = PollPolicy()) throws -> StatusWatch {
         StatusWatch(try translated { try core.watch(payment: payment.core, policy: policy.core) })
+    }
+
+    /// The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time than
+    /// the configuration says, as in `gateway.withDeadline(.seconds(5)).qrStatus(...)`.
+    ///
+    /// It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by it
+    /// gives each of its queries that long. Closing one of them closes both.
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:)`` for a deadline of zero or less.
+    public func withDeadline(_ deadline: Duration) throws -> Gateway {
+        Gateway(core: try translated { try core.withDeadline(deadline: deadline.core) }, baseURL: baseURL)
     }
 
     /// Refuses further calls and waits until every payment on its way has its reply, or this task is cancelled.

@@ -8,8 +8,11 @@ public struct GatewayConfig: Sendable {
     public var credentials: Credentials
     /// How long making a connection may take, TLS included.
     public var connectTimeout: Duration
-    /// How long a whole call may take: connecting, sending, the whole reply, and every retry.
-    public var deadline: Duration
+    /// How long all of a call that moves money may take: connecting, sending, the whole reply, and every retry. What is cut off here
+    /// may have happened all the same.
+    public var paymentDeadline: Duration
+    /// How long every other call may take: status queries, pay-forms and QR codes.
+    public var queryDeadline: Duration
     /// How often a failed query is repeated within the deadline. A payment is repeated as often, but only where no connection was
     /// ever made; a pay-form or a QR code is never repeated. From 0 to 4294967295.
     public var queryRetries: Int
@@ -28,14 +31,15 @@ public struct GatewayConfig: Sendable {
 
     /// A configuration. Nothing is checked here, but by ``Gateway/init(_:)``.
     public init(
-        baseURL: String, credentials: Credentials, connectTimeout: Duration = .seconds(10), deadline: Duration = .seconds(30),
-        queryRetries: Int = 2, statusQuery: StatusQueryForm = .jsonBody, dialect: Dialect = Dialect(),
+        baseURL: String, credentials: Credentials, connectTimeout: Duration = .seconds(10),
+        paymentDeadline: Duration = .seconds(60), queryDeadline: Duration = .seconds(30), queryRetries: Int = 2, statusQuery: StatusQueryForm = .jsonBody, dialect: Dialect = Dialect(),
         extraRootCertificates: [String] = [], proxy: Proxy = .direct, userAgentSuffix: String? = nil, checkLuhn: Bool = false
     ) {
         self.baseURL = baseURL
         self.credentials = credentials
         self.connectTimeout = connectTimeout
-        self.deadline = deadline
+        self.paymentDeadline = paymentDeadline
+        self.queryDeadline = queryDeadline
         self.queryRetries = queryRetries
         self.statusQuery = statusQuery
         self.dialect = dialect
@@ -43,6 +47,28 @@ public struct GatewayConfig: Sendable {
         self.proxy = proxy
         self.userAgentSuffix = userAgentSuffix
         self.checkLuhn = checkLuhn
+    }
+}
+
+extension GatewayConfig {
+    /// The configuration that the environment variables say. What has no variable is at its default, and can be set afterwards; an
+    /// empty variable is one that is not set.
+    ///
+    /// | Variable | |
+    /// |---|---|
+    /// | `KASSA_URL` | the gateway's base address |
+    /// | `KASSA_LOGIN`, `KASSA_PASSWORD` | the merchant's login and password |
+    /// | `KASSA_DIALECT` (optional) | the path of a dialect's JSON file |
+    /// | `KASSA_PROXY` (optional) | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
+    /// | `KASSA_ROOT_CERTIFICATES` (optional) | the path of a PEM file with certificates to trust beside Mozilla's roots |
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:)``, once, naming every variable that is missing or cannot be used. It quotes none
+    ///   of their values.
+    public static func fromEnvironment() throws -> GatewayConfig {
+        let core = try translated { try configFromEnvironment() }
+        return GatewayConfig(
+            baseURL: core.baseUrl, credentials: Credentials(core: core.credentials), dialect: Dialect(core: core.dialect),
+            extraRootCertificates: core.extraRootCertificates, proxy: Proxy(core: core.proxy))
     }
 }
 
@@ -66,7 +92,7 @@ extension GatewayConfig: CustomStringConvertible, CustomReflectable {
         let isPlain = !baseURL.contains { "@?#".contains($0) }
         let children: KeyValuePairs<String, Any> = [
             "baseURL": isPlain ? baseURL : "(not usable)", "credentials": credentials, "connectTimeout": connectTimeout,
-            "deadline": deadline, "queryRetries": queryRetries, "statusQuery": statusQuery, "dialect": dialect,
+            "paymentDeadline": paymentDeadline, "queryDeadline": queryDeadline, "queryRetries": queryRetries, "statusQuery": statusQuery, "dialect": dialect,
             "extraRootCertificates": extraRootCertificates.count, "proxy": proxy, "userAgentSuffix": userAgentSuffix as Any,
             "checkLuhn": checkLuhn,
         ]
@@ -81,8 +107,8 @@ extension GatewayConfig {
             throw PaymentError.misconfigured(detail: "query_retries must be from 0 to \(UInt32.max)")
         }
         return KassaGenerated.GatewayConfig(
-            baseUrl: baseURL, credentials: credentials.core, connectTimeout: connectTimeout.core, deadline: deadline.core,
-            queryRetries: retries, statusQuery: statusQuery.core, dialect: dialect.core,
+            baseUrl: baseURL, credentials: credentials.core, connectTimeout: connectTimeout.core,
+            paymentDeadline: paymentDeadline.core, queryDeadline: queryDeadline.core, queryRetries: retries, statusQuery: statusQuery.core, dialect: dialect.core,
             extraRootCertificates: extraRootCertificates, proxy: proxy.core, userAgentSuffix: userAgentSuffix,
             checkLuhn: checkLuhn)
     }

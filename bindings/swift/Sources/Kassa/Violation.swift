@@ -51,6 +51,8 @@ public enum Rule: String, Hashable, Sendable, Codable, CaseIterable, CustomStrin
     case luhn
     /// The text does not have the form that is needed.
     case format
+    /// The signature must be one that this key made for this purpose.
+    case signature
     /// The value cannot be carried or converted without rounding: it has too many decimals, or is too large.
     case exact
 
@@ -121,6 +123,7 @@ extension Rule {
             case .oneOf: .oneOf
             case .luhn: .luhn
             case .format: .format
+            case .signature: .signature
             case .exact: .exact
             }
     }
@@ -139,6 +142,7 @@ extension Rule {
         case .oneOf: .oneOf
         case .luhn: .luhn
         case .format: .format
+        case .signature: .signature
         case .exact: .exact
         }
     }

@@ -12,7 +12,7 @@ struct Shop {
             baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
         config.dialect = try Dialect(json: dialect.json)
         config.queryRetries = 0
-        config.deadline = .seconds(60)
+        config.queryDeadline = .seconds(60)
         gateway = try Gateway(config)
     }
 

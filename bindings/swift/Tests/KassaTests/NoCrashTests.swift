@@ -66,7 +66,7 @@ import Testing
     ]
 
     @Test(arguments: durations) func aDurationIsKeptOrRefused(_ duration: Duration) async throws {
-        for setting in [\GatewayConfig.deadline, \.connectTimeout] {
+        for setting in [\GatewayConfig.paymentDeadline, \.queryDeadline, \.connectTimeout] {
             var config = GatewayConfig(baseURL: "http://127.0.0.1:9", credentials: Credentials(login: "a", password: "b"))
             config[keyPath: setting] = duration
             if duration > .zero {
@@ -76,6 +76,11 @@ import Testing
             }
         }
         let it = try Loopback(Replies.charged)
+        if duration > .zero {
+            _ = try it.gateway.withDeadline(duration)
+        } else {
+            #expect(throws: PaymentError.self) { try it.gateway.withDeadline(duration) }
+        }
         for policy in [PollPolicy(interval: duration), PollPolicy(deadline: duration)] {
             if duration > .zero {
                 _ = try it.gateway.watch(.mbank("order-1"), policy: policy)

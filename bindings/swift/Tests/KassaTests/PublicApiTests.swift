@@ -16,6 +16,26 @@ import Testing
         } throws: { ($0 as? PaymentError)?.kind == "Misconfigured" }
     }
 
+    @Test func theEnvironmentSaysWhereTheGatewayIs() throws {
+        let names = ["KASSA_URL", "KASSA_LOGIN", "KASSA_PASSWORD", "KASSA_PROXY", "KASSA_DIALECT", "KASSA_ROOT_CERTIFICATES"]
+        defer { names.forEach { unsetenv($0) } }
+        for (name, value) in zip(names, ["https://pay.example.kg", "shop", "swordfish-77", "environment"]) {
+            setenv(name, value, 1)
+        }
+        let config = try GatewayConfig.fromEnvironment()
+        #expect(config.baseURL == "https://pay.example.kg" && config.proxy.description == "Proxy(environment)")
+        #expect(!config.description.contains("swordfish-77"))
+        _ = try Gateway(config)
+        setenv("KASSA_PROXY", "swordfish-77", 1)
+        unsetenv("KASSA_LOGIN")
+        #expect {
+            try GatewayConfig.fromEnvironment()
+        } throws: {
+            let text = "\($0)"
+            return ["KASSA_LOGIN must be set", "KASSA_PROXY"].allSatisfy(text.contains) && !text.contains("swordfish-77")
+        }
+    }
+
     @Test func aCallbackMadeByHandIsTheOneThatWouldHaveCome() throws {
         let came = try callback(amount: try Decimal(exactly: "100.10"))
         let made = Callback(

@@ -38,7 +38,7 @@ async fn pauses_grow_and_the_deadline_includes_them() {
     let (gateway, memory) = Scripted::gateway_with(
         |config| {
             config.query_retries = 1000;
-            config.deadline = Duration::from_secs(30);
+            config.query_deadline = Duration::from_secs(30);
         },
         |_| Act::error(503, None),
     );
@@ -47,6 +47,49 @@ async fn pauses_grow_and_the_deadline_includes_them() {
     assert!(started.elapsed() <= Duration::from_secs(30));
     // the longest backoff: 0.2, 0.4, 0.8, 1.6, 3.2 and then 5 seconds of pause
     assert_eq!(memory.attempted_at(), [0, 0, 0, 1, 3, 6, 11, 16, 21, 26]);
+}
+
+/// How many seconds each of the two kinds of call waits for a reply that never comes.
+async fn patience(gateway: &Gateway) -> [u64; 2] {
+    let started = tokio::time::Instant::now();
+    assert_eq!(pay(gateway).await.kind(), "OutcomeUnknown");
+    let paid = started.elapsed();
+    assert_eq!(ask(gateway).await.kind(), "Unavailable");
+    [paid, started.elapsed() - paid].map(|took| took.as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn payments_have_a_deadline_of_their_own_and_a_call_another() {
+    let silence = |_| Act::slow_status(1000, "NEW");
+    let (gateway, _memory) = Scripted::gateway(silence);
+    assert_eq!(patience(&gateway).await, [60, 30]);
+    let settings = |config: &mut crate::GatewayConfig| {
+        (config.payment_deadline, config.query_deadline) = (Duration::from_secs(7), Duration::from_secs(3));
+    };
+    let (gateway, _memory) = Scripted::gateway_with(settings, silence);
+    assert_eq!(patience(&gateway).await, [7, 3]);
+    let patient = gateway.with_deadline(Duration::from_secs(100)).unwrap();
+    assert_eq!(patience(&patient).await, [100, 100]);
+    assert_eq!(patience(&patient.with_deadline(Duration::from_secs(1)).unwrap()).await, [1, 1]);
+    assert_eq!(patience(&gateway).await, [7, 3]);
+    assert_eq!(gateway.with_deadline(Duration::ZERO).unwrap_err().kind(), "Misconfigured");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gateway_with_another_deadline_is_closed_with_the_first() {
+    let (gateway, memory) = Scripted::gateway(|_| Act::slow_status(20, "NEW"));
+    let patient = gateway.with_deadline(Duration::from_secs(100)).unwrap();
+    let started = tokio::time::Instant::now();
+    let under_way = tokio::spawn({
+        let patient = patient.clone();
+        async move { pay(&patient).await }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    gateway.close().await;
+    assert_eq!(started.elapsed().as_secs(), 20, "it waits for the payments of both");
+    under_way.abort();
+    assert_eq!(ask(&patient).await.kind(), "Misconfigured");
+    assert_eq!(memory.seen().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,7 +118,7 @@ async fn out_of_time_while_connecting_means_that_nothing_happened() {
     let (gateway, _) = Scripted::gateway(|_| Act::ConnectSlowly(Duration::from_secs(100)));
     let started = tokio::time::Instant::now();
     assert_eq!(pay(&gateway).await.kind(), "Unavailable");
-    assert_eq!(started.elapsed(), Duration::from_secs(30));
+    assert_eq!(started.elapsed(), Duration::from_secs(60));
 }
 
 #[tokio::test(start_paused = true)]

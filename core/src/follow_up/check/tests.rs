@@ -25,7 +25,7 @@ const CHARGED: &str = r#"{"code":"200","data":{"status":"CHARGE","amount":390}}"
 #[tokio::test(start_paused = true)]
 async fn all_questions_share_one_deadline() {
     let settings = |config: &mut GatewayConfig| {
-        config.deadline = Duration::from_secs(30);
+        config.query_deadline = Duration::from_secs(30);
         config.dialect = Dialect::from_json(r#"{"qr_numbers":"transaction_id"}"#).unwrap().into();
     };
     for second_takes in [0, 60] {

@@ -300,7 +300,7 @@ async fn the_reference_decides_what_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn no_time_is_too_long() {
-    let settings = |config: &mut crate::GatewayConfig| config.deadline = Duration::MAX;
+    let settings = |config: &mut crate::GatewayConfig| config.query_deadline = Duration::MAX;
     let (gateway, memory) = Scripted::gateway_with(settings, |n| Act::status(["A", "CHARGE"][n]));
     let policy = PollPolicy { interval: seconds(u64::MAX / 4), deadline: Duration::MAX };
     let watch = gateway.watch(card(), policy).unwrap();

@@ -149,7 +149,7 @@ async fn settle(
     by_payer: &mut HashSet<String>,
     rng: &mut Rng,
 ) -> Result<(), Broken> {
-    let gateway = open(sandbox.url(), |config| config.deadline = Duration::from_secs(30));
+    let gateway = open(sandbox.url(), |config| config.payment_deadline = Duration::from_secs(30));
     let stored = journal.iter().filter_map(|event| match event {
         Event::Stored { payment } => Some(payment.to_string()),
         _ => None,

@@ -31,7 +31,8 @@ pub fn open(url: &str, settings: impl FnOnce(&mut GatewayConfig)) -> Gateway {
 pub async fn play_merchants(seed: u64, url: &str, journal: &Journal) {
     let mut rng = Rng::with_seed(seed);
     let gateway = open(url, |config| {
-        config.deadline = Duration::from_millis(rng.u64(200..800));
+        let deadline = Duration::from_millis(rng.u64(200..800));
+        (config.payment_deadline, config.query_deadline) = (deadline, deadline);
         config.query_retries = rng.u32(..3);
     });
     let merchants = (0..rng.usize(2..6)).map(|number| {

@@ -11,7 +11,7 @@ use super::values::duration;
 #[command(next_help_heading = "Gateway")]
 pub(crate) struct Connection {
     /// The gateway's base URL [default: an embedded sandbox]
-    #[arg(long, global = true, env = "KASSA_BASE_URL", value_name = "URL")]
+    #[arg(long, global = true, env = "KASSA_URL", value_name = "URL")]
     pub(crate) base_url: Option<String>,
 
     /// The merchant's login
@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     pub(crate) secrets_stdin: bool,
 
     /// Read the gateway's replies by this dialect (JSON) [default for the embedded sandbox: its own]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", env = "KASSA_DIALECT")]
     pub(crate) dialect: Option<PathBuf>,
 
     /// Let the embedded sandbox keep its payments in this file, so that a later run finds them

@@ -48,11 +48,26 @@ pub(crate) struct StatusArgs {
     pub(crate) language: Option<String>,
 }
 
+/// What was asked for, where no stored reference tells it.
+#[derive(Args)]
+pub(crate) struct AskedFor {
+    /// The amount that was asked for, in units of the currency; needed where no --payment tells it
+    #[arg(long, value_parser = amount)]
+    pub(crate) amount: Option<Decimal>,
+
+    /// The currency that was asked for
+    #[arg(long, default_value = "KGS")]
+    pub(crate) currency: String,
+}
+
 /// `checkout watch`
 #[derive(Args)]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) subject: Subject,
+
+    #[command(flatten)]
+    pub(crate) asked_for: AskedFor,
 
     /// Follow every payment that the state file holds open for this gateway, and mark it when it is over
     #[arg(long, conflicts_with_all = ["payment", "order_number", "gateway_number", "transaction_id"])]
@@ -70,19 +85,10 @@ pub(crate) struct CallbackArgs {
     #[arg(long, value_name = "NUMBER", conflicts_with = "file")]
     pub(crate) count: Option<usize>,
 
-    /// The order number that is expected
-    #[arg(long, value_name = "NUMBER", requires = "amount")]
-    pub(crate) order_number: Option<String>,
+    /// The payment that it must be about [default: the one in the state file with the callback's number]
+    #[command(flatten)]
+    pub(crate) subject: Subject,
 
-    /// The transaction id that is expected, for a QR payment
-    #[arg(long, value_name = "ID", requires = "amount", conflicts_with = "order_number")]
-    pub(crate) transaction_id: Option<String>,
-
-    /// The amount that is expected, in units of the currency
-    #[arg(long, value_parser = amount)]
-    pub(crate) amount: Option<Decimal>,
-
-    /// The currency that is expected
-    #[arg(long, default_value = "KGS")]
-    pub(crate) currency: String,
+    #[command(flatten)]
+    pub(crate) asked_for: AskedFor,
 }

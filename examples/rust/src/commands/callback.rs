@@ -7,14 +7,14 @@ use std::{
     pin::pin,
 };
 
-use kassa::{Callback, CallbackVerdict, ExpectedPayment, PaymentKind, PaymentRef};
+use kassa::{Callback, PaymentRef, Verdict};
 use serde_json::{Value, json};
 use tokio::{
     signal::ctrl_c,
     time::{Instant, timeout_at},
 };
 
-use super::{Ended, worst};
+use super::{Ended, status::payment_of, worst};
 use crate::{
     args::CallbackArgs,
     failure::{AS_EXPECTED, Failure, NOT_AS_EXPECTED, NOT_KNOWN},
@@ -27,31 +27,49 @@ use crate::{
 
 /// Listens, or reads.
 pub(super) async fn run(shop: &Checkout, args: &CallbackArgs) -> Result<Ended, Failure> {
-    let payment = match &args.transaction_id {
-        Some(id) => PaymentRef::qr(id),
-        None => PaymentRef { order_number: args.order_number.clone(), ..PaymentRef::unnumbered(PaymentKind::PayForm) },
-    };
-    let currency = args.currency.clone();
-    let expected = args.amount.map(|amount| ExpectedPayment { payment, amount, currency });
+    let named = payment_of(&args.subject, &args.asked_for)?;
     match &args.file {
-        Some(file) => one(shop, file, expected.as_ref()).await,
-        None => listen(shop, args.count, expected.as_ref()).await,
+        Some(file) => one(shop, file, named).await,
+        None => listen(shop, args.count, named).await,
     }
 }
 
-async fn one(shop: &Checkout, file: &Path, expected: Option<&ExpectedPayment>) -> Result<Ended, Failure> {
+async fn one(shop: &Checkout, file: &Path, named: Option<PaymentRef>) -> Result<Ended, Failure> {
     let callback = Callback::parse(&read(file)?)?;
-    let (seen, verdict) = check(&shop.gateway, &shop.narrator, &callback, expected).await;
+    let (seen, exit_code) = weigh(shop, &callback, named.as_ref()).await?;
     let body = json!({"callbacks": [json_output::callback(&seen)], "dedup_key": callback.dedup_key()});
-    Ok(Ended { exit_code: exit_code_of(verdict.ok().as_ref()), body })
+    Ok(Ended { exit_code, body })
 }
 
-/// Only what the gateway itself confirms is as expected; a callback that it knows nothing of is not.
-fn exit_code_of(verdict: Option<&CallbackVerdict>) -> u8 {
+/// Checks a callback against the payment that was named, else the one that this program stored before it was sent. What
+/// a callback says of itself proves nothing.
+async fn weigh(
+    shop: &Checkout,
+    callback: &Callback,
+    named: Option<&PaymentRef>,
+) -> Result<(SeenCallback, u8), Failure> {
+    let payment = match named {
+        Some(payment) => Some(payment.clone()),
+        None => stored(shop, &callback.order_number)?.or_else(|| callback.payment_ref()),
+    };
+    let payment = payment.unwrap_or_else(|| PaymentRef::qr(None));
+    let (seen, verdict) = check(&shop.gateway, &shop.narrator, callback, &payment).await;
+    Ok((seen, exit_code_of(verdict.ok().as_ref())))
+}
+
+fn stored(shop: &Checkout, number: &str) -> Result<Option<PaymentRef>, Failure> {
+    let here = shop.store.entries()?.into_iter().rev().filter(|entry| entry.gateway == shop.gateway_name);
+    Ok(here.filter_map(|entry| entry.payment_ref().ok()).find(|payment| {
+        [&payment.order_number, &payment.transaction_id].into_iter().flatten().any(|known| known == number)
+    }))
+}
+
+/// Only what the gateway itself reports of this payment is as expected; a callback that it knows nothing of is not.
+fn exit_code_of(verdict: Option<&Verdict>) -> u8 {
     match verdict {
-        Some(CallbackVerdict::Confirmed { .. }) => AS_EXPECTED,
-        Some(CallbackVerdict::Contradicted { .. }) => NOT_AS_EXPECTED,
-        Some(CallbackVerdict::Pending { .. } | CallbackVerdict::Unverifiable) | None => NOT_KNOWN,
+        Some(Verdict::Charged { .. } | Verdict::Rejected { .. }) => AS_EXPECTED,
+        Some(Verdict::Contradicted { .. }) => NOT_AS_EXPECTED,
+        Some(_) | None => NOT_KNOWN,
     }
 }
 
@@ -65,7 +83,7 @@ fn read(file: &Path) -> Result<String, Failure> {
     read.map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", file.display())))
 }
 
-async fn listen(shop: &Checkout, count: Option<usize>, expected: Option<&ExpectedPayment>) -> Result<Ended, Failure> {
+async fn listen(shop: &Checkout, count: Option<usize>, named: Option<PaymentRef>) -> Result<Ended, Failure> {
     let mut mailbox = shop.receiver.expect_everything();
     shop.introduce();
     shop.narrator.title("Waiting for callbacks");
@@ -82,9 +100,9 @@ async fn listen(shop: &Checkout, count: Option<usize>, expected: Option<&Expecte
         };
         match arrival {
             Ok(Some(Arrival::Callback { callback, duplicate: false })) => {
-                let (callback, verdict) = check(&shop.gateway, &shop.narrator, &callback, expected).await;
+                let (callback, exit_code) = weigh(shop, &callback, named.as_ref()).await?;
                 seen.push(callback);
-                exit_codes.push(exit_code_of(verdict.ok().as_ref()));
+                exit_codes.push(exit_code);
             }
             Ok(Some(Arrival::Callback { callback, duplicate: true })) => {
                 shop.narrator.step("callback", &format!("order {}: the same once more", callback.order_number));

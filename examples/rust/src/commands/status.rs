@@ -1,72 +1,87 @@
 //! Asks once for the status of a payment.
 
-use kassa::{PaymentKind, PaymentRef, Provider, StatusReport};
+use kassa::{PaymentRef, Provider, StatusReport};
 use serde_json::json;
 
 use super::Ended;
 use crate::{
-    args::{StatusArgs, Subject},
+    args::{AskedFor, StatusArgs, Subject},
     failure::Failure,
-    follow::in_words,
+    follow::{in_words, verdict_in_words, word},
     json_output,
     setup::Checkout,
 };
 
-/// Asks.
+/// Asks. A stored reference tells what was asked for, so the report is judged by it.
 pub(super) async fn run(shop: &Checkout, args: &StatusArgs) -> Result<Ended, Failure> {
-    let payment = payment_of(&args.subject)?;
-    shop.narrator.step("ask", &format!("{payment}"));
-    let report = ask(shop, &payment, args.language.as_deref()).await?;
+    if let Some(payment) = &args.subject.payment {
+        return judged(shop, payment).await;
+    }
+    let report = ask(shop, &args.subject, args.language.as_deref()).await?;
     shop.narrator.step("status", &in_words(&report));
     if let Some(amount) = report.amount {
         shop.narrator.step("amount", &format!("{amount} {}", report.currency.as_deref().unwrap_or_default()));
     }
-    Ok(Ended {
-        exit_code: 0,
-        body: json!({"payment": payment.to_string(), "answer": json_output::status_report(&report)}),
-    })
+    Ok(Ended { exit_code: 0, body: json!({"answer": json_output::status_report(&report)}) })
 }
 
-async fn ask(shop: &Checkout, payment: &PaymentRef, language: Option<&str>) -> Result<StatusReport, Failure> {
-    let gateway = &shop.gateway;
-    let answer = match payment {
-        PaymentRef { transaction_id: Some(id), .. } => gateway.qr_status(id).await,
-        PaymentRef { gateway_number: Some(number), .. } => {
-            gateway.payment_status(number, language.map(Into::into)).await
-        }
-        PaymentRef { order_number: Some(number), provider: Some(provider), .. } => {
-            gateway.provider_status(number, provider.clone()).await
-        }
-        _ => return Err(Failure::Usage("this reference names nothing to ask with yet; its callback will".to_owned())),
-    };
-    Ok(answer?)
-}
-
-/// The payment that the command line names.
-pub(super) fn payment_of(subject: &Subject) -> Result<PaymentRef, Failure> {
-    if let Some(payment) = &subject.payment {
-        return Ok(payment.clone());
+async fn judged(shop: &Checkout, payment: &PaymentRef) -> Result<Ended, Failure> {
+    if !payment.can_be_asked_about() {
+        return Err(Failure::Usage("this reference names nothing to ask with yet; its callback will".to_owned()));
     }
-    let nothing = PaymentRef {
-        kind: PaymentKind::Card,
-        order_number: None,
-        gateway_number: None,
-        provider: None,
-        transaction_id: None,
-    };
-    match (subject.order_number.as_deref(), subject.provider.as_deref().map(Provider::from_name)) {
-        (Some(order), Some(Provider::Cards)) => return Ok(PaymentRef::card(order)),
-        (Some(order), Some(Provider::MBank)) => return Ok(PaymentRef::mbank(order)),
-        (Some(order), Some(provider)) => return Ok(PaymentRef::pay_form(order, provider)),
-        _ => {}
+    shop.narrator.step("ask", &payment.to_string());
+    let verdict = shop.gateway.check(payment).await?;
+    shop.narrator.step("verdict", &verdict_in_words(&verdict));
+    let answer = verdict.report().map(json_output::status_report);
+    let body = json!({"payment": payment.to_string(), "verdict": word(&verdict), "answer": answer});
+    Ok(Ended { exit_code: 0, body })
+}
+
+async fn ask(shop: &Checkout, subject: &Subject, language: Option<&str>) -> Result<StatusReport, Failure> {
+    let gateway = &shop.gateway;
+    if let (Some(number), Some(provider)) = (&subject.order_number, &subject.provider) {
+        return Ok(gateway.provider_status(number, Provider::from_name(provider)).await?);
     }
     if let Some(number) = &subject.gateway_number {
-        return Ok(nothing.with_gateway_number(number));
+        return Ok(gateway.payment_status(number, language.map(Into::into)).await?);
     }
-    subject.transaction_id.as_deref().map(PaymentRef::qr).ok_or_else(|| {
-        Failure::Usage(
-            "name the payment: --payment REF, --order-number with --provider, --gateway-number, or --transaction-id"
-                .to_owned(),
-        )
-    })
+    if let Some(id) = &subject.transaction_id {
+        return Ok(gateway.qr_status(id).await?);
+    }
+    Err(nothing_named())
+}
+
+/// The payment that the command line names, if it names one.
+pub(super) fn payment_of(subject: &Subject, asked_for: &AskedFor) -> Result<Option<PaymentRef>, Failure> {
+    if subject.payment.is_some() {
+        return Ok(subject.payment.clone());
+    }
+    if subject.order_number.is_none() && subject.gateway_number.is_none() && subject.transaction_id.is_none() {
+        return Ok(None);
+    }
+    let missing = "say by --amount what was asked for, or name the payment by --payment REF";
+    let amount = asked_for.amount.ok_or_else(|| Failure::Usage(missing.to_owned()))?;
+    let card = PaymentRef::card("", amount, &asked_for.currency);
+    let unnumbered = PaymentRef { order_number: None, ..card.clone() };
+    if let Some(id) = &subject.transaction_id {
+        let som = kassa::som_to_tyiyn(amount)?;
+        return Ok(Some(PaymentRef::qr(Some(som)).with_transaction_id(id)));
+    }
+    if let Some(number) = &subject.gateway_number {
+        return Ok(Some(unnumbered.with_gateway_number(number)));
+    }
+    let order_number = subject.order_number.clone();
+    let named = match subject.provider.as_deref().map(Provider::from_name) {
+        Some(Provider::Cards) => PaymentRef { order_number, ..card },
+        Some(Provider::MBank) => PaymentRef { order_number, amount: Some(amount), ..PaymentRef::mbank("", 0) },
+        provider => PaymentRef::pay_form(amount).with_claimed_number(order_number.unwrap_or_default(), provider),
+    };
+    Ok(Some(named))
+}
+
+pub(super) fn nothing_named() -> Failure {
+    Failure::Usage(
+        "name the payment: --payment REF, --order-number with --provider, --gateway-number, or --transaction-id"
+            .to_owned(),
+    )
 }

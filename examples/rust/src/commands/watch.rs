@@ -3,7 +3,11 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{Ended, status::payment_of, worst};
+use super::{
+    Ended,
+    status::{nothing_named, payment_of},
+    worst,
+};
 use crate::{
     args::WatchArgs,
     failure::{AS_EXPECTED, Failure},
@@ -20,7 +24,7 @@ pub(super) async fn run(shop: &Checkout, args: &WatchArgs) -> Result<Ended, Fail
     if args.resume {
         return resume(shop).await;
     }
-    let payment = payment_of(&args.subject)?;
+    let payment = payment_of(&args.subject, &args.asked_for)?.ok_or_else(nothing_named)?;
     shop.introduce();
     shop.narrator.title(&format!("Watching {payment}"));
     let stored = shop.store.entries()?.into_iter().rev().find(|entry| {

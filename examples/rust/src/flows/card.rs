@@ -1,6 +1,6 @@
 //! A card payment: created, confirmed by the payer on the 3DS page, followed.
 
-use kassa::{Card, CardPayment, ExpectedPayment, NextStep};
+use kassa::{Card, CardPayment, NextStep};
 
 use super::{Beginning, Flow};
 use crate::{
@@ -25,17 +25,7 @@ pub(crate) async fn run(shop: &Checkout, args: &CardArgs) -> Result<Report, Fail
     );
     let mut flow = Flow::begin(
         shop,
-        Beginning {
-            flow: "card",
-            reference,
-            payment: payment.payment_ref(),
-            expected: Some(ExpectedPayment {
-                payment: payment.payment_ref(),
-                amount: payment.amount,
-                currency: payment.currency.clone(),
-            }),
-            awaits_callback: true,
-        },
+        Beginning { flow: "card", reference, payment: payment.payment_ref(), awaits_callback: true },
     )?;
     flow.advise(&payment.advice());
     match shop.gateway.create_card_payment(payment).await {

@@ -1,6 +1,6 @@
 //! The confirmation of a mobile-bank payment.
 
-use kassa::{PaymentKind, PaymentRef, Provider};
+use kassa::{PaymentKind, PaymentRef};
 
 use super::{Beginning, Flow};
 use crate::{
@@ -17,30 +17,38 @@ use crate::{
 pub(crate) async fn run(shop: &Checkout, args: &ConfirmArgs) -> Result<Report, Failure> {
     let order = &args.order_number;
     let stored = stored(shop, order)?;
-    let identifier = args.identifier.clone().or_else(|| stored.as_ref().and_then(|entry| entry.identifier.clone()));
     let otp = otp(shop, args.otp.as_deref(), None).await?;
-    let flow = match &stored {
+    let mut flow = match &stored {
         Some(entry) => Flow::resume(shop, entry, "mbank")?,
         None => Flow::begin(
             shop,
             Beginning {
                 flow: "mbank",
                 reference: kassa::new_order_number(),
-                payment: PaymentRef::mbank(order),
-                expected: None,
+                payment: PaymentRef::mbank(order, amount(args)?),
                 awaits_callback: false,
             },
         )?,
     };
-    let confirmation = Confirmation { order, otp: &otp, identifier: identifier.as_deref() };
-    Ok(send(flow, confirmation, stored.is_some(), args.no_wait).await)
+    if let Some(identifier) = &args.identifier {
+        let confirm_identifier = Some(as_json(identifier));
+        flow.learned(PaymentRef { confirm_identifier, ..flow.report.payment.clone() });
+    }
+    Ok(send(flow, &otp, stored.is_some(), args.no_wait).await)
 }
 
-/// What a confirmation carries. It has no `Debug`.
-pub(super) struct Confirmation<'a> {
-    pub(super) order: &'a str,
-    pub(super) otp: &'a str,
-    pub(super) identifier: Option<&'a str>,
+/// A payment that this program has not stored must be told apart by its amount, too.
+fn amount(args: &ConfirmArgs) -> Result<i64, Failure> {
+    let missing = "the state file does not know this payment: say by --amount how many som it is about";
+    args.amount.ok_or_else(|| Failure::Usage(missing.to_owned()))
+}
+
+/// A number stays one; anything else is a text.
+fn as_json(identifier: &str) -> String {
+    match identifier.parse::<serde_json::Number>() {
+        Ok(_) => identifier.to_owned(),
+        Err(_) => serde_json::Value::from(identifier).to_string(),
+    }
 }
 
 fn stored(shop: &Checkout, order: &str) -> Result<Option<Entry>, Failure> {
@@ -69,20 +77,19 @@ pub(super) async fn otp(shop: &Checkout, given: Option<&str>, known: Option<&'st
 }
 
 /// Sends the confirmation and follows the payment. `created` says whether this program knows that the payment exists.
-pub(super) async fn send(mut flow: Flow<'_>, confirmation: Confirmation<'_>, created: bool, no_wait: bool) -> Report {
-    let Confirmation { order, otp, identifier } = confirmation;
+pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: bool) -> Report {
     flow.narrator.step("payer", "reads the one-time password from the phone and hands it over; we confirm");
-    match flow.shop.gateway.confirm_mbank_payment(order, otp, identifier.map(Into::into)).await {
+    match flow.shop.gateway.confirm_mbank_payment(&flow.report.payment, otp).await {
         Ok(reply) => {
             let code = reply.code.as_deref().unwrap_or("none");
             let status = reply.status.as_deref().unwrap_or("none");
             let text = format!("code {code}, took the confirmation, status {status:?}, which settles nothing: we ask");
             flow.narrator.step("gateway", &text);
-            flow.answered(json_output::gateway_reply(&reply), Some(reply.payment.clone()));
+            flow.answered(json_output::mbank_confirmed(&reply), Some(reply.payment.clone()));
         }
         Err(error) => {
             if !flow.failed(error) {
-                return after_refusal(flow, order, created).await;
+                return after_refusal(flow, created).await;
             }
         }
     }
@@ -94,11 +101,11 @@ pub(super) async fn send(mut flow: Flow<'_>, confirmation: Confirmation<'_>, cre
 
 /// The confirmation did nothing: the payment stands where it stood, and one question tells where. It may have been
 /// created elsewhere, so only where the gateway does not know it either there is none.
-async fn after_refusal(mut flow: Flow<'_>, order: &str, created: bool) -> Report {
+async fn after_refusal(mut flow: Flow<'_>, created: bool) -> Report {
     flow.report.outcome = if created { Outcome::Open } else { Outcome::NotMade };
-    if let Ok(report) = flow.shop.gateway.provider_status(order, Provider::MBank).await {
-        flow.narrator.step("status", &crate::follow::in_words(&report));
-        flow.saw(report);
+    if let Ok(verdict) = flow.shop.gateway.check(&flow.report.payment).await {
+        flow.narrator.step("status", &crate::follow::verdict_in_words(&verdict));
+        flow.heard(&verdict);
     }
     flow.finish()
 }

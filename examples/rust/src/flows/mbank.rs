@@ -1,12 +1,9 @@
 //! A mobile-bank payment: created, confirmed with the payer's one-time password, followed.
 
-use kassa::{Decimal, ExpectedPayment, MbankPayment};
+use kassa::MbankPayment;
 use kassa_sandbox::Provider;
 
-use super::{
-    Beginning, Flow,
-    confirm::{self, Confirmation},
-};
+use super::{Beginning, Flow, confirm};
 use crate::{
     args::MbankArgs,
     failure::Failure,
@@ -35,11 +32,6 @@ pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Fai
             flow: "mbank",
             reference,
             payment: payment.payment_ref(),
-            expected: Some(ExpectedPayment {
-                payment: payment.payment_ref(),
-                amount: Decimal::from(payment.amount_som),
-                currency: "KGS".to_owned(),
-            }),
             awaits_callback: payment.callback_url.is_some(),
         },
     )?;
@@ -52,18 +44,13 @@ pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Fai
         }
     };
     flow.answered(json_output::mbank_payment_created(&created), Some(created.payment.clone()));
-    let identifier = created.identifier.clone();
-    flow.update(|entry| entry.identifier.clone_from(&identifier));
     let code = created.code.as_deref().unwrap_or("none");
     flow.narrator.step("gateway", &format!("code {code}, accepted, not paid; a one-time password goes to the phone"));
     if args.no_wait {
         return Ok(flow.left_open(Outcome::Created));
     }
     match confirm::otp(shop, args.otp.as_deref(), robot::otp_of_phone(Provider::MBank, &args.phone)).await {
-        Ok(otp) => {
-            let confirmation = Confirmation { order: &order, otp: &otp, identifier: created.identifier.as_deref() };
-            Ok(confirm::send(flow, confirmation, true, false).await)
-        }
+        Ok(otp) => Ok(confirm::send(flow, &otp, true, false).await),
         Err(failure) => {
             flow.narrator.warn("payer", &failure.describe());
             flow.narrator.step("later", &format!("checkout confirm --order-number {order} goes on with it"));

@@ -3,7 +3,7 @@
 //! The answer names no order: which payment was made there, its callback tells, recognised by our own reference in its
 //! URL.
 
-use kassa::{ExpectedPayment, PayForm, PaymentKind, PaymentRef};
+use kassa::PayForm;
 use kassa_sandbox::Provider;
 
 use super::{Beginning, Flow};
@@ -30,20 +30,9 @@ pub(crate) async fn run(shop: &Checkout, args: &PayFormArgs) -> Result<Report, F
         return_url: args.return_url.clone().unwrap_or_else(|| shop.receiver.return_url(&reference)),
     };
     shop.narrator.step("ask", &format!("a pay-form for {} KGS, our reference {reference}", form.amount));
-    let unnumbered = PaymentRef::unnumbered(PaymentKind::PayForm);
     let mut flow = Flow::begin(
         shop,
-        Beginning {
-            flow: "pay-form",
-            reference,
-            expected: Some(ExpectedPayment {
-                payment: unnumbered.clone(),
-                amount: form.amount,
-                currency: "KGS".to_owned(),
-            }),
-            payment: unnumbered,
-            awaits_callback: true,
-        },
+        Beginning { flow: "pay-form", reference, payment: form.payment_ref(), awaits_callback: true },
     )?;
     flow.advise(&form.advice());
     let created = match shop.gateway.create_pay_form(form).await {

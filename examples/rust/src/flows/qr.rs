@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use kassa::{Decimal, ExpectedPayment, PaymentError, PaymentKind, PaymentRef, QrPayment};
+use kassa::{Decimal, PaymentError, QrPayment};
 
 use super::{Beginning, Flow};
 use crate::{
@@ -31,18 +31,12 @@ pub(crate) async fn run(shop: &Checkout, args: &QrArgs) -> Result<Report, Failur
         _ => "an amount that the payer names".to_owned(),
     };
     shop.narrator.step("ask", &format!("a QR code for {shown}, our reference {reference}"));
-    let unnumbered = PaymentRef::unnumbered(PaymentKind::Qr);
     let mut flow = Flow::begin(
         shop,
         Beginning {
             flow: "qr",
             reference,
-            expected: som.map(|amount| ExpectedPayment {
-                payment: unnumbered.clone(),
-                amount,
-                currency: "KGS".to_owned(),
-            }),
-            payment: unnumbered,
+            payment: payment.payment_ref(),
             awaits_callback: payment.callback_url.is_some(),
         },
     )?;
@@ -78,7 +72,7 @@ fn amount(args: &QrArgs) -> Result<Option<Decimal>, Failure> {
 /// Asks for the data and draws the code. The text in it is the link that a phone opens.
 async fn data(flow: &mut Flow<'_>, payment: QrPayment) -> Result<Option<String>, PaymentError> {
     let data = flow.shop.gateway.create_qr_data(payment).await?;
-    flow.answered(json_output::qr_data(&data), data.payment.clone());
+    flow.answered(json_output::qr_data(&data), Some(data.payment.clone()));
     let Some(payload) = data.payload else {
         flow.narrator
             .warn("gateway", "the reply holds no QR payload that the dialect finds; it is kept as `raw` with --json");

@@ -73,7 +73,9 @@ impl Shop {
         command.args(args).arg("--state").arg(self.state()).current_dir(self.directory.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some((base_url, password)) = &self.base_url {
-            command.env("KASSA_BASE_URL", base_url).env("KASSA_LOGIN", "kassa").env("KASSA_PASSWORD", password);
+            command.env("KASSA_URL", base_url).env("KASSA_LOGIN", "kassa").env("KASSA_PASSWORD", password);
+            // Without it, nobody can say that a pay-form's number is not that of a QR payment.
+            command.env("KASSA_DIALECT", concat!(env!("CARGO_MANIFEST_DIR"), "/../sandbox-dialect.json"));
             command.args(["--poll-interval", "200ms"]);
         }
         command

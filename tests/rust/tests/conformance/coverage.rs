@@ -59,6 +59,7 @@ const ANSWERS: &[&str] = &[
     "Rule::one_of",
     "Rule::required",
     "Rule::return_uri",
+    "Rule::signature",
     "StatusReport",
     "Verdict::charged",
     "Verdict::contradicted",
@@ -71,6 +72,7 @@ const ANSWERS: &[&str] = &[
 
 /// The types that only go in: each is printed once, so that none of them shows a secret.
 const PRINTED: &[&str] = &[
+    "callback_key",
     "card",
     "card_payment",
     "credentials",
@@ -84,8 +86,10 @@ const PRINTED: &[&str] = &[
 ];
 
 const GROUPS: &[&str] = &[
+    "callback_keys",
     "callbacks",
     "cancellation",
+    "deadlines",
     "dialects",
     "faults",
     "money",

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Card, CardPayment, Credentials, Decimal, Dialect, GatewayConfig, MbankPayment, PayForm, PaymentError, PaymentKind,
-    PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
+    CallbackKey, Card, CardPayment, Credentials, Decimal, Dialect, Gateway, GatewayConfig, MbankPayment, PayForm,
+    PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel, QrPayment, StatusQueryForm,
 };
 use serde_json::Value;
 
@@ -41,7 +41,11 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
     let placed = |text: String| text.replace("{server}", server_url);
     let credentials = Credentials::basic(text(&value["login"]), text(&value["password"]));
     let mut config = GatewayConfig::new(placed(text(&value["base_url"])), credentials);
-    for (name, place) in [("connect_timeout_ms", &mut config.connect_timeout), ("deadline_ms", &mut config.deadline)] {
+    for (name, place) in [
+        ("connect_timeout_ms", &mut config.connect_timeout),
+        ("payment_deadline_ms", &mut config.payment_deadline),
+        ("query_deadline_ms", &mut config.query_deadline),
+    ] {
         *place = value.get(name).map_or(*place, milliseconds);
     }
     if let Some(retries) = value["query_retries"].as_u64() {
@@ -74,6 +78,17 @@ pub fn proxy(value: &Value, server_url: &str) -> Proxy {
         Some("environment") => Proxy::environment(),
         _ => Proxy::url(text(&value["url"]).replace("{server}", server_url)),
     }
+}
+
+/// A key by its secret, and by the previous ones.
+pub fn callback_key(input: &Value) -> Result<CallbackKey, PaymentError> {
+    let previous = input["previous"].as_array().into_iter().flatten();
+    previous.map(text).try_fold(CallbackKey::new(&text(&input["secret"]))?, |key, secret| key.with_previous(&secret))
+}
+
+/// The gateway, with another deadline where a step says so.
+pub fn within(gateway: Gateway, input: &Value) -> Result<Gateway, PaymentError> {
+    input.get("within_ms").map_or_else(|| Ok(gateway.clone()), |time| gateway.with_deadline(milliseconds(time)))
 }
 
 pub fn card(input: &Value) -> Card {

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use kassa::{
-    Callback, Dialect, Gateway, LocalDateTime, PaymentError, PaymentRef, Provider, QrCode, ReturnRedirect, StatusWatch,
-    WatchReport, new_order_number, som_to_tyiyn, tyiyn_to_som,
+    Callback, CallbackKey, Dialect, Gateway, LocalDateTime, PaymentError, PaymentRef, Provider, QrCode, ReturnRedirect,
+    StatusWatch, WatchReport, new_order_number, som_to_tyiyn, tyiyn_to_som,
 };
 use serde_json::{Value, json};
 
@@ -113,10 +113,16 @@ async fn all(watch: &StatusWatch) -> Came {
 
 /// The functions that need no gateway; `None` where the name is none of theirs.
 pub fn function(name: &str, input: &Value) -> Option<Came> {
+    let (address, called) = (|| text(&input["url"]), || text(&input["called"]));
+    let signed = || inputs::payment_ref(&input["payment"]);
     Some(match name {
         "parse_callback" => came(Callback::parse(&inputs::json_text(&input["body"]))),
         "parse_return_redirect" => came(ReturnRedirect::parse(&text(&input["url"]))),
         "parse_payment_ref" => came(text(&input["text"]).parse::<PaymentRef>()),
+        "callback_url" => shaped(callback_key(input, |key| key.callback_url(&address(), &signed()).map(Value::from))),
+        "return_url" => shaped(callback_key(input, |key| key.return_url(&address(), &signed()).map(Value::from))),
+        "read_callback_url" => came(callback_key(input, |key| key.read_callback_url(&called()))),
+        "read_return_url" => came(callback_key(input, |key| key.read_return_url(&called()))),
         "payment_ref_text" => answer(inputs::payment_ref(input).to_string()),
         "can_be_asked_about" => answer(inputs::payment_ref(input).can_be_asked_about()),
         "make_payment_ref" => came(Ok(inputs::made_payment_ref(input))),
@@ -135,6 +141,13 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "print" => printed::value(input),
         _ => return None,
     })
+}
+
+fn callback_key<T>(
+    input: &Value,
+    with: impl FnOnce(CallbackKey) -> Result<T, PaymentError>,
+) -> Result<T, PaymentError> {
+    inputs::callback_key(input).and_then(with)
 }
 
 fn payment_ref_of(input: &Value) -> Came {

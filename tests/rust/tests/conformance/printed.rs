@@ -40,6 +40,7 @@ pub fn value(input: &Value) -> Came {
         "mbank_payment" => debug(&inputs::mbank_payment(of)),
         "pay_form" => debug(&inputs::pay_form(of)),
         "qr_payment" => debug(&inputs::qr_payment(of)),
+        "callback_key" => debug(&inputs::callback_key(of).unwrap()),
         "credentials" => debug(&inputs::config(of, "").unwrap().credentials),
         "proxy" => debug(&inputs::proxy(&of["proxy"], "")),
         "gateway_config" => debug(&inputs::config(of, "").unwrap()),

@@ -153,7 +153,8 @@ impl Scenario {
     /// The future of everything that waits. It owns what it needs, so that it can be started and given up.
     fn awaited(&mut self, name: &str, input: &Value) -> impl Future<Output = Came> + Send + use<> {
         let (name, input) = (name.to_owned(), input.clone());
-        let (gateway, watch) = (self.gateway(), self.watch.clone());
+        let gateway = self.gateway().and_then(|gateway| inputs::within(gateway, &input));
+        let watch = self.watch.clone();
         async move {
             let gateway = match gateway {
                 Ok(gateway) => gateway,
@@ -172,7 +173,8 @@ impl Scenario {
 
     fn watch(&mut self, input: &Value) -> Came {
         let payment = inputs::payment_ref(&input["payment"]);
-        let watch = self.gateway().and_then(|gateway| gateway.watch(payment, inputs::policy(input)));
+        let gateway = self.gateway().and_then(|gateway| inputs::within(gateway, input));
+        let watch = gateway.and_then(|gateway| gateway.watch(payment, inputs::policy(input)));
         let came = shaped(watch.as_ref().map(|_| Value::Null).map_err(Clone::clone));
         self.watch = watch.ok();
         Came { printed: format!("{} {:?}", came.printed, self.watch), ..came }

@@ -18,10 +18,12 @@ examples:
   kassa qr 'https://pay.example.kg/q/17' --png code.png
 
 environment:
-  KASSA_BASE_URL   the gateway's base address
-  KASSA_LOGIN      the merchant's login
-  KASSA_PASSWORD   the merchant's password
-  KASSA_DIALECT    a dialect file (JSON), where the gateway needs one
+  KASSA_URL                the gateway's base address
+  KASSA_LOGIN              the merchant's login
+  KASSA_PASSWORD           the merchant's password
+  KASSA_DIALECT            a dialect file (JSON), where the gateway needs one
+  KASSA_PROXY              a proxy's URL, or: environment
+  KASSA_ROOT_CERTIFICATES  a file (PEM) of certificates to trust, too
 
 exit status:
   0    done; for status and watch: charged; for verify: confirmed and charged

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Callable
@@ -234,23 +233,7 @@ def _is_stored(text: str) -> bool:
 
 
 def _gateway() -> kassa.Gateway:
-    names = ("KASSA_BASE_URL", "KASSA_LOGIN", "KASSA_PASSWORD")
-    missing = [name for name in names if not os.environ.get(name)]
-    if missing:
-        raise WrongUse(f"set {', '.join(missing)} in the environment")
-    base_url, login, password = map(_variable, names)
-    file = os.environ.get("KASSA_DIALECT")
-    dialect = kassa.Dialect.from_json(_read(file)) if file else None
-    return kassa.Gateway(base_url, kassa.Credentials(login, password), dialect=dialect)
-
-
-def _variable(name: str) -> str:
-    try:
-        os.environ[name].encode()
-    except UnicodeEncodeError:
-        # Without its cause, which holds the value.
-        raise WrongUse(f"{name} is not UTF-8") from None
-    return os.environ[name]
+    return kassa.Gateway.from_environment()
 
 
 def _read(file: str) -> str:

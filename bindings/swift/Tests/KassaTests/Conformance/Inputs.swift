@@ -22,7 +22,8 @@ enum Inputs {
         let baseURL = value["base_url"].text.replacingOccurrences(of: "{server}", with: serverURL)
         var config = GatewayConfig(baseURL: baseURL, credentials: credentials)
         if let limit = value["connect_timeout_ms"].int { config.connectTimeout = .milliseconds(limit) }
-        if let limit = value["deadline_ms"].int { config.deadline = .milliseconds(limit) }
+        if let limit = value["payment_deadline_ms"].int { config.paymentDeadline = .milliseconds(limit) }
+        if let limit = value["query_deadline_ms"].int { config.queryDeadline = .milliseconds(limit) }
         if let retries = value["query_retries"].int { config.queryRetries = retries }
         if let form = value["status_query"].string { config.statusQuery = named(form) }
         if value["dialect"] != .null { config.dialect = try Dialect(json: jsonText(value["dialect"])) }
@@ -39,6 +40,17 @@ enum Inputs {
         case "environment": .environment
         default: .url(value["url"].text.replacingOccurrences(of: "{server}", with: serverURL))
         }
+    }
+
+    /// A key by its secret, and by the previous ones.
+    static func callbackKey(_ input: JSON) throws -> CallbackKey {
+        try (input["previous"].array ?? []).reduce(CallbackKey(secret: input["secret"].text)) { try $0.withPrevious($1.text) }
+    }
+
+    /// The gateway, with another deadline where a step says so.
+    static func within(_ gateway: Gateway, _ input: JSON) throws -> Gateway {
+        guard let time = input["within_ms"].int else { return gateway }
+        return try gateway.withDeadline(.milliseconds(time))
     }
 
     static func card(_ input: JSON) -> Card {

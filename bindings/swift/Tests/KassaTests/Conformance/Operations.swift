@@ -87,6 +87,12 @@ enum Operations {
         case "parse_callback": return .answer(try Callback(Inputs.jsonText(input["body"])))
         case "parse_return_redirect": return .answer(try ReturnRedirect(input["url"].text))
         case "parse_payment_ref": return .answer(try PaymentRef(input["text"].text))
+        case "callback_url":
+            return .answer(try Inputs.callbackKey(input).callbackURL(input["url"].text, for: Inputs.paymentRef(input["payment"])))
+        case "return_url":
+            return .answer(try Inputs.callbackKey(input).returnURL(input["url"].text, for: Inputs.paymentRef(input["payment"])))
+        case "read_callback_url": return .answer(try Inputs.callbackKey(input).readCallbackURL(input["called"].text))
+        case "read_return_url": return .answer(try Inputs.callbackKey(input).readReturnURL(input["called"].text))
         case "payment_ref_text": return .answer(Inputs.paymentRef(input).description)
         case "can_be_asked_about": return .answer(Inputs.paymentRef(input).canBeAskedAbout)
         case "payment_ref_of": return try reference(input["request"])
@@ -148,6 +154,7 @@ enum Operations {
         case "mbank_payment": everyForm(of: Inputs.mbankPayment(value))
         case "pay_form": everyForm(of: Inputs.payForm(value))
         case "qr_payment": everyForm(of: Inputs.qrPayment(value))
+        case "callback_key": everyForm(of: try Inputs.callbackKey(value))
         case "credentials": everyForm(of: try Inputs.config(value, "").credentials)
         case "proxy": everyForm(of: Inputs.proxy(value["proxy"], ""))
         case "gateway_config": everyForm(of: try Inputs.config(value, ""))

@@ -99,7 +99,8 @@ final class Scenario {
         case "new_gateway": return attempt { _ = try theGateway() }
         case "watch":
             return attempt {
-                let watch = try theGateway().watch(Inputs.paymentRef(input["payment"]), policy: Inputs.policy(input))
+                let gateway = try Inputs.within(theGateway(), input)
+                let watch = try gateway.watch(Inputs.paymentRef(input["payment"]), policy: Inputs.policy(input))
                 printed += everyForm(of: watch)
                 self.watch = watch
             }
@@ -150,7 +151,7 @@ final class Scenario {
     private func begin(_ name: String, _ input: JSON) -> Task<Came?, Never> {
         do {
             if let came = try Operations.function(name, input) { return Task { came } }
-            let (gateway, watch) = (try theGateway(), watch)
+            let (gateway, watch) = (try Inputs.within(theGateway(), input), watch)
             return Task {
                 do {
                     if let watch, let came = try await Operations.onWatch(watch, name) { return came }

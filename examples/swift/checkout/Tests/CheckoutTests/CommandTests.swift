@@ -175,7 +175,7 @@ import Testing
         let overview = try await program.end()
         #expect(overview.code == 0 && overview.output.contains("pay-form"))
         let run = try await shop.run("pay-form", "--help")
-        for option in ["--pay-with", "--base-url", "KASSA_BASE_URL", "--callback-wait"] {
+        for option in ["--pay-with", "--base-url", "KASSA_URL", "--callback-wait"] {
             #expect(run.output.contains(option), "\(option)")
         }
     }

@@ -66,7 +66,7 @@ struct Shop: Sendable {
 
     static func at(_ url: String, password: String = password, in folder: URL? = nil) throws -> Shop {
         var shop = try embedded(in: folder)
-        shop.environment["KASSA_BASE_URL"] = url
+        shop.environment["KASSA_URL"] = url
         shop.environment["KASSA_LOGIN"] = "kassa"
         shop.environment["KASSA_PASSWORD"] = password
         shop.options = ["--poll-interval", "200ms"]

@@ -66,7 +66,7 @@ pub fn whole_file() -> String {
 /// A vector of steps. A sandbox that may still be busy with the last request afterwards is no other vector's.
 fn vector(name: &str, steps: Vec<Value>, config: Value, took_at_least_ms: Option<u64>) -> String {
     let gives_up = |step: &Value| step["input"]["deadline_ms"].as_u64().is_some_and(|deadline| deadline < PATIENT_MS);
-    let may_be_busy = steps.iter().any(gives_up) || !config["deadline_ms"].is_null();
+    let may_be_busy = steps.iter().any(gives_up) || !config["query_deadline_ms"].is_null();
     super::line(&[
         ("name", json!(name)),
         ("sandbox", if may_be_busy { json!("own") } else { Value::Null }),

@@ -75,7 +75,7 @@ fn no_whole_reply() -> Vec<Row> {
         },
         Row {
             reply: json!({"then": "silence"}),
-            config: json!({"deadline_ms": 8000}),
+            config: json!({"payment_deadline_ms": 8000, "query_deadline_ms": 8000}),
             detail: deadline,
             cells: [Unknown, Unavailable, Unavailable],
             ..cut("silence until the deadline", "", "")

@@ -23,7 +23,7 @@ fun main(): Unit = Sandbox.start().use { sandbox ->
     val config = GatewayConfig(
         sandbox.baseUrl,
         Credentials(sandbox.login, sandbox.password),
-        deadline = 20.seconds,
+        queryDeadline = 20.seconds,
         dialect = Dialect.fromJson(Sandbox.dialectJson()),
     )
     sandbox.faults.add(FaultName.DELAY, delay = 10.milliseconds, times = 1)

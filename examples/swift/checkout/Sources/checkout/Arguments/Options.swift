@@ -3,7 +3,7 @@
 /// How to reach the gateway.
 enum ConnectionOptions {
     static let baseURL = Option(
-        name: "base-url", value: "URL", variable: "KASSA_BASE_URL", help: "The gateway's base URL; a sandbox is started without one")
+        name: "base-url", value: "URL", variable: "KASSA_URL", help: "The gateway's base URL; a sandbox is started without one")
     static let login = Option(name: "login", value: "LOGIN", variable: "KASSA_LOGIN", help: "The merchant's login")
     static let password = Option(
         name: "password", value: "PASSWORD", variable: "KASSA_PASSWORD", isSecret: true,

@@ -96,7 +96,7 @@ struct Shop: Sendable {
             config = GatewayConfig(baseURL: baseURL ?? "", credentials: Credentials(login: login, password: password))
         }
         if let file = given.text(ConnectionOptions.dialect) { config.dialect = try Dialect(json: read(file)) }
-        if let deadline = try given.time(ConnectionOptions.timeout) { config.deadline = deadline }
+        if let deadline = try given.time(ConnectionOptions.timeout) { (config.paymentDeadline, config.queryDeadline) = (deadline, deadline) }
         if given.has(ConnectionOptions.statusAsQuery) { config.statusQuery = .queryString }
         config.extraRootCertificates = try given.texts(ConnectionOptions.rootCertificates).map(read)
         config.userAgentSuffix = "kassa-checkout-swift"

@@ -216,7 +216,7 @@ fn lost(create: Value, payment: (&str, &str), ending: Vec<Value>) -> Vec<Value> 
 
 fn pair(fault: &Fault, met: &Met) -> String {
     let steps = if met.name == "watch" { watched(fault) } else { called(fault, met) };
-    let config = json!({"deadline_ms": fault.deadline_ms});
+    let config = json!({"payment_deadline_ms": fault.deadline_ms, "query_deadline_ms": fault.deadline_ms});
     let config = if fault.deadline_ms.is_some() { config } else { Value::Null };
     let is_repeated = met.column == Column::Asks && cell(fault, met.name, met.column) == RetriedThenUnavailable;
     let times = if met.name == "watch" { 1 } else { 2 };

@@ -1,6 +1,8 @@
 package dev.kassa
 
 import kotlinx.coroutines.runBlocking
+import kotlin.time.Duration
+import kotlin.time.toKotlinDuration
 
 /**
  * The payment gateway for Java, scripts and other callers that wait: the methods of [Gateway], each blocking its thread until
@@ -10,15 +12,14 @@ import kotlinx.coroutines.runBlocking
  * [InterruptedException]. Before a connection was made it also prevents the payment; afterwards the payment goes on, sent once,
  * and its [PaymentRef] finds it.
  */
-public class BlockingGateway
-/**
- * A gateway by its configuration. Nothing is sent.
- *
- * @throws PaymentException.Misconfigured where a setting cannot work, naming it
- */
-@Throws(PaymentException::class)
-public constructor(config: GatewayConfig) : AutoCloseable {
-    private val core = GatewayCore(config)
+public class BlockingGateway private constructor(private val core: GatewayCore) : AutoCloseable {
+    /**
+     * A gateway by its configuration. Nothing is sent.
+     *
+     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     */
+    @Throws(PaymentException::class)
+    public constructor(config: GatewayConfig) : this(GatewayCore(config))
 
     /**
      * A gateway with every other setting at its default. Nothing is sent.
@@ -94,6 +95,26 @@ public constructor(config: GatewayConfig) : AutoCloseable {
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): BlockingStatusWatch =
         BlockingStatusWatch(core.watch(payment, policy))
+
+    /**
+     * The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time
+     * than the configuration says, as in `gateway.withDeadline(5.seconds).qrStatus(...)`.
+     *
+     * It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by
+     * it gives each of its queries that long. Closing one of them closes both.
+     *
+     * @throws PaymentException.Misconfigured for a deadline of zero or less
+     */
+    @Throws(PaymentException::class)
+    public fun withDeadline(deadline: Duration): BlockingGateway = BlockingGateway(core.withDeadline(deadline))
+
+    /**
+     * The same gateway with another deadline, for Java.
+     *
+     * @throws PaymentException.Misconfigured for a deadline of zero or less
+     */
+    @Throws(PaymentException::class)
+    public fun withDeadline(deadline: java.time.Duration): BlockingGateway = withDeadline(deadline.toKotlinDuration())
 
     /**
      * Refuses further calls and waits until every payment on its way has its reply. Calls that are made afterwards throw

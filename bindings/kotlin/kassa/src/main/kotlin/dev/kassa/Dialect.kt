@@ -28,6 +28,8 @@ public class Dialect private constructor(internal val core: CoreDialect) {
 
     /** Reads dialects. */
     public companion object {
+        internal fun of(core: CoreDialect) = Dialect(core)
+
         /**
          * Reads the JSON form. What it does not name stays as in the default.
          *

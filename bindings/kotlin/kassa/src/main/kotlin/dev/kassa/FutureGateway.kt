@@ -4,6 +4,8 @@ import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.future.future
 import java.util.concurrent.CompletableFuture
+import kotlin.time.Duration
+import kotlin.time.toKotlinDuration
 
 /**
  * The payment gateway for Java programs that do not wait: the methods of [Gateway], each answering with a [CompletableFuture].
@@ -14,15 +16,14 @@ import java.util.concurrent.CompletableFuture
  * [PaymentRef] finds it. What depends on a future without an executor of its own runs on a thread that computes: it should not
  * block.
  */
-public class FutureGateway
-/**
- * A gateway by its configuration. Nothing is sent.
- *
- * @throws PaymentException.Misconfigured where a setting cannot work, naming it
- */
-@Throws(PaymentException::class)
-public constructor(config: GatewayConfig) : AutoCloseable {
-    private val core = GatewayCore(config)
+public class FutureGateway private constructor(private val core: GatewayCore) : AutoCloseable {
+    /**
+     * A gateway by its configuration. Nothing is sent.
+     *
+     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     */
+    @Throws(PaymentException::class)
+    public constructor(config: GatewayConfig) : this(GatewayCore(config))
 
     /**
      * A gateway with every other setting at its default. Nothing is sent.
@@ -87,6 +88,26 @@ public constructor(config: GatewayConfig) : AutoCloseable {
     @Throws(PaymentException::class)
     public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): FutureStatusWatch =
         FutureStatusWatch(core.watch(payment, policy))
+
+    /**
+     * The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time
+     * than the configuration says, as in `gateway.withDeadline(5.seconds).qrStatus(...)`.
+     *
+     * It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by
+     * it gives each of its queries that long. Closing one of them closes both.
+     *
+     * @throws PaymentException.Misconfigured for a deadline of zero or less
+     */
+    @Throws(PaymentException::class)
+    public fun withDeadline(deadline: Duration): FutureGateway = FutureGateway(core.withDeadline(deadline))
+
+    /**
+     * The same gateway with another deadline, for Java.
+     *
+     * @throws PaymentException.Misconfigured for a deadline of zero or less
+     */
+    @Throws(PaymentException::class)
+    public fun withDeadline(deadline: java.time.Duration): FutureGateway = withDeadline(deadline.toKotlinDuration())
 
     /** Refuses further calls; the future is complete when every payment on its way has its reply. */
     public fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }

@@ -1,6 +1,8 @@
 package dev.kassa
 
 import kotlinx.coroutines.runBlocking
+import kotlin.time.Duration
+import kotlin.time.toKotlinDuration
 
 /**
  * The payment gateway, for coroutines. [BlockingGateway] and [FutureGateway] have the same methods for Java and for scripts.
@@ -28,15 +30,14 @@ import kotlinx.coroutines.runBlocking
  * }
  * ```
  */
-public class Gateway
-/**
- * A gateway by its configuration. Nothing is sent.
- *
- * @throws PaymentException.Misconfigured where a setting cannot work, naming it
- */
-@Throws(PaymentException::class)
-public constructor(config: GatewayConfig) : AutoCloseable {
-    internal val core = GatewayCore(config)
+public class Gateway private constructor(internal val core: GatewayCore) : AutoCloseable {
+    /**
+     * A gateway by its configuration. Nothing is sent.
+     *
+     * @throws PaymentException.Misconfigured where a setting cannot work, naming it
+     */
+    @Throws(PaymentException::class)
+    public constructor(config: GatewayConfig) : this(GatewayCore(config))
 
     /**
      * A gateway with every other setting at its default. Nothing is sent.
@@ -164,6 +165,26 @@ public constructor(config: GatewayConfig) : AutoCloseable {
         core.watch(payment, policy) // what cannot be asked is refused now, not when it is collected
         return StatusWatch(StatusWatch.Running { core.watch(payment, policy) })
     }
+
+    /**
+     * The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or less time
+     * than the configuration says, as in `gateway.withDeadline(5.seconds).qrStatus(...)`.
+     *
+     * It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by
+     * it gives each of its queries that long. Closing one of them closes both.
+     *
+     * @throws PaymentException.Misconfigured for a deadline of zero or less
+     */
+    @Throws(PaymentException::class)
+    public fun withDeadline(deadline: Duration): Gateway = Gateway(core.withDeadline(deadline))
+
+    /**
+     * The same gateway with another deadline, for Java.
+     *
+     * @throws PaymentException.Misconfigured for a deadline of zero or less
+     */
+    @Throws(PaymentException::class)
+    public fun withDeadline(deadline: java.time.Duration): Gateway = withDeadline(deadline.toKotlinDuration())
 
     /**
      * Refuses further calls and waits until every payment on its way has its reply. Calls that are made afterwards throw

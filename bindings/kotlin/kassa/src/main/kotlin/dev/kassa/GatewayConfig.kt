@@ -6,6 +6,7 @@ import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 import dev.kassa.internal.GatewayConfig as CoreGatewayConfig
 import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
+import dev.kassa.internal.configFromEnvironment
 
 /**
  * How a gateway is reached. Java has a [Builder] for it.
@@ -13,7 +14,9 @@ import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
  * @property baseUrl the gateway's base address; a path prefix is allowed, plain http only to a loopback address
  * @property credentials the merchant's login and password
  * @property connectTimeout how long making a connection may take, TLS included
- * @property deadline how long a whole call may take: connecting, sending, the whole reply, and every retry
+ * @property paymentDeadline how long all of a call that moves money may take: connecting, sending, the whole reply, and every
+ *   retry. What is cut off here may have happened all the same
+ * @property queryDeadline how long every other call may take: status queries, pay-forms and QR codes
  * @property queryRetries how often a failed query is repeated within the deadline. A payment is repeated as often, but only where
  *   no connection was ever made; a pay-form or a QR code is never repeated
  * @property statusQuery how the fields of a status query travel
@@ -27,7 +30,8 @@ public class GatewayConfig(
     public val baseUrl: String,
     public val credentials: Credentials,
     public val connectTimeout: Duration = 10.seconds,
-    public val deadline: Duration = 30.seconds,
+    public val paymentDeadline: Duration = 60.seconds,
+    public val queryDeadline: Duration = 30.seconds,
     public val queryRetries: Int = 2,
     public val statusQuery: StatusQueryForm = StatusQueryForm.JSON_BODY,
     public val dialect: Dialect = Dialect(),
@@ -39,13 +43,16 @@ public class GatewayConfig(
     /** The time limit of making a connection, for Java. */
     public fun getConnectTimeout(): java.time.Duration = connectTimeout.toJavaDuration()
 
-    /** The time limit of a whole call, for Java. */
-    public fun getDeadline(): java.time.Duration = deadline.toJavaDuration()
+    /** The deadline of calls that move money, for Java. */
+    public fun getPaymentDeadline(): java.time.Duration = paymentDeadline.toJavaDuration()
+
+    /** The deadline of all other calls, for Java. */
+    public fun getQueryDeadline(): java.time.Duration = queryDeadline.toJavaDuration()
 
     /** The settings, without what may be a secret. */
     override fun toString(): String = "GatewayConfig(baseUrl=$shownBaseUrl, credentials=$credentials, " +
-        "connectTimeout=$connectTimeout, deadline=$deadline, queryRetries=$queryRetries, statusQuery=$statusQuery, " +
-        "dialect=$dialect, extraRootCertificates=${extraRootCertificates.size}, proxy=$proxy, " +
+        "connectTimeout=$connectTimeout, paymentDeadline=$paymentDeadline, queryDeadline=$queryDeadline, " +
+        "queryRetries=$queryRetries, statusQuery=$statusQuery, dialect=$dialect, extraRootCertificates=${extraRootCertificates.size}, proxy=$proxy, " +
         "userAgentSuffix=$userAgentSuffix, checkLuhn=$checkLuhn)"
 
     /** One with credentials in it is refused later, but it can be printed before. */
@@ -54,13 +61,12 @@ public class GatewayConfig(
     /**
      * Makes a configuration by the names of its settings, for Java.
      *
-     * @param baseUrl the gateway's base address
-     * @param credentials the merchant's login and password
+     * @param default what is left as it is
      */
-    public class Builder(private val baseUrl: String, private val credentials: Credentials) {
-        private val default = GatewayConfig(baseUrl, credentials)
+    public class Builder(private val default: GatewayConfig) {
         private var connectTimeout = default.connectTimeout
-        private var deadline = default.deadline
+        private var paymentDeadline = default.paymentDeadline
+        private var queryDeadline = default.queryDeadline
         private var queryRetries = default.queryRetries
         private var statusQuery = default.statusQuery
         private var dialect = default.dialect
@@ -69,12 +75,25 @@ public class GatewayConfig(
         private var userAgentSuffix = default.userAgentSuffix
         private var checkLuhn = default.checkLuhn
 
+        /**
+         * One with every other setting at its default.
+         *
+         * @param baseUrl the gateway's base address
+         * @param credentials the merchant's login and password
+         */
+        public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
+
         /** How long making a connection may take, TLS included. */
         public fun connectTimeout(connectTimeout: java.time.Duration): Builder =
             apply { this.connectTimeout = connectTimeout.toKotlinDuration() }
 
-        /** How long a whole call may take: connecting, sending, the whole reply, and every retry. */
-        public fun deadline(deadline: java.time.Duration): Builder = apply { this.deadline = deadline.toKotlinDuration() }
+        /** How long all of a call that moves money may take. */
+        public fun paymentDeadline(paymentDeadline: java.time.Duration): Builder =
+            apply { this.paymentDeadline = paymentDeadline.toKotlinDuration() }
+
+        /** How long every other call may take. */
+        public fun queryDeadline(queryDeadline: java.time.Duration): Builder =
+            apply { this.queryDeadline = queryDeadline.toKotlinDuration() }
 
         /** How often a failed query is repeated within the deadline. */
         public fun queryRetries(queryRetries: Int): Builder = apply { this.queryRetries = queryRetries }
@@ -100,10 +119,11 @@ public class GatewayConfig(
 
         /** The configuration. */
         public fun build(): GatewayConfig = GatewayConfig(
-            baseUrl,
-            credentials,
+            default.baseUrl,
+            default.credentials,
             connectTimeout,
-            deadline,
+            paymentDeadline,
+            queryDeadline,
             queryRetries,
             statusQuery,
             dialect,
@@ -115,6 +135,35 @@ public class GatewayConfig(
 
         /** The settings so far, without what may be a secret. */
         override fun toString(): String = "Builder(${build()})"
+    }
+
+    /** Reads configurations. */
+    public companion object {
+        /**
+         * The configuration that the environment variables say. What has no variable is at its default, and can be changed with a
+         * [Builder]; an empty variable is one that is not set.
+         *
+         * - `KASSA_URL`: the gateway's base address
+         * - `KASSA_LOGIN`, `KASSA_PASSWORD`: the merchant's login and password
+         * - `KASSA_DIALECT` (optional): the path of a dialect's JSON file
+         * - `KASSA_PROXY` (optional): the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name
+         * - `KASSA_ROOT_CERTIFICATES` (optional): the path of a PEM file with certificates to trust beside Mozilla's roots
+         *
+         * @throws PaymentException.Misconfigured once, naming every variable that is missing or cannot be used. It quotes none of
+         *   their values
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun fromEnvironment(): GatewayConfig = calling {
+            val read = configFromEnvironment()
+            GatewayConfig(
+                baseUrl = read.baseUrl,
+                credentials = Credentials(read.credentials),
+                dialect = Dialect.of(read.dialect),
+                extraRootCertificates = read.extraRootCertificates,
+                proxy = Proxy.of(read.proxy),
+            )
+        }
     }
 }
 
@@ -133,7 +182,8 @@ internal fun GatewayConfig.toCore(): CoreGatewayConfig {
         baseUrl = sendable("base_url", baseUrl),
         credentials = credentials.core,
         connectTimeout = sendable(connectTimeout),
-        deadline = sendable(deadline),
+        paymentDeadline = sendable(paymentDeadline),
+        queryDeadline = sendable(queryDeadline),
         queryRetries = queryRetries.toUInt(),
         statusQuery = CoreStatusQueryForm.valueOf(statusQuery.name),
         dialect = dialect.core,

@@ -1,10 +1,13 @@
 package dev.kassa
 
 import dev.kassa.internal.DirectGateway
+import kotlin.time.Duration
 
 /** The core's gateway with this package's values: what all gateways here are made of. */
-internal class GatewayCore(private val config: GatewayConfig) {
-    private val core = calling { DirectGateway(config.toCore()) }
+internal class GatewayCore private constructor(private val config: GatewayConfig, private val core: DirectGateway) {
+    constructor(config: GatewayConfig) : this(config, calling { DirectGateway(config.toCore()) })
+
+    fun withDeadline(deadline: Duration) = GatewayCore(config, calling { core.withDeadline(sendable(deadline)) })
 
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         calling { core.createCardPayment(payment.toCore()).toKassa() }

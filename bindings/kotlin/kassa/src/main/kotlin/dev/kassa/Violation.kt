@@ -60,6 +60,9 @@ public enum class Rule {
     /** The text does not have the form that is needed. */
     FORMAT,
 
+    /** The signature must be one that this key made for this purpose. */
+    SIGNATURE,
+
     /** The value cannot be carried or converted without rounding: it has too many decimals, or is too large. */
     EXACT;
 

@@ -1,5 +1,7 @@
 package dev.kassa
 
+import com.sun.jna.Library
+import com.sun.jna.Native
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
 import dev.kassa.support.withGateway
@@ -134,17 +136,48 @@ class ValuesTest {
     fun `settings that cannot work are named`() {
         val credentials = Credentials("shop", "p")
         fun config(deadline: Duration = 1.seconds, retries: Int = 0) =
-            GatewayConfig("https://pay.example.kg", credentials, deadline = deadline, queryRetries = retries)
-        for ((name, config) in listOf("deadline" to config((-1).seconds), "query_retries" to config(retries = -1))) {
+            GatewayConfig("https://pay.example.kg", credentials, paymentDeadline = deadline, queryRetries = retries)
+        for ((name, config) in listOf("payment_deadline" to config((-1).seconds), "query_retries" to config(retries = -1))) {
             assertTrue(name in assertThrows<PaymentException.Misconfigured> { Gateway(config) }.message)
         }
         assertThrows<PaymentException.Invalid> { QrCode.encode("x").png(-1) }
     }
 
+    /** The JVM cannot change the variables of its own process. */
+    private interface LibC : Library {
+        fun setenv(name: String, value: String, overwrite: Int): Int
+        fun unsetenv(name: String): Int
+    }
+
+    @Test
+    fun `the environment says where the gateway is`() {
+        val libC = Native.load("c", LibC::class.java)
+        val variables = mapOf(
+            "KASSA_URL" to "https://pay.example.kg",
+            "KASSA_LOGIN" to "shop",
+            "KASSA_PASSWORD" to "secret-77",
+            "KASSA_PROXY" to "environment",
+        )
+        try {
+            variables.forEach { (name, value) -> libC.setenv(name, value, 1) }
+            val config = GatewayConfig.fromEnvironment()
+            assertEquals("https://pay.example.kg", config.baseUrl)
+            assertTrue("proxy=Proxy(environment)" in config.toString() && "secret-77" !in config.toString(), config.toString())
+            Gateway(config).close()
+            libC.unsetenv("KASSA_LOGIN")
+            libC.setenv("KASSA_PROXY", "secret-77", 1)
+            val text = assertThrows<PaymentException.Misconfigured> { GatewayConfig.fromEnvironment() }.message
+            assertTrue("KASSA_LOGIN must be set" in text && "KASSA_PROXY" in text && "secret-77" !in text, text)
+        } finally {
+            variables.keys.forEach(libC::unsetenv)
+        }
+    }
+
     @Test
     fun `a time without end is one`() {
-        val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), deadline = Duration.INFINITE)
-        Gateway(config).use { it.watch(PaymentRef.mbank("o-1", 250), PollPolicy(Duration.INFINITE, Duration.INFINITE)) }
+        val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), queryDeadline = Duration.INFINITE)
+        val policy = PollPolicy(Duration.INFINITE, Duration.INFINITE)
+        Gateway(config).use { it.withDeadline(Duration.INFINITE).watch(PaymentRef.mbank("o-1", 250), policy) }
     }
 
     @ParameterizedTest

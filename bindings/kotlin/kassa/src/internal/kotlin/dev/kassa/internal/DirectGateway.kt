@@ -1,6 +1,7 @@
 package dev.kassa.internal
 
 import com.sun.jna.Pointer
+import java.time.Duration
 
 private val CLONE = Direct.function("uniffi_kassa_fn_clone_gateway")
 private val CREATE_CARD_PAYMENT = method("create_card_payment")
@@ -27,7 +28,11 @@ private fun method(name: String) = Direct.function("uniffi_kassa_fn_method_gatew
  * https://github.com/mozilla/uniffi-rs/issues/2672. This goes, and with it everything in this folder that says so, when
  * a release of it takes no longer for a query.
  */
-internal class DirectGateway(config: GatewayConfig) : Gateway(config) {
+internal class DirectGateway : Gateway {
+    constructor(config: GatewayConfig) : super(config)
+
+    private constructor(handle: Long) : super(UniffiWithHandle, handle)
+
     @Volatile
     private var lastFuture = 0L
 
@@ -88,6 +93,9 @@ internal class DirectGateway(config: GatewayConfig) : Gateway(config) {
         ),
         FfiConverterTypeVerdict,
     )
+
+    override fun withDeadline(deadline: Duration): DirectGateway =
+        super.withDeadline(deadline).use { DirectGateway(it.uniffiCloneHandle()) }
 
     /**
      * The core's gateway is freed once this is unreachable, and not before: a call may be using it. The generated code

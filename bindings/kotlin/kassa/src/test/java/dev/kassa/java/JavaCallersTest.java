@@ -155,15 +155,20 @@ class JavaCallersTest {
     @Test
     void settingsHaveNames() throws Exception {
         GatewayConfig.Builder builder = new GatewayConfig.Builder("https://pay.example.kg", new Credentials("shop", "secret-77"))
-                .deadline(Duration.ofSeconds(20))
+                .queryDeadline(Duration.ofSeconds(20))
                 .queryRetries(0)
                 .dialect(new Dialect())
                 .userAgentSuffix("my-shop/1.2");
         assertTrue(builder.toString().contains("queryRetries=0, ") && !builder.toString().contains("secret-77"), builder.toString());
         GatewayConfig config = builder.build();
-        assertEquals(Duration.ofSeconds(20), config.getDeadline());
+        assertEquals(Duration.ofSeconds(20), config.getQueryDeadline());
+        assertEquals(Duration.ofSeconds(60), config.getPaymentDeadline());
         assertEquals(Duration.ofSeconds(10), config.getConnectTimeout());
         assertEquals(-1, config.toString().indexOf("secret-77"));
+        assertEquals(0, new GatewayConfig.Builder(config).checkLuhn(true).build().getQueryRetries());
+        try (BlockingGateway gateway = new BlockingGateway(config)) {
+            assertEquals(gateway.toString(), gateway.withDeadline(Duration.ofSeconds(5)).toString());
+        }
     }
 
     @Test

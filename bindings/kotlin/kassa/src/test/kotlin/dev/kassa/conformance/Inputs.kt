@@ -1,5 +1,6 @@
 package dev.kassa.conformance
 
+import dev.kassa.CallbackKey
 import dev.kassa.Card
 import dev.kassa.CardPayment
 import dev.kassa.Credentials
@@ -35,7 +36,8 @@ fun configOf(value: JsonElement, serverUrl: String): GatewayConfig {
     val credentials = Credentials(value.at("login").text, value.at("password").text)
     val builder = GatewayConfig.Builder(value.at("base_url").text.replace("{server}", serverUrl), credentials)
     value.at("connect_timeout_ms").optionalMillis?.let { builder.connectTimeout(it.toJavaDuration()) }
-    value.at("deadline_ms").optionalMillis?.let { builder.deadline(it.toJavaDuration()) }
+    value.at("payment_deadline_ms").optionalMillis?.let { builder.paymentDeadline(it.toJavaDuration()) }
+    value.at("query_deadline_ms").optionalMillis?.let { builder.queryDeadline(it.toJavaDuration()) }
     value.at("query_retries").orNull?.let { builder.queryRetries(it.int) }
     value.at("status_query").optionalText?.let { builder.statusQuery(StatusQueryForm.valueOf(it.uppercase())) }
     value.at("dialect").orNull?.let { builder.dialect(Dialect.fromJson(it.jsonText)) }
@@ -50,6 +52,10 @@ fun proxyOf(value: JsonElement, serverUrl: String): Proxy = when (value.optional
     "environment" -> Proxy.environment()
     else -> Proxy.url(value.at("url").text.replace("{server}", serverUrl))
 }
+
+/** A key by its secret, and by the previous ones. */
+fun callbackKeyOf(input: JsonElement): CallbackKey =
+    input.at("previous").items.fold(CallbackKey(input.at("secret").text)) { key, secret -> key.withPrevious(secret.text) }
 
 fun cardOf(input: JsonElement) = Card(
     input.at("pan").text,

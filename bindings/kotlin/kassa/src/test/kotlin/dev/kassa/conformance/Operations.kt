@@ -97,6 +97,10 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "parse_callback" to { Callback.parse(it.at("body").jsonText) },
     "parse_return_redirect" to { ReturnRedirect.parse(it.at("url").text) },
     "parse_payment_ref" to { PaymentRef.parse(it.at("text").text) },
+    "callback_url" to { callbackKeyOf(it).callbackUrl(it.at("url").text, paymentRefOf(it.at("payment"))) },
+    "return_url" to { callbackKeyOf(it).returnUrl(it.at("url").text, paymentRefOf(it.at("payment"))) },
+    "read_callback_url" to { callbackKeyOf(it).readCallbackUrl(it.at("called").text) },
+    "read_return_url" to { callbackKeyOf(it).readReturnUrl(it.at("called").text) },
     "payment_ref_text" to { paymentRefOf(it).toString() },
     "can_be_asked_about" to { paymentRefOf(it).canBeAskedAbout },
     "make_payment_ref" to { madePaymentRef(it) },
@@ -141,6 +145,7 @@ fun print(type: String, value: JsonElement): String = when (type) {
     "mbank_payment" -> mbankPaymentOf(value).toString()
     "pay_form" -> payFormOf(value).toString()
     "qr_payment" -> qrPaymentOf(value).toString()
+    "callback_key" -> callbackKeyOf(value).toString()
     "credentials" -> configOf(value, "").credentials.toString()
     "proxy" -> proxyOf(value.at("proxy"), "").toString()
     "gateway_config" -> configOf(value, "").toString()

@@ -10,6 +10,7 @@ import dev.kassa.support.json
 import dev.kassa.support.jsonOf
 import dev.kassa.support.keys
 import dev.kassa.support.optionalLong
+import dev.kassa.support.optionalMillis
 import dev.kassa.support.optionalText
 import dev.kassa.support.orNull
 import dev.kassa.support.text
@@ -76,7 +77,7 @@ private class Scenario(
 
     suspend fun step(name: String, input: JsonElement): Came = when (name) {
         "new_gateway" -> nothing { gateway() }
-        "watch" -> nothing { watch = gateway().watch(paymentRefOf(input.at("payment")), policyOf(input)) }
+        "watch" -> nothing { watch = gateway(input).watch(paymentRefOf(input.at("payment")), policyOf(input)) }
         "check_now" -> nothing { watch!!.checkNow() }
         "cancel" -> nothing { watch!!.cancel() }
         "start" -> nothing {
@@ -95,13 +96,17 @@ private class Scenario(
         "print" -> Came(jsonOf("answer" to null), print(input.at("type").text, input.at("value")))
         in BorrowedSandbox.steps -> came { sandbox!!.step(name, input) }
         in functions -> came { functions.getValue(name)(input) }
-        in gatewayCalls -> came { gatewayCalls.getValue(name)(gateway(), input) }
+        in gatewayCalls -> came { gatewayCalls.getValue(name)(gateway(input), input) }
         else -> watchStep(watch ?: error("no step is named $name"), name)
     }
 
     private inline fun nothing(step: () -> Unit) = came { step().let { null } }
 
     private fun gateway(): AnyGateway = gateway ?: way.open(configOf(placed(config), server.url)).also { gateway = it }
+
+    /** With another deadline where a step says so. */
+    private fun gateway(input: JsonElement): AnyGateway =
+        input.at("within_ms").optionalMillis?.let { gateway().withDeadline(it) } ?: gateway()
 
     /** Closing waits for payments on their way, so afterwards all requests are there. */
     suspend fun end() {

@@ -34,6 +34,7 @@ import kotlinx.coroutines.future.await
 import kotlinx.coroutines.runInterruptible
 import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
+import kotlin.time.Duration
 
 // A vector means the same whichever of the three gateways runs it.
 
@@ -52,7 +53,7 @@ enum class Way(val open: (GatewayConfig) -> AnyGateway) {
 fun Way.chosenOf(vectors: List<Vector>): List<Vector> = when (this) {
     Way.COROUTINES -> vectors
     Way.FLOWS -> vectors.filter { it.group == "watching" }.mapNotNull(::asFlow)
-    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in setOf("wire", "callbacks", "watching") }
+    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in setOf("wire", "callbacks", "watching", "deadlines") }
 }
 
 /** Without asking for the outcome afterwards: a flow would ask the gateway for it. Null where reports are taken one by one. */
@@ -78,6 +79,7 @@ interface AnyGateway {
     suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict
     suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict
     fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch
+    fun withDeadline(deadline: Duration): AnyGateway
     suspend fun close()
 }
 
@@ -108,10 +110,12 @@ private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
     override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
         gateway.verifyReturn(redirect, payment)
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = WatchOfCore(gateway.core.watch(payment, policy))
+    override fun withDeadline(deadline: Duration): AnyGateway = ByCoroutines(gateway.withDeadline(deadline))
     override suspend fun close() = gateway.closeAndWait()
 }
 
 private class ByFlows(gateway: Gateway) : ByCoroutines(gateway) {
+    override fun withDeadline(deadline: Duration): AnyGateway = ByFlows(gateway.withDeadline(deadline))
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch {
         val watch = gateway.watch(payment, policy)
         return object : AnyWatch {
@@ -143,6 +147,7 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
     override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
         waiting { gateway.verifyReturn(redirect, payment) }
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = BlockingWatch(gateway.watch(payment, policy))
+    override fun withDeadline(deadline: Duration): AnyGateway = ByBlocking(gateway.withDeadline(deadline))
     override suspend fun close() = waiting { gateway.close() }
 }
 
@@ -165,6 +170,7 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
     override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
         gateway.verifyReturn(redirect, payment).await()
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = FutureWatch(gateway.watch(payment, policy))
+    override fun withDeadline(deadline: Duration): AnyGateway = ByFutures(gateway.withDeadline(deadline))
     override suspend fun close() = gateway.closeAndWait().await().let { }
 }
 

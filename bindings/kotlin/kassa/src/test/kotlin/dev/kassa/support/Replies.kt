@@ -22,7 +22,7 @@ fun held(reply: JsonObject) =
     JsonObject(reply + ("hold" to json(true)))
 
 fun configOf(url: String, deadline: Duration = 30.seconds) =
-    GatewayConfig(url, Credentials("shop", "the-password-of-the-tests"), deadline = deadline, queryRetries = 0)
+    GatewayConfig(url, Credentials("shop", "the-password-of-the-tests"), paymentDeadline = deadline, queryDeadline = deadline, queryRetries = 0)
 
 /** A server with these replies, and a gateway that speaks to it. */
 inline fun withGateway(

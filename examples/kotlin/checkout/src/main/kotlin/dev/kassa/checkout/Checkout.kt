@@ -94,7 +94,8 @@ class Checkout private constructor(private val settings: Settings, private val s
     private fun config() = GatewayConfig(
         baseUrl = baseUrl,
         credentials = credentials(),
-        deadline = settings.timeout,
+        paymentDeadline = settings.timeout,
+        queryDeadline = settings.timeout,
         statusQuery = if (settings.isStatusAsQuery) StatusQueryForm.QUERY_STRING else StatusQueryForm.JSON_BODY,
         dialect = dialect(),
         extraRootCertificates = settings.rootCertificates.map(::read),

@@ -159,7 +159,7 @@ class CheckoutTest(private val gateway: Sandbox) {
             val run = shop.run(*arguments.toTypedArray(), "--json").expect(2)
             assertEquals("Usage" to "false", run.line.text("error", "kind") to run.line.text("error", "payment_may_exist"))
         }
-        val abroad = shop.run("all", environment = mapOf("KASSA_BASE_URL" to "https://pay.example.kg")).expect(2)
+        val abroad = shop.run("all", environment = mapOf("KASSA_URL" to "https://pay.example.kg")).expect(2)
         assertTrue("--interactive" in abroad.stderr)
         assertFalse(Files.exists(shop.state), "nothing was begun")
         assertEquals(0, gateway.requests().size)

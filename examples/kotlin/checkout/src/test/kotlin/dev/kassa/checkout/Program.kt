@@ -40,7 +40,7 @@ class Program(private val folder: Path, private val gateway: Sandbox? = null, pr
         val builder = ProcessBuilder(all).directory(folder.toFile())
         builder.environment().keys.removeIf { it.startsWith("KASSA_") && it != "KASSA_SANDBOX_BINARY" }
         if (gateway != null) {
-            builder.environment() += mapOf("KASSA_BASE_URL" to gateway.baseUrl, "KASSA_LOGIN" to "kassa", "KASSA_PASSWORD" to password)
+            builder.environment() += mapOf("KASSA_URL" to gateway.baseUrl, "KASSA_LOGIN" to "kassa", "KASSA_PASSWORD" to password)
         }
         builder.environment() += environment
         return Running(builder.start())

@@ -28,7 +28,7 @@ import kotlin.time.Duration.Companion.seconds
 
 /** How to reach the gateway. */
 class ConnectionOptions : OptionGroup("Gateway") {
-    val baseUrl by option(envvar = "KASSA_BASE_URL", metavar = "URL")
+    val baseUrl by option(envvar = "KASSA_URL", metavar = "URL")
         .help("The gateway's base URL; an embedded sandbox without it")
     val login by option(envvar = "KASSA_LOGIN").help("The merchant's login")
     val password by option(envvar = "KASSA_PASSWORD")

@@ -1,0 +1,233 @@
+//! Configuration from environment variables (the twelve-factor app's third factor, <https://12factor.net/config>).
+
+use std::{env, ffi::OsString, fs};
+
+use crate::{
+    config::{
+        credentials::Credentials,
+        dialect::Dialect,
+        gateway_config::GatewayConfig,
+        proxy::{Proxy, is_proxy},
+    },
+    values::error::PaymentError,
+};
+
+/// Where each setting stands.
+const URL: &str = "KASSA_URL";
+const LOGIN: &str = "KASSA_LOGIN";
+const PASSWORD: &str = "KASSA_PASSWORD";
+const DIALECT: &str = "KASSA_DIALECT";
+const PROXY: &str = "KASSA_PROXY";
+const ROOT_CERTIFICATES: &str = "KASSA_ROOT_CERTIFICATES";
+
+impl GatewayConfig {
+    /// The configuration that the environment variables say; an empty one is one that is not set.
+    ///
+    /// | Variable | | |
+    /// |---|---|---|
+    /// | `KASSA_URL` | needed | the gateway's base address |
+    /// | `KASSA_LOGIN`, `KASSA_PASSWORD` | needed | the merchant's login and password |
+    /// | `KASSA_DIALECT` | | the path of a dialect's JSON file |
+    /// | `KASSA_PROXY` | | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
+    /// | `KASSA_ROOT_CERTIFICATES` | | the path of a PEM file with certificates to trust beside Mozilla's roots |
+    ///
+    /// What has no variable is at its default, and can be set afterwards.
+    ///
+    /// ```no_run
+    /// use kassa::{Gateway, GatewayConfig};
+    ///
+    /// let config = GatewayConfig { query_retries: 5, ..GatewayConfig::from_environment()? };
+    /// let gateway = Gateway::new(config)?;
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`], once, naming every variable that is missing or cannot be used. It quotes none of
+    /// their values.
+    pub fn from_environment() -> Result<Self, PaymentError> {
+        Environment { variable: &|name| env::var_os(name), problems: Vec::new() }.config()
+    }
+}
+
+/// Reads variables and collects what is wrong with them. Redaction: no problem quotes a value, because a value may be a
+/// password that was put into the wrong variable.
+struct Environment<'a> {
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+    problems: Vec<String>,
+}
+
+impl Environment<'_> {
+    fn config(mut self) -> Result<GatewayConfig, PaymentError> {
+        let (url, login, password) = (self.needed(URL), self.needed(LOGIN), self.needed(PASSWORD));
+        let mut config = GatewayConfig::new(url, Credentials::basic(login, password));
+        if let Some(text) = self.file(DIALECT) {
+            match Dialect::from_json(&text) {
+                Ok(dialect) => config.dialect = dialect.into(),
+                Err(problem) => self.wrong(DIALECT, &format!("names a file that is no dialect: {problem}")),
+            }
+        }
+        config.proxy = self.proxy().into();
+        config.extra_root_certificates.extend(self.file(ROOT_CERTIFICATES));
+        self.check(&config);
+        if self.problems.is_empty() { Ok(config) } else { Err(PaymentError::misconfigured(self.problems.join("; "))) }
+    }
+
+    /// What is there can still be of no use.
+    fn check(&mut self, config: &GatewayConfig) {
+        if !self.is_wrong(URL) {
+            match config.checked_base_url() {
+                Err(problem) => self.unusable(URL, problem),
+                Ok(url) => {
+                    if let Err(problem) = config.proxy.way_to(&url) {
+                        self.unusable(PROXY, problem);
+                    }
+                }
+            }
+        }
+        if !self.is_wrong(LOGIN)
+            && !self.is_wrong(PASSWORD)
+            && let Some(problem) = config.credentials.problem()
+        {
+            self.problems.push(format!("{LOGIN} and {PASSWORD} cannot be used: {problem}"));
+        }
+    }
+
+    /// A word or a URL.
+    fn proxy(&mut self) -> Proxy {
+        match self.given(PROXY) {
+            None => Proxy::direct(),
+            Some(word) if word == "direct" => Proxy::direct(),
+            Some(word) if word == "environment" => Proxy::environment(),
+            Some(url) if is_proxy(&url) => Proxy::url(url),
+            Some(_) => {
+                self.wrong(
+                    PROXY,
+                    "must be the http or https URL of a proxy, or one of the words direct and environment",
+                );
+                Proxy::direct()
+            }
+        }
+    }
+
+    fn needed(&mut self, name: &'static str) -> String {
+        let value = self.given(name);
+        if value.is_none() && !self.is_wrong(name) {
+            self.wrong(name, "must be set");
+        }
+        value.unwrap_or_default()
+    }
+
+    /// An empty variable is one that is not set.
+    fn given(&mut self, name: &str) -> Option<String> {
+        let value = (self.variable)(name).filter(|value| !value.is_empty())?;
+        let text = value.into_string();
+        if text.is_err() {
+            self.wrong(name, "must be UTF-8");
+        }
+        text.ok()
+    }
+
+    /// The text of the file that a variable names, however the name is encoded.
+    fn file(&mut self, name: &str) -> Option<String> {
+        let path = (self.variable)(name).filter(|value| !value.is_empty())?;
+        let text = fs::read_to_string(path);
+        if let Err(problem) = &text {
+            self.wrong(name, &format!("names a file that cannot be read: {problem}"));
+        }
+        text.ok()
+    }
+
+    fn wrong(&mut self, name: &str, sentence: &str) {
+        self.problems.push(format!("{name} {sentence}"));
+    }
+
+    /// A problem that the settings found, with the variable's name instead of the setting's.
+    fn unusable(&mut self, name: &str, problem: PaymentError) {
+        if let PaymentError::Misconfigured { detail, .. } = problem {
+            let sentence = detail.split_once(' ').map_or("", |(_, sentence)| sentence);
+            self.wrong(name, &sentence.replace("base_url", URL));
+        }
+    }
+
+    fn is_wrong(&self, name: &str) -> bool {
+        self.problems.iter().any(|problem| problem.starts_with(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    const RIGHT: [(&str, &str); 3] = [(URL, "https://pay.example.kg/v1"), (LOGIN, "shop"), (PASSWORD, "correct horse")];
+
+    fn config(changes: &[(&str, &str)]) -> Result<GatewayConfig, PaymentError> {
+        let variables: HashMap<_, _> = RIGHT.iter().chain(changes).copied().collect();
+        let variable = |name: &str| variables.get(name).map(OsString::from);
+        Environment { variable: &variable, problems: Vec::new() }.config()
+    }
+
+    fn problem(changes: &[(&str, &str)]) -> String {
+        match config(changes).unwrap_err() {
+            PaymentError::Misconfigured { detail, .. } => detail,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_rest_stays_at_its_default() {
+        let default = GatewayConfig::new("https://pay.example.kg/v1", Credentials::basic("shop", "correct horse"));
+        let read = config(&[(DIALECT, ""), (PROXY, ""), (ROOT_CERTIFICATES, "")]).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{default:?}"));
+        assert_eq!(read.credentials.basic_token().expose(), default.credentials.basic_token().expose());
+    }
+
+    #[test]
+    fn files_and_proxies_are_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/");
+        let read = config(&[
+            (DIALECT, &format!("{folder}sandbox-dialect.json")),
+            (PROXY, "http://me:hunter2@proxy.example:3128"),
+            (ROOT_CERTIFICATES, &format!("{folder}sandbox-dialect.json")),
+        ]);
+        let read = read.unwrap();
+        assert_ne!(read.dialect.to_json(), Dialect::default().to_json());
+        assert_eq!(format!("{:?}", read.proxy), "Proxy(url, ***)");
+        assert_eq!(read.extra_root_certificates.len(), 1);
+        assert_eq!(format!("{:?}", config(&[(PROXY, "environment")]).unwrap().proxy), "Proxy(environment)");
+    }
+
+    #[test]
+    fn every_variable_that_is_wrong_is_named_and_no_value() {
+        let all = [(URL, ""), (LOGIN, ""), (PASSWORD, ""), (DIALECT, "/no/such/file"), (PROXY, "hunter2")];
+        let detail = problem(&all);
+        for (name, _) in all {
+            assert_eq!(detail.matches(name).count(), 1, "{detail}");
+        }
+        for changes in [
+            [(URL, "http://hunter2.example"), (LOGIN, "a:hunter2"), (PASSWORD, "hunter2\n")],
+            [(URL, "https://me:hunter2@pay.example.kg"), (PROXY, "socks5://me:hunter2@proxy"), (LOGIN, "hunter2\0")],
+            [(URL, "http://127.0.0.1"), (PROXY, "http://me:hunter2@proxy"), (LOGIN, "hunter2\0")],
+            [(URL, "hunter2"), (ROOT_CERTIFICATES, "/no/hunter2"), (DIALECT, "/no/hunter2")],
+        ] {
+            let detail = problem(&changes);
+            assert!(!detail.contains("hunter2"), "{detail}");
+            assert!(changes.iter().all(|(name, _)| detail.contains(name)), "{detail}");
+        }
+        assert!(problem(&[(DIALECT, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))]).contains("no dialect"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_not_utf8_is_named_once() {
+        use std::os::unix::ffi::OsStringExt;
+        let variable = |name: &str| match name {
+            PASSWORD => Some(OsString::from_vec(b"hunter2\xff".to_vec())),
+            name => RIGHT.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)),
+        };
+        let read = Environment { variable: &variable, problems: Vec::new() }.config();
+        let text = read.unwrap_err().to_string();
+        assert_eq!(text, "Wrong configuration, nothing happened: KASSA_PASSWORD must be UTF-8.");
+    }
+}
