@@ -32,7 +32,8 @@ class Smoke {
         }
         PollPolicy policy = new PollPolicy(Duration.ofSeconds(5), Duration.ofMinutes(2));
         check(policy.getInterval().equals(Duration.ofSeconds(5)) && QrCode.PNG_SIDE == 400);
-        check(PaymentRef.parse("kassa1:kind=card&order=o-1&provider=Cards").equals(PaymentRef.card("o-1")));
+        PaymentRef payment = PaymentRef.card("o-1", new BigDecimal("100.10"), "KGS");
+        check(PaymentRef.parse("kassa1:kind=card&order=o-1&provider=Cards&amount=100.10&currency=KGS").equals(payment));
         System.out.println(classesOffered() + ", and it works");
     }
 

@@ -7,7 +7,7 @@ import dev.kassa.MbankPayment
 import dev.kassa.PaymentException
 import dev.kassa.PollPolicy
 import dev.kassa.QueryFailed
-import dev.kassa.StatusReport
+import dev.kassa.Verdict
 import dev.kassa.sandbox.FaultName
 import dev.kassa.sandbox.Sandbox
 import dev.kassa.sandbox.TestPhones
@@ -36,14 +36,18 @@ private suspend fun pay(gateway: Gateway): String {
     val payment = MbankPayment(Kassa.newOrderNumber(), phone.phone, amountSom = 250, comment = "Two tickets")
     try {
         val created = gateway.createMbankPayment(payment)
-        gateway.confirmMbankPayment(payment.orderNumber, phone.otp, created.identifier)
+        gateway.confirmMbankPayment(created.payment, phone.otp)
     } catch (error: PaymentException) {
         return told(error)
     }
     val watch = gateway.watch(payment.paymentRef(), PollPolicy(interval = 50.milliseconds, deadline = 30.seconds))
     return watch.reports.toList().joinToString { report ->
         when (report) {
-            is StatusReport -> "${report.status}"
+            is Verdict.Charged -> "charged, as were ${report.compared}"
+            is Verdict.Rejected -> "rejected"
+            is Verdict.Open -> "open"
+            is Verdict.Contradicted -> "another ${report.fields}"
+            is Verdict.Unverifiable -> report.why
             is QueryFailed -> told(report.error)
         }
     }

@@ -3,7 +3,7 @@ package dev.kassa
 import java.math.BigDecimal
 import java.net.URI
 import dev.kassa.internal.CardPaymentCreated as CoreCardPaymentCreated
-import dev.kassa.internal.GatewayReply as CoreGatewayReply
+import dev.kassa.internal.MbankConfirmed as CoreMbankConfirmed
 import dev.kassa.internal.MbankPaymentCreated as CoreMbankPaymentCreated
 import dev.kassa.internal.NextStep as CoreNextStep
 import dev.kassa.internal.PayFormCreated as CorePayFormCreated
@@ -57,9 +57,8 @@ public sealed interface NextStep {
 /**
  * The gateway accepted a mobile-bank payment. **Accepted, not paid**: confirm it with the payer's one-time password.
  *
- * @property payment what to ask about the payment with
- * @property identifier the identifier that the confirm request carries back, where the dialect names it. Store it with the
- *   payment
+ * @property payment what to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
+ *   sending
  * @property code the gateway's code, where there is one
  * @property reason the gateway's own words, where there are any
  * @property status the status word that the reply shows, where there is one. Only a status query settles a payment
@@ -67,7 +66,6 @@ public sealed interface NextStep {
  */
 public data class MbankPaymentCreated(
     public val payment: PaymentRef,
-    public val identifier: String?,
     public val code: String?,
     public val reason: String?,
     public val status: String?,
@@ -75,7 +73,7 @@ public data class MbankPaymentCreated(
 )
 
 /**
- * The gateway's reply to a confirmation. **Accepted, not settled**: watch [payment] for its final status.
+ * The gateway accepted a confirmation. **Accepted, not settled**: watch [payment] for its final status.
  *
  * @property payment what to ask about the payment with
  * @property code the gateway's code, where there is one
@@ -83,7 +81,7 @@ public data class MbankPaymentCreated(
  * @property status the status word that the reply shows, where there is one. Only a status query settles a payment
  * @property raw the whole reply, with secrets masked
  */
-public data class GatewayReply(
+public data class MbankConfirmed(
     public val payment: PaymentRef,
     public val code: String?,
     public val reason: String?,
@@ -94,21 +92,25 @@ public data class GatewayReply(
 /**
  * A hosted page, ready for the payer.
  *
+ * @property payment what to verify its callback and return with. Store it
  * @property payFormUrl the page to open in a new browser window. Always https, or loopback
  * @property raw the whole reply, with secrets masked
  */
-public data class PayFormCreated(public val payFormUrl: URI, public val raw: String)
+public data class PayFormCreated(public val payment: PaymentRef, public val payFormUrl: URI, public val raw: String)
 
 /**
  * A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
  *
+ * @property payment what to verify its callback with. Store it
  * @property png the PNG file
  * @property raw the whole reply as text
  */
-public class QrImage(public val png: ByteArray, public val raw: String) {
-    override fun equals(other: Any?): Boolean = other is QrImage && png.contentEquals(other.png) && raw == other.raw
+public class QrImage(public val payment: PaymentRef, public val png: ByteArray, public val raw: String) {
+    private fun compared() = listOf(payment, png.asList(), raw)
 
-    override fun hashCode(): Int = 31 * png.contentHashCode() + raw.hashCode()
+    override fun equals(other: Any?): Boolean = other is QrImage && compared() == other.compared()
+
+    override fun hashCode(): Int = compared().hashCode()
 
     /** How large it is. */
     override fun toString(): String = "QrImage(400x400, ${png.size} bytes)"
@@ -119,13 +121,13 @@ public class QrImage(public val png: ByteArray, public val raw: String) {
  *
  * @property payload the text of the code, to be drawn with [QrCode]
  * @property transactionId the identifier of the QR transaction
- * @property payment what to ask about the payment with, where there is a transaction id
+ * @property payment what to ask about the payment with, and to verify its callback with. Store it: it may know the transaction
  * @property raw the whole reply, with secrets masked
  */
 public data class QrData(
     public val payload: String?,
     public val transactionId: String?,
-    public val payment: PaymentRef?,
+    public val payment: PaymentRef,
     public val raw: String,
 )
 
@@ -137,12 +139,12 @@ private fun CoreNextStep.toKassa(): NextStep = when (this) {
     is CoreNextStep.AskStatus -> NextStep.AskStatus(status)
 }
 
-internal fun CoreMbankPaymentCreated.toKassa() = MbankPaymentCreated(payment.toKassa(), identifier, code, reason, status, raw)
+internal fun CoreMbankPaymentCreated.toKassa() = MbankPaymentCreated(payment.toKassa(), code, reason, status, raw)
 
-internal fun CoreGatewayReply.toKassa() = GatewayReply(payment.toKassa(), code, reason, status, raw)
+internal fun CoreMbankConfirmed.toKassa() = MbankConfirmed(payment.toKassa(), code, reason, status, raw)
 
-internal fun CorePayFormCreated.toKassa() = PayFormCreated(checkedUri(payFormUrl), raw)
+internal fun CorePayFormCreated.toKassa() = PayFormCreated(payment.toKassa(), checkedUri(payFormUrl), raw)
 
-internal fun CoreQrImage.toKassa() = QrImage(png, raw)
+internal fun CoreQrImage.toKassa() = QrImage(payment.toKassa(), png, raw)
 
-internal fun CoreQrData.toKassa() = QrData(payload, transactionId, payment?.toKassa(), raw)
+internal fun CoreQrData.toKassa() = QrData(payload, transactionId, payment.toKassa(), raw)

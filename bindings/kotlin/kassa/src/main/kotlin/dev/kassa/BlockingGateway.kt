@@ -46,10 +46,9 @@ public class BlockingGateway private constructor(private val core: GatewayCore) 
         runBlocking { core.createMbankPayment(payment) }
 
     /** See [Gateway.confirmMbankPayment]. */
-    @JvmOverloads
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String? = null): GatewayReply =
-        runBlocking { core.confirmMbankPayment(orderNumber, otp, identifier) }
+    public fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
+        runBlocking { core.confirmMbankPayment(payment, otp) }
 
     /** See [Gateway.createPayForm]. */
     @Throws(PaymentException::class, InterruptedException::class)
@@ -72,14 +71,22 @@ public class BlockingGateway private constructor(private val core: GatewayCore) 
     @Throws(PaymentException::class, InterruptedException::class)
     public fun qrStatus(transactionId: String): StatusReport = runBlocking { core.qrStatus(transactionId) }
 
-    /** See [Gateway.verifyCallback]. */
-    @JvmOverloads
+    /** See [Gateway.check]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun verifyCallback(callback: Callback, expected: ExpectedPayment? = null): CallbackVerdict =
-        runBlocking { core.verifyCallback(callback, expected) }
+    public fun check(payment: PaymentRef): Verdict = runBlocking { core.check(payment) }
+
+    /** See [Gateway.verifyCallback]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
+        runBlocking { core.verifyCallback(callback, payment) }
+
+    /** See [Gateway.verifyReturn]. */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
+        runBlocking { core.verifyReturn(redirect, payment) }
 
     /**
-     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
+     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until the watch is
      * asked for a report.
      *
      * @throws PaymentException.Invalid where the reference has nothing to ask with
@@ -120,14 +127,14 @@ public class BlockingGateway private constructor(private val core: GatewayCore) 
 }
 
 /**
- * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+ * Follows one payment: a query at once, then one every interval, one at a time, until there is a final [Verdict].
  * Between calls nothing is asked.
  *
  * Failed queries and "not found" are reported and end nothing. No exception says that the payment failed. `close` is `cancel`.
  */
 public class BlockingStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
     /**
-     * The next report, a [StatusReport] or a [QueryFailed], when it is there; null after the last one.
+     * The next report, a [Verdict] or a [QueryFailed], when it is there; null after the last one.
      *
      * @throws PaymentException once, as the last thing: [PaymentException.DeadlineExpired] where the payment was still open at
      *   the deadline, [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless
@@ -136,19 +143,19 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
     public fun next(): WatchReport? = runBlocking { core.next() }
 
     /**
-     * The end of the watch. It asks on until then, and can be called again afterwards.
+     * The verdict that ended the watch; **null where it was cancelled**, which says nothing about the payment. It asks on until then,
+     * and can be called again afterwards.
      *
      * @throws PaymentException as [next] does
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun outcome(): WatchOutcome = runBlocking { core.outcome() }
+    public fun outcome(): Verdict? = runBlocking { core.outcome() }
 
     /** Makes the next query due at once: when the payer has just come back. Any thread may call it. */
     public fun checkNow(): Unit = core.checkNow()
 
     /**
-     * Stops asking: there is no next report, and the outcome is [WatchOutcome.Cancelled], unless the watch had ended before. Any
-     * thread may call it.
+     * Stops asking: there is no next report and no outcome, unless the watch had ended before. Any thread may call it.
      */
     public fun cancel(): Unit = core.cancel()
 

@@ -43,7 +43,11 @@ public data class Callback(
     @Throws(PaymentException::class)
     public fun dedupKey(): String = calling { toCore().dedupKey() }
 
-    /** What to ask about the payment with; a QR payment has nothing of that kind in its callback. */
+    /**
+     * What to ask about the payment with, for a merchant who has stored nothing; null for a QR payment, whose callback has no number
+     * to ask by. **Its number is only claimed** ([PaymentRef.isClaimed]), and what was asked for is not known, so no check of it is
+     * ever [Verdict.Charged]: ask with the reference that was stored at the sale.
+     */
     @Throws(PaymentException::class)
     public fun paymentRef(): PaymentRef? = calling { toCore().paymentRef()?.toKassa() }
 

@@ -36,10 +36,11 @@ public data class CardPayment @JvmOverloads constructor(
     /**
      * What to store **before** sending, so that the payment can be asked about whatever happens.
      *
-     * @throws PaymentException.Invalid where the order number has half a surrogate pair in it, which cannot be sent
+     * @throws PaymentException.Invalid where the order number or the currency has half a surrogate pair in it, which cannot be sent, or
+     *   the amount cannot be held exactly
      */
     @Throws(PaymentException::class)
-    public fun paymentRef(): PaymentRef = PaymentRef.card(orderNumber)
+    public fun paymentRef(): PaymentRef = PaymentRef.card(orderNumber, amount, currency)
 
     /** What is worth a second look before sending. It blocks nothing. */
     @Throws(PaymentException::class)

@@ -47,12 +47,8 @@ public class FutureGateway private constructor(private val core: GatewayCore) : 
         promise { core.createMbankPayment(payment) }
 
     /** See [Gateway.confirmMbankPayment]. */
-    @JvmOverloads
-    public fun confirmMbankPayment(
-        orderNumber: String,
-        otp: String,
-        identifier: String? = null,
-    ): CompletableFuture<GatewayReply> = promise { core.confirmMbankPayment(orderNumber, otp, identifier) }
+    public fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed> =
+        promise { core.confirmMbankPayment(payment, otp) }
 
     /** See [Gateway.createPayForm]. */
     public fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form) }
@@ -71,15 +67,19 @@ public class FutureGateway private constructor(private val core: GatewayCore) : 
     public fun qrStatus(transactionId: String): CompletableFuture<StatusReport> =
         promise { core.qrStatus(transactionId) }
 
+    /** See [Gateway.check]. */
+    public fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment) }
+
     /** See [Gateway.verifyCallback]. */
-    @JvmOverloads
-    public fun verifyCallback(
-        callback: Callback,
-        expected: ExpectedPayment? = null,
-    ): CompletableFuture<CallbackVerdict> = promise { core.verifyCallback(callback, expected) }
+    public fun verifyCallback(callback: Callback, payment: PaymentRef): CompletableFuture<Verdict> =
+        promise { core.verifyCallback(callback, payment) }
+
+    /** See [Gateway.verifyReturn]. */
+    public fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): CompletableFuture<Verdict> =
+        promise { core.verifyReturn(redirect, payment) }
 
     /**
-     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until the watch is
+     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until the watch is
      * asked for a report.
      *
      * @throws PaymentException.Invalid where the reference has nothing to ask with
@@ -120,27 +120,30 @@ public class FutureGateway private constructor(private val core: GatewayCore) : 
 }
 
 /**
- * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+ * Follows one payment: a query at once, then one every interval, one at a time, until there is a final [Verdict].
  * Between calls nothing is asked.
  *
  * Failed queries and "not found" are reported and end nothing. No exception says that the payment failed. `close` is `cancel`.
  */
 public class FutureStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
     /**
-     * The next report, a [StatusReport] or a [QueryFailed], when it is there; null after the last one. The last thing may be an
+     * The next report, a [Verdict] or a [QueryFailed], when it is there; null after the last one. The last thing may be an
      * exception, once: [PaymentException.DeadlineExpired] where the payment was still open at the deadline,
      * [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless.
      */
     public fun next(): CompletableFuture<WatchReport?> = promise { core.next() }
 
-    /** The end of the watch, or an exception as of [next]. It asks on until then, and can be called again afterwards. */
-    public fun outcome(): CompletableFuture<WatchOutcome> = promise { core.outcome() }
+    /**
+     * The verdict that ended the watch, or an exception as of [next]; **null where it was cancelled**, which says nothing about the
+     * payment. It asks on until then, and can be called again afterwards.
+     */
+    public fun outcome(): CompletableFuture<Verdict?> = promise { core.outcome() }
 
     /** Makes the next query due at once: when the payer has just come back. */
     public fun checkNow(): Unit = core.checkNow()
 
     /**
-     * Stops asking: there is no next report, and the outcome is [WatchOutcome.Cancelled], unless the watch had ended before.
+     * Stops asking: there is no next report and no outcome, unless the watch had ended before.
      */
     public fun cancel(): Unit = core.cancel()
 

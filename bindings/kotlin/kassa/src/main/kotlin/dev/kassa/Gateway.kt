@@ -17,14 +17,15 @@ import kotlin.time.toKotlinDuration
  *     store(payment.paymentRef().toString()) // before anything is sent
  *     try {
  *         val created = gateway.createMbankPayment(payment)
- *         gateway.confirmMbankPayment(payment.orderNumber, otp = ask("The code from the SMS?"), created.identifier)
+ *         gateway.confirmMbankPayment(created.payment, otp = ask("The code from the SMS?"))
  *     } catch (error: PaymentException.OutcomeUnknown) {
  *         show(error.message) // it may have been charged; never send it again, ask
  *     }
- *     when (val outcome = gateway.watch(payment.paymentRef()).outcome()) {
- *         is WatchOutcome.Charged -> show("paid ${outcome.report.amount}")
- *         is WatchOutcome.Rejected -> show("not paid")
- *         WatchOutcome.Cancelled -> Unit
+ *     when (val verdict = gateway.watch(payment.paymentRef()).outcome()) {
+ *         is Verdict.Charged -> show("paid ${verdict.report.amount}")
+ *         is Verdict.Rejected -> show("not paid")
+ *         null -> Unit // the watch was cancelled
+ *         else -> show("a person has to look")
  *     }
  * }
  * ```
@@ -80,14 +81,13 @@ public class Gateway private constructor(internal val core: GatewayCore) : AutoC
     /**
      * Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
      *
-     * @param orderNumber the merchant's order number
+     * @param payment the reference of the answer to [createMbankPayment]: it knows what the confirmation carries back
      * @param otp the one-time password
-     * @param identifier the one that the create answer holds where the dialect names it
      * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
      *   other [PaymentException] says that no money moved. A wrong password is [PaymentException.Refused]
      */
-    public suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String? = null): GatewayReply =
-        onDefault { core.confirmMbankPayment(orderNumber, otp, identifier) }
+    public suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
+        onDefault { core.confirmMbankPayment(payment, otp) }
 
     /** Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the exception; sent once. */
     public suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form) }
@@ -119,21 +119,44 @@ public class Gateway private constructor(internal val core: GatewayCore) : AutoC
     public suspend fun qrStatus(transactionId: String): StatusReport = onDefault { core.qrStatus(transactionId) }
 
     /**
-     * Asks the gateway whether a callback is true. **A callback is only a hint**: nothing proves who sent it.
+     * Asks once about a payment, and compares the answer with what was asked for. Where a question is refused or its answer is not
+     * understood, the next-best one is asked.
      *
-     * The number of a pay-form payment comes from the payer's side, so once it is charged the gateway is also asked whether that
-     * number is one of a QR payment.
+     * It throws where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
      *
-     * It throws where the gateway could not be asked, does not know the order, or does not say whether the number is that of a QR
-     * payment. Nothing is proved then: ask again.
-     *
-     * @param expected what the merchant knows of the order; give it, and a callback with another amount is found out
+     * @throws PaymentException.Invalid where the reference has nothing to ask with
      */
-    public suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment? = null): CallbackVerdict =
-        onDefault { core.verifyCallback(callback, expected) }
+    public suspend fun check(payment: PaymentRef): Verdict = onDefault { core.check(payment) }
 
     /**
-     * Follows a payment until it is charged or rejected, or the policy's deadline passes. Nothing is sent until its
+     * Verifies that a payment is made when a callback says so: asks the gateway. **A callback is only a hint**: nothing proves who
+     * sent it.
+     *
+     * Where the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then
+     * the gateway must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
+     * amount may be in tyiyn: `qr_numbers` in the [Dialect] says how. **One payment pays for one order**: remember the number of
+     * [Verdict.Charged.payment], and accept it for no other order.
+     *
+     * It throws where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
+     *
+     * @param payment the reference that was stored at the sale, **never one that was made from the callback**
+     */
+    public suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
+        onDefault { core.verifyCallback(callback, payment) }
+
+    /**
+     * Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes through the
+     * payer's browser. For a pay-form, its order number is taken as a claim, as [verifyCallback] takes a callback's.
+     *
+     * It throws as [verifyCallback] does.
+     *
+     * @param payment the reference that was stored at the sale
+     */
+    public suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
+        onDefault { core.verifyReturn(redirect, payment) }
+
+    /**
+     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until its
      * reports are collected, or its outcome is waited for.
      *
      * @throws PaymentException.Invalid where the reference has nothing to ask with

@@ -18,14 +18,8 @@ internal class GatewayCore private constructor(private val config: GatewayConfig
     suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
         calling { core.createMbankPayment(payment.toCore()).toKassa() }
 
-    suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply = calling {
-        val reply = core.confirmMbankPayment(
-            sendable("orderNumber", orderNumber),
-            sendable("otp", otp),
-            sendable("identifier", identifier),
-        )
-        reply.toKassa()
-    }
+    suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
+        calling { core.confirmMbankPayment(payment.toCore(), sendable("otp", otp)).toKassa() }
 
     suspend fun createPayForm(form: PayForm): PayFormCreated = calling { core.createPayForm(form.toCore()).toKassa() }
 
@@ -39,8 +33,13 @@ internal class GatewayCore private constructor(private val config: GatewayConfig
     suspend fun qrStatus(transactionId: String): StatusReport =
         calling { core.qrStatus(sendable("transaction_id", transactionId)).toKassa() }
 
-    suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?): CallbackVerdict =
-        calling { core.verifyCallback(callback.toCore(), expected?.toCore()).toKassa() }
+    suspend fun check(payment: PaymentRef): Verdict = calling { core.check(payment.toCore()).toKassa() }
+
+    suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
+        calling { core.verifyCallback(callback.toCore(), payment.toCore()).toKassa() }
+
+    suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
+        calling { core.verifyReturn(redirect.toCore(), payment.toCore()).toKassa() }
 
     fun watch(payment: PaymentRef, policy: PollPolicy): WatchCore =
         WatchCore(calling { core.watch(payment.toCore(), policy.toCore()) })

@@ -25,7 +25,7 @@ public data class MbankPayment @JvmOverloads constructor(
      * @throws PaymentException.Invalid where the order number has half a surrogate pair in it, which cannot be sent
      */
     @Throws(PaymentException::class)
-    public fun paymentRef(): PaymentRef = PaymentRef.mbank(orderNumber)
+    public fun paymentRef(): PaymentRef = PaymentRef.mbank(orderNumber, amountSom)
 
     /** What is worth a second look before sending. It blocks nothing. */
     @Throws(PaymentException::class)

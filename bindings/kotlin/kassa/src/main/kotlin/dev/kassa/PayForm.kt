@@ -7,7 +7,8 @@ import dev.kassa.internal.PayForm as CorePayForm
  * A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
  *
  * The answer carries no identifier, so **put a reference of your own into the query of** [callbackUrl] **and** [returnUrl] (such
- * as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
+ * as `?ref=cart-17`), store [paymentRef] under it, and verify the callback and the return with that ([Gateway.verifyCallback],
+ * [Gateway.verifyReturn]). Their order number is only claimed: the dialect's `qr_numbers` must say how to rule out a QR payment's.
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
@@ -23,6 +24,15 @@ public data class PayForm(
     public val callbackUrl: String,
     public val returnUrl: String,
 ) {
+    /**
+     * What to store **before** sending: what was asked for. The payer chooses how to pay, so the payment has no number until a
+     * callback or a return claims one.
+     *
+     * @throws PaymentException.Invalid where the amount cannot be held exactly
+     */
+    @Throws(PaymentException::class)
+    public fun paymentRef(): PaymentRef = PaymentRef.payForm(amount)
+
     /** What is worth a second look before sending. It blocks nothing. */
     @Throws(PaymentException::class)
     public fun advice(): List<Advice> = calling { toCore().advice().toKassa() }

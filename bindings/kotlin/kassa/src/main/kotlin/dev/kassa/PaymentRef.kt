@@ -5,34 +5,56 @@ import dev.kassa.internal.mbankPaymentRef
 import dev.kassa.internal.parsePaymentRef
 import dev.kassa.internal.payFormPaymentRef
 import dev.kassa.internal.qrPaymentRef
-import dev.kassa.internal.unnumberedPaymentRef
 import java.io.InvalidObjectException
 import java.io.ObjectInputStream
 import java.io.Serializable
+import java.math.BigDecimal
 import dev.kassa.internal.PaymentKind as CorePaymentKind
 import dev.kassa.internal.PaymentRef as CorePaymentRef
 
 /**
- * Everything needed to ask about a payment again, and no secret: **store it before you send the payment**.
+ * Everything needed to ask about a payment again **and to know whether the answer is about it**, and no secret: **store it before
+ * you send the payment**.
  *
- * [toString] is a short text that is meant to be stored as it is, such as `kassa1:kind=card&order=order-1&provider=Cards`, and
- * [parse] reads it back, also after the app was killed.
+ * Take it from the request ([CardPayment.paymentRef] and the like), store it, send, and store what the answer holds in its place: that
+ * may know more numbers. [toString] is a short text that is meant to be stored as it is, and [parse] reads it back, also after the app
+ * was killed:
+ *
+ * ```
+ * val payment = PaymentRef.card("order-1", BigDecimal("100.10"), "KGS")
+ * check("$payment" == "kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS")
+ * check(PaymentRef.parse("$payment") == payment)
+ * ```
+ *
+ * [Gateway.check] and [Gateway.watch] ask by the transaction for QR payments, else by the gateway's number where it is known, else by
+ * the merchant's number and the provider. What the gateway reports is compared with the amount and the currency here.
  *
  * An Android app puts that text into its saved state (`outState.putString("payment", "$ref")`). The reference is
  * [Serializable], too, as that text: for `putSerializable` and `rememberSaveable`. It is not `Parcelable`: that is an interface of
  * Android's, and a class that has it can be loaded nowhere else.
+ *
+ * Amounts are compared by value: 100.10 equals 100.1.
  *
  * @property kind what kind of payment it is
  * @property orderNumber the merchant's order number; for a pay-form the number that its callback or return redirect names
  * @property gatewayNumber the gateway's own order number, where it is known
  * @property provider who carries the payment out
  * @property transactionId the identifier of a QR transaction
+ * @property confirmIdentifier the identifier that the reply to a mobile-bank payment held for its confirmation, **as JSON**: `"abc"`
+ *   with its quotes, or `123`. There where the dialect names it
+ * @property amount the amount that was asked for, in units of the currency (for KGS: som); null where it is not known, as for a QR code
+ *   of an open amount
+ * @property currency the currency that was asked for
+ * @property isClaimed true where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
+ *   claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the
+ *   amount that was asked for
  */
 public data class PaymentRef
 /**
- * A reference by its parts. Each kind has a shorter way: [card], [mbank], [payForm], [qr] and [unnumbered].
+ * A reference by its parts. Each kind has a shorter way: [card], [mbank], [payForm] and [qr].
  *
- * @throws PaymentException.Invalid where a part has half a surrogate pair in it, so that it could be neither stored nor sent
+ * @throws PaymentException.Invalid where a part has half a surrogate pair in it, or the amount cannot be held exactly, so that it could
+ *   be neither stored nor sent
  */
 @JvmOverloads
 @Throws(PaymentException::class)
@@ -42,14 +64,25 @@ public constructor(
     public val gatewayNumber: String? = null,
     public val provider: Provider? = null,
     public val transactionId: String? = null,
+    public val confirmIdentifier: String? = null,
+    public val amount: BigDecimal? = null,
+    public val currency: String? = null,
+    public val isClaimed: Boolean = false,
 ) : Serializable {
     init {
         sendable("orderNumber", orderNumber)
         sendable("gatewayNumber", gatewayNumber)
         sendable("transactionId", transactionId)
+        sendable("confirmIdentifier", confirmIdentifier)
+        sendable("currency", currency)
+        // The core says what an amount is: what it cannot hold could not be written down later.
+        if (amount != null) calling { payFormPaymentRef(sendable(amount)) }
     }
 
-    /** True where there is enough to ask the gateway with. */
+    /**
+     * True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
+     * Only such a payment can be checked or watched.
+     */
     public val canBeAskedAbout: Boolean get() = calling { toCore().canBeAskedAbout() }
 
     /**
@@ -58,7 +91,39 @@ public constructor(
      * @throws PaymentException.Invalid where the number is no text, as of the constructor
      */
     @Throws(PaymentException::class)
-    public fun withGatewayNumber(gatewayNumber: String): PaymentRef = copy(gatewayNumber = gatewayNumber)
+    public fun withGatewayNumber(gatewayNumber: String): PaymentRef =
+        calling { toCore().withGatewayNumber(sendable("gatewayNumber", gatewayNumber)).toKassa() }
+
+    /**
+     * The same QR payment, with the identifier of its transaction, as the reply to the request for the code told it.
+     *
+     * @throws PaymentException.Invalid where the identifier is no text, as of the constructor
+     */
+    @Throws(PaymentException::class)
+    public fun withTransactionId(transactionId: String): PaymentRef =
+        calling { toCore().withTransactionId(sendable("transactionId", transactionId)).toKassa() }
+
+    /**
+     * The same payment, with the order number and the provider that a callback or a return claims. Without a provider, each one is
+     * asked.
+     *
+     * **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount: remember which
+     * numbers were accepted, and accept none twice (replay).
+     *
+     * @throws PaymentException.Invalid where the number is no text, as of the constructor
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class)
+    public fun withClaimedNumber(orderNumber: String, provider: Provider? = null): PaymentRef =
+        calling { toCore().withClaimedNumber(sendable("orderNumber", orderNumber), provider?.toCore()).toKassa() }
+
+    private fun compared() = listOf(
+        kind, orderNumber, gatewayNumber, provider, transactionId, confirmIdentifier, amount.byValue(), currency, isClaimed,
+    )
+
+    override fun equals(other: Any?): Boolean = other is PaymentRef && compared() == other.compared()
+
+    override fun hashCode(): Int = compared().hashCode()
 
     /** The text to be stored. */
     override fun toString(): String = calling { toCore().asText() }
@@ -73,56 +138,49 @@ public constructor(
     /** Makes references. */
     public companion object {
         /**
-         * A card payment, by the merchant's order number.
+         * A card payment, by the merchant's order number, with what was asked for.
+         *
+         * @throws PaymentException.Invalid where the number is no text or the amount cannot be held, as of the constructor
+         */
+        @JvmStatic
+        @Throws(PaymentException::class)
+        public fun card(orderNumber: String, amount: BigDecimal, currency: String): PaymentRef = calling {
+            val number = sendable("orderNumber", orderNumber)
+            cardPaymentRef(number, sendable(amount), sendable("currency", currency)).toKassa()
+        }
+
+        /**
+         * A mobile-bank payment, by the merchant's order number, with the amount in **whole som**.
          *
          * @throws PaymentException.Invalid where the number is no text, as of the constructor
          */
         @JvmStatic
         @Throws(PaymentException::class)
-        public fun card(orderNumber: String): PaymentRef =
-            calling { cardPaymentRef(sendable("orderNumber", orderNumber)).toKassa() }
+        public fun mbank(orderNumber: String, amountSom: Long): PaymentRef =
+            calling { mbankPaymentRef(sendable("orderNumber", orderNumber), amountSom).toKassa() }
 
         /**
-         * A mobile-bank payment, by the merchant's order number.
+         * A payment on a pay-form, with the amount in KGS. It has no number until a callback or a return claims one, and cannot be
+         * asked about before: see [withClaimedNumber].
          *
-         * @throws PaymentException.Invalid where the number is no text, as of the constructor
+         * @throws PaymentException.Invalid where the amount cannot be held exactly
          */
         @JvmStatic
         @Throws(PaymentException::class)
-        public fun mbank(orderNumber: String): PaymentRef =
-            calling { mbankPaymentRef(sendable("orderNumber", orderNumber)).toKassa() }
+        public fun payForm(amount: BigDecimal): PaymentRef = calling { payFormPaymentRef(sendable(amount)).toKassa() }
 
         /**
-         * A payment made on a pay-form, by the order number and the provider that its callback names.
-         *
-         * @throws PaymentException.Invalid where the number is no text, as of the constructor
+         * A payment by a dynamic QR code, with the amount in **whole tyiyn**; null where the payer names it. It has no transaction yet:
+         * see [withTransactionId].
          */
         @JvmStatic
-        @Throws(PaymentException::class)
-        public fun payForm(orderNumber: String, provider: Provider): PaymentRef =
-            calling { payFormPaymentRef(sendable("orderNumber", orderNumber), provider.toCore()).toKassa() }
-
-        /**
-         * A QR payment, by its transaction id.
-         *
-         * @throws PaymentException.Invalid where the id is no text, as of the constructor
-         */
-        @JvmStatic
-        @Throws(PaymentException::class)
-        public fun qr(transactionId: String): PaymentRef =
-            calling { qrPaymentRef(sendable("transactionId", transactionId)).toKassa() }
-
-        /**
-         * A payment of which nothing is known yet but its kind: on a pay-form, or by the gateway's own QR picture. It can be
-         * asked about once a callback or a return has told its number.
-         */
-        @JvmStatic
-        public fun unnumbered(kind: PaymentKind): PaymentRef = calling { unnumberedPaymentRef(kind.toCore()).toKassa() }
+        public fun qr(sumTyiyn: Long?): PaymentRef = calling { qrPaymentRef(sumTyiyn).toKassa() }
 
         /**
          * Reads the stored text.
          *
-         * @throws PaymentException.Invalid for a text of another version, with an unknown or doubled field, or without a kind
+         * @throws PaymentException.Invalid for a text of another version, with an unknown or doubled field, without a kind, or with an
+         *   amount that is no decimal number
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -166,10 +224,23 @@ internal fun PaymentRef.toCore() = CorePaymentRef(
     gatewayNumber,
     provider?.toCore(),
     transactionId,
+    confirmIdentifier,
+    amount,
+    currency,
+    isClaimed,
 )
 
-internal fun CorePaymentRef.toKassa() =
-    PaymentRef(kind.toKassa(), orderNumber, gatewayNumber, provider?.toKassa(), transactionId)
+internal fun CorePaymentRef.toKassa() = PaymentRef(
+    kind.toKassa(),
+    orderNumber,
+    gatewayNumber,
+    provider?.toKassa(),
+    transactionId,
+    confirmIdentifier,
+    amount,
+    currency,
+    isClaimed,
+)
 
 internal fun PaymentKind.toCore() = when (this) {
     PaymentKind.CARD -> CorePaymentKind.CARD

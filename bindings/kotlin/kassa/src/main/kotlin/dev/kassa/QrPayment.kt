@@ -6,7 +6,8 @@ import dev.kassa.internal.QrPayment as CoreQrPayment
  * A request for a dynamic QR code.
  *
  * The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own into
- * the query of** [callbackUrl], or ask for the data instead ([Gateway.createQrData]) and draw it with [QrCode].
+ * the query of** [callbackUrl], and verify the callback with the [paymentRef] that you stored under it; or ask for the data instead
+ * ([Gateway.createQrData]) and draw it with [QrCode].
  *
  * @property sumTyiyn the amount in **whole tyiyn**, above zero; [Kassa.somToTyiyn] converts. The picture needs it, the data does
  *   not
@@ -17,7 +18,13 @@ public data class QrPayment @JvmOverloads constructor(
     public val sumTyiyn: Long? = null,
     public val requisite: String? = null,
     public val callbackUrl: String? = null,
-)
+) {
+    /**
+     * What to store **before** sending: what was asked for. It has no transaction yet; that of [QrData] may have one. Where the
+     * payer names the amount there is none to compare.
+     */
+    public fun paymentRef(): PaymentRef = PaymentRef.qr(sumTyiyn)
+}
 
 internal fun QrPayment.toCore() =
     CoreQrPayment(sumTyiyn, sendable("requisite", requisite), sendable("callback_url", callbackUrl))

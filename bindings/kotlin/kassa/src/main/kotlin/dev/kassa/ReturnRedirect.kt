@@ -2,11 +2,13 @@ package dev.kassa
 
 import dev.kassa.internal.parseReturnRedirect
 import java.net.URI
+import dev.kassa.internal.ReturnRedirect as CoreReturnRedirect
 
 /**
  * The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
  *
- * **It is a hint**: anybody can make one. The status decides: ask for it at once ([StatusWatch.checkNow]).
+ * **It is a hint**: anybody can make one. The gateway decides: ask it with [Gateway.verifyReturn], or have a watch that is running
+ * ask at once ([StatusWatch.checkNow]).
  *
  * @property orderNumber the order number, from `OrderNumber`
  * @property statusCode the status code, from `statusCode`; `200` on success. Any text is carried
@@ -40,3 +42,5 @@ public data class ReturnRedirect @JvmOverloads constructor(
         public fun parse(url: URI): ReturnRedirect = parse(url.toString())
     }
 }
+
+internal fun ReturnRedirect.toCore() = CoreReturnRedirect(sendable("OrderNumber", orderNumber), sendable("statusCode", statusCode))

@@ -26,7 +26,7 @@ public data class StatusReport @JvmOverloads constructor(
     public val amount: BigDecimal? = null,
     public val currency: String? = null,
     public val raw: String = "",
-) : WatchReport, Serializable {
+) : Serializable {
     private fun compared() = listOf(status, code, reason, orderNumber, amount.byValue(), currency, raw)
 
     override fun equals(other: Any?): Boolean = other is StatusReport && compared() == other.compared()

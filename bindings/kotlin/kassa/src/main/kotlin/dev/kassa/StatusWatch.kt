@@ -5,27 +5,28 @@ import kotlinx.coroutines.flow.flow
 import java.util.concurrent.CopyOnWriteArraySet
 
 /**
- * Follows one payment: a query at once, then one every interval, one at a time, until the payment is charged or rejected.
+ * Follows one payment: a query at once, then one every interval, one at a time, until there is a final [Verdict].
  *
  * Collect its [reports], or wait for its [outcome]. Either throws [PaymentException.DeadlineExpired] where the payment was still
  * open at the deadline, and [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless. None of
  * them says that the payment failed.
  *
  * ```
- * when (val outcome = gateway.watch(payment).outcome()) {
- *     is WatchOutcome.Charged -> ship(outcome.report)
- *     is WatchOutcome.Rejected -> tellThePayer()
- *     WatchOutcome.Cancelled -> Unit
+ * when (val verdict = gateway.watch(payment).outcome()) {
+ *     is Verdict.Charged -> ship(verdict.payment)
+ *     is Verdict.Rejected -> tellThePayer()
+ *     null -> Unit // the watch was cancelled
+ *     else -> letAPersonLook(verdict)
  * }
  * ```
  */
 public class StatusWatch internal constructor(private val running: Running) {
     /**
-     * What each query brings: a [StatusReport] or a [QueryFailed].
+     * What each query brings: a [Verdict] or a [QueryFailed].
      *
      * It is a cold flow: nothing is asked before it is collected, every collection asks on its own, the next query waits for a slow
-     * collector, and cancelling the collector stops the asking at once. Failed queries and "not found" are reported and end nothing.
-     * It ends after the final status.
+     * collector, and cancelling the collector stops the asking at once. Failed queries and "not found" are reported and end nothing,
+     * and so is a report that contradicts what was asked for, unless it comes three times in a row. It ends after the final verdict.
      *
      * ```
      * gateway.watch(payment).reports.collect { report -> show(report) }
@@ -38,18 +39,18 @@ public class StatusWatch internal constructor(private val running: Running) {
     }
 
     /**
-     * The end of the watch. It asks on until then, on its own, like a collection; cancelling the coroutine stops it at once.
+     * The verdict that ended the watch; **null where it was cancelled**, which says nothing about the payment. It asks on until then,
+     * on its own, like a collection; cancelling the coroutine stops it at once.
      *
      * @throws PaymentException as collecting does
      */
-    public suspend fun outcome(): WatchOutcome = running.use { onDefault { it.outcome() } }
+    public suspend fun outcome(): Verdict? = running.use { onDefault { it.outcome() } }
 
     /** Makes the next query due at once: when the payer has just come back. Where nothing is being asked, nothing happens. */
     public fun checkNow(): Unit = running.checkNow()
 
     /**
-     * Stops asking, now and for good: every collection ends, and the outcome is [WatchOutcome.Cancelled] unless the watch had
-     * ended before.
+     * Stops asking, now and for good: every collection ends, and there is no outcome unless the watch had ended before.
      */
     public fun cancel(): Unit = running.cancel()
 

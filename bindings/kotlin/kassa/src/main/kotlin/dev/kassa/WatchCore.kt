@@ -6,7 +6,7 @@ import dev.kassa.internal.StatusWatch as CoreStatusWatch
 internal class WatchCore(private val core: CoreStatusWatch) {
     suspend fun next(): WatchReport? = calling { core.next()?.toKassa() }
 
-    suspend fun outcome(): WatchOutcome = calling { core.outcome().toKassa() }
+    suspend fun outcome(): Verdict? = calling { core.outcome()?.toKassa() }
 
     fun checkNow(): Unit = calling { core.checkNow() }
 

@@ -6,7 +6,6 @@ import kotlin.time.Duration.Companion.seconds
 import kotlin.time.toJavaDuration
 import kotlin.time.toKotlinDuration
 import dev.kassa.internal.PollPolicy as CorePollPolicy
-import dev.kassa.internal.WatchOutcome as CoreWatchOutcome
 import dev.kassa.internal.WatchReport as CoreWatchReport
 
 /**
@@ -30,7 +29,7 @@ public data class PollPolicy(
     public fun getDeadline(): java.time.Duration = deadline.toJavaDuration()
 }
 
-/** What one query of a watch brought: a [StatusReport] or a [QueryFailed]. A final status is the last report. */
+/** What one query of a watch brought: a [Verdict] or a [QueryFailed]. The verdict that ends the watch is the last report. */
 public sealed interface WatchReport
 
 /**
@@ -40,35 +39,9 @@ public sealed interface WatchReport
  */
 public data class QueryFailed(public val error: PaymentException) : WatchReport
 
-/** How a watch ended. */
-public sealed interface WatchOutcome {
-    /**
-     * The money was taken.
-     *
-     * @property report the report that says so
-     */
-    public data class Charged(public val report: StatusReport) : WatchOutcome
-
-    /**
-     * The payment ended without the money being taken.
-     *
-     * @property report the report that says so
-     */
-    public data class Rejected(public val report: StatusReport) : WatchOutcome
-
-    /** The watch was cancelled. This says nothing about the payment. */
-    public data object Cancelled : WatchOutcome
-}
-
 internal fun PollPolicy.toCore() = CorePollPolicy(sendable(interval), sendable(deadline))
 
 internal fun CoreWatchReport.toKassa(): WatchReport = when (this) {
-    is CoreWatchReport.Status -> report.toKassa()
+    is CoreWatchReport.Status -> verdict.toKassa()
     is CoreWatchReport.QueryFailed -> QueryFailed(error.toKassa())
-}
-
-internal fun CoreWatchOutcome.toKassa(): WatchOutcome = when (this) {
-    is CoreWatchOutcome.Charged -> WatchOutcome.Charged(report.toKassa())
-    is CoreWatchOutcome.Rejected -> WatchOutcome.Rejected(report.toKassa())
-    CoreWatchOutcome.Cancelled -> WatchOutcome.Cancelled
 }

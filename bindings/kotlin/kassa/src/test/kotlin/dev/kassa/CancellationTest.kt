@@ -34,7 +34,7 @@ class CancellationTest {
     @Test
     fun `a cancelled coroutine leaves a sent payment on its way, and its reference finds it`() = runBlocking {
         withGateway(held(CREATED), CHARGED) { gateway, server ->
-            val payment = cardPayment()
+            val payment = cardPayment(orderNumber = "o-1")
             val call = async(Dispatchers.Default) { gateway.createCardPayment(payment) }
             assertTrue(server.waitForRequests(1))
             call.cancelAndJoin()
@@ -45,7 +45,7 @@ class CancellationTest {
             closing.join()
             assertEquals(1, server.received.size, "sent once")
             Gateway(configOf(server.url)).use {
-                assertInstanceOf<WatchOutcome.Charged>(it.watch(payment.paymentRef()).outcome())
+                assertInstanceOf<Verdict.Charged>(it.watch(payment.paymentRef()).outcome())
             }
         }
     }

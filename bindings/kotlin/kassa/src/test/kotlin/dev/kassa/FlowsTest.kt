@@ -42,23 +42,24 @@ class FlowsTest {
         val back = ReturnRedirect.parse(submit(page, "otp=123456")!!)
         assertEquals("200", back.statusCode)
 
-        val outcome = assertInstanceOf<WatchOutcome.Charged>(gateway.watch(created.payment, quick).outcome())
+        val outcome = assertInstanceOf<Verdict.Charged>(gateway.watch(created.payment, quick).outcome())
+        assertEquals(listOf("orderNumber", "amount", "currency"), outcome.compared)
         assertEquals(BigDecimal("100.10"), outcome.report.amount)
         assertTrue(gateway.paymentStatus(created.payment.gatewayNumber!!, language = "ru").status.isFinal)
 
         // Another process knows nothing but the text that was stored.
         val again = PaymentRef.parse(payment.paymentRef().toString())
-        assertEquals(
-            listOf(gateway.providerStatus(payment.orderNumber, Provider.Cards)),
-            gateway.watch(again, quick).reports.toList(),
-        )
+        val verdict = gateway.check(again)
+        assertEquals(gateway.providerStatus(payment.orderNumber, Provider.Cards), verdict.report)
+        assertEquals(listOf(verdict), gateway.watch(again, quick).reports.toList())
+        assertTrue(gateway.verifyReturn(back, again).isCharged)
     }
 
     @Test
     fun `a declined card is rejected`() = runBlocking<Unit> {
         val created = gateway.createCardPayment(cardPayment(card("4000000000002024")))
         assertInstanceOf<NextStep.AskStatus>(created.nextStep)
-        assertInstanceOf<WatchOutcome.Rejected>(gateway.watch(created.payment, quick).outcome())
+        assertInstanceOf<Verdict.Rejected>(gateway.watch(created.payment, quick).outcome())
     }
 
     @Test
@@ -66,27 +67,32 @@ class FlowsTest {
         val payment = mbankPayment()
         val created = gateway.createMbankPayment(payment)
         val refused = assertThrows<PaymentException.Refused> {
-            runBlocking { gateway.confirmMbankPayment(payment.orderNumber, "000000", created.identifier) }
+            runBlocking { gateway.confirmMbankPayment(created.payment, "000000") }
         }
         assertEquals(400, refused.httpStatus)
-        val reply = gateway.confirmMbankPayment(payment.orderNumber, "101101", created.identifier)
-        assertEquals(payment.orderNumber, reply.payment.orderNumber)
-        assertInstanceOf<WatchOutcome.Charged>(gateway.watch(payment.paymentRef(), quick).outcome())
+        val confirmed = gateway.confirmMbankPayment(created.payment, "101101")
+        assertEquals(created.payment, confirmed.payment)
+        assertInstanceOf<Verdict.Charged>(gateway.watch(payment.paymentRef(), quick).outcome())
     }
 
     @Test
     fun `a pay-form is made`() = runBlocking {
         val form = PayForm(BigDecimal(300), "Tea", "http://127.0.0.1:9/cb?ref=cart-17", "https://shop.example.kg/back")
-        assertTrue(gateway.createPayForm(form).payFormUrl.isAbsolute)
+        val created = gateway.createPayForm(form)
+        assertTrue(created.payFormUrl.isAbsolute)
+        assertEquals(form.paymentRef(), created.payment)
+        assertFalse(created.payment.canBeAskedAbout)
     }
 
     @Test
     fun `a QR code is drawn, paid and watched`() = runBlocking<Unit> {
-        val data = gateway.createQrData(QrPayment(sumTyiyn = Kassa.somToTyiyn(BigDecimal("99.90"))))
+        val payment = QrPayment(sumTyiyn = Kassa.somToTyiyn(BigDecimal("99.90")))
+        val data = gateway.createQrData(payment)
+        assertEquals(payment.paymentRef().withTransactionId(data.transactionId!!), data.payment)
         assertEquals("PNG", QrCode.encode(data.payload!!).png().decodeToString(1, 4))
-        assertFalse(gateway.qrStatus(data.transactionId!!).status.isFinal)
+        assertFalse(gateway.qrStatus(data.transactionId).status.isFinal)
         submit(URI(data.payload), "action=approve")
-        assertInstanceOf<WatchOutcome.Charged>(gateway.watch(data.payment!!, quick).outcome())
+        assertInstanceOf<Verdict.Charged>(gateway.watch(data.payment, quick).outcome())
         assertEquals("PNG", gateway.createQrImage(QrPayment(sumTyiyn = 9990)).png.decodeToString(1, 4))
     }
 
@@ -94,13 +100,14 @@ class FlowsTest {
     fun `a callback is believed only where the gateway agrees`() = runBlocking {
         val payment = cardPayment(card("4000000000002016"))
         gateway.createCardPayment(payment)
-        val expected = ExpectedPayment(payment.paymentRef(), BigDecimal("100.1"), "KGS")
+        val stored = payment.paymentRef()
         fun callback(amount: String) = Callback.parse(
             """{"orderNumber":"${payment.orderNumber}","amount":$amount,"currency":"KGS","status":"CHARGE",""" +
                 """"provider":"Cards","dateCreated":"2026-11-20T09:05:07"}""",
         )
-        val verdict = gateway.verifyCallback(callback("100.10"), expected)
-        assertTrue(assertInstanceOf<CallbackVerdict.Confirmed>(verdict).isCharged)
-        assertEquals(CallbackVerdict.Contradicted(listOf("amount"), null), gateway.verifyCallback(callback("1"), expected))
+        assertInstanceOf<Verdict.Charged>(gateway.verifyCallback(callback("100.10"), stored))
+        assertEquals(listOf("amount"), assertInstanceOf<Verdict.Contradicted>(gateway.verifyCallback(callback("1"), stored)).fields)
+        // A forged callback, and the reference that is made from it: nothing ties them to a sale.
+        assertFalse(gateway.check(callback("100.10").paymentRef()!!).isCharged)
     }
 }

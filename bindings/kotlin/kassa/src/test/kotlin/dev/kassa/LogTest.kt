@@ -47,8 +47,8 @@ class LogTest {
             Kassa.logTo { called.countDown(); release.await() }
             runBlocking {
                 withTimeout(PATIENCE_SECONDS * 1_000) {
-                    val created = gateway.createCardPayment(cardPayment())
-                    assertTrue(gateway.watch(created.payment).outcome() is WatchOutcome.Charged)
+                    val created = gateway.createCardPayment(cardPayment(orderNumber = "o-1"))
+                    assertTrue(gateway.watch(created.payment).outcome() is Verdict.Charged)
                     gateway.closeAndWait()
                 }
             }

@@ -71,7 +71,7 @@ class PaymentExceptionTest {
         gateway.close()
         val error = assertThrows<PaymentException.Misconfigured> { runBlocking { gateway.createCardPayment(cardPayment()) } }
         assertTrue("closed" in error.message)
-        val watch = gateway.watch(PaymentRef.card("o-1"))
+        val watch = gateway.watch(PaymentRef.mbank("o-1", 250))
         assertTrue("closed" in assertThrows<PaymentException.Misconfigured> { runBlocking { watch.outcome() } }.message)
         assertEquals(0, server.received.size)
     }
@@ -102,7 +102,7 @@ class PaymentExceptionTest {
             PaymentException.Unauthorized("HTTP 403", 403, "E", "{}"),
             PaymentException.Unavailable("HTTP 429", 7.seconds, 429, "L", "{}"),
             PaymentException.Refused(402, "51", "no money", "{}"),
-            PaymentException.OutcomeUnknown(PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
+            PaymentException.OutcomeUnknown(PaymentRef.mbank("o-1", 250), "reset", 500, "5", "who knows", "{}"),
             PaymentException.Unexpected("no status", 200, "0", "{}"),
             PaymentException.DeadlineExpired(StatusReport(PaymentStatus.Other("HOLD"))),
             PaymentException.DeadlineExpired(),

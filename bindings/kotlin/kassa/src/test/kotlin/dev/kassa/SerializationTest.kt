@@ -33,7 +33,7 @@ class SerializationTest {
 
     @Test
     fun `a reference's text is checked when it is read`() {
-        val bytes = written(PaymentRef.card("o-1"))
+        val bytes = written(PaymentRef.mbank("o-1", 250))
         val forged = bytes.toString(Charsets.ISO_8859_1).replace("kassa1:", "kassa9:").toByteArray(Charsets.ISO_8859_1)
         assertThrows<InvalidObjectException> { read(forged) }
     }
@@ -41,18 +41,7 @@ class SerializationTest {
     @Test
     fun `a stream that names the class itself does not go past that check`() {
         val bytes = ByteArrayOutputStream()
-        DataOutputStream(bytes).run {
-            writeShort(ObjectStreamConstants.STREAM_MAGIC.toInt())
-            writeShort(ObjectStreamConstants.STREAM_VERSION.toInt())
-            writeByte(ObjectStreamConstants.TC_OBJECT.toInt())
-            writeByte(ObjectStreamConstants.TC_CLASSDESC.toInt())
-            writeUTF(PaymentRef::class.java.name)
-            writeLong(ObjectStreamClass.lookup(PaymentRef::class.java).serialVersionUID)
-            writeByte(ObjectStreamConstants.SC_SERIALIZABLE.toInt())
-            writeShort(0) // no field
-            writeByte(ObjectStreamConstants.TC_ENDBLOCKDATA.toInt())
-            writeByte(ObjectStreamConstants.TC_NULL.toInt())
-        }
+        DataOutputStream(bytes).writeObjectWithoutFields(PaymentRef::class.java)
         assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
     }
 
@@ -73,6 +62,21 @@ class SerializationTest {
         assertEquals(PaymentStatus.Other("HOLD"), read(written(PaymentStatus.Other("HOLD"))))
     }
 
+    @ParameterizedTest
+    @MethodSource("verdicts")
+    fun `a verdict comes back as what it was`(verdict: Verdict) {
+        val again = read(written(verdict)) as Verdict
+        assertEquals(verdict, again)
+        assertEquals(verdict is Verdict.Charged, again.isCharged)
+    }
+
+    @Test
+    fun `a verdict that lacks a field is none`() {
+        val bytes = ByteArrayOutputStream()
+        DataOutputStream(bytes).writeObjectWithoutFields(Verdict.Charged::class.java)
+        assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
+    }
+
     @Test
     fun `secrets cannot be written`() {
         val credentials = Credentials("shop", "secret-77")
@@ -86,16 +90,29 @@ class SerializationTest {
     private companion object {
         @JvmStatic
         fun references() = listOf(
-            PaymentRef.card("order 1&=ü"),
-            PaymentRef.mbank("o-1").withGatewayNumber("gw-1"),
-            PaymentRef.payForm("o-1", Provider.MegaPay),
-            PaymentRef.payForm("o-1", Provider.fromName("ELSOM")),
-            PaymentRef.qr("t-1"),
-            PaymentRef.unnumbered(PaymentKind.PAY_FORM),
+            PaymentRef.card("order 1&=ü", BigDecimal("100.10"), "KGS"),
+            PaymentRef.mbank("o-1", 250).withGatewayNumber("gw-1").copy(confirmIdentifier = "\"a 1\""),
+            PaymentRef.payForm(BigDecimal("75.5")),
+            PaymentRef.payForm(BigDecimal("75.5")).withClaimedNumber("o-1", Provider.fromName("ELSOM")),
+            PaymentRef.qr(9990).withTransactionId("t-1"),
+            PaymentRef.qr(null),
         )
 
         private val report = StatusReport(
             PaymentStatus.Other("HOLD"), "210", "wait", "o-1", BigDecimal("100.10"), "KGS", """{"a":1}""",
+        )
+
+        private val payment = PaymentRef.card("o-1", BigDecimal("100.10"), "KGS")
+
+        @JvmStatic
+        fun verdicts() = listOf(
+            Verdict.Charged(payment, report, listOf("amount")),
+            Verdict.Rejected(report),
+            Verdict.Open(payment, report),
+            Verdict.Contradicted(listOf("orderNumber", "amount"), report),
+            Verdict.Contradicted(listOf("amount")),
+            Verdict.Unverifiable("there is nothing to ask with", report),
+            Verdict.Unverifiable("there is nothing to ask with"),
         )
 
         @JvmStatic
@@ -106,7 +123,7 @@ class SerializationTest {
             PaymentException.Unavailable("HTTP 429", 7.seconds, 429, "L", "{}"),
             PaymentException.Unavailable("HTTP 503"),
             PaymentException.Refused(402, "51", "no money", "{}"),
-            PaymentException.OutcomeUnknown(PaymentRef.card("o-1"), "reset", 500, "5", "who knows", "{}"),
+            PaymentException.OutcomeUnknown(PaymentRef.mbank("o-1", 250), "reset", 500, "5", "who knows", "{}"),
             PaymentException.Unexpected("no status", 200, "0", "{}"),
             PaymentException.DeadlineExpired(report),
         )
@@ -124,6 +141,20 @@ class SerializationTest {
             is PaymentException.DeadlineExpired -> listOf(error.last)
         }
     }
+}
+
+/** A forged stream: an object of the class with none of its fields. */
+private fun DataOutputStream.writeObjectWithoutFields(type: Class<*>) {
+    writeShort(ObjectStreamConstants.STREAM_MAGIC.toInt())
+    writeShort(ObjectStreamConstants.STREAM_VERSION.toInt())
+    writeByte(ObjectStreamConstants.TC_OBJECT.toInt())
+    writeByte(ObjectStreamConstants.TC_CLASSDESC.toInt())
+    writeUTF(type.name)
+    writeLong(ObjectStreamClass.lookup(type).serialVersionUID)
+    writeByte(ObjectStreamConstants.SC_SERIALIZABLE.toInt())
+    writeShort(0)
+    writeByte(ObjectStreamConstants.TC_ENDBLOCKDATA.toInt())
+    writeByte(ObjectStreamConstants.TC_NULL.toInt())
 }
 
 private fun written(value: Any): ByteArray = ByteArrayOutputStream().also { bytes ->

@@ -79,7 +79,7 @@ class StressTest {
     @Test
     fun `values are made and printed by many coroutines`() = runBlocking {
         val texts = List(200) { number ->
-            async(Dispatchers.Default) { PaymentRef.parse(PaymentRef.card("o-$number").toString()).toString() }
+            async(Dispatchers.Default) { PaymentRef.parse(PaymentRef.mbank("o-$number", 250).toString()).toString() }
         }.awaitAll()
         assertEquals(200, texts.toSet().size)
     }

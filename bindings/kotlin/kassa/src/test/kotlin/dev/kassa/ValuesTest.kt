@@ -41,10 +41,11 @@ class ValuesTest {
         fun report(amount: String?) = StatusReport(PaymentStatus.Charged, amount = amount?.let(::BigDecimal))
         assertEquals(report("0.00"), report("0"))
         assertNotEquals(report(null), report("0"))
-        assertEquals(
-            ExpectedPayment(PaymentRef.card("o-1"), BigDecimal("5.0"), "KGS"),
-            ExpectedPayment(PaymentRef.card("o-1"), BigDecimal(5), "KGS"),
-        )
+
+        fun ref(amount: String) = PaymentRef.card("o-1", BigDecimal(amount), "KGS")
+        assertEquals(ref("5.0"), ref("5"))
+        assertEquals(ref("5.0").hashCode(), ref("5").hashCode())
+        assertTrue("amount=5.0&" in "${ref("5.0")}")
     }
 
     @Test
@@ -65,6 +66,13 @@ class ValuesTest {
             report.copy(raw = "x"),
         )
         assertEquals(reports.size, reports.toSet().size)
+        val ref = PaymentRef(PaymentKind.CARD)
+        val refs = listOf(
+            ref, ref.copy(kind = PaymentKind.QR), ref.copy(orderNumber = "x"), ref.copy(gatewayNumber = "x"),
+            ref.copy(provider = Provider.MBank), ref.copy(transactionId = "x"), ref.copy(confirmIdentifier = "1"),
+            ref.copy(amount = BigDecimal.ONE), ref.copy(currency = "x"), ref.copy(isClaimed = true),
+        )
+        assertEquals(refs.size, refs.toSet().size)
     }
 
     @Test
@@ -74,7 +82,8 @@ class ValuesTest {
         assertEquals(callback.dedupKey(), callback.copy().dedupKey())
         assertTrue("123456789" in callback.dedupKey())
         assertEquals(callback, Callback.parse(CALLBACK.encodeToByteArray()))
-        assertEquals(PaymentRef.card("o-1"), callback.paymentRef())
+        val claimed = PaymentRef(PaymentKind.CARD, "o-1", provider = Provider.Cards, isClaimed = true)
+        assertEquals(claimed, callback.paymentRef())
     }
 
     @Test
@@ -91,13 +100,16 @@ class ValuesTest {
             "pan" to { card(pan = half) },
             "cvc" to { card(cvc = half) },
             "password" to { Credentials("shop", half) },
-            "otp" to { runBlocking { gateway.confirmMbankPayment("o-1", half) } },
+            "otp" to { runBlocking { gateway.confirmMbankPayment(PaymentRef.mbank("o-1", 250), half) } },
             "serviceName" to { runBlocking { gateway.createPayForm(form) } },
-            "orderNumber" to { PaymentRef.card(half) },
+            "orderNumber" to { PaymentRef.mbank(half, 250) },
             "orderNumber" to { MbankPayment(half, "996555000101", 250, "Two tickets").paymentRef() },
             // What is refused here never has to be printed.
             "transactionId" to { PaymentRef(PaymentKind.QR, transactionId = half) },
-            "gatewayNumber" to { PaymentRef.card("o-1").withGatewayNumber(half) },
+            "confirmIdentifier" to { PaymentRef(PaymentKind.MBANK, confirmIdentifier = half) },
+            "currency" to { PaymentRef.card("o-1", BigDecimal.ONE, half) },
+            "gatewayNumber" to { PaymentRef.mbank("o-1", 250).withGatewayNumber(half) },
+            "orderNumber" to { PaymentRef.payForm(BigDecimal.ONE).withClaimedNumber(half) },
             "proxy" to { Proxy.url(half) },
             "text" to { QrCode.encode(half) },
         )
@@ -116,6 +128,8 @@ class ValuesTest {
         val error = assertThrows<PaymentException.Invalid> { Kassa.somToTyiyn(BigDecimal(amount)) }
         assertEquals(Rule.EXACT, error.violations.single().rule)
         assertThrows<PaymentException.Invalid> { cardPayment().copy(amount = BigDecimal(amount)).advice() }
+        // What is refused here never has to be printed.
+        assertThrows<PaymentException.Invalid> { PaymentRef(PaymentKind.CARD, amount = BigDecimal(amount)) }
     }
 
     @Test
@@ -162,7 +176,8 @@ class ValuesTest {
     @Test
     fun `a time without end is one`() {
         val config = GatewayConfig("https://pay.example.kg", Credentials("shop", "p"), queryDeadline = Duration.INFINITE)
-        Gateway(config).use { it.withDeadline(Duration.INFINITE).watch(PaymentRef.card("o-1"), PollPolicy(Duration.INFINITE, Duration.INFINITE)) }
+        val policy = PollPolicy(Duration.INFINITE, Duration.INFINITE)
+        Gateway(config).use { it.withDeadline(Duration.INFINITE).watch(PaymentRef.mbank("o-1", 250), policy) }
     }
 
     @ParameterizedTest

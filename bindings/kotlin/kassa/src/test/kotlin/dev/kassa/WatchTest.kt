@@ -15,11 +15,13 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
+import java.math.BigDecimal
 import kotlin.time.Duration.Companion.hours
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
@@ -27,7 +29,7 @@ import kotlin.time.Duration.Companion.seconds
 /** The reports of a watch are a cold flow. */
 @Timeout(60)
 class WatchTest {
-    private val payment = PaymentRef.mbank("o-1")
+    private val payment = PaymentRef.card("o-1", BigDecimal("100.1"), "KGS")
     private val rarely = PollPolicy(interval = 1.hours)
     private val often = PollPolicy(interval = 10.milliseconds)
 
@@ -36,7 +38,7 @@ class WatchTest {
         val watch = gateway.watch(payment, often)
         assertEquals(0, server.received.size)
         val reports = runBlocking { watch.reports.toList() }
-        val statuses = reports.map { assertInstanceOf<StatusReport>(it).status }
+        val statuses = reports.map { assertInstanceOf<Verdict>(it).report!!.status }
         assertEquals(listOf(PaymentStatus.Other("HOLD"), PaymentStatus.Other("HOLD"), PaymentStatus.Charged), statuses)
         assertEquals(3, server.received.size)
     }
@@ -82,7 +84,7 @@ class WatchTest {
     fun `checking now asks at once`() = withGateway(OPEN, CHARGED) { gateway, _ ->
         val watch = gateway.watch(payment, rarely)
         val last = runBlocking { watch.reports.onEach { watch.checkNow() }.toList().last() }
-        assertEquals(PaymentStatus.Charged, assertInstanceOf<StatusReport>(last).status)
+        assertInstanceOf<Verdict.Charged>(last)
     }
 
     @Test
@@ -91,8 +93,17 @@ class WatchTest {
         runBlocking {
             val outcome = async(start = CoroutineStart.UNDISPATCHED) { watch.outcome() }
             watch.reports.onEach { watch.cancel() }.collect()
-            assertEquals(WatchOutcome.Cancelled, outcome.await())
+            assertNull(outcome.await())
             assertEquals(emptyList<WatchReport>(), watch.reports.toList())
+        }
+    }
+
+    @Test
+    fun `a charge of another amount ends it three times in a row, and is never one`() {
+        withGateway(CHARGED) { gateway, server ->
+            val verdict = runBlocking { gateway.watch(payment.copy(amount = BigDecimal("100.11")), often).outcome() }
+            assertEquals(listOf("amount"), assertInstanceOf<Verdict.Contradicted>(verdict).fields)
+            assertEquals(3, server.received.size)
         }
     }
 
@@ -103,7 +114,7 @@ class WatchTest {
             val (first, second, third) = runBlocking { gateway.watch(payment, often).reports.toList() }
             assertInstanceOf<PaymentException.Unavailable>(assertInstanceOf<QueryFailed>(first).error)
             assertInstanceOf<PaymentException.Refused>(assertInstanceOf<QueryFailed>(second).error)
-            assertInstanceOf<StatusReport>(third)
+            assertTrue(assertInstanceOf<Verdict.Charged>(third).isCharged)
         }
     }
 
@@ -127,7 +138,7 @@ class WatchTest {
 
     @Test
     fun `what cannot be asked about is refused where the watch is made`() = withGateway { gateway, _ ->
-        val unnumbered = PaymentRef.unnumbered(PaymentKind.QR)
+        val unnumbered = PaymentRef.payForm(BigDecimal(300))
         assertThrows<PaymentException.Invalid> { gateway.watch(unnumbered) }
         assertThrows<PaymentException.Invalid> { gateway.watch(payment, PollPolicy(interval = (-1).seconds)) }
     }

@@ -13,7 +13,9 @@ private val PROVIDER_STATUS = method("provider_status")
 private val CREATE_QR_IMAGE = method("create_qr_image")
 private val CREATE_QR_DATA = method("create_qr_data")
 private val QR_STATUS = method("qr_status")
+private val CHECK = method("check")
 private val VERIFY_CALLBACK = method("verify_callback")
+private val VERIFY_RETURN = method("verify_return")
 
 private fun method(name: String) = Direct.function("uniffi_kassa_fn_method_gateway_$name")
 
@@ -49,14 +51,9 @@ internal class DirectGateway : Gateway {
         FfiConverterTypeMbankPaymentCreated,
     )
 
-    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply = answer(
-        begin(
-            CONFIRM_MBANK_PAYMENT,
-            argument(orderNumber),
-            argument(otp),
-            argument(identifier, FfiConverterOptionalString),
-        ),
-        FfiConverterTypeGatewayReply,
+    override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed = answer(
+        begin(CONFIRM_MBANK_PAYMENT, argument(payment, FfiConverterTypePaymentRef), argument(otp)),
+        FfiConverterTypeMbankConfirmed,
     )
 
     override suspend fun createPayForm(form: PayForm): PayFormCreated =
@@ -76,13 +73,25 @@ internal class DirectGateway : Gateway {
     override suspend fun qrStatus(transactionId: String): StatusReport =
         answer(begin(QR_STATUS, argument(transactionId)), FfiConverterTypeStatusReport)
 
-    override suspend fun verifyCallback(callback: PaymentCallback, expected: ExpectedPayment?): CallbackVerdict = answer(
+    override suspend fun check(payment: PaymentRef): Verdict =
+        answer(begin(CHECK, argument(payment, FfiConverterTypePaymentRef)), FfiConverterTypeVerdict)
+
+    override suspend fun verifyCallback(callback: PaymentCallback, payment: PaymentRef): Verdict = answer(
         begin(
             VERIFY_CALLBACK,
             argument(callback, FfiConverterTypePaymentCallback),
-            argument(expected, FfiConverterOptionalTypeExpectedPayment),
+            argument(payment, FfiConverterTypePaymentRef),
         ),
-        FfiConverterTypeCallbackVerdict,
+        FfiConverterTypeVerdict,
+    )
+
+    override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict = answer(
+        begin(
+            VERIFY_RETURN,
+            argument(redirect, FfiConverterTypeReturnRedirect),
+            argument(payment, FfiConverterTypePaymentRef),
+        ),
+        FfiConverterTypeVerdict,
     )
 
     override fun withDeadline(deadline: Duration): DirectGateway =

@@ -16,7 +16,7 @@ class HiddenTest {
     @Test
     void nothingInternalCompiles() {
         for (String statement : List.of(
-                "new dev.kassa.internal.PaymentRef(null, null, null, null, null);",
+                "new dev.kassa.internal.PaymentRef(null, null, null, null, null, null, null, null, false);",
                 "dev.kassa.internal.KassaKt.newOrderNumber();",
                 "dev.kassa.internal.Dialect.Companion.fromJson(\"{}\");",
                 "dev.kassa.internal.UniffiLib.INSTANCE.hashCode();",

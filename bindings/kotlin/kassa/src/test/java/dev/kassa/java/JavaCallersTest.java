@@ -25,8 +25,7 @@ import dev.kassa.Provider;
 import dev.kassa.Proxy;
 import dev.kassa.QrCode;
 import dev.kassa.QrPayment;
-import dev.kassa.StatusReport;
-import dev.kassa.WatchOutcome;
+import dev.kassa.Verdict;
 import dev.kassa.WatchReport;
 import dev.kassa.support.SandboxProcess;
 import java.math.BigDecimal;
@@ -63,9 +62,14 @@ class JavaCallersTest {
                 for (WatchReport report = watch.next(); report != null; report = watch.next()) {
                     reports.add(report);
                 }
-                StatusReport last = assertInstanceOf(StatusReport.class, reports.get(reports.size() - 1));
-                assertEquals(PaymentStatus.charged(), last.getStatus());
-                assertInstanceOf(WatchOutcome.Charged.class, watch.outcome());
+                Verdict.Charged last = assertInstanceOf(Verdict.Charged.class, reports.get(reports.size() - 1));
+                assertEquals(PaymentStatus.charged(), last.getReport().getStatus());
+                assertEquals(last, watch.outcome());
+            }
+            assertTrue(gateway.check(stored).isCharged());
+            try (var watch = gateway.watch(stored, QUICK)) {
+                watch.cancel();
+                assertNull(watch.outcome());
             }
             assertTrue(gateway.providerStatus(payment.getOrderNumber(), Provider.cards()).getStatus().isFinal());
         }
@@ -86,12 +90,13 @@ class JavaCallersTest {
     void aProgramThatDoesNotWaitHasFutures() throws Exception {
         try (FutureGateway gateway = new FutureGateway(sandbox.config())) {
             MbankPayment payment = new MbankPayment(Kassa.newOrderNumber(), "996555000101", 250, "Two tickets");
-            WatchOutcome outcome = gateway.createMbankPayment(payment)
-                    .thenCompose(created ->
-                            gateway.confirmMbankPayment(payment.getOrderNumber(), "101101", created.getIdentifier()))
-                    .thenCompose(reply -> outcomeOf(gateway, reply.getPayment()))
+            Verdict verdict = gateway.createMbankPayment(payment)
+                    .thenCompose(created -> gateway.confirmMbankPayment(created.getPayment(), "101101"))
+                    .thenCompose(confirmed -> outcomeOf(gateway, confirmed.getPayment()))
                     .join();
-            assertInstanceOf(WatchOutcome.Charged.class, outcome);
+            assertTrue(verdict.isCharged());
+            assertEquals(new BigDecimal(250), verdict.getReport().getAmount());
+            assertTrue(gateway.check(payment.paymentRef()).join().isCharged());
 
             var qr = gateway.createQrData(new QrPayment(Kassa.somToTyiyn(new BigDecimal("99.90")))).join();
             assertTrue(QrCode.encode(qr.getPayload()).png().length > 0);
@@ -136,7 +141,7 @@ class JavaCallersTest {
             assertEquals("proxy", invalid.getViolations().get(0).getField());
         }
         try {
-            throw new AssertionError(PaymentRef.card(half));
+            throw new AssertionError(PaymentRef.card(half, BigDecimal.ONE, "KGS"));
         } catch (PaymentException.Invalid invalid) {
             assertEquals(-1, invalid.getMessage().indexOf("secret"));
         }
@@ -166,6 +171,18 @@ class JavaCallersTest {
         }
     }
 
+    @Test
+    void referencesAreMadeByTheirKinds() throws Exception {
+        PaymentRef card = PaymentRef.card("o-1", new BigDecimal("100.10"), "KGS").withGatewayNumber("g-1");
+        assertEquals(new BigDecimal("100.10"), card.getAmount());
+        assertEquals(new BigDecimal(250), PaymentRef.mbank("o-1", 250).getAmount());
+        PaymentRef form = PaymentRef.payForm(new BigDecimal("75.50"));
+        assertTrue(form.withClaimedNumber("PF-1").isClaimed() && !form.isClaimed());
+        assertEquals(Provider.megaPay(), form.withClaimedNumber("PF-1", Provider.megaPay()).getProvider());
+        assertEquals(new BigDecimal("99.90"), PaymentRef.qr(9990L).withTransactionId("t-1").getAmount());
+        assertNull(PaymentRef.qr(null).getAmount());
+    }
+
     /** What Kotlin has as objects and durations of its own. */
     @Test
     void nothingLooksLikeKotlin() throws Exception {
@@ -179,7 +196,7 @@ class JavaCallersTest {
         assertNull(new PaymentException.Unavailable("HTTP 503").getRetryAfter());
     }
 
-    private static CompletableFuture<WatchOutcome> outcomeOf(FutureGateway gateway, PaymentRef ref) {
+    private static CompletableFuture<Verdict> outcomeOf(FutureGateway gateway, PaymentRef ref) {
         try {
             return gateway.watch(ref, QUICK).outcome();
         } catch (PaymentException invalid) {

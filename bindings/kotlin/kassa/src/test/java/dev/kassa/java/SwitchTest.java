@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pattern matching for switch, of Java 21 (in Java 17 a preview): over a sealed type it needs no default. */
 class SwitchTest {
@@ -35,6 +37,23 @@ class SwitchTest {
                     };
                 }
 
+                static String decide(Verdict verdict) {
+                    return switch (verdict) {
+                        case Verdict.Charged charged -> "ship " + charged.getPayment() + charged.getCompared();
+                        case Verdict.Rejected rejected -> rejected.getReport().getReason();
+                        case Verdict.Open open -> "watch " + open.getPayment();
+                        case Verdict.Contradicted contradicted -> "look at " + contradicted.getFields();
+                        case Verdict.Unverifiable unverifiable -> unverifiable.getWhy();
+                    };
+                }
+
+                static String tell(WatchReport report) {
+                    return switch (report) {
+                        case Verdict verdict -> decide(verdict);
+                        case QueryFailed failed -> tell(failed.getError());
+                    };
+                }
+
                 static Object next(NextStep step) {
                     return switch (step) {
                         case NextStep.OpenConfirmation page -> page.getUrl();
@@ -52,9 +71,10 @@ class SwitchTest {
         assertEquals(List.of(), problems(SOURCE));
     }
 
-    @Test
-    void aKindThatIsForgottenIsFoundByTheCompiler() {
-        String source = SOURCE.lines().filter(line -> !line.contains("OutcomeUnknown")).reduce("", (all, line) -> all + line + "\n");
+    @ParameterizedTest
+    @ValueSource(strings = {"OutcomeUnknown", "Contradicted", "QueryFailed"})
+    void aKindThatIsForgottenIsFoundByTheCompiler(String kind) {
+        String source = SOURCE.lines().filter(line -> !line.contains(kind)).reduce("", (all, line) -> all + line + "\n");
         List<String> problems = problems(source);
         assertEquals(1, problems.size(), problems.toString());
         assertTrue(problems.get(0).contains("does not cover all possible input values"), problems.toString());

@@ -2,10 +2,9 @@ package dev.kassa.conformance
 
 import dev.kassa.Advice
 import dev.kassa.Callback
-import dev.kassa.CallbackVerdict
 import dev.kassa.CardPaymentCreated
 import dev.kassa.FieldState
-import dev.kassa.GatewayReply
+import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPaymentCreated
 import dev.kassa.NextStep
 import dev.kassa.PayFormCreated
@@ -19,8 +18,8 @@ import dev.kassa.QrImage
 import dev.kassa.QueryFailed
 import dev.kassa.ReturnRedirect
 import dev.kassa.StatusReport
+import dev.kassa.Verdict
 import dev.kassa.Violation
-import dev.kassa.WatchOutcome
 import dev.kassa.support.json
 import dev.kassa.support.jsonOf
 import dev.kassa.support.text
@@ -44,13 +43,13 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is NextStep.OpenConfirmation -> jsonOf("kind" to "open_confirmation", "url" to value.url.toString())
     is NextStep.AskStatus -> jsonOf("kind" to "ask_status", "status" to value.status)
     is MbankPaymentCreated -> mbankPaymentCreated(value)
-    is GatewayReply -> gatewayReply(value)
-    is PayFormCreated -> jsonOf("pay_form_url" to value.payFormUrl.toString(), "raw" to value.raw)
-    is QrImage -> jsonOf("png" to jsonOf("\$bytes" to Base64.getEncoder().encodeToString(value.png)), "raw" to value.raw)
+    is MbankConfirmed -> mbankConfirmed(value)
+    is PayFormCreated -> payFormCreated(value)
+    is QrImage -> qrImage(value)
     is QrData -> qrData(value)
     is QrCode -> qrCode(value)
     is Callback -> callback(value)
-    is CallbackVerdict -> verdict(value)
+    is Verdict -> verdict(value)
     is ReturnRedirect -> jsonOf("order_number" to value.orderNumber, "status_code" to value.statusCode)
     is Violation -> violation(value)
     is Advice -> jsonOf("field" to value.field, "topic" to value.topic.toString(), "text" to value.text)
@@ -58,14 +57,13 @@ fun canonical(value: Any?): JsonElement = when (value) {
     FieldState.Complete -> json("complete")
     is FieldState.Wrong -> jsonOf("kind" to "wrong", "violation" to canonical(value.violation))
     is QueryFailed -> jsonOf("kind" to "query_failed", "error" to canonical(value.error))
-    is WatchOutcome -> outcome(value)
     is PaymentException -> error(value)
     else -> json(value)
 }
 
 /** A report of a watch says of what kind it is. */
 fun watchReport(value: Any?): JsonElement =
-    if (value is StatusReport) jsonOf("kind" to "status", "report" to canonical(value)) else canonical(value)
+    if (value is Verdict) jsonOf("kind" to "status", "verdict" to canonical(value)) else canonical(value)
 
 private fun localDateTime(value: LocalDateTime) = jsonOf(
     "year" to value.year, "month" to value.monthValue, "day" to value.dayOfMonth,
@@ -86,6 +84,10 @@ private fun paymentRef(value: PaymentRef) = jsonOf(
     "gateway_number" to value.gatewayNumber,
     "provider" to canonical(value.provider),
     "transaction_id" to value.transactionId,
+    "confirm_identifier" to value.confirmIdentifier,
+    "amount" to canonical(value.amount),
+    "currency" to value.currency,
+    "is_claimed" to true.takeIf { value.isClaimed },
 )
 
 private fun status(value: PaymentStatus): JsonElement = when (value) {
@@ -106,12 +108,22 @@ private fun cardPaymentCreated(value: CardPaymentCreated) = jsonOf(
 )
 
 private fun mbankPaymentCreated(value: MbankPaymentCreated) = jsonOf(
-    "payment" to canonical(value.payment), "identifier" to value.identifier, "code" to value.code,
-    "reason" to value.reason, "status" to value.status, "raw" to value.raw,
+    "payment" to canonical(value.payment), "code" to value.code, "reason" to value.reason, "status" to value.status,
+    "raw" to value.raw,
 )
 
-private fun gatewayReply(value: GatewayReply) = jsonOf(
+private fun mbankConfirmed(value: MbankConfirmed) = jsonOf(
     "payment" to canonical(value.payment), "code" to value.code, "reason" to value.reason, "status" to value.status,
+    "raw" to value.raw,
+)
+
+private fun payFormCreated(value: PayFormCreated) = jsonOf(
+    "payment" to canonical(value.payment), "pay_form_url" to value.payFormUrl.toString(), "raw" to value.raw,
+)
+
+private fun qrImage(value: QrImage) = jsonOf(
+    "payment" to canonical(value.payment),
+    "png" to jsonOf("\$bytes" to Base64.getEncoder().encodeToString(value.png)),
     "raw" to value.raw,
 )
 
@@ -133,25 +145,21 @@ private fun callback(value: Callback) = jsonOf(
     "dedup_key" to value.dedupKey(), "payment_ref" to canonical(value.paymentRef()),
 )
 
-private fun verdict(value: CallbackVerdict): JsonElement {
+private fun verdict(value: Verdict): JsonElement {
+    val report = "report" to canonical(value.report)
     val form = when (value) {
-        is CallbackVerdict.Confirmed -> jsonOf("kind" to "confirmed", "report" to canonical(value.report))
-        is CallbackVerdict.Pending -> jsonOf("kind" to "pending", "report" to canonical(value.report))
-        is CallbackVerdict.Contradicted ->
-            jsonOf("kind" to "contradicted", "fields" to value.fields, "report" to canonical(value.report))
-        CallbackVerdict.Unverifiable -> jsonOf("kind" to "unverifiable")
+        is Verdict.Charged ->
+            jsonOf("kind" to "charged", "payment" to canonical(value.payment), report, "compared" to value.compared)
+        is Verdict.Rejected -> jsonOf("kind" to "rejected", report)
+        is Verdict.Open -> jsonOf("kind" to "open", "payment" to canonical(value.payment), report)
+        is Verdict.Contradicted -> jsonOf("kind" to "contradicted", "fields" to value.fields, report)
+        is Verdict.Unverifiable -> jsonOf("kind" to "unverifiable", "why" to value.why, report)
     }
     return JsonObject(form + ("is_charged" to json(value.isCharged)))
 }
 
 private fun violation(value: Violation) =
     jsonOf("field" to value.field, "rule" to value.rule.toString(), "limit" to value.limit, "text" to value.text)
-
-private fun outcome(value: WatchOutcome) = when (value) {
-    is WatchOutcome.Charged -> jsonOf("kind" to "charged", "report" to canonical(value.report))
-    is WatchOutcome.Rejected -> jsonOf("kind" to "rejected", "report" to canonical(value.report))
-    WatchOutcome.Cancelled -> jsonOf("kind" to "cancelled")
-}
 
 private fun error(value: PaymentException): JsonElement {
     val shared = jsonOf(

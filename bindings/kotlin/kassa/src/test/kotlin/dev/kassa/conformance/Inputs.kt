@@ -8,7 +8,6 @@ import dev.kassa.CardInput
 import dev.kassa.CardPayment
 import dev.kassa.Credentials
 import dev.kassa.Dialect
-import dev.kassa.ExpectedPayment
 import dev.kassa.GatewayConfig
 import dev.kassa.MbankPayment
 import dev.kassa.PayForm
@@ -129,10 +128,26 @@ fun paymentRefOf(value: JsonElement) = PaymentRef(
     value.at("gateway_number").optionalText,
     value.at("provider").orNull?.let(::providerOf),
     value.at("transaction_id").optionalText,
+    value.at("confirm_identifier").optionalText,
+    value.at("amount").at("\$decimal").orNull?.decimal,
+    value.at("currency").optionalText,
+    value.at("is_claimed").isTrue,
 )
 
-fun expectedPaymentOf(value: JsonElement) =
-    ExpectedPayment(paymentRefOf(value.at("payment")), value.at("amount").decimal, value.at("currency").text)
+/** A reference as its functions make it. */
+fun madePaymentRef(input: JsonElement): PaymentRef {
+    val made = when (val kind = input.at("kind").text) {
+        "card" -> PaymentRef.card(input.at("order_number").text, input.at("amount").decimal, input.at("currency").text)
+        "mbank" -> PaymentRef.mbank(input.at("order_number").text, input.at("amount_som").optionalLong!!)
+        "pay_form" -> PaymentRef.payForm(input.at("amount").decimal)
+        "qr" -> PaymentRef.qr(input.at("sum_tyiyn").optionalLong)
+        else -> error("no kind is named $kind")
+    }
+    val numbered = input.at("gateway_number").optionalText?.let(made::withGatewayNumber) ?: made
+    val identified = input.at("transaction_id").optionalText?.let(numbered::withTransactionId) ?: numbered
+    val claimed = input.at("claimed").orNull ?: return identified
+    return identified.withClaimedNumber(claimed.at("order_number").text, claimed.at("provider").orNull?.let(::providerOf))
+}
 
 fun policyOf(input: JsonElement): PollPolicy {
     val default = PollPolicy()

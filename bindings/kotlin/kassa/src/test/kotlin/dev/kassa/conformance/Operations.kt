@@ -20,7 +20,6 @@ import dev.kassa.support.jsonOf
 import dev.kassa.support.jsonText
 import dev.kassa.support.optionalLong
 import dev.kassa.support.optionalText
-import dev.kassa.support.orNull
 import dev.kassa.support.parseJson
 import dev.kassa.support.text
 import dev.kassa.toKassa
@@ -55,7 +54,7 @@ val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf
     },
     "create_mbank_payment" to { gateway, input -> gateway.createMbankPayment(mbankPaymentOf(input)) },
     "confirm_mbank_payment" to { gateway, input ->
-        gateway.confirmMbankPayment(input.at("order_number").text, input.at("otp").text, input.at("identifier").optionalText)
+        gateway.confirmMbankPayment(paymentRefOf(input.at("payment")), input.at("otp").text)
     },
     "create_pay_form" to { gateway, input -> gateway.createPayForm(payFormOf(input)) },
     "provider_status" to { gateway, input ->
@@ -64,9 +63,12 @@ val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf
     "create_qr_image" to { gateway, input -> gateway.createQrImage(qrPaymentOf(input)) },
     "create_qr_data" to { gateway, input -> gateway.createQrData(qrPaymentOf(input)) },
     "qr_status" to { gateway, input -> gateway.qrStatus(input.at("transaction_id").text) },
+    "check" to { gateway, input -> gateway.check(paymentRefOf(input.at("payment"))) },
     "verify_callback" to { gateway, input ->
-        val expected = input.at("expected").orNull?.let(::expectedPaymentOf)
-        gateway.verifyCallback(Callback.parse(input.at("callback").jsonText), expected)
+        gateway.verifyCallback(Callback.parse(input.at("callback").jsonText), paymentRefOf(input.at("payment")))
+    },
+    "verify_return" to { gateway, input ->
+        gateway.verifyReturn(ReturnRedirect.parse(input.at("url").text), paymentRefOf(input.at("payment")))
     },
     "close" to { gateway, _ -> gateway.close().let { null } },
 )
@@ -102,6 +104,7 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "read_return_url" to { callbackKeyOf(it).readReturnUrl(it.at("called").text) },
     "payment_ref_text" to { paymentRefOf(it).toString() },
     "can_be_asked_about" to { paymentRefOf(it).canBeAskedAbout },
+    "make_payment_ref" to { madePaymentRef(it) },
     "payment_ref_of" to { paymentRefOfRequest(it.at("request").at("do").text, it.at("request").at("input")) },
     "advice" to { adviceOn(it.at("request").at("do").text, it.at("request").at("input")) },
     "parse_local_date_time" to { calling { parseLocalDateTime(it.at("text").text)?.toKassa() } },
@@ -141,6 +144,8 @@ private fun typed(field: String, input: JsonElement): JsonElement {
 private fun paymentRefOfRequest(name: String, input: JsonElement) = when (name) {
     "create_card_payment" -> cardPaymentOf(input).paymentRef()
     "create_mbank_payment" -> mbankPaymentOf(input).paymentRef()
+    "create_pay_form" -> payFormOf(input).paymentRef()
+    "create_qr_image", "create_qr_data" -> qrPaymentOf(input).paymentRef()
     else -> error("no reference for $name")
 }
 
@@ -170,6 +175,6 @@ fun print(type: String, value: JsonElement): String = when (type) {
     "gateway_config" -> configOf(value, "").toString()
     "gateway" -> Gateway(configOf(value, "")).toString()
     "poll_policy" -> policyOf(value).toString()
-    "expected_payment" -> expectedPaymentOf(value).toString()
+    "payment_ref" -> paymentRefOf(value).toString()
     else -> error("no type is named $type")
 }

@@ -3,15 +3,13 @@ package dev.kassa.conformance
 import dev.kassa.BlockingGateway
 import dev.kassa.BlockingStatusWatch
 import dev.kassa.Callback
-import dev.kassa.CallbackVerdict
 import dev.kassa.CardPayment
 import dev.kassa.CardPaymentCreated
-import dev.kassa.ExpectedPayment
 import dev.kassa.FutureGateway
 import dev.kassa.FutureStatusWatch
 import dev.kassa.Gateway
 import dev.kassa.GatewayConfig
-import dev.kassa.GatewayReply
+import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPayment
 import dev.kassa.MbankPaymentCreated
 import dev.kassa.PayForm
@@ -22,9 +20,10 @@ import dev.kassa.Provider
 import dev.kassa.QrData
 import dev.kassa.QrImage
 import dev.kassa.QrPayment
+import dev.kassa.ReturnRedirect
 import dev.kassa.StatusReport
+import dev.kassa.Verdict
 import dev.kassa.WatchCore
-import dev.kassa.WatchOutcome
 import dev.kassa.WatchReport
 import dev.kassa.support.at
 import dev.kassa.support.text
@@ -70,13 +69,15 @@ interface AnyGateway {
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated
     suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport
     suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated
-    suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?): GatewayReply
+    suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed
     suspend fun createPayForm(form: PayForm): PayFormCreated
     suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport
     suspend fun createQrImage(payment: QrPayment): QrImage
     suspend fun createQrData(payment: QrPayment): QrData
     suspend fun qrStatus(transactionId: String): StatusReport
-    suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?): CallbackVerdict
+    suspend fun check(payment: PaymentRef): Verdict
+    suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict
+    suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict
     fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch
     fun withDeadline(deadline: Duration): AnyGateway
     suspend fun close()
@@ -85,7 +86,7 @@ interface AnyGateway {
 /** What all watches can do. */
 interface AnyWatch {
     suspend fun next(): WatchReport?
-    suspend fun outcome(): WatchOutcome
+    suspend fun outcome(): Verdict?
     fun checkNow()
     fun cancel()
 
@@ -97,15 +98,17 @@ private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
     override suspend fun createCardPayment(payment: CardPayment) = gateway.createCardPayment(payment)
     override suspend fun paymentStatus(gatewayNumber: String, language: String?) = gateway.paymentStatus(gatewayNumber, language)
     override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment)
-    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
-        gateway.confirmMbankPayment(orderNumber, otp, identifier)
+    override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String) = gateway.confirmMbankPayment(payment, otp)
     override suspend fun createPayForm(form: PayForm) = gateway.createPayForm(form)
     override suspend fun providerStatus(orderNumber: String, provider: Provider) = gateway.providerStatus(orderNumber, provider)
     override suspend fun createQrImage(payment: QrPayment) = gateway.createQrImage(payment)
     override suspend fun createQrData(payment: QrPayment) = gateway.createQrData(payment)
     override suspend fun qrStatus(transactionId: String) = gateway.qrStatus(transactionId)
-    override suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?) =
-        gateway.verifyCallback(callback, expected)
+    override suspend fun check(payment: PaymentRef) = gateway.check(payment)
+    override suspend fun verifyCallback(callback: Callback, payment: PaymentRef) =
+        gateway.verifyCallback(callback, payment)
+    override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
+        gateway.verifyReturn(redirect, payment)
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = WatchOfCore(gateway.core.watch(payment, policy))
     override fun withDeadline(deadline: Duration): AnyGateway = ByCoroutines(gateway.withDeadline(deadline))
     override suspend fun close() = gateway.closeAndWait()
@@ -130,16 +133,19 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
     override suspend fun paymentStatus(gatewayNumber: String, language: String?) =
         waiting { gateway.paymentStatus(gatewayNumber, language) }
     override suspend fun createMbankPayment(payment: MbankPayment) = waiting { gateway.createMbankPayment(payment) }
-    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
-        waiting { gateway.confirmMbankPayment(orderNumber, otp, identifier) }
+    override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String) =
+        waiting { gateway.confirmMbankPayment(payment, otp) }
     override suspend fun createPayForm(form: PayForm) = waiting { gateway.createPayForm(form) }
     override suspend fun providerStatus(orderNumber: String, provider: Provider) =
         waiting { gateway.providerStatus(orderNumber, provider) }
     override suspend fun createQrImage(payment: QrPayment) = waiting { gateway.createQrImage(payment) }
     override suspend fun createQrData(payment: QrPayment) = waiting { gateway.createQrData(payment) }
     override suspend fun qrStatus(transactionId: String) = waiting { gateway.qrStatus(transactionId) }
-    override suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?) =
-        waiting { gateway.verifyCallback(callback, expected) }
+    override suspend fun check(payment: PaymentRef) = waiting { gateway.check(payment) }
+    override suspend fun verifyCallback(callback: Callback, payment: PaymentRef) =
+        waiting { gateway.verifyCallback(callback, payment) }
+    override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
+        waiting { gateway.verifyReturn(redirect, payment) }
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = BlockingWatch(gateway.watch(payment, policy))
     override fun withDeadline(deadline: Duration): AnyGateway = ByBlocking(gateway.withDeadline(deadline))
     override suspend fun close() = waiting { gateway.close() }
@@ -150,16 +156,19 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
     override suspend fun paymentStatus(gatewayNumber: String, language: String?) =
         gateway.paymentStatus(gatewayNumber, language).await()
     override suspend fun createMbankPayment(payment: MbankPayment) = gateway.createMbankPayment(payment).await()
-    override suspend fun confirmMbankPayment(orderNumber: String, otp: String, identifier: String?) =
-        gateway.confirmMbankPayment(orderNumber, otp, identifier).await()
+    override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String) =
+        gateway.confirmMbankPayment(payment, otp).await()
     override suspend fun createPayForm(form: PayForm) = gateway.createPayForm(form).await()
     override suspend fun providerStatus(orderNumber: String, provider: Provider) =
         gateway.providerStatus(orderNumber, provider).await()
     override suspend fun createQrImage(payment: QrPayment) = gateway.createQrImage(payment).await()
     override suspend fun createQrData(payment: QrPayment) = gateway.createQrData(payment).await()
     override suspend fun qrStatus(transactionId: String) = gateway.qrStatus(transactionId).await()
-    override suspend fun verifyCallback(callback: Callback, expected: ExpectedPayment?) =
-        gateway.verifyCallback(callback, expected).await()
+    override suspend fun check(payment: PaymentRef) = gateway.check(payment).await()
+    override suspend fun verifyCallback(callback: Callback, payment: PaymentRef) =
+        gateway.verifyCallback(callback, payment).await()
+    override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef) =
+        gateway.verifyReturn(redirect, payment).await()
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = FutureWatch(gateway.watch(payment, policy))
     override fun withDeadline(deadline: Duration): AnyGateway = ByFutures(gateway.withDeadline(deadline))
     override suspend fun close() = gateway.closeAndWait().await().let { }
@@ -181,7 +190,7 @@ private class BlockingWatch(private val watch: BlockingStatusWatch) : AnyWatch {
 
 private class FutureWatch(private val watch: FutureStatusWatch) : AnyWatch {
     override suspend fun next(): WatchReport? = watch.next().await()
-    override suspend fun outcome(): WatchOutcome = watch.outcome().await()
+    override suspend fun outcome(): Verdict? = watch.outcome().await()
     override fun checkNow() = watch.checkNow()
     override fun cancel() = watch.cancel()
 }

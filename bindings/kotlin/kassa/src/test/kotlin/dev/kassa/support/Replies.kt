@@ -9,7 +9,7 @@ import kotlin.time.Duration.Companion.seconds
 
 // What a scripted server says.
 
-val CHARGED = reply(200, """{"code":"200","data":{"orderNumber":"o-1","amount":100.50,"status":"CHARGE"}}""")
+val CHARGED = reply(200, """{"code":"200","data":{"orderNumber":"o-1","amount":100.10,"status":"CHARGE"}}""")
 val OPEN = reply(200, """{"code":"200","message":"WAIT","data":{"orderNumber":"o-1","status":"HOLD"}}""")
 val CREATED = reply(200, """{"code":"110","message":"CREATED","data":{"status":"Success"}}""")
 val SILENCE = jsonOf("then" to "silence")

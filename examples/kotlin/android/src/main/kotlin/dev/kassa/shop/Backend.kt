@@ -44,7 +44,7 @@ class QrStarted(val payment: PaymentRef, val text: String)
 
 /** What asking about a payment brings. */
 interface Watch {
-    /** One report for each question; it asks while it is collected, and ends with the payment. */
+    /** One report for each question; it asks while it is collected, and ends with the verdict that is the last one. */
     val reports: Flow<WatchReport>
 
     /** Asks at once: when the payer has just come back. */

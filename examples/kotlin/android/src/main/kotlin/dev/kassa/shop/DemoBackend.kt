@@ -48,9 +48,11 @@ class DemoBackend(
 
     override suspend fun payByQr(amount: BigDecimal): QrStarted {
         val data = gateway.createQrData(QrPayment(Kassa.somToTyiyn(amount), requisite = "Honey, Bishkek"))
-        val (payment, text) = data.payment to data.payload
-        if (payment == null || text == null) throw PaymentException.Unexpected("the reply holds no QR code", body = data.raw)
-        return QrStarted(payment, text)
+        val text = data.payload
+        if (text == null || !data.payment.canBeAskedAbout) {
+            throw PaymentException.Unexpected("the reply holds no QR code", body = data.raw)
+        }
+        return QrStarted(data.payment, text)
     }
 
     override fun watch(payment: PaymentRef): Watch {

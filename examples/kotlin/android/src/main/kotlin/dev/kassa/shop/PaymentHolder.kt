@@ -3,12 +3,9 @@ package dev.kassa.shop
 import dev.kassa.Card
 import dev.kassa.Kassa
 import dev.kassa.PaymentException
-import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
-import dev.kassa.PaymentStatus
-import dev.kassa.QueryFailed
 import dev.kassa.ReturnRedirect
-import dev.kassa.StatusReport
+import dev.kassa.Verdict
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.currentCoroutineContext
@@ -16,10 +13,13 @@ import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.flow.filterIsInstance
+import kotlinx.coroutines.flow.lastOrNull
 import kotlinx.coroutines.launch
 import java.math.BigDecimal
 import java.net.URI
 
+private const val CURRENCY = "KGS"
 private const val UNKNOWN = "Your payment may have been made. Do not pay again: we are asking"
 private const val UNREADABLE = "A payment may be open, and this app cannot read which. Do not pay again: ask the shop"
 
@@ -58,7 +58,7 @@ sealed interface Screen {
  *
  * A payment is remembered before it is sent, and until the gateway has said how it ended. Whatever happens in between (the app is killed
  * on the bank's page, the answer is lost, the payer comes back or never does), it is asked about and never sent again. The return by
- * deep link is a hint, which anybody can give: it makes the next question come at once, and the status decides.
+ * deep link is a hint, which anybody can give: it makes the next question come at once, and the verdict decides.
  *
  * Call it on one thread, that of [scope].
  *
@@ -100,7 +100,7 @@ class PaymentHolder(
     /** Pays by card. While another payment is open, nothing happens. */
     fun payByCard(card: Card) {
         val orderNumber = Kassa.newOrderNumber()
-        if (!isFree || !remember(PaymentRef.card(orderNumber))) return
+        if (!isFree || !remember(PaymentRef.card(orderNumber, price, CURRENCY))) return
         start {
             val started = backend.payByCard(orderNumber, price, card, returnUrl)
             remember(started.payment)
@@ -162,12 +162,8 @@ class PaymentHolder(
             try {
                 val watch = backend.watch(payment ?: return@launch)
                 this@PaymentHolder.watch = watch
-                watch.reports.collect { report ->
-                    when (report) {
-                        is StatusReport -> show(report)
-                        is QueryFailed -> Unit // the watch goes on by itself
-                    }
-                }
+                // It goes on by itself until the last verdict, also where a query fails.
+                watch.reports.filterIsInstance<Verdict>().lastOrNull()?.let(::show)
             } catch (error: Exception) {
                 currentCoroutineContext().ensureActive()
                 // The asking has ended; that says nothing about the payment.
@@ -177,28 +173,32 @@ class PaymentHolder(
         }
     }
 
-    private fun show(report: StatusReport) = when (report.status) {
-        PaymentStatus.Charged -> if (isPrice(report)) forget(Screen.Paid(price)) else askAPerson(report)
-        PaymentStatus.Rejected -> forget(Screen.NotPaid(report.reason))
-        is PaymentStatus.Other -> Unit
+    private fun show(verdict: Verdict) = when (verdict) {
+        is Verdict.Charged -> forget(Screen.Paid(price))
+        is Verdict.Rejected -> forget(Screen.NotPaid(verdict.report.reason))
+        is Verdict.Open -> Unit
+        is Verdict.Contradicted -> {
+            val told = listOfNotNull(verdict.report?.status, verdict.report?.amount?.toPlainString()).joinToString()
+            askAPerson("The bank tells of another payment ($told), and the price is $price")
+        }
+        is Verdict.Unverifiable -> askAPerson("Nobody can tell whether you have paid: ${verdict.why}")
     }
-
-    /** Whether it is the price that was taken, as far as the report tells: the unit of a QR payment's amount is not known. */
-    private fun isPrice(report: StatusReport) =
-        payment?.kind != PaymentKind.CARD || report.amount.let { it == null || it.compareTo(price) == 0 }
 
     /** The payment stays remembered, so that no other is begun before somebody has looked. */
-    private fun askAPerson(report: StatusReport) {
-        val taken = report.amount?.toPlainString()
-        screens.value = Screen.PersonNeeded("$taken was taken, and the price is $price. Do not pay again: ask the shop")
+    private fun askAPerson(why: String) {
+        screens.value = Screen.PersonNeeded("$why. Do not pay again: ask the shop")
     }
 
-    /** False where it cannot be stored; nothing may be sent then. */
+    /**
+     * False where it cannot be stored; nothing may be sent then. The server may know more numbers, but what is to be paid is what this
+     * payer was shown.
+     */
     private fun remember(known: PaymentRef): Boolean {
-        val isStored = store.write(known)
+        val shown = known.copy(amount = price, currency = CURRENCY)
+        val isStored = store.write(shown)
         when {
             // It knows no less than what is stored.
-            isStored || payment != null -> payment = known
+            isStored || payment != null -> payment = shown
             else -> screens.value = Screen.Ready("Nothing was paid. The phone cannot store the payment")
         }
         return isStored

@@ -240,7 +240,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
 
     @Test
     fun `a card that was charged something else is for a person to look at`() = onOneThread {
-        val dear = object : Backend by backend(sandbox) {
+        val dear = object : Backend by backend(sandbox, OFTEN) {
             override suspend fun payByCard(orderNumber: String, amount: BigDecimal, card: Card, returnUrl: String) =
                 backend(sandbox).payByCard(orderNumber, BigDecimal("2500.00"), card, returnUrl)
         }
@@ -251,7 +251,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         holder.payByCard(card(TestCards.WITHOUT_3DS_APPROVED))
         holder.close()
         // It is asked about again, and no other payment begins.
-        holder().run {
+        holder(dear).run {
             payByCard(card(TestCards.WITHOUT_3DS_APPROVED))
             becomes<Screen.PersonNeeded>()
             close()

@@ -1,14 +1,13 @@
 package dev.kassa.checkout
 
 import dev.kassa.Callback
-import dev.kassa.CallbackVerdict
-import dev.kassa.ExpectedPayment
 import dev.kassa.Gateway
 import dev.kassa.PaymentException
-import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
 import dev.kassa.QueryFailed
+import dev.kassa.ReturnRedirect
 import dev.kassa.StatusReport
+import dev.kassa.Verdict
 import dev.kassa.WatchReport
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.flow.catch
@@ -28,7 +27,7 @@ suspend fun Sale.follow(): Report {
         watchToTheEnd()
     } catch (error: PaymentException) {
         narrator.warn("watch", error.message)
-        if (error is PaymentException.DeadlineExpired) error.last?.let(::saw)
+        if (error is PaymentException.DeadlineExpired) stillOpen(error.last)
         report.watchError = error
     }
     // The gateway has reported an open status before, or nobody has said that the payment is in doubt.
@@ -37,8 +36,16 @@ suspend fun Sale.follow(): Report {
     return end()
 }
 
+/** A watch that was in doubt at its deadline stays so. */
+private fun Sale.stillOpen(last: StatusReport?) {
+    if (last == null || report.outcome == Outcome.PERSON_NEEDED) return
+    report.status = last
+    report.outcome = Outcome.OPEN
+}
+
 private suspend fun Sale.watchToTheEnd() = coroutineScope {
     if (!report.payment.canBeAskedAbout) awaitNumber()
+    if (!report.payment.canBeAskedAbout) return@coroutineScope
     narrator.step("waiting", "for the final status, asking every ${inTime(shop.policy.interval)}")
     val watch = shop.gateway.watch(report.payment, shop.policy)
     // What ends the watch waits for its turn like a report, so that it interrupts no callback that is being checked.
@@ -63,7 +70,7 @@ private suspend fun Sale.watchToTheEnd() = coroutineScope {
 /** Tells a report of the watch, unless it says what the one before said. */
 private fun Sale.tell(report: WatchReport, told: String): String {
     val text = when (report) {
-        is StatusReport -> report.inWords().also { saw(report) }
+        is Verdict -> report.inWords().also { heard(report) }
         is QueryFailed -> "asking failed, we go on (${report.error.kind}: ${report.error.message})"
     }
     if (text != told) narrator.step("status", text)
@@ -71,13 +78,13 @@ private fun Sale.tell(report: WatchReport, told: String): String {
 }
 
 /**
- * A pay-form and a QR picture tell no number: the gateway's callback does. The gateway was told that its callback has arrived, and
+ * A pay-form and a QR picture tell no number: the gateway's callback does, or the payer's return. The gateway was told that its callback has arrived, and
  * sends it no more: where it could not be asked, it is asked again.
  */
 private suspend fun Sale.awaitNumber() {
     narrator.step("waiting", "for the callback, which names the order")
     val deadline = TimeSource.Monotonic.markNow() + shop.policy.deadline
-    while (!report.payment.canBeAskedAbout) {
+    while (!report.payment.canBeAskedAbout && report.outcome != Outcome.REJECTED) {
         if (deadline.hasPassedNow()) throw PaymentException.DeadlineExpired()
         val pause = minOf(shop.policy.interval, -deadline.elapsedNow())
         when (val arrival = nextWithin(pause)) {
@@ -116,10 +123,7 @@ private suspend fun Sale.nextWithin(time: Duration): Arrival? =
     mailbox.arrivals.tryReceive().getOrNull() ?: withTimeoutOrNull(time) { mailbox.arrivals.receive() }
 
 private suspend fun Sale.take(arrival: Arrival) = when (arrival) {
-    is Arrival.OfReturn -> {
-        val (order, code) = arrival.redirect
-        narrator.step("return", "the payer is back, order $order, statusCode ${code ?: "none"}: a hint, so we ask")
-    }
+    is Arrival.OfReturn -> weigh(arrival.redirect)
     is Arrival.OfCallback -> if (arrival.isDuplicate) {
         narrator.step("callback", "the same once more: nothing to do")
         report.callbacks += SeenCallback(arrival.callback, "duplicate")
@@ -130,45 +134,52 @@ private suspend fun Sale.take(arrival: Arrival) = when (arrival) {
 
 /** Asks the gateway about a callback, and keeps what it says. */
 private suspend fun Sale.weigh(callback: Callback) {
-    val checked = check(shop.gateway, narrator, callback, expected)
-    val isOurs = checked.verdict == null || learnFrom(callback, checked.verdict)
+    val checked = check(shop.gateway, narrator, callback, report.payment)
+    val isOurs = checked.verdict == null || learnFrom(checked.verdict)
     report.callbacks += if (isOurs) checked.seen else SeenCallback(callback, "contradicted", listOf("orderNumber"))
     if (checked.isToBeAskedAgain && unchecked.size < MOST_UNCHECKED) unchecked += callback
 }
 
+/** A return makes the next question come at once. Where there is no number to ask with yet, it claims one. */
+private suspend fun Sale.weigh(redirect: ReturnRedirect) {
+    val (order, code) = redirect
+    narrator.step("return", "the payer is back, order $order, statusCode ${code ?: "none"}: a hint, so we ask")
+    if (report.payment.canBeAskedAbout) return
+    try {
+        val verdict = shop.gateway.verifyReturn(redirect, report.payment)
+        narrator.step("return", "asked, the gateway says: ${verdict.inWords()}")
+        learnFrom(verdict)
+    } catch (error: PaymentException) {
+        narrator.warn("return", "the gateway could not be asked (${error.kind}: ${error.message})")
+    }
+}
+
 /**
- * A callback that the gateway stands by names the order of a pay-form or a QR picture. False where that order is another payment's:
- * whoever paid once could name it in a callback for every cart of the same amount.
+ * What the gateway stands by tells the number of a pay-form or a QR picture. False where that number is another payment's: whoever
+ * paid once could claim it for every cart of the same amount (replay).
  */
-private fun Sale.learnFrom(callback: Callback, verdict: CallbackVerdict): Boolean {
-    val known = when (verdict) {
-        is CallbackVerdict.Confirmed -> verdict.report
-        is CallbackVerdict.Pending -> verdict.report
-        is CallbackVerdict.Contradicted, CallbackVerdict.Unverifiable -> return true
-    }
+private fun Sale.learnFrom(verdict: Verdict): Boolean {
     if (report.payment.canBeAskedAbout) return true
-    val payment = when (report.payment.kind) {
-        PaymentKind.PAY_FORM -> PaymentRef.payForm(callback.orderNumber, callback.provider)
-        // The gateway's own word for it, which the callback does not contradict. Without one, the number would be the sender's choice,
-        // and one paid code would pay for many carts.
-        PaymentKind.QR -> if (known.orderNumber != null) PaymentRef.qr(callback.orderNumber) else return notNamed()
-        PaymentKind.CARD, PaymentKind.MBANK -> return true
+    return when (verdict) {
+        is Verdict.Charged -> claim(verdict.payment)
+        is Verdict.Open -> claim(verdict.payment)
+        is Verdict.Rejected -> true.also { heard(verdict) }
+        is Verdict.Contradicted, is Verdict.Unverifiable -> true
     }
+}
+
+private fun Sale.claim(payment: PaymentRef): Boolean {
     try {
         if (shop.store.claim(report.reference, shop.gatewayName, payment)) {
             learned(payment)
             return true
         }
-        narrator.warn("callback", "NOT OURS, order ${callback.orderNumber} pays for another payment already")
+        val number = payment.orderNumber ?: payment.transactionId
+        narrator.warn("callback", "NOT OURS, order $number pays for another payment already")
     } catch (failure: Failure.State) {
         // Without the state file nobody knows what was paid with it.
         narrator.warn("state", failure.message)
     }
-    return false
-}
-
-private fun Sale.notNamed(): Boolean {
-    narrator.warn("callback", "the gateway does not say which order it is about, so it pays for none")
     return false
 }
 
@@ -178,37 +189,44 @@ fun StatusReport.inWords(): String {
     return if (details.isEmpty()) "$status" else "$status (${details.joinToString()})"
 }
 
+/** The word that programs see. */
+val Verdict.word: String
+    get() = when (this) {
+        is Verdict.Charged -> "charged"
+        is Verdict.Rejected -> "rejected"
+        is Verdict.Open -> "open"
+        is Verdict.Contradicted -> "contradicted"
+        is Verdict.Unverifiable -> "unverifiable"
+    }
+
+/** A verdict in a few words. */
+fun Verdict.inWords(): String = when (this) {
+    is Verdict.Charged -> report.inWords()
+    is Verdict.Rejected -> report.inWords()
+    is Verdict.Open -> report.inWords()
+    is Verdict.Contradicted -> "NOT what was asked for, it differs in ${fields.joinToString()}"
+    is Verdict.Unverifiable -> "NOT proved: $why"
+}
+
 /** What the gateway says about a callback; no verdict where it could not be asked. */
-class Checked(val seen: SeenCallback, val verdict: CallbackVerdict?, val isToBeAskedAgain: Boolean = false)
+class Checked(val seen: SeenCallback, val verdict: Verdict?, val isToBeAskedAgain: Boolean = false)
 
 /** Asks the gateway about a callback, and tells what it says. */
-suspend fun check(gateway: Gateway, narrator: Narrator, callback: Callback, expected: ExpectedPayment?): Checked {
+suspend fun check(gateway: Gateway, narrator: Narrator, callback: Callback, payment: PaymentRef): Checked {
     val said = callback.inWords()
     val verdict = try {
-        gateway.verifyCallback(callback, expected)
+        gateway.verifyCallback(callback, payment)
     } catch (error: PaymentException) {
         narrator.warn("callback", "$said; the gateway could not be asked (${error.kind}: ${error.message})")
         return Checked(SeenCallback(callback, "not_asked"), verdict = null, isToBeAskedAgain = error.isRetryable)
     }
-    val seen = when (verdict) {
-        is CallbackVerdict.Confirmed -> {
-            narrator.step("callback", "$said; asked, the gateway confirms: ${verdict.report.status}")
-            SeenCallback(callback, "confirmed")
-        }
-        is CallbackVerdict.Pending -> {
-            narrator.step("callback", "$said; asked, the gateway says it is still open: ${verdict.report.status}")
-            SeenCallback(callback, "pending")
-        }
-        is CallbackVerdict.Contradicted -> {
-            narrator.warn("callback", "$said; NOT TRUE, it differs in ${verdict.fields.joinToString()}")
-            SeenCallback(callback, "contradicted", verdict.fields)
-        }
-        CallbackVerdict.Unverifiable -> {
-            narrator.step("callback", "$said; it names nothing to ask with, so only the status counts")
-            SeenCallback(callback, "unverifiable")
-        }
+    val text = "$said; asked, the gateway says: ${verdict.inWords()}"
+    val fields = (verdict as? Verdict.Contradicted)?.fields.orEmpty()
+    when (verdict) {
+        is Verdict.Contradicted, is Verdict.Unverifiable -> narrator.warn("callback", text)
+        is Verdict.Charged, is Verdict.Rejected, is Verdict.Open -> narrator.step("callback", text)
     }
-    return Checked(seen, verdict)
+    return Checked(SeenCallback(callback, verdict.word, fields), verdict)
 }
 
 /** The unit of a QR callback's amount is not shown by the interface, so none is named. */

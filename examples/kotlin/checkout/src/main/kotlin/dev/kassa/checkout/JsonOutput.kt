@@ -1,7 +1,7 @@
 package dev.kassa.checkout
 
 import dev.kassa.CardPaymentCreated
-import dev.kassa.GatewayReply
+import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPaymentCreated
 import dev.kassa.NextStep
 import dev.kassa.PayFormCreated
@@ -118,18 +118,18 @@ fun CardPaymentCreated.toJson(): JsonObject {
 
 /** The answer to a mobile-bank payment. */
 fun MbankPaymentCreated.toJson(): JsonObject =
-    json("payment" to payment, "identifier" to identifier, "code" to code, "reason" to reason, "raw" to raw)
+    json("payment" to payment, "code" to code, "reason" to reason, "raw" to raw)
 
 /** The answer to a confirmation. */
-fun GatewayReply.toJson(): JsonObject =
+fun MbankConfirmed.toJson(): JsonObject =
     json("payment" to payment, "code" to code, "reason" to reason, "status" to status, "raw" to raw)
 
 /** The answer to a pay-form. */
-fun PayFormCreated.toJson(): JsonObject = json("pay_form_url" to payFormUrl, "raw" to raw)
+fun PayFormCreated.toJson(): JsonObject = json("payment" to payment, "pay_form_url" to payFormUrl, "raw" to raw)
 
 /** The data of a QR code. */
 fun QrData.toJson(): JsonObject =
     json("payment" to payment, "payload" to payload, "transaction_id" to transactionId, "raw" to raw)
 
 /** The picture of a QR code: where it is, not what is in it. */
-fun QrImage.toJson(file: Path): JsonObject = json("file" to file, "bytes" to png.size)
+fun QrImage.toJson(file: Path): JsonObject = json("payment" to payment, "file" to file, "bytes" to png.size)

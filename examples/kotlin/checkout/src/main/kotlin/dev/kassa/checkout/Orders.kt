@@ -45,7 +45,9 @@ class MbankOrder(
 class Confirmation(
     val orderNumber: String,
     val otp: String? = null,
-    /** The one that the creation yielded, where the dialect names one. */
+    /** Needed where the state file does not know the payment. */
+    val amountSom: Long? = null,
+    /** The one that the creation yielded, where the dialect names one; what the state file holds without it. */
     val identifier: String? = null,
     val isFollowed: Boolean = true,
 )

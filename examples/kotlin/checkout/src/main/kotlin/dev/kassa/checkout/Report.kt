@@ -18,6 +18,9 @@ enum class Outcome {
     /** It ended without the money being taken. */
     REJECTED,
 
+    /** The gateway tells of something else than was asked for, or of nothing that proves it: a person has to look. */
+    PERSON_NEEDED,
+
     /** Made, and left to a later run, as `--no-wait` asks. */
     CREATED,
 
@@ -37,7 +40,7 @@ enum class Outcome {
 /** A callback that came in, and what the gateway says about it. */
 class SeenCallback(
     val callback: Callback,
-    /** `confirmed`, `pending`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`. */
+    /** `charged`, `rejected`, `open`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`. */
     val verdict: String,
     /** The fields that a contradiction is about. */
     val fields: List<String> = emptyList(),
@@ -49,7 +52,6 @@ class Report(
     /** This program's own reference. */
     val reference: String,
     var payment: PaymentRef,
-    val amount: String?,
 ) {
     var outcome = Outcome.UNKNOWN
 
@@ -70,15 +72,15 @@ class Report(
     /** The order number, or what stands for it: a QR transaction's id. */
     val order: String? get() = payment.orderNumber ?: payment.transactionId
 
-    /** True where the gateway itself has confirmed one of its callbacks. */
-    val hasGoodCallback: Boolean get() = callbacks.any { it.verdict == "confirmed" }
+    /** True where the gateway itself tells of the end that one of its callbacks told of. */
+    val hasGoodCallback: Boolean get() = callbacks.any { it.verdict == "charged" || it.verdict == "rejected" }
 
     /** The program's exit code for it. */
     val exitCode: Int
         get() = when (outcome) {
             Outcome.CHARGED, Outcome.CREATED -> AS_EXPECTED
             Outcome.REJECTED, Outcome.NOT_MADE -> NOT_AS_EXPECTED
-            Outcome.UNKNOWN -> NOT_KNOWN
+            Outcome.UNKNOWN, Outcome.PERSON_NEEDED -> NOT_KNOWN
             // Why following it ended says nothing of the payment: it may be charged by now.
             Outcome.OPEN -> error?.exitCode ?: NOT_KNOWN
         }
@@ -86,12 +88,13 @@ class Report(
     /** What happened, in a few words. */
     val whatHappened: String
         get() {
-            val shown = amount?.let { " $it" }.orEmpty()
+            val shown = payment.amount?.let { " ${it.toPlainString()} ${payment.currency.orEmpty()}" }.orEmpty()
             val error = error
             return when (outcome) {
                 Outcome.CHARGED ->
                     if (error is PaymentException.OutcomeUnknown) "charged$shown, found by asking" else "charged$shown"
                 Outcome.REJECTED -> status?.reason?.let { "rejected: $it" } ?: "rejected"
+                Outcome.PERSON_NEEDED -> "not proved: a person has to look"
                 Outcome.CREATED -> "created, not followed"
                 Outcome.OPEN -> error?.let { "still open after ${it.kind}" } ?: "still open"
                 Outcome.UNKNOWN -> "unknown: it may have happened"
@@ -99,7 +102,7 @@ class Report(
             }
         }
 
-    /** The callbacks in a few words, such as `1 confirmed`. */
+    /** The callbacks in a few words, such as `1 charged`. */
     val callbackSummary: String
         get() = callbacks.groupingBy { it.verdict }.eachCount()
             .map { (verdict, count) -> "$count $verdict" }

@@ -2,22 +2,17 @@ package dev.kassa.checkout
 
 import dev.kassa.Advice
 import dev.kassa.Callback
-import dev.kassa.ExpectedPayment
 import dev.kassa.Kassa
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
-import dev.kassa.PaymentStatus
-import dev.kassa.StatusReport
+import dev.kassa.Verdict
 import kotlinx.serialization.json.JsonObject
-import java.math.BigDecimal
 import kotlin.time.TimeSource
 
 /** One payment under way: stored, told about, followed. */
 class Sale private constructor(
     val shop: Checkout,
     val report: Report,
-    /** What its callbacks are compared with. */
-    var expected: ExpectedPayment?,
     awaitsCallback: Boolean,
 ) {
     var narrator: Narrator = shop.narrator
@@ -38,9 +33,9 @@ class Sale private constructor(
     fun advise(advice: List<Advice>) = advice.forEach { narrator.warn("advice", it.text) }
 
     /** Notes the gateway's answer, which may know more about the payment. */
-    fun answered(answer: JsonObject, payment: PaymentRef?) {
+    fun answered(answer: JsonObject, payment: PaymentRef) {
         report.answer = answer
-        if (payment != null) learned(payment)
+        learned(payment)
     }
 
     /** Stores a reference that knows more than the one from before. */
@@ -48,7 +43,6 @@ class Sale private constructor(
         val fuller = payment.copy(gatewayNumber = payment.gatewayNumber ?: report.payment.gatewayNumber)
         if (fuller == report.payment) return
         report.payment = fuller
-        expected = expected?.copy(payment = fuller)
         update { it.copy(payment = fuller.toString()) }
     }
 
@@ -72,14 +66,15 @@ class Sale private constructor(
         return error.paymentMayExist
     }
 
-    /** Takes in a status that the gateway has reported. */
-    fun saw(status: StatusReport) {
-        report.outcome = when (status.status) {
-            PaymentStatus.Charged -> Outcome.CHARGED
-            PaymentStatus.Rejected -> Outcome.REJECTED
-            is PaymentStatus.Other -> Outcome.OPEN
+    /** Takes in what a question brought. */
+    fun heard(verdict: Verdict) {
+        report.outcome = when (verdict) {
+            is Verdict.Charged -> Outcome.CHARGED
+            is Verdict.Rejected -> Outcome.REJECTED
+            is Verdict.Open -> Outcome.OPEN
+            is Verdict.Contradicted, is Verdict.Unverifiable -> Outcome.PERSON_NEEDED
         }
-        report.status = status
+        verdict.report?.let { report.status = it }
     }
 
     /** The end, as it was seen last or as it is told here: marks the payment where it is over, and says how it ended. */
@@ -89,7 +84,7 @@ class Sale private constructor(
             Outcome.CHARGED -> State.CHARGED
             Outcome.REJECTED -> State.REJECTED
             Outcome.NOT_MADE -> State.NOT_MADE
-            Outcome.CREATED, Outcome.OPEN, Outcome.UNKNOWN -> null
+            Outcome.CREATED, Outcome.OPEN, Outcome.UNKNOWN, Outcome.PERSON_NEEDED -> null
         }
         if (over != null) update { it.copy(state = over) }
         report.elapsed = started.elapsedNow()
@@ -104,31 +99,22 @@ class Sale private constructor(
             shop: Checkout,
             flow: String,
             payment: PaymentRef,
-            amount: BigDecimal?,
-            currency: String = "KGS",
-            reference: String = Kassa.newOrderNumber(),
+            reference: String,
             awaitsCallback: Boolean = false,
         ): Sale {
-            shop.store.add(Entry(reference, "$payment", shop.gatewayName, amount?.toPlainString(), currency))
-            val expected = amount?.let { ExpectedPayment(payment, it, currency) }
-            val sale = Sale(shop, report(flow, reference, payment, expected), expected, awaitsCallback)
+            shop.store.add(Entry(reference, "$payment", shop.gatewayName))
+            val sale = Sale(shop, Report(flow, reference, payment), awaitsCallback)
             sale.narrator.step("stored", "$payment, before anything is sent")
             return sale
         }
 
         /** Goes on with a payment that an earlier call or run has stored. */
-        fun resume(shop: Checkout, entry: Entry, flow: String): Sale {
-            val payment = entry.paymentRef()
-            val expected = entry.amount?.toBigDecimalOrNull()?.let { ExpectedPayment(payment, it, entry.currency) }
-            return Sale(shop, report(flow, entry.reference, payment, expected), expected, awaitsCallback = false)
-        }
+        fun resume(shop: Checkout, entry: Entry, flow: String): Sale =
+            Sale(shop, Report(flow, entry.reference, entry.paymentRef()), awaitsCallback = false)
 
         /** Follows a payment that the state file does not know. */
         fun bare(shop: Checkout, payment: PaymentRef, flow: String): Sale =
-            Sale(shop, report(flow, Kassa.newOrderNumber(), payment, null), expected = null, awaitsCallback = false)
-
-        private fun report(flow: String, reference: String, payment: PaymentRef, expected: ExpectedPayment?) =
-            Report(flow, reference, payment, expected?.let { "${it.amount.toPlainString()} ${it.currency}" })
+            Sale(shop, Report(flow, Kassa.newOrderNumber(), payment), awaitsCallback = false)
     }
 }
 

@@ -46,19 +46,14 @@ enum class State {
     val word: String get() = name.lowercase()
 }
 
-/** One payment. It holds references, numbers and amounts, and no secret. */
+/** One payment. It holds references, and no secret. */
 data class Entry(
     /** This program's own reference, which is in the query of the callback and return URLs. */
     val reference: String,
-    /** The text form of the payment's reference. */
+    /** The text form of the payment's reference: its numbers, and what was asked for. */
     val payment: String,
     /** Which gateway it was made with. */
     val gateway: String,
-    /** The amount in units of the currency, digit for digit. */
-    val amount: String?,
-    val currency: String,
-    /** The identifier that a mobile-bank confirmation carries back, where the dialect names one. */
-    val identifier: String? = null,
     /** When it was begun, in seconds since 1970. */
     val begun: Long = System.currentTimeMillis() / 1000,
     val state: State = State.OPEN,
@@ -75,9 +70,6 @@ private fun Entry.toJson() = json(
     "reference" to reference,
     "payment" to payment,
     "gateway" to gateway,
-    "amount" to amount,
-    "currency" to currency,
-    "identifier" to identifier,
     "begun" to begun,
     "state" to state.word,
 )
@@ -86,9 +78,6 @@ private fun entry(told: JsonObject) = Entry(
     reference = told.text("reference"),
     payment = told.text("payment"),
     gateway = told.text("gateway"),
-    amount = told.textOrNull("amount"),
-    currency = told.text("currency"),
-    identifier = told.textOrNull("identifier"),
     begun = told.text("begun").toLong(),
     state = State.entries.find { it.word == told.text("state") } ?: throw IllegalArgumentException("a payment has a new state"),
 )
@@ -120,7 +109,7 @@ class Store(val file: Path) {
         change { payments -> payments.map { if (it.reference == reference) change(it) else it } }
 
     /**
-     * Gives a payment the number that its callback has told, unless another payment of the gateway has it: one payment pays for one
+     * Gives a payment the number that was claimed for it, unless another payment of the gateway has it: one payment pays for one
      * order. True where it is given; where it is not, nothing is changed.
      */
     fun claim(reference: String, gateway: String, payment: PaymentRef): Boolean {

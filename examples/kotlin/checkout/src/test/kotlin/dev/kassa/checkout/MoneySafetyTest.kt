@@ -36,7 +36,7 @@ class MoneySafetyTest(private val gateway: Sandbox) {
             Thread.sleep(10)
         }
         running.process.destroyForcibly().waitFor()
-        val reference = "kassa1:kind=card&order=KILLED-1&provider=Cards"
+        val reference = "kassa1:kind=card&order=KILLED-1&provider=Cards&amount=100.10&currency=KGS"
         assertEquals(listOf(reference to "open"), shop.payments)
 
         gateway.faults.clear()
@@ -118,7 +118,7 @@ class MoneySafetyTest(private val gateway: Sandbox) {
         assertEquals(303, post(page.replace("/pay-form?", "/wallet?"), "otp=101101"))
         story.lineWith("the gateway could not be asked (Unavailable")
         gateway.faults.clear()
-        story.lineWith("asked, the gateway confirms: charged")
+        story.lineWith("asked, the gateway says: charged")
         story.end().expect(0)
     }
 

@@ -41,6 +41,8 @@ class Program(private val folder: Path, private val gateway: Sandbox? = null, pr
         builder.environment().keys.removeIf { it.startsWith("KASSA_") && it != "KASSA_SANDBOX_BINARY" }
         if (gateway != null) {
             builder.environment() += mapOf("KASSA_URL" to gateway.baseUrl, "KASSA_LOGIN" to "kassa", "KASSA_PASSWORD" to password)
+            // Without it, nobody can say that a pay-form's number is not that of a QR payment.
+            builder.environment() += "KASSA_DIALECT" to "$SANDBOX_DIALECT"
         }
         builder.environment() += environment
         return Running(builder.start())
@@ -67,6 +69,8 @@ fun firstCallback(gateway: Sandbox): String {
         Thread.sleep(10)
     }
 }
+
+private val SANDBOX_DIALECT = Path.of("../../sandbox-dialect.json").toAbsolutePath()
 
 private const val MAIN = "dev.kassa.checkout.MainKt"
 

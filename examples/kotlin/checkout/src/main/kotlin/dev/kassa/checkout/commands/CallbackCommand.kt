@@ -1,16 +1,15 @@
 package dev.kassa.checkout.commands
 
-import com.github.ajalt.clikt.parameters.options.default
+import com.github.ajalt.clikt.parameters.groups.provideDelegate
 import com.github.ajalt.clikt.parameters.options.help
 import com.github.ajalt.clikt.parameters.options.option
 import com.github.ajalt.clikt.parameters.types.int
 import dev.kassa.Callback
-import dev.kassa.CallbackVerdict
-import dev.kassa.ExpectedPayment
-import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
+import dev.kassa.Verdict
 import dev.kassa.checkout.AS_EXPECTED
 import dev.kassa.checkout.Arrival
+import dev.kassa.checkout.Checked
 import dev.kassa.checkout.Checkout
 import dev.kassa.checkout.Failure
 import dev.kassa.checkout.NOT_AS_EXPECTED
@@ -33,28 +32,30 @@ class CallbackCommand : ShopCommand(
         .help("Check one callback from this file (`-` is standard input) instead of listening")
     private val count by option(metavar = "NUMBER").int()
         .help("Stop after so many callbacks, duplicates not counted; at the deadline without it")
-    private val orderNumber by option(metavar = "NUMBER").help("The order number that is expected; needs --amount")
-    private val transactionId by option(metavar = "ID")
-        .help("The transaction id that is expected, for a QR payment; needs --amount")
-    private val amount by option().amount().help("The amount that is expected, in units of the currency")
-    private val currency by option().default("KGS").help("The currency that is expected")
+    private val subject by SubjectOptions()
+    private val askedFor by AskedForOptions()
 
     override suspend fun work(shop: Checkout): Ended {
-        val expected = expected()
-        return file?.let { one(shop, read(it), expected) } ?: listen(shop, expected)
+        val named = askedFor.payment(subject)
+        return file?.let { one(shop, read(it), named) } ?: listen(shop, named)
     }
 
-    private fun expected(): ExpectedPayment? {
-        if (orderNumber != null && transactionId != null) throw Failure.Usage("name one payment, in one way")
-        if (amount == null && (orderNumber ?: transactionId) != null) throw Failure.Usage("what is expected needs --amount")
-        val payment = transactionId?.let(PaymentRef::qr)
-            ?: PaymentRef.unnumbered(PaymentKind.PAY_FORM).copy(orderNumber = orderNumber)
-        return amount?.let { ExpectedPayment(payment, it, currency) }
+    /**
+     * Checks a callback against the payment that was named, else the one that this program stored before it was sent. What a callback
+     * says of itself proves nothing.
+     */
+    private suspend fun weigh(shop: Checkout, callback: Callback, named: PaymentRef?): Checked {
+        val payment = named ?: stored(shop, callback.orderNumber) ?: callback.paymentRef() ?: PaymentRef.qr(null)
+        return check(shop.gateway, shop.narrator, callback, payment)
     }
 
-    private suspend fun one(shop: Checkout, body: ByteArray, expected: ExpectedPayment?): Ended {
+    private fun stored(shop: Checkout, number: String): PaymentRef? =
+        shop.store.entries().filter { it.gateway == shop.gatewayName }.map { it.paymentRef() }
+            .findLast { it.orderNumber == number || it.transactionId == number }
+
+    private suspend fun one(shop: Checkout, body: ByteArray, named: PaymentRef?): Ended {
         val callback = Callback.parse(body)
-        val checked = check(shop.gateway, shop.narrator, callback, expected)
+        val checked = weigh(shop, callback, named)
         val told = json("callbacks" to listOf(checked.seen.toJson()), "dedup_key" to callback.dedupKey())
         return Ended(exitCodeOf(checked.verdict), told)
     }
@@ -65,7 +66,7 @@ class CallbackCommand : ShopCommand(
         throw Failure.Usage("$file cannot be read: $error")
     }
 
-    private suspend fun listen(shop: Checkout, expected: ExpectedPayment?): Ended {
+    private suspend fun listen(shop: Checkout, named: PaymentRef?): Ended {
         val mailbox = shop.receiver.expectEverything()
         shop.introduce()
         shop.narrator.title("Waiting for callbacks")
@@ -81,7 +82,7 @@ class CallbackCommand : ShopCommand(
                 arrival is Arrival.OfCallback && arrival.isDuplicate ->
                     shop.narrator.step("callback", "order ${arrival.callback.orderNumber}: the same once more")
                 arrival is Arrival.OfCallback -> {
-                    val checked = check(shop.gateway, shop.narrator, arrival.callback, expected)
+                    val checked = weigh(shop, arrival.callback, named)
                     seen += checked.seen
                     exitCodes += exitCodeOf(checked.verdict)
                 }
@@ -92,9 +93,9 @@ class CallbackCommand : ShopCommand(
     }
 }
 
-/** Only what the gateway itself confirms is as expected; a callback that it knows nothing of is not. */
-private fun exitCodeOf(verdict: CallbackVerdict?) = when (verdict) {
-    is CallbackVerdict.Confirmed -> AS_EXPECTED
-    is CallbackVerdict.Contradicted -> NOT_AS_EXPECTED
-    is CallbackVerdict.Pending, CallbackVerdict.Unverifiable, null -> NOT_KNOWN
+/** Only what the gateway itself reports of this payment is as expected; a callback that it knows nothing of is not. */
+private fun exitCodeOf(verdict: Verdict?) = when (verdict) {
+    is Verdict.Charged, is Verdict.Rejected -> AS_EXPECTED
+    is Verdict.Contradicted -> NOT_AS_EXPECTED
+    is Verdict.Open, is Verdict.Unverifiable, null -> NOT_KNOWN
 }

@@ -11,6 +11,7 @@ import com.github.ajalt.clikt.parameters.options.multiple
 import com.github.ajalt.clikt.parameters.options.option
 import com.github.ajalt.clikt.parameters.types.int
 import com.github.ajalt.clikt.parameters.types.path
+import dev.kassa.Kassa
 import dev.kassa.PaymentException
 import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
@@ -37,7 +38,7 @@ class ConnectionOptions : OptionGroup("Gateway") {
         "Read secrets from standard input: one line of JSON with any of the texts password, pan, expiry_month, expiry_year, " +
             "cvc, otp. They go before flags and environment",
     )
-    val dialect by option(metavar = "FILE").path()
+    val dialect by option(envvar = "KASSA_DIALECT", metavar = "FILE").path()
         .help("Read the gateway's replies by this dialect (JSON); for the embedded sandbox its own")
     val sandboxDb by option(metavar = "FILE").path()
         .help("Let the embedded sandbox keep its payments in this file, so that a later run finds them")
@@ -109,7 +110,8 @@ class CardOptions : OptionGroup("Card", "Better given by the environment or --se
 
 /** Which payment a query is about. */
 class SubjectOptions : OptionGroup("Payment") {
-    private val payment by option(metavar = "REF")
+    /** The stored reference, which tells what was asked for. */
+    val stored by option("--payment", metavar = "REF")
         .convert { text ->
             try {
                 PaymentRef.parse(text)
@@ -118,36 +120,50 @@ class SubjectOptions : OptionGroup("Payment") {
             }
         }
         .help("The payment as its stored reference (kassa1:...)")
-    private val orderNumber by option(metavar = "NUMBER").help("The merchant's order number; needs --provider")
-    private val provider by option().help("Who carries the payment out: Cards, MBank or MegaPay")
-    private val gatewayNumber by option(metavar = "NUMBER")
+    val orderNumber by option(metavar = "NUMBER").help("The merchant's order number; needs --provider")
+    private val providerName by option("--provider").help("Who carries the payment out: Cards, MBank or MegaPay")
+    val gatewayNumber by option(metavar = "NUMBER")
         .help("The gateway's own order number (the token of the confirmation page)")
-    private val transactionId by option(metavar = "ID").help("The identifier of a QR transaction")
+    val transactionId by option(metavar = "ID").help("The identifier of a QR transaction")
+
+    /** Who carries the payment out; there beside an order number. */
+    val provider: Provider get() = providerName?.let(Provider::fromName) ?: throw Failure.Usage("--order-number needs --provider")
+
+    /** True where the command line names a payment. It names no more than one, in one way. */
+    fun isNamed(): Boolean {
+        val named = listOfNotNull(stored, orderNumber, gatewayNumber, transactionId)
+        if (named.size > 1) throw Failure.Usage("name one payment, in one way")
+        if (orderNumber == null && providerName != null) throw Failure.Usage("--provider needs --order-number")
+        return named.isNotEmpty()
+    }
+}
+
+/** The command line has to name a payment. */
+fun nothingNamed() = Failure.Usage(
+    "name the payment: --payment REF, --order-number with --provider, --gateway-number, or --transaction-id",
+)
+
+/** What was asked for, where no stored reference tells it. */
+class AskedForOptions : OptionGroup("What was asked for") {
+    private val amount by option().amount()
+        .help("The amount that was asked for, in units of the currency; needed where no --payment tells it")
+    private val currency by option().default("KGS").help("The currency that was asked for")
 
     /** The payment that the command line names; null for none. */
-    fun payment(): PaymentRef? {
-        val named = listOfNotNull(
-            payment,
-            orderNumber?.let(::byOrder),
-            gatewayNumber?.let { PaymentRef(PaymentKind.CARD, gatewayNumber = it) },
-            transactionId?.let(PaymentRef::qr),
-        )
-        if (named.size > 1) throw Failure.Usage("name one payment, in one way")
-        if (orderNumber == null && provider != null) throw Failure.Usage("--provider needs --order-number")
-        return named.firstOrNull()
-    }
+    fun payment(subject: SubjectOptions): PaymentRef? = if (subject.isNamed()) subject.stored ?: payment(subject, amount()) else null
 
-    /** The payment that the command line has to name. */
-    fun requiredPayment() = payment() ?: throw Failure.Usage(
-        "name the payment: --payment REF, --order-number with --provider, --gateway-number, or --transaction-id",
-    )
+    private fun amount() =
+        amount ?: throw Failure.Usage("say by --amount what was asked for, or name the payment by --payment REF")
 
-    private fun byOrder(number: String): PaymentRef {
-        val name = provider ?: throw Failure.Usage("--order-number needs --provider")
-        return when (val provider = Provider.fromName(name)) {
-            Provider.Cards -> PaymentRef.card(number)
-            Provider.MBank -> PaymentRef.mbank(number)
-            else -> PaymentRef.payForm(number, provider)
+    private fun payment(subject: SubjectOptions, amount: BigDecimal): PaymentRef {
+        subject.transactionId?.let { return PaymentRef.qr(Kassa.somToTyiyn(amount)).withTransactionId(it) }
+        val number = subject.orderNumber
+            ?: return PaymentRef(PaymentKind.CARD, gatewayNumber = subject.gatewayNumber, amount = amount, currency = currency)
+        return when (val provider = subject.provider) {
+            Provider.Cards -> PaymentRef.card(number, amount, currency)
+            // The request has whole som, so another amount is no such payment's, and contradicts what the gateway reports.
+            Provider.MBank -> PaymentRef.mbank(number, 0).copy(amount = amount)
+            else -> PaymentRef.payForm(amount).withClaimedNumber(number, provider)
         }
     }
 }

@@ -99,11 +99,13 @@ class ConfirmCommand : PaymentCommand(
     private val orderNumber by option(metavar = "NUMBER").required().help("The merchant's order number of the payment")
     private val otp by option(envvar = "KASSA_OTP")
         .help("The payer's one-time password; better given by the environment or --secrets-stdin; --interactive asks")
+    private val amount by option(metavar = "SOM").long()
+        .help("The amount in whole som; needed where the state file does not know the payment")
     private val identifier by option()
         .help("The identifier that the creation yielded, where the dialect names one; what the state file holds without it")
 
     override suspend fun take(shop: Checkout): Report =
-        confirmMbank(shop, Confirmation(orderNumber, secrets.otp ?: otp, identifier, !noWait))
+        confirmMbank(shop, Confirmation(orderNumber, secrets.otp ?: otp, amount, identifier, !noWait))
 }
 
 /** `checkout pay-form` */

@@ -20,32 +20,41 @@ import dev.kassa.checkout.follow
 import dev.kassa.checkout.inWords
 import dev.kassa.checkout.json
 import dev.kassa.checkout.toJson
+import dev.kassa.checkout.word
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.coroutineScope
 
-/** `checkout status`: asks once. */
+/** `checkout status`: asks once. A stored reference tells what was asked for, so the report is judged by it. */
 class StatusCommand : ShopCommand("status", "Ask once for the status of a payment") {
     private val subject by SubjectOptions()
     private val language by option().help("The language of the gateway's messages, two letters; with --gateway-number only")
 
     override suspend fun work(shop: Checkout): Ended {
-        val payment = subject.requiredPayment()
-        shop.narrator.step("ask", "$payment")
-        val report = ask(shop.gateway, payment)
-        shop.narrator.step("status", report.inWords())
-        report.amount?.let { shop.narrator.step("amount", "${it.toPlainString()} ${report.currency.orEmpty()}") }
-        return Ended(AS_EXPECTED, json("payment" to payment, "answer" to report.toJson()))
+        if (!subject.isNamed()) throw nothingNamed()
+        return subject.stored?.let { judged(shop, it) } ?: told(shop)
     }
 
-    private suspend fun ask(gateway: Gateway, payment: PaymentRef): StatusReport {
-        val (_, orderNumber, gatewayNumber, provider, transactionId) = payment
-        return when {
-            transactionId != null -> gateway.qrStatus(transactionId)
-            gatewayNumber != null -> gateway.paymentStatus(gatewayNumber, language)
-            orderNumber != null && provider != null -> gateway.providerStatus(orderNumber, provider)
-            else -> throw Failure.Usage("this reference names nothing to ask with yet; its callback will")
-        }
+    private suspend fun judged(shop: Checkout, payment: PaymentRef): Ended {
+        if (!payment.canBeAskedAbout) throw Failure.Usage("this reference names nothing to ask with yet; its callback will")
+        shop.narrator.step("ask", "$payment")
+        val verdict = shop.gateway.check(payment)
+        shop.narrator.step("verdict", verdict.inWords())
+        val answer = "answer" to verdict.report?.toJson()
+        return Ended(AS_EXPECTED, json("payment" to payment, "verdict" to verdict.word, answer))
+    }
+
+    private suspend fun told(shop: Checkout): Ended {
+        val report = ask(shop.gateway)
+        shop.narrator.step("status", report.inWords())
+        report.amount?.let { shop.narrator.step("amount", "${it.toPlainString()} ${report.currency.orEmpty()}") }
+        return Ended(AS_EXPECTED, json("answer" to report.toJson()))
+    }
+
+    private suspend fun ask(gateway: Gateway): StatusReport {
+        subject.transactionId?.let { return gateway.qrStatus(it) }
+        subject.gatewayNumber?.let { return gateway.paymentStatus(it, language) }
+        return gateway.providerStatus(subject.orderNumber ?: throw nothingNamed(), subject.provider)
     }
 }
 
@@ -55,12 +64,13 @@ class WatchCommand : ShopCommand(
     "Follow a payment to its end; with --resume every one that an earlier run left open",
 ) {
     private val subject by SubjectOptions()
+    private val askedFor by AskedForOptions()
     private val resume by option().flag()
         .help("Follow every payment that the state file holds open for this gateway, and mark it when it is over")
 
     override suspend fun work(shop: Checkout): Ended {
-        if (resume && subject.payment() != null) throw Failure.Usage("--resume names no payment")
-        return if (resume) resume(shop) else watch(shop, subject.requiredPayment())
+        if (resume && subject.isNamed()) throw Failure.Usage("--resume names no payment")
+        return if (resume) resume(shop) else watch(shop, askedFor.payment(subject) ?: throw nothingNamed())
     }
 
     private suspend fun watch(shop: Checkout, payment: PaymentRef): Ended {

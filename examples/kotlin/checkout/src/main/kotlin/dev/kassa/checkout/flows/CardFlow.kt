@@ -26,9 +26,7 @@ suspend fun takeCard(shop: Checkout, order: CardOrder): Report {
         "ask",
         "card payment of ${payment.amount} ${payment.currency}, card ${payment.card.maskedNumber}, order ${payment.orderNumber}",
     )
-    val sale = Sale.begin(
-        shop, "card", payment.paymentRef(), payment.amount, payment.currency, reference, awaitsCallback = true,
-    )
+    val sale = Sale.begin(shop, "card", payment.paymentRef(), reference, awaitsCallback = true)
     sale.advise(payment.advice())
     try {
         val created = shop.gateway.createCardPayment(payment)

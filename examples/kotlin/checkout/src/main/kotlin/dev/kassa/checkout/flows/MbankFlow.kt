@@ -5,7 +5,6 @@ import dev.kassa.MbankPayment
 import dev.kassa.PaymentException
 import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
-import dev.kassa.Provider
 import dev.kassa.checkout.Checkout
 import dev.kassa.checkout.Confirmation
 import dev.kassa.checkout.Entry
@@ -19,8 +18,8 @@ import dev.kassa.checkout.follow
 import dev.kassa.checkout.inWords
 import dev.kassa.checkout.otpOfPhone
 import dev.kassa.checkout.toJson
-import java.math.BigDecimal
 import dev.kassa.sandbox.Sandbox
+import kotlinx.serialization.json.JsonPrimitive
 
 /** A mobile-bank payment: created, confirmed with the payer's one-time password, followed. */
 suspend fun takeMbank(shop: Checkout, order: MbankOrder): Report {
@@ -34,14 +33,7 @@ suspend fun takeMbank(shop: Checkout, order: MbankOrder): Report {
     )
     val number = payment.orderNumber
     shop.narrator.step("ask", "MBank payment of ${payment.amountSom} KGS from ${payment.phone}, order $number")
-    val sale = Sale.begin(
-        shop,
-        "mbank",
-        payment.paymentRef(),
-        BigDecimal(payment.amountSom),
-        reference = reference,
-        awaitsCallback = payment.callbackUrl != null,
-    )
+    val sale = Sale.begin(shop, "mbank", payment.paymentRef(), reference, awaitsCallback = payment.callbackUrl != null)
     sale.advise(payment.advice())
     val created = try {
         shop.gateway.createMbankPayment(payment)
@@ -49,7 +41,6 @@ suspend fun takeMbank(shop: Checkout, order: MbankOrder): Report {
         return if (sale.failed(error)) sale.follow() else sale.end(Outcome.NOT_MADE)
     }
     sale.answered(created.toJson(), created.payment)
-    sale.update { it.copy(identifier = created.identifier) }
     val code = created.code ?: "none"
     sale.narrator.step("gateway", "code $code, accepted, not paid; a one-time password goes to the phone")
     if (!order.isFollowed) return sale.end(Outcome.CREATED)
@@ -60,7 +51,7 @@ suspend fun takeMbank(shop: Checkout, order: MbankOrder): Report {
         sale.narrator.step("later", "checkout confirm --order-number $number goes on with it")
         return sale.end(Outcome.OPEN)
     }
-    return confirm(sale, Confirmation(number, otp, created.identifier), otp, isCreated = true)
+    return confirm(sale, otp, isCreated = true, isFollowed = true)
 }
 
 /** Confirms a payment that an earlier run has created. */
@@ -69,12 +60,22 @@ suspend fun confirmMbank(shop: Checkout, confirmation: Confirmation): Report {
     val stored = shop.store.entries().findLast { it.gateway == shop.gatewayName && it.isOpenMbank(number) }
     val otp = askOtp(shop, confirmation.otp, known = null)
     val sale = when (stored) {
-        null -> Sale.begin(shop, "mbank", PaymentRef.mbank(number), amount = null)
+        null -> Sale.begin(shop, "mbank", PaymentRef.mbank(number, amount(confirmation)), Kassa.newOrderNumber())
         else -> Sale.resume(shop, stored, "mbank")
     }
-    val identifier = confirmation.identifier ?: stored?.identifier
-    return confirm(sale, Confirmation(number, otp, identifier, confirmation.isFollowed), otp, isCreated = stored != null)
+    confirmation.identifier?.let { sale.learned(sale.report.payment.copy(confirmIdentifier = asJson(it))) }
+    return confirm(sale, otp, isCreated = stored != null, confirmation.isFollowed)
 }
+
+/** A payment that this program has not stored must be told apart by its amount, too. */
+private fun amount(confirmation: Confirmation): Long = confirmation.amountSom
+    ?: throw Failure.Usage("the state file does not know this payment: say by --amount how many som it is about")
+
+/** A number stays one; anything else is a text. */
+private fun asJson(identifier: String): String =
+    if (NUMBER.matches(identifier)) identifier else "${JsonPrimitive(identifier)}"
+
+private val NUMBER = Regex("-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?")
 
 private fun Entry.isOpenMbank(number: String): Boolean {
     val payment = paymentRef()
@@ -90,29 +91,29 @@ private suspend fun askOtp(shop: Checkout, given: String?, known: String?): Stri
 }
 
 /** Sends the confirmation and follows the payment. [isCreated] says whether this program knows that the payment exists. */
-private suspend fun confirm(sale: Sale, confirmation: Confirmation, otp: String, isCreated: Boolean): Report {
+private suspend fun confirm(sale: Sale, otp: String, isCreated: Boolean, isFollowed: Boolean): Report {
     sale.narrator.step("payer", "reads the one-time password from the phone and hands it over; we confirm")
     try {
-        val reply = sale.shop.gateway.confirmMbankPayment(confirmation.orderNumber, otp, confirmation.identifier)
-        val status = "status \"${reply.status ?: "none"}\", which settles nothing: we ask"
-        sale.narrator.step("gateway", "code ${reply.code ?: "none"}, took the confirmation, $status")
-        sale.answered(reply.toJson(), reply.payment)
+        val confirmed = sale.shop.gateway.confirmMbankPayment(sale.report.payment, otp)
+        val status = "status \"${confirmed.status ?: "none"}\", which settles nothing: we ask"
+        sale.narrator.step("gateway", "code ${confirmed.code ?: "none"}, took the confirmation, $status")
+        sale.answered(confirmed.toJson(), confirmed.payment)
     } catch (error: PaymentException) {
-        if (!sale.failed(error)) return afterRefusal(sale, confirmation.orderNumber, isCreated)
+        if (!sale.failed(error)) return afterRefusal(sale, isCreated)
     }
-    return if (confirmation.isFollowed) sale.follow() else sale.end(Outcome.CREATED)
+    return if (isFollowed) sale.follow() else sale.end(Outcome.CREATED)
 }
 
 /**
  * The confirmation did nothing: the payment stands where it stood, and one question tells where. It may have been created elsewhere, so
  * only where the gateway does not know it either there is none.
  */
-private suspend fun afterRefusal(sale: Sale, number: String, isCreated: Boolean): Report {
+private suspend fun afterRefusal(sale: Sale, isCreated: Boolean): Report {
     sale.report.outcome = if (isCreated) Outcome.OPEN else Outcome.NOT_MADE
     try {
-        val status = sale.shop.gateway.providerStatus(number, Provider.MBank)
-        sale.narrator.step("status", status.inWords())
-        sale.saw(status)
+        val verdict = sale.shop.gateway.check(sale.report.payment)
+        sale.narrator.step("status", verdict.inWords())
+        sale.heard(verdict)
     } catch (error: PaymentException) {
         sale.narrator.warn("status", "${error.kind}: ${error.message}")
     }

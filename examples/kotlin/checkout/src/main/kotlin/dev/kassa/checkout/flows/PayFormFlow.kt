@@ -3,8 +3,6 @@ package dev.kassa.checkout.flows
 import dev.kassa.Kassa
 import dev.kassa.PayForm
 import dev.kassa.PaymentException
-import dev.kassa.PaymentKind
-import dev.kassa.PaymentRef
 import dev.kassa.checkout.Checkout
 import dev.kassa.checkout.Form
 import dev.kassa.checkout.Outcome
@@ -25,7 +23,8 @@ import dev.kassa.sandbox.TestPhones
 /**
  * A hosted page on which the payer picks how to pay.
  *
- * The answer names no order: which payment was made there, its callback tells, recognised by our own reference in its URL.
+ * The answer names no order: which payment was made there, its callback and its return claim, recognised by our own reference in their
+ * URLs, and the gateway confirms.
  */
 suspend fun takePayForm(shop: Checkout, order: PayFormOrder): Report {
     val reference = Kassa.newOrderNumber()
@@ -36,8 +35,7 @@ suspend fun takePayForm(shop: Checkout, order: PayFormOrder): Report {
         returnUrl = order.returnUrl ?: shop.receiver.returnUrl(reference),
     )
     shop.narrator.step("ask", "a pay-form for ${form.amount} KGS, our reference $reference")
-    val unnumbered = PaymentRef.unnumbered(PaymentKind.PAY_FORM)
-    val sale = Sale.begin(shop, "pay-form", unnumbered, form.amount, reference = reference, awaitsCallback = true)
+    val sale = Sale.begin(shop, "pay-form", form.paymentRef(), reference, awaitsCallback = true)
     sale.advise(form.advice())
     val created = try {
         shop.gateway.createPayForm(form)
@@ -45,7 +43,7 @@ suspend fun takePayForm(shop: Checkout, order: PayFormOrder): Report {
         sale.failed(error)
         return sale.end(Outcome.NOT_MADE)
     }
-    sale.answered(created.toJson(), payment = null)
+    sale.answered(created.toJson(), created.payment)
     sale.narrator.step("gateway", "the page is ready:")
     sale.narrator.step("page", "${created.payFormUrl}")
     if (!order.isFollowed) return sale.end(Outcome.CREATED)

@@ -2,8 +2,6 @@ package dev.kassa.checkout.flows
 
 import dev.kassa.Kassa
 import dev.kassa.PaymentException
-import dev.kassa.PaymentKind
-import dev.kassa.PaymentRef
 import dev.kassa.QrCode
 import dev.kassa.QrPayment
 import dev.kassa.checkout.Checkout
@@ -32,14 +30,7 @@ suspend fun takeQr(shop: Checkout, order: QrOrder): Report {
     )
     val shown = order.amountSom?.let { "$it KGS (${payment.sumTyiyn} tyiyn)" } ?: "an amount that the payer names"
     shop.narrator.step("ask", "a QR code for $shown, our reference $reference")
-    val sale = Sale.begin(
-        shop,
-        "qr",
-        PaymentRef.unnumbered(PaymentKind.QR),
-        order.amountSom,
-        reference = reference,
-        awaitsCallback = payment.callbackUrl != null,
-    )
+    val sale = Sale.begin(shop, "qr", payment.paymentRef(), reference, awaitsCallback = payment.callbackUrl != null)
     val page = try {
         if (order.image == null) data(sale, payment) else picture(sale, payment, order.image)
     } catch (error: PaymentException) {
@@ -69,7 +60,7 @@ private suspend fun data(sale: Sale, payment: QrPayment): URI? {
 /** Asks for the picture and saves it. It names no transaction. */
 private suspend fun picture(sale: Sale, payment: QrPayment, file: Path): URI? {
     val image = sale.shop.gateway.createQrImage(payment)
-    sale.answered(image.toJson(file), payment = null)
+    sale.answered(image.toJson(file), image.payment)
     try {
         Files.write(file, image.png)
         sale.narrator.step("gateway", "its picture, 400x400, is in $file")

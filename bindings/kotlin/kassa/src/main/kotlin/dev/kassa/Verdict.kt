@@ -1,0 +1,110 @@
+package dev.kassa
+
+import java.io.InvalidObjectException
+import java.io.ObjectInputStream
+import java.io.Serializable
+import dev.kassa.internal.Verdict as CoreVerdict
+
+/**
+ * What the gateway says about a payment, compared with what was asked for. **Only [Charged] is a reason to ship.**
+ *
+ * It is the same, made in the same place, whether a payment is asked about once ([Gateway.check]), until it ends ([Gateway.watch]),
+ * or because of a callback or a return ([Gateway.verifyCallback], [Gateway.verifyReturn]).
+ *
+ * ```
+ * when (val verdict = gateway.check(payment)) {
+ *     is Verdict.Charged -> ship(verdict.payment)
+ *     is Verdict.Rejected -> tellThePayer(verdict.report.reason)
+ *     is Verdict.Open -> watch(verdict.payment)
+ *     is Verdict.Contradicted, is Verdict.Unverifiable -> letAPersonLook(verdict)
+ * }
+ * ```
+ *
+ * It is [Serializable], and what is read is of the kind that was written.
+ */
+public sealed class Verdict : WatchReport, Serializable {
+    /** The gateway's own report, where it was asked. */
+    public abstract val report: StatusReport?
+
+    /** True where the money was taken, and nothing contradicts what was asked for: for [Charged] alone. */
+    public val isCharged: Boolean get() = this is Charged
+
+    /**
+     * The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report to this
+     * payment: its number, or, where the number was only claimed, the amount.
+     *
+     * **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and accept it for
+     * no other order (replay).
+     *
+     * @property payment the payment, with the number by which it was found
+     * @property report the gateway's own report
+     * @property compared the fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`
+     */
+    public data class Charged(
+        public val payment: PaymentRef,
+        override val report: StatusReport,
+        public val compared: List<String>,
+    ) : Verdict() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, report, compared) }
+    }
+
+    /**
+     * The payment ended without the money being taken. On a pay-form the payer may try again, with another number.
+     *
+     * @property report the gateway's own report
+     */
+    public data class Rejected(override val report: StatusReport) : Verdict() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(report) }
+    }
+
+    /**
+     * The gateway says that the payment is still open. Watch it.
+     *
+     * @property payment the payment to watch, with the number by which it was found
+     * @property report the gateway's own report
+     */
+    public data class Open(public val payment: PaymentRef, override val report: StatusReport) : Verdict() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(payment, report) }
+    }
+
+    /**
+     * The report, the callback or the return is about another order, amount or currency than was asked for. Do not act on it; let a
+     * person look.
+     *
+     * @property fields the fields that differ, as the interface spells them
+     * @property report the gateway's own report, where it was asked
+     */
+    public data class Contradicted @JvmOverloads constructor(
+        public val fields: List<String>,
+        override val report: StatusReport? = null,
+    ) : Verdict() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(fields) }
+    }
+
+    /**
+     * Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
+     *
+     * @property why what is missing
+     * @property report the gateway's own report, where it was asked
+     */
+    public data class Unverifiable @JvmOverloads constructor(
+        public val why: String,
+        override val report: StatusReport? = null,
+    ) : Verdict() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(why) }
+    }
+}
+
+/** A stream that lacks a field leaves null in it, past the constructor and Kotlin's types: nobody should act on such a verdict. */
+private fun whole(stream: ObjectInputStream, needed: () -> List<Any?>) {
+    stream.defaultReadObject()
+    if (null in needed()) throw InvalidObjectException("a verdict lacks a field")
+}
+
+internal fun CoreVerdict.toKassa(): Verdict = when (this) {
+    is CoreVerdict.Charged -> Verdict.Charged(payment.toKassa(), report.toKassa(), compared)
+    is CoreVerdict.Rejected -> Verdict.Rejected(report.toKassa())
+    is CoreVerdict.Open -> Verdict.Open(payment.toKassa(), report.toKassa())
+    is CoreVerdict.Contradicted -> Verdict.Contradicted(fields, report?.toKassa())
+    is CoreVerdict.Unverifiable -> Verdict.Unverifiable(why, report?.toKassa())
+}
