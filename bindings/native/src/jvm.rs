@@ -131,22 +131,6 @@ pub unsafe extern "C" fn kassa_jvm_begin_2(
     method(clone(object, &mut RustCallStatus::default()), a, b)
 }
 
-/// Begins a call of a method with three arguments, as [`kassa_jvm_begin_1`].
-///
-/// # Safety
-/// As of [`kassa_jvm_begin_1`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn kassa_jvm_begin_3(
-    method: extern "C" fn(u64, RustBuffer, RustBuffer, RustBuffer) -> u64,
-    clone: CloneObject,
-    object: u64,
-    arguments: u64,
-) -> u64 {
-    // SAFETY: as the caller says, three arguments are written there.
-    let [a, b, c] = unsafe { taken(arguments) };
-    method(clone(object, &mut RustCallStatus::default()), a, b, c)
-}
-
 /// Copies arguments, and wipes them.
 ///
 /// # Safety

@@ -106,8 +106,12 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
     if !compared.differing.is_empty() {
         return Verdict::contradicted(compared.differing, Some(report));
     }
-    let untied = untied(payment, &compared, dialect).filter(|_| report.status.is_final());
-    if let Some(why) = untied {
+    let unproved = match report.status {
+        PaymentStatus::Charged => nothing_asked_for(payment).or_else(|| untied(payment, &compared, dialect)),
+        PaymentStatus::Rejected => untied(payment, &compared, dialect),
+        PaymentStatus::Other(_) => None,
+    };
+    if let Some(why) = unproved {
         return Verdict::Unverifiable { why: why.to_owned(), report: Some(report) };
     }
     match report.status {
@@ -120,14 +124,18 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
     }
 }
 
+/// Only a QR code can be of an open amount. In any other reference that was not made from its request, a charge of any
+/// amount would pass.
+fn nothing_asked_for(payment: &PaymentRef) -> Option<&'static str> {
+    let is_unknown = payment.amount.is_none() && payment.kind != PaymentKind::Qr;
+    is_unknown.then_some("the amount that was asked for is not known: take the reference from the request")
+}
+
 /// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only
 /// an amount in the gateway's report can: the callback's amount is the sender's claim, too.
 fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Option<&'static str> {
     if !payment.has_only_a_claimed_number() {
         return None;
-    }
-    if payment.amount.is_none() {
-        return Some("the payment's number is only claimed, and the amount that was asked for is not known");
     }
     if !compared.agreeing.contains(&"amount") {
         return Some("the payment's number is only claimed, and the gateway's report has no amount to compare");

@@ -46,6 +46,9 @@ fn an_own_number_ties_and_what_is_told_must_agree() {
     }
     let numbered = card.clone().with_gateway_number("gw-1");
     assert_eq!(shown(&numbered, told(Some("gw-1"), None, None), "{}"), "charged by orderNumber");
+    // A reference without an amount would let a charge of any amount pass.
+    let of_no_amount = PaymentRef { amount: None, ..card.clone() };
+    assert!(shown(&of_no_amount, told(Some("order-1"), Some("1"), None), "{}").starts_with("unverifiable"));
     let unreadable = Told { has_unreadable_amount: true, ..told(None, None, None) };
     assert_eq!(shown(&card, unreadable, "{}"), "not amount");
 }

@@ -21,7 +21,6 @@ internal object Direct {
     external fun kassa_jvm_wait(wakeups: Long, milliseconds: Long, room: Long, length: Long): Long
     external fun kassa_jvm_begin_1(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
     external fun kassa_jvm_begin_2(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
-    external fun kassa_jvm_begin_3(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
     external fun kassa_jvm_poll(future: Long, wakeups: Long, number: Long, room: Long, length: Long): Long
     external fun kassa_jvm_free(future: Long)
     external fun kassa_jvm_free_result(address: Long, capacity: Long)

@@ -108,7 +108,6 @@ internal class DirectGateway : Gateway {
         val future = when (arguments.size) {
             1 -> Direct.kassa_jvm_begin_1(method, CLONE, handle, memory.address)
             2 -> Direct.kassa_jvm_begin_2(method, CLONE, handle, memory.address)
-            3 -> Direct.kassa_jvm_begin_3(method, CLONE, handle, memory.address)
             else -> error("no method has ${arguments.size} arguments")
         }
         memory.keep()
