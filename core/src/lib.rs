@@ -9,11 +9,13 @@
 //! |---|---|---|
 //! | take a card payment | [`Gateway::create_card_payment`] | open the confirmation page, watch |
 //! | take a mobile-bank payment | [`Gateway::create_mbank_payment`] | [`Gateway::confirm_mbank_payment`], watch |
-//! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback |
+//! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
 //! | know which order a callback is about | [`CallbackKey`] | take the callback |
+//! | ask about a payment once, or until it ends | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
+//! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
 //!
 //! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface

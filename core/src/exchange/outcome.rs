@@ -46,8 +46,8 @@ pub(crate) fn again(effect: &Effect, came_back: &Result<Reply, Failure>) -> Agai
 /// A call that failed, with what only its reply can tell.
 pub(crate) struct Failed {
     pub(crate) error: PaymentError,
-    /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or by
-    /// a client error in its envelope. For a query: it does not know what it was asked about.
+    /// True where the gateway itself says no: by a code that the dialect lists as a refusal, with any HTTP status, or in
+    /// its envelope with 400, 404, 410 or 422. For a query: it does not know what it was asked about.
     pub(crate) is_a_no: bool,
 }
 
@@ -158,11 +158,11 @@ fn has_undecided_code(reader: &ReplyReader<'_>) -> bool {
     reader.is_listed(CodeList::Unknown) || reader.is_listed(CodeList::Duplicate)
 }
 
-/// A refusal of the request's form (HTTP 408, 414 and the like) is no answer to what was asked.
+/// Only statuses that say that something is not there, or not to be asked for so. A conflict, a proxy's demand or a refusal
+/// of the request's form (405, 407, 409, 414 and the like) is no answer to what was asked, and many a proxy writes a code.
 fn is_a_no(meaning: &Meaning, status: u16, reader: &ReplyReader<'_>) -> bool {
-    let is_about_its_form = IS_ABOUT_ITS_FORM.contains(&status) || status == 408;
-    let is_refused = matches!(meaning, Meaning::Refused) && reader.has_envelope() && !is_about_its_form;
-    reader.is_listed(CodeList::Refusal) || is_refused && !has_undecided_code(reader)
+    let says_no = matches!(status, 400 | 404 | 410 | 422) && matches!(meaning, Meaning::Refused);
+    reader.is_listed(CodeList::Refusal) || says_no && reader.has_envelope() && !has_undecided_code(reader)
 }
 
 /// A request with its reply: what the errors are made of.

@@ -28,6 +28,9 @@ const SECRET_LENGTH: usize = 32;
 /// anything was paid: the gateway's report decides ([`Gateway::verify_callback`](crate::Gateway::verify_callback),
 /// [`Gateway::watch`](crate::Gateway::watch)). A return URL does not pass as a callback URL, nor the other way about.
 ///
+/// That of a pay-form or a QR picture names what was asked for and no order: who paid one cart could call the address of
+/// another of the same amount. Keep which number paid for which cart, and take none twice.
+///
 /// The reference is signed, not hidden: whoever sees the address can read it. Of the address nothing else is signed,
 /// neither host and path nor parameters of the shop's own, and not the `OrderNumber` that the gateway adds either.
 ///

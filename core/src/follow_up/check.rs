@@ -85,11 +85,17 @@ impl Asking<'_> {
             (_, None) => return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict)),
             (_, Some(QrNumbers::TransactionId)) => {}
         }
-        let number = payment.order_number.clone().unwrap_or_default();
-        match self.ask(&Question::Transaction(number)).await {
+        let Some(number) = payment.order_number.clone() else {
+            return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict));
+        };
+        match self.ask(&Question::Transaction(number.clone())).await {
             Err(Failed { is_a_no: true, .. }) => Ok(verdict),
             Err(Failed { error, .. }) => Err(could_not_be_ruled_out(error)),
             Ok(told) => Ok(match told.report.status {
+                // A reply about another transaction, of a cache or a mixed-up connection, rules out nothing.
+                _ if told.report.order_number.is_some_and(|told| told != number) => {
+                    unverifiable("qr_status answers about another number".to_owned(), &verdict)
+                }
                 PaymentStatus::Rejected => verdict,
                 PaymentStatus::Charged => Verdict::contradicted(vec!["orderNumber"], verdict.report().cloned()),
                 PaymentStatus::Other(word) => unverifiable(

@@ -1,6 +1,5 @@
-//! Follow-up: what happens to a payment after it was sent. Polling its status, callbacks (webhooks), the payer's
-//! return;
-//! addresses that say which payment they are about.
+//! Follow-up: what happens to a payment after it was sent. Its verdict, polling, callbacks (webhooks), the
+//! payer's return, and addresses that say which payment they are about.
 
 pub(crate) mod callback;
 pub(crate) mod callback_key;

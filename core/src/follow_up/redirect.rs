@@ -6,8 +6,9 @@ use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 
 /// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
 ///
-/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The status decides: ask for it at
-/// once ([`StatusWatch::check_now`](crate::StatusWatch::check_now)).
+/// **It is a hint**: it passes through the payer's browser, and anybody can make one. The gateway decides: ask it with
+/// [`Gateway::verify_return`](crate::Gateway::verify_return), or make a watch that is running ask at once
+/// ([`StatusWatch::check_now`](crate::StatusWatch::check_now)).
 ///
 /// ```
 /// let redirect = kassa::ReturnRedirect::parse("myshop://paid?cart=17&OrderNumber=order-1&statusCode=200").unwrap();

@@ -41,8 +41,8 @@ pub enum Verdict {
     /// The money was taken, nothing contradicts what was asked for, and something of the merchant's own ties the report
     /// to this payment: its number, or, where the number was only claimed, the amount.
     ///
-    /// **One payment pays for one order**: where the number was only claimed (a pay-form's always is), remember it, and
-    /// accept it for no other order (replay).
+    /// **One payment pays for one order**: remember the number of every payment that paid, of your own choice or claimed, and
+    /// accept a claimed one (a pay-form's always is) only where no other order has it (replay).
     Charged {
         /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,

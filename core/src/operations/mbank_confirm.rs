@@ -61,10 +61,16 @@ impl MbankConfirm {
         if !can_be_sent {
             let sentence = "cannot be sent: the dialect names no mbank_identifier";
             checks.fail("confirmIdentifier", Rule::OneOf, None, sentence);
-        } else if Json::parse(identifier).ok().and_then(Json::text).is_none() {
+        } else if !is_text_or_number(identifier) {
             checks.fail("confirmIdentifier", Rule::Format, None, "must be a JSON text in quotes or a JSON number");
         }
     }
+}
+
+/// Read as it will be sent: what could not be would be left out.
+fn is_text_or_number(identifier: &str) -> bool {
+    let is_json = serde_json::from_str::<&RawValue>(identifier).is_ok();
+    is_json && Json::parse(identifier).ok().and_then(Json::text).is_some()
 }
 
 struct Body<'a> {

@@ -25,8 +25,9 @@ const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 /// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
 ///
 /// The answer carries no identifier, so **put a reference of your own into the query of `callback_url` and
-/// `return_url`** (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under
-/// which order number.
+/// `return_url`** (such as `?ref=cart-17`), store [`payment_ref`](Self::payment_ref) under it, and verify the callback and
+/// the return with that. Their order number is only claimed: how to rule out that it is a QR payment's, the dialect says
+/// (`qr_numbers`).
 ///
 /// Source: the pay-form request (`docs/interface.md#pay-form-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]

@@ -16,8 +16,9 @@ use crate::{
 /// A request for a dynamic QR code.
 ///
 /// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your
-/// own into the query of `callback_url`**, or ask for the data instead
-/// ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with [`QrCode`](crate::QrCode).
+/// own into the query of `callback_url`**, store [`payment_ref`](Self::payment_ref) under it and verify the callback with
+/// that; or ask for the data instead ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with
+/// [`QrCode`](crate::QrCode).
 ///
 /// Source: the dynamic QR request (`docs/interface.md#dynamic-qr-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]

@@ -28,9 +28,9 @@ Cards with 3DS, the mobile bank with a one-time password, a hosted pay-form and 
 To do this                            call                                 and then
 take a card payment                   create_card_payment                  open the confirmation page, watch
 take a mobile-bank payment            create_mbank_payment                 confirm_mbank_payment, watch
-let the payer choose on a page        create_pay_form                      open the page, take the callback
+let the payer choose on a page        create_pay_form                      open the page, verify its callback
 show a QR code                        create_qr_data, QrCode               watch
-show the gateway's own QR picture     create_qr_image                      take the callback
+show the gateway's own QR picture     create_qr_image                      verify its callback
 know which order a callback is about  CallbackKey                          take the callback
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 verify_return

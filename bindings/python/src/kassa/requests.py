@@ -100,8 +100,8 @@ class PayForm:
     """A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
 
     The answer carries no identifier, so **put a reference of your own into the query of** ``callback_url`` **and**
-    ``return_url`` (such as ``?ref=cart-17``): the callback then tells which cart was paid, by which provider and under which
-    order number.
+    ``return_url`` (such as ``?ref=cart-17``), store ``payment_ref()`` under it, and verify the callback and the return with
+    that. Their order number is only claimed: how to rule out that it is a QR payment's, the dialect says (``qr_numbers``).
     """
 
     amount: Decimal | int
@@ -137,7 +137,8 @@ class QrPayment:
     """A request for a dynamic QR code.
 
     The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own
-    into the query of** ``callback_url``, or ask for the data instead (``create_qr_data``) and draw it with `QrCode`.
+    into the query of** ``callback_url``, store ``payment_ref()`` under it and verify the callback with that; or ask for the
+    data instead (``create_qr_data``) and draw it with `QrCode`.
     """
 
     sum_tyiyn: int | None = None

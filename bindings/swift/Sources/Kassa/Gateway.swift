@@ -32,7 +32,7 @@ public final class Gateway: Sendable {
 
     /// A gateway by its configuration. Nothing is sent.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:)`` where a setting cannot work, naming it.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where a setting cannot work, naming it.
     public init(_ config: GatewayConfig) throws {
         core = try translated { try KassaGenerated.Gateway(config: config.core()) }
         baseURL = config.baseURL
@@ -167,7 +167,7 @@ public final class Gateway: Sendable {
     /// It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call. A watch made by it
     /// gives each of its queries that long. Closing one of them closes both.
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:)`` for a deadline of zero or less.
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` for a deadline of zero or less.
     public func withDeadline(_ deadline: Duration) throws -> Gateway {
         Gateway(core: try translated { try core.withDeadline(deadline: deadline.core) }, baseURL: baseURL)
     }

@@ -62,7 +62,7 @@ extension GatewayConfig {
     /// | `KASSA_PROXY` (optional) | the URL of a proxy, or `environment` for those that `HTTPS_PROXY` and the like name |
     /// | `KASSA_ROOT_CERTIFICATES` (optional) | the path of a PEM file with certificates to trust beside Mozilla's roots |
     ///
-    /// - Throws: ``PaymentError/misconfigured(detail:)``, once, naming every variable that is missing or cannot be used. It quotes none
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)``, once, naming every variable that is missing or cannot be used. It quotes none
     ///   of their values.
     public static func fromEnvironment() throws -> GatewayConfig {
         let core = try translated { try configFromEnvironment() }

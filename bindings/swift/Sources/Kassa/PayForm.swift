@@ -5,7 +5,8 @@ internal import KassaGenerated
 /// A request for a hosted page on which the payer picks how to pay (card, MBank or MegaPay).
 ///
 /// The answer carries no identifier, so **put a reference of your own into the query of** ``callbackURL`` **and** ``returnURL``
-/// (such as `?ref=cart-17`): the callback then tells which cart was paid, by which provider and under which order number.
+/// (such as `?ref=cart-17`), store ``paymentRef()`` under it, and verify the callback and the return with that. Their order
+/// number is only claimed: how to rule out that it is a QR payment's, the dialect says (`qr_numbers`).
 ///
 /// The amount is a whole number, or `try Decimal(exactly: "100.10")`; see ``ExactAmount``.
 public struct PayForm: Hashable, Sendable, CustomStringConvertible {
@@ -72,7 +73,7 @@ extension PayForm {
 }
 
 extension PayFormCreated {
-    /// - Throws: ``PaymentError/unexpected(detail:body:)`` where the page is not a URL for Foundation.
+    /// - Throws: ``PaymentError/unexpected(detail:httpStatus:code:body:)`` where the page is not a URL for Foundation.
     init(_ core: KassaGenerated.PayFormCreated) throws {
         guard let url = URL(string: core.payFormUrl) else {
             throw PaymentError.unexpected(detail: "the reply's payFormUrl cannot be read", body: core.raw)

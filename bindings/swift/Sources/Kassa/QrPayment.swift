@@ -4,7 +4,8 @@ internal import KassaGenerated
 /// A request for a dynamic QR code.
 ///
 /// The picture's answer carries no identifier. To know which order a QR payment belongs to, **put a reference of your own into the
-/// query of** ``callbackURL``, or ask for the data instead (``Gateway/createQrData(_:)``) and draw it with ``QrCode``.
+/// query of** ``callbackURL``, store ``paymentRef()`` under it and verify the callback with that; or ask for the data instead
+/// (``Gateway/createQrData(_:)``) and draw it with ``QrCode``.
 public struct QrPayment: Hashable, Sendable, CustomStringConvertible {
     /// The amount in **whole tyiyn**, above zero; ``somToTyiyn(_:)`` converts. The picture needs it, the data does not.
     public var sumTyiyn: Int?

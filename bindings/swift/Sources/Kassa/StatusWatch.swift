@@ -44,7 +44,7 @@ public enum WatchReport: Hashable, Sendable, Codable {
 /// report is the next one.
 ///
 /// The iteration ends after the final verdict. It throws ``PaymentError/deadlineExpired(last:)`` where the payment was still open at
-/// the deadline, and ``PaymentError/unauthorized(detail:)`` or ``PaymentError/misconfigured(detail:)`` where asking on is useless. None of
+/// the deadline, and ``PaymentError/unauthorized(detail:httpStatus:code:body:)`` or ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where asking on is useless. None of
 /// them says that the payment failed.
 public final class StatusWatch: AsyncSequence, Sendable {
     /// What the iteration yields.

@@ -113,8 +113,8 @@ impl PaymentRef {
     /// The same payment, with the order number and the provider that a callback or a return claims. Without a provider,
     /// each one is asked.
     ///
-    /// **One payment pays for one order.** Whoever paid once can claim that payment for another cart of the same amount:
-    /// remember which numbers were accepted, and accept none twice (replay).
+    /// **One payment pays for one order.** Whoever paid once, by card as well, can claim that payment for another cart of the
+    /// same amount: remember the numbers of all payments, your own and claimed ones, and accept none twice (replay).
     #[must_use]
     pub fn with_claimed_number(self, order_number: impl Into<String>, provider: Option<Provider>) -> Self {
         Self { order_number: Some(order_number.into()), provider, is_claimed: true, ..self }

@@ -30,15 +30,22 @@ impl Question {
     }
 }
 
-/// Who may know a payment by its order number. On a pay-form the payer chose, so each of them where that is not known.
+/// Who may know a payment by its order number. On a pay-form the payer chooses, and may choose again, so all of them may,
+/// the one that was claimed first.
 fn providers(payment: &PaymentRef) -> Vec<Provider> {
-    match (&payment.provider, payment.kind) {
-        (Some(known @ (Provider::Cards | Provider::MBank | Provider::MegaPay)), _) => vec![known.clone()],
-        (_, PaymentKind::Card) => vec![Provider::Cards],
-        (_, PaymentKind::Mbank) => vec![Provider::MBank],
-        (_, PaymentKind::PayForm) => vec![Provider::Cards, Provider::MBank, Provider::MegaPay],
-        (_, PaymentKind::Qr) => Vec::new(),
-    }
+    let named = payment.provider.iter().filter(|provider| !matches!(provider, Provider::Other(_))).cloned();
+    let of_its_kind = match payment.kind {
+        PaymentKind::Card => vec![Provider::Cards],
+        PaymentKind::Mbank => vec![Provider::MBank],
+        PaymentKind::PayForm => {
+            let others = [Provider::Cards, Provider::MBank, Provider::MegaPay];
+            let others = others.into_iter().filter(|other| Some(other) != payment.provider.as_ref());
+            return named.chain(others).collect();
+        }
+        PaymentKind::Qr => Vec::new(),
+    };
+    let named: Vec<_> = named.collect();
+    if named.is_empty() { of_its_kind } else { named }
 }
 
 impl PaymentRef {
@@ -64,7 +71,8 @@ mod tests {
         let form = PaymentRef::pay_form(Decimal::TEN);
         assert_eq!(Question::all_about(&form), []);
         let chosen = form.clone().with_claimed_number("1", Some(Provider::MegaPay));
-        assert_eq!(Question::all_about(&chosen), [by_order(Provider::MegaPay)]);
+        let chosen_first = [by_order(Provider::MegaPay), by_order(Provider::Cards), by_order(Provider::MBank)];
+        assert_eq!(Question::all_about(&chosen), chosen_first);
         let any = [by_order(Provider::Cards), by_order(Provider::MBank), by_order(Provider::MegaPay)];
         for provider in [None, Some(Provider::Other("ELSOM".into()))] {
             assert_eq!(Question::all_about(&form.clone().with_claimed_number("1", provider)), any);

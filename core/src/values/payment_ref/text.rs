@@ -27,6 +27,8 @@ impl fmt::Display for PaymentRef {
         let amount = self.amount.map(|amount| amount.to_string());
         query.append_pair("kind", &self.kind.to_string());
         let fields = [
+            // Before the rest, so that a text that was cut short does not pass as the merchant's own number.
+            ("claimed", self.is_claimed.then_some(CLAIMED)),
             ("order", self.order_number.as_deref()),
             ("gateway", self.gateway_number.as_deref()),
             ("provider", self.provider.as_ref().map(Provider::name)),
@@ -34,7 +36,6 @@ impl fmt::Display for PaymentRef {
             ("confirm", self.confirm_identifier.as_deref()),
             ("amount", amount.as_deref()),
             ("currency", self.currency.as_deref()),
-            ("claimed", self.is_claimed.then_some(CLAIMED)),
         ];
         for (name, value) in fields {
             value.into_iter().for_each(|value| {

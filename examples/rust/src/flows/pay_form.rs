@@ -1,6 +1,6 @@
 //! A hosted page on which the payer picks how to pay.
 //!
-//! The answer names no order: which payment was made there, its callback tells, recognised by our own reference in its
+//! The answer names no order: which payment was made there, its callback claims, recognised by our own reference in its
 //! URL.
 
 use kassa::PayForm;

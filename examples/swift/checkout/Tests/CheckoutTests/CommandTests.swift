@@ -87,7 +87,7 @@ import Testing
         #expect(run.code == 0, "\(run)")
         #expect(try Data(contentsOf: shop.folder.appending(path: "code.png")).starts(with: [0x89, 0x50, 0x4E, 0x47]))
         #expect(
-            try shop.payments() == [["kassa1:kind=qr&transaction=\(id)&amount=120.5&currency=KGS&claimed=yes", "charged"]])
+            try shop.payments() == [["kassa1:kind=qr&claimed=yes&transaction=\(id)&amount=120.5&currency=KGS", "charged"]])
         await gateway.stop()
     }
 

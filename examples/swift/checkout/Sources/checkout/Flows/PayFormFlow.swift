@@ -4,7 +4,7 @@ import KassaSandbox
 
 /// A hosted page on which the payer picks how to pay.
 ///
-/// The answer names no order: which payment was made there, its callback tells, recognised by our own reference in its URL.
+/// The answer names no order: which payment was made there, its callback and its return claim, recognised by our own reference in its URL.
 enum PayFormFlow {
     private enum Choice: String {
         case card, mbank, megapay

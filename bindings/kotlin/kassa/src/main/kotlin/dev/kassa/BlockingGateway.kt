@@ -130,7 +130,9 @@ public class BlockingGateway private constructor(private val core: GatewayCore) 
  * Follows one payment: a query at once, then one every interval, one at a time, until there is a final [Verdict].
  * Between calls nothing is asked.
  *
- * Failed queries and "not found" are reported and end nothing. No exception says that the payment failed. `close` is `cancel`.
+ * Failed queries and "not found" are reported and end nothing. Wrong credentials, a wrong configuration and a report that
+ * contradicts what was asked for do, where three queries in a row end in them. No exception says that the payment failed. `close`
+ * is `cancel`.
  */
 public class BlockingStatusWatch internal constructor(private val core: WatchCore) : AutoCloseable {
     /**

@@ -25,8 +25,9 @@ public class StatusWatch internal constructor(private val running: Running) {
      * What each query brings: a [Verdict] or a [QueryFailed].
      *
      * It is a cold flow: nothing is asked before it is collected, every collection asks on its own, the next query waits for a slow
-     * collector, and cancelling the collector stops the asking at once. Failed queries and "not found" are reported and end nothing,
-     * and so is a report that contradicts what was asked for, unless it comes three times in a row. It ends after the final verdict.
+     * collector, and cancelling the collector stops the asking at once. Failed queries and "not found" are reported and end nothing;
+     * wrong credentials, a wrong configuration and a report that contradicts what was asked for do, where three queries in a row end
+     * in them. It ends after the final verdict.
      *
      * ```
      * gateway.watch(payment).reports.collect { report -> show(report) }
