@@ -26,6 +26,9 @@
 // The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
 mod config;
 mod exchange;
+#[cfg(any(test, feature = "fake", feature = "_internals"))]
+#[cfg_attr(not(any(test, feature = "fake")), expect(dead_code, reason = "simulations use its replies"))]
+mod fake;
 #[cfg(feature = "uniffi")]
 mod ffi;
 mod follow_up;
@@ -56,6 +59,11 @@ pub use config::{
     dialect::{Dialect, QrAmountUnit},
     gateway_config::{GatewayConfig, StatusQueryForm},
     proxy::Proxy,
+};
+#[cfg(any(test, feature = "fake"))]
+pub use fake::{
+    FakeGateway,
+    payment::{FakeFault, FakeNotice, FakePayment, FakePlan},
 };
 pub use follow_up::{
     callback::Callback,
@@ -88,6 +96,7 @@ pub use values::{
     local_date_time::LocalDateTime,
     money::{som_to_tyiyn, tyiyn_to_som},
     order_number::new_order_number,
+    payment_entry::PaymentEntry,
     payment_ref::{PaymentKind, PaymentRef},
     provider::Provider,
     status::{PaymentStatus, StatusReport},

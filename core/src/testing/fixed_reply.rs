@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
-use super::memory::{Memory, Stub, config, reply};
+use super::memory::{Memory, Stub, config};
 use crate::{
     config::dialect::Dialect,
+    fake::replies::reply,
     gateway::Gateway,
     reply::Reply,
     transport::{Boxed, Connection, Failure, Request, runtime},

@@ -13,7 +13,7 @@ use crate::{
     config::{credentials::Credentials, gateway_config::GatewayConfig},
     reply::Reply,
     transport::{Boxed, Connection, Failure, Request, Transport},
-    values::{error::PaymentError, secret::SecretBytes},
+    values::error::PaymentError,
 };
 
 /// Plays the gateway's side.
@@ -42,12 +42,6 @@ pub(super) struct Memory<S> {
 /// A configuration that the stub's gateways have. Nothing goes to the address.
 pub(super) fn config(password: &str) -> GatewayConfig {
     GatewayConfig::new("https://memory.example", Credentials::basic("shop", password))
-}
-
-pub(super) fn reply(http_status: u16, body: &[u8]) -> Reply {
-    let mut bytes = SecretBytes::default();
-    bytes.append(body);
-    Reply { http_status, retry_after: None, body: bytes, over_limit: false }
 }
 
 impl<S: Stub> Transport for Memory<S> {

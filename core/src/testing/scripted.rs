@@ -7,9 +7,10 @@ use std::{
 
 use tokio::time::{Instant, sleep};
 
-use super::memory::{Memory, Stub, config, reply};
+use super::memory::{Memory, Stub, config};
 use crate::{
     config::gateway_config::GatewayConfig,
+    fake::replies::reply,
     gateway::Gateway,
     reply::Reply,
     transport::{Boxed, Connection, Failure, Request},

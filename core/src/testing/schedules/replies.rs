@@ -4,9 +4,11 @@ use std::{sync::OnceLock, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::super::memory::reply;
 use super::{ending::Ending, fault::Fault};
-use crate::reply::Reply;
+use crate::{
+    fake::replies::{self, reply},
+    reply::Reply,
+};
 
 pub(super) fn card(order: &str, token: Option<&str>) -> Reply {
     let mut data = json!({ "amount": 100, "currency": "KGS", "orderNumber": order });
@@ -55,8 +57,7 @@ pub(super) fn status(order: &str, end: Option<Ending>) -> Reply {
 }
 
 pub(super) fn refused(http_status: u16, message: &str) -> Reply {
-    let body = json!({ "code": http_status.to_string(), "message": message });
-    reply(http_status, body.to_string().as_bytes())
+    replies::refused(http_status, &http_status.to_string(), message)
 }
 
 fn envelope(code: &str, message: &str, data: &Value) -> Reply {

@@ -1,0 +1,91 @@
+//! The line to the fake gateway: the transport's seam, with no socket behind it.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
+
+use super::{State, payment::FakeFault, replies};
+use crate::{
+    reply::Reply,
+    transport::{Boxed, Connection, Failure, Request, Transport, runtime},
+    values::error::PaymentError,
+};
+
+/// Tasks run on Kassa's own threads, as they do over the network, so that a caller may come from any executor.
+pub(super) struct Line {
+    state: Arc<State>,
+    runtime: Handle,
+    process: u32,
+}
+
+impl Line {
+    pub(super) fn to(state: Arc<State>) -> Result<Self, PaymentError> {
+        Ok(Self { state, runtime: runtime::handle()?, process: std::process::id() })
+    }
+}
+
+impl Transport for Line {
+    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+        let state = self.state.clone();
+        Box::pin(async move {
+            let fault = state.books().next_fault();
+            if matches!(fault, Some(FakeFault::NoConnection)) {
+                return Err(Failure::NotConnected { detail: "the fake gateway takes no connection".to_owned() });
+            }
+            if request.own_connection && !connection.establish() {
+                return Err(Failure::NotConnected { detail: "the caller gave up".to_owned() });
+            }
+            state.answer(&request, fault).await
+        })
+    }
+
+    fn check(&self) -> Result<(), PaymentError> {
+        if self.process == std::process::id() {
+            Ok(())
+        } else {
+            Err(PaymentError::misconfigured("the fake gateway was made before the process was forked"))
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.state.clock.now()
+    }
+
+    fn sleep_until(&self, moment: Instant) -> Boxed<()> {
+        let state = self.state.clone();
+        Box::pin(async move { state.clock.until(moment).await })
+    }
+
+    fn spawn(&self, task: Boxed<()>) -> AbortHandle {
+        self.runtime.spawn(task).abort_handle()
+    }
+
+    fn jitter(&self, most: Duration) -> Duration {
+        most
+    }
+}
+
+impl State {
+    async fn answer(&self, request: &Request, fault: Option<FakeFault>) -> Result<Reply, Failure> {
+        let lost = |detail: &str| Err(Failure::Lost { detail: detail.to_owned() });
+        match fault {
+            None => Ok(self.carry_out(request)),
+            Some(FakeFault::RequestLost) => lost("the connection broke before the request was there"),
+            Some(FakeFault::AnswerLost) => {
+                self.carry_out(request);
+                lost("the connection broke before the answer was there")
+            }
+            Some(FakeFault::NoAnswer) => {
+                self.carry_out(request);
+                std::future::pending().await
+            }
+            Some(FakeFault::NoConnection) => lost("no connection"),
+            Some(FakeFault::Refused { code, reason }) => Ok(replies::refused(400, &code, &reason)),
+            Some(FakeFault::Unauthorized) => Ok(replies::refused(401, "401", "UNAUTHORIZED")),
+            Some(FakeFault::ServerError) => Ok(replies::refused(500, "500", "INTERNAL_ERROR")),
+            Some(FakeFault::TooManyRequests { retry_after }) => {
+                Ok(Reply { retry_after: Some(retry_after), ..replies::refused(429, "429", "TOO_MANY_REQUESTS") })
+            }
+        }
+    }
+}
