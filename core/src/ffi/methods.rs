@@ -3,7 +3,10 @@
 //! code has no way to say so: in Swift it would end the host's process
 //! (<https://github.com/mozilla/uniffi-rs/issues/2416>).
 
-use crate::{Advice, Callback, CardPayment, PayForm, PaymentError, PaymentRef, Verdict};
+use crate::{
+    Advice, Callback, CardPayment, CardPaymentCreated, MbankPaymentCreated, PayForm, PayFormCreated, PaymentEntry,
+    PaymentError, PaymentRef, QrData, Verdict,
+};
 
 /// Exports methods of one value, each with its own documentation.
 macro_rules! export_fallible {
@@ -53,6 +56,31 @@ export_fallible!(PaymentRef {
     /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or
     /// an order number. Only such a payment can be checked or watched.
     "can_be_asked_about" exported_can_be_asked_about: bool = |payment| payment.can_be_asked_about();
+});
+
+export_fallible!(PaymentEntry {
+    /// The short text form, which is meant to be stored as it is. Its checksum tells whether it is whole.
+    "as_text" exported_as_text: String = |entry| entry.to_string();
+});
+
+export_fallible!(CardPaymentCreated {
+    /// What to store in place of the reference: it also holds the confirmation page, where there is one.
+    "entry" exported_entry: PaymentEntry = |created| created.entry();
+});
+
+export_fallible!(MbankPaymentCreated {
+    /// What to store in place of the reference.
+    "entry" exported_entry: PaymentEntry = |created| created.entry();
+});
+
+export_fallible!(PayFormCreated {
+    /// What to store in place of the reference: it also holds the page.
+    "entry" exported_entry: PaymentEntry = |created| created.entry();
+});
+
+export_fallible!(QrData {
+    /// What to store in place of the reference: it also holds the text of the code, where the dialect finds it.
+    "entry" exported_entry: PaymentEntry = |data| data.entry();
 });
 
 export_fallible!(Verdict {

@@ -4,8 +4,8 @@
 use rust_decimal::Decimal;
 
 use crate::{
-    AdviceTopic, BlockingStatusWatch, Callback, CardBrand, Language, LocalDateTime, PaymentError, PaymentKind,
-    PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect, Rule, WatchReport,
+    AdviceTopic, BlockingStatusWatch, Callback, CardBrand, Language, LocalDateTime, PaymentEntry, PaymentError,
+    PaymentKind, PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect, Rule, WatchReport,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
@@ -65,6 +65,12 @@ fn parse_local_date_time(text: &str) -> Option<LocalDateTime> {
 /// Reads the stored text of a payment reference.
 #[uniffi::export]
 fn parse_payment_ref(text: &str) -> Result<PaymentRef, PaymentError> {
+    text.parse()
+}
+
+/// Reads the stored text of an entry.
+#[uniffi::export]
+fn parse_payment_entry(text: &str) -> Result<PaymentEntry, PaymentError> {
     text.parse()
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod card_payment;
 mod dialect;
+mod entries;
 pub(crate) mod mbank_confirm;
 pub(crate) mod mbank_payment;
 pub(crate) mod operation;

@@ -2,7 +2,7 @@
 //! know whether the answer is about it.
 
 pub(crate) mod question;
-mod text;
+pub(crate) mod text;
 
 use rust_decimal::Decimal;
 use strum::{Display, EnumString};

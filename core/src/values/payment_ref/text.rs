@@ -57,49 +57,43 @@ impl FromStr for PaymentRef {
 
     fn from_str(text: &str) -> Result<Self, PaymentError> {
         let query = text.strip_prefix(PREFIX).ok_or_else(|| malformed("must begin with kassa1:"))?;
-        let mut fields = Fields::read(query)?;
-        let kind = fields.take("kind").and_then(|name| name.parse().ok());
+        let mut fields = decoded_pairs(query, &NAMES).map_err(malformed)?;
+        let kind = fields.remove("kind").and_then(|name| name.parse().ok());
         let kind = kind.ok_or_else(|| malformed("has no kind that this version knows"))?;
-        let transaction_id = fields.take("transaction");
+        let transaction_id = fields.remove("transaction");
         if transaction_id.is_some() && kind != PaymentKind::Qr {
             return Err(malformed("has a transaction, which a QR payment alone can have"));
         }
         Ok(Self {
             kind,
-            order_number: fields.take("order"),
-            gateway_number: fields.take("gateway"),
-            provider: fields.take("provider").map(|name| Provider::from_name(&name)),
+            order_number: fields.remove("order"),
+            gateway_number: fields.remove("gateway"),
+            provider: fields.remove("provider").map(|name| Provider::from_name(&name)),
             transaction_id,
-            confirm_identifier: fields.take("confirm"),
-            amount: fields.take("amount").map(|amount| exact(&amount)).transpose()?,
-            currency: fields.take("currency"),
-            is_claimed: fields.take("claimed").map(|claimed| is_claimed(&claimed)).transpose()?.unwrap_or(false),
+            confirm_identifier: fields.remove("confirm"),
+            amount: fields.remove("amount").map(|amount| exact(&amount)).transpose()?,
+            currency: fields.remove("currency"),
+            is_claimed: fields.remove("claimed").map(|claimed| is_claimed(&claimed)).transpose()?.unwrap_or(false),
         })
     }
 }
 
-/// The fields of a text, each at most once.
-struct Fields(BTreeMap<&'static str, String>);
-
-impl Fields {
-    fn read(query: &str) -> Result<Self, PaymentError> {
-        let mut fields = BTreeMap::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let known = NAMES.into_iter().find(|known| *known == name);
-            let known = known.ok_or_else(|| malformed("has a field that this version does not know"))?;
-            let value =
-                decode(value).ok_or_else(|| malformed("has characters that are not encoded as they must be"))?;
-            if fields.insert(known, value).is_some() {
-                return Err(malformed("has a field twice"));
-            }
+/// The fields of a text in the form of a query, each known and at most once.
+pub(crate) fn decoded_pairs(
+    query: &str,
+    names: &[&'static str],
+) -> Result<BTreeMap<&'static str, String>, &'static str> {
+    let mut fields = BTreeMap::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let known = names.iter().find(|known| **known == name);
+        let known = known.ok_or("has a field that this version does not know")?;
+        let value = decode(value).ok_or("has characters that are not encoded as they must be")?;
+        if fields.insert(*known, value).is_some() {
+            return Err("has a field twice");
         }
-        Ok(Self(fields))
     }
-
-    fn take(&mut self, name: &str) -> Option<String> {
-        self.0.remove(name)
-    }
+    Ok(fields)
 }
 
 /// An amount as it was written, so that no damaged text passes as another sum.

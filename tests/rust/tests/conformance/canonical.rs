@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Mutex};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, Callback, CardBrand, CardPaymentCreated, Decimal, FieldState, LocalDateTime, MbankConfirmed,
-    MbankPaymentCreated, NextStep, PayFormCreated, PaymentError, PaymentRef, PaymentStatus, Provider, QrCode, QrData,
-    QrImage, ReturnRedirect, StatusReport, Verdict, Violation, WatchReport,
+    MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider,
+    QrCode, QrData, QrImage, ReturnRedirect, StatusReport, Verdict, Violation, WatchReport,
 };
 use serde_json::{Value, json};
 
@@ -74,6 +74,13 @@ impl Canonical for PaymentRef {
             "currency": self.currency,
             "is_claimed": self.is_claimed.then_some(true),
         })
+    }
+}
+
+impl Canonical for PaymentEntry {
+    fn canonical(&self) -> Value {
+        note("PaymentEntry");
+        json!({"payment": self.payment.canonical(), "page_url": self.page_url, "qr_text": self.qr_text})
     }
 }
 

@@ -39,6 +39,7 @@ const ANSWERS: &[&str] = &[
     "NextStep::AskStatus",
     "NextStep::OpenConfirmation",
     "PayFormCreated",
+    "PaymentEntry",
     "PaymentError::DeadlineExpired",
     "PaymentError::Invalid",
     "PaymentError::Misconfigured",

@@ -5,8 +5,8 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, AdviceTopic, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Gateway,
-    GatewayConfig, Language, MbankPayment, PayForm, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy,
-    QrLevel, QrPayment, Rule, StatusQueryForm, Violation,
+    GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy,
+    Provider, Proxy, QrLevel, QrPayment, Rule, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -180,6 +180,12 @@ pub fn payment_ref(value: &Value) -> PaymentRef {
         currency: optional(&value["currency"]),
         is_claimed: value["is_claimed"] == true,
     }
+}
+
+pub fn payment_entry(value: &Value) -> PaymentEntry {
+    let entry = PaymentEntry::new(payment_ref(&value["payment"]));
+    let entry = optional(&value["page_url"]).into_iter().fold(entry, PaymentEntry::with_page_url);
+    optional(&value["qr_text"]).into_iter().fold(entry, PaymentEntry::with_qr_text)
 }
 
 /// A reference as its constructors make it.

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use kassa::{
-    Callback, CallbackKey, Dialect, Gateway, LocalDateTime, PaymentError, PaymentRef, Provider, QrCode, ReturnRedirect,
-    StatusWatch, WatchReport, new_order_number, som_to_tyiyn, tyiyn_to_som,
+    Callback, CallbackKey, Dialect, Gateway, LocalDateTime, PaymentEntry, PaymentError, PaymentRef, Provider, QrCode,
+    ReturnRedirect, StatusWatch, WatchReport, new_order_number, som_to_tyiyn, tyiyn_to_som,
 };
 use serde_json::{Value, json};
 
@@ -123,6 +123,8 @@ pub fn function(name: &str, input: &Value) -> Option<Came> {
         "return_url" => shaped(callback_key(input, |key| key.return_url(&address(), &signed()).map(Value::from))),
         "read_callback_url" => came(callback_key(input, |key| key.read_callback_url(&called()))),
         "read_return_url" => came(callback_key(input, |key| key.read_return_url(&called()))),
+        "parse_payment_entry" => came(text(&input["text"]).parse::<PaymentEntry>()),
+        "payment_entry_text" => answer(inputs::payment_entry(input).to_string()),
         "payment_ref_text" => answer(inputs::payment_ref(input).to_string()),
         "can_be_asked_about" => answer(inputs::payment_ref(input).can_be_asked_about()),
         "make_payment_ref" => came(Ok(inputs::made_payment_ref(input))),
