@@ -20,8 +20,7 @@ use crate::{
 /// Asks about a payment and judges what the gateway reports. All queries share one deadline.
 pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
     let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
-    let told = asking.about(payment).await?;
-    let verdict = judge(payment, told, engine.dialect());
+    let verdict = asking.about(payment).await?;
     let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
     if verdict.is_charged() && could_be_a_qr_payment {
         asking.unless_it_is_a_qr_payment(payment, verdict).await
@@ -48,15 +47,23 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks by the surest number, and by the next one where that question is refused or its answer not understood.
-    async fn about(&self, payment: &PaymentRef) -> Result<Told, PaymentError> {
-        let mut failure = None;
+    ///
+    /// On a pay-form the payer may try again at another provider, and both tries may have one number: a rejection ends it
+    /// only where no other provider tells of something else, and each could be asked.
+    async fn about(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
+        let (mut rejected, mut failure) = (None, None);
         for question in Question::all_about(payment) {
             match self.ask(&question).await {
-                Ok(told) => return Ok(told),
+                Ok(told) => match judge(payment, told, self.engine.dialect()) {
+                    verdict @ Verdict::Rejected { .. } if payment.kind == PaymentKind::PayForm => {
+                        rejected.get_or_insert(verdict);
+                    }
+                    verdict => return Ok(verdict),
+                },
                 Err(Failed { error, .. }) => {
                     let is_worth_another = another_question_may_do(&error);
                     // "Not known" by one number proves nothing where the other could not be asked by.
-                    if failure.is_none() || error.is_retryable() {
+                    if failure.is_none() || !is_worth_another || error.is_retryable() {
                         failure = Some(error);
                     }
                     if !is_worth_another {
@@ -65,7 +72,10 @@ impl Asking<'_> {
                 }
             }
         }
-        Err(failure.unwrap_or_else(nothing_to_ask_with))
+        match (rejected, failure) {
+            (Some(rejected), failure) if failure.as_ref().is_none_or(another_question_may_do) => Ok(rejected),
+            (_, failure) => Err(failure.unwrap_or_else(nothing_to_ask_with)),
+        }
     }
 
     async fn ask(&self, question: &Question) -> Result<Told, Failed> {

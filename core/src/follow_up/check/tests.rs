@@ -71,3 +71,38 @@ async fn a_payment_without_a_number_is_not_asked_about() {
     assert!(matches!(gateway.check(&form).await, Err(PaymentError::Invalid { .. })));
     assert!(memory.seen().is_empty());
 }
+
+/// On a pay-form a declined card and the wallet that paid after it may have one number: the rejection must not hide the
+/// charge, nor be the last word where the others could not be asked.
+#[tokio::test(start_paused = true)]
+async fn a_rejection_at_one_provider_hides_no_charge_at_another() {
+    const REJECTED: &str = r#"{"code":"200","data":{"status":"Reject","amount":390}}"#;
+    const OPEN: &str = r#"{"code":"200","data":{"status":"NEW","amount":390}}"#;
+    let settings = |config: &mut GatewayConfig| {
+        config.query_retries = 0;
+        config.dialect = Dialect::from_json(r#"{"qr_numbers":"none"}"#).unwrap().into();
+    };
+    let unknown = (404, r#"{"code":"404","message":"no such order"}"#);
+    let form = PaymentRef::pay_form(Decimal::from(390)).with_claimed_number("form-1", None);
+    for (replies, expected) in [
+        ([(200, REJECTED), (200, CHARGED), unknown], "Charged"),
+        ([unknown, (200, REJECTED), (200, CHARGED)], "Charged"),
+        ([(200, REJECTED), unknown, (200, OPEN)], "Open"),
+        ([(200, REJECTED), unknown, unknown], "Rejected"),
+        ([(200, REJECTED), (200, REJECTED), (200, REJECTED)], "Rejected"),
+        ([(200, REJECTED), unknown, (503, "{}")], "Unavailable"),
+        ([(200, REJECTED), unknown, (401, "{}")], "Unauthorized"),
+    ] {
+        let (gateway, _) = Scripted::gateway_with(settings, move |n| after(0, replies[n].0, replies[n].1));
+        let told = match gateway.check(&form).await {
+            Ok(verdict) => format!("{verdict:?}"),
+            Err(error) => error.kind().to_owned(),
+        };
+        assert!(told.starts_with(expected), "{expected}: {told}");
+    }
+    // A card has one provider: its rejection is final at once.
+    let (gateway, memory) = Scripted::gateway_with(settings, |_| after(0, 200, REJECTED));
+    let card = PaymentRef::card("order-1", Decimal::from(390), "KGS").with_gateway_number("gw-1");
+    assert!(matches!(gateway.check(&card).await, Ok(Verdict::Rejected { .. })));
+    assert_eq!(memory.seen().len(), 1);
+}
