@@ -10,6 +10,8 @@ import Testing
 
     @Test func whatIsOneText() throws {
         try expect(payment, stored)
+        let entry = PaymentEntry(payment: payment, pageURL: page.absoluteString, qrText: "00 02&01")
+        try expect(entry, #""\#(entry)""#)
         try expect(PaymentStatus.charged, #""charged""#)
         try expect(PaymentStatus.rejected, #""rejected""#)
         try expect(Provider.megaPay, #""MegaPay""#)
@@ -171,6 +173,9 @@ import Testing
 
     @Test func aDamagedReferenceSaysWhatIsWrong() {
         #expect((problem(#""kassa9:kind=card""#, PaymentRef.self)?.cause as? PaymentError)?.kind == "Invalid")
+        let cut = "\(PaymentEntry(payment: payment, pageURL: page.absoluteString))".dropLast()
+        let problem = problem(#"[{"entry":"\#(cut)"}]"#, [[String: PaymentEntry]].self)
+        #expect(problem?.text.contains("not whole") == true && problem?.field == "Index 0.entry")
     }
 
     @Test func anErrorOfTheGatewaysIsStoredWithItsSecretsMasked() async throws {

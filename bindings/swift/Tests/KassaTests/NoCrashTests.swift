@@ -39,6 +39,9 @@ import Testing
         #expect(payment.canBeAskedAbout)
         #expect(throws: PaymentError.self) { try PaymentRef(payment.description) }
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([payment]) }
+        let entry = PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds")
+        #expect(throws: PaymentError.self) { try PaymentEntry(entry.description) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode([entry]) }
         #expect(throws: PaymentError.self) { try cardPayment(amount: amount).advice() }
         #expect(throws: PaymentError.self) { try form.advice() }
         #expect(throws: PaymentError.self) { try received.dedupKey() }
@@ -175,12 +178,15 @@ import Testing
         #expect(try PaymentRef(claimed.description) == claimed)
         let secret = Card(pan: text, expiryMonth: text, expiryYear: 1, cvc: text, holderName: text)
         #expect(secret.maskedNumber == "****")
+        _ = try? PaymentEntry(text)
         let form = CardInput().withNumber(text).withExpiry(text).withCvc(text).withHolderName(text)
         #expect(form.withNumber(form.number).number == form.number && form.withExpiry(form.expiry).expiry == form.expiry)
         #expect(throws: PaymentError.self) { try form.card() }
         let config = GatewayConfig(baseURL: text, credentials: Credentials(login: text, password: text))
         #expect(throws: PaymentError.self) { try Gateway(config) }
         let it = try Loopback(Replies.reply(200, text))
+        let entry = PaymentEntry(payment: claimed, pageURL: text, qrText: text)
+        #expect(try PaymentEntry(entry.description) == entry)
         await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }
     }
 
