@@ -38,7 +38,7 @@ public final class Gateway: Sendable {
         baseURL = config.baseURL
     }
 
-    private init(core: KassaGenerated.Gateway, baseURL: String) {
+    init(core: KassaGenerated.Gateway, baseURL: String) {
         self.core = core
         self.baseURL = baseURL
     }
