@@ -67,6 +67,32 @@ extension KeyedDecodingContainer {
     }
 }
 
+// Values that are stored as one text of their own.
+
+extension Decoder {
+    /// Reads the text. What is wrong with it is the cause of the `DecodingError`.
+    func storedText<Value>(_ read: (String) throws -> Value) throws -> Value {
+        let text = try singleValueContainer().decode(String.self)
+        do {
+            return try read(text)
+        } catch {
+            throw damaged(at: codingPath, error.localizedDescription, error)
+        }
+    }
+}
+
+extension Encoder {
+    /// Writes the text. There is none where an amount is none.
+    func store(text: String?, of value: Any) throws {
+        guard let text else {
+            let problem = EncodingError.Context(codingPath: codingPath, debugDescription: "its amount is no amount")
+            throw EncodingError.invalidValue(value, problem)
+        }
+        var container = singleValueContainer()
+        try container.encode(text)
+    }
+}
+
 /// What is thrown for a text that cannot be what it should be.
 func damaged(at path: [any CodingKey], _ text: String, _ cause: (any Error)? = nil) -> DecodingError {
     .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: text, underlyingError: cause))

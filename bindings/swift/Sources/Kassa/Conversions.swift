@@ -2,10 +2,12 @@ import Foundation
 
 extension Duration {
     /// As the generated code takes it. That would end the process for a duration below zero, which the core refuses by itself when
-    /// it is zero.
+    /// it is zero. It cuts off what is below a nanosecond, so half of one is added: 2.3 s is no number of a float's, and the nearest
+    /// one may be below it.
     var core: TimeInterval {
         let (seconds, attoseconds) = components
-        return max(0, TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18)
+        let fraction = attoseconds == 0 ? 0 : TimeInterval(attoseconds) * 1e-18 + 0.5e-9
+        return max(0, TimeInterval(seconds) + fraction)
     }
 
     /// To the nanosecond, and no longer than a duration can be: the number of seconds may come from outside.

@@ -26,7 +26,10 @@ internal import KassaGenerated
 /// case nil: print("stopped asking")
 /// }
 /// ```
-public final class Gateway: Sendable {
+///
+/// Code that takes a ``PaymentGateway`` in its place can be tested with something else behind it; ``FakeGateway`` gives a gateway for
+/// tests that needs no network.
+public final class Gateway: PaymentGateway {
     let core: KassaGenerated.Gateway
     private let baseURL: String
 
@@ -38,7 +41,7 @@ public final class Gateway: Sendable {
         baseURL = config.baseURL
     }
 
-    private init(core: KassaGenerated.Gateway, baseURL: String) {
+    init(core: KassaGenerated.Gateway, baseURL: String) {
         self.core = core
         self.baseURL = baseURL
     }

@@ -7,7 +7,8 @@ internal import KassaGenerated
 ///
 /// Take it from the request (``CardPayment/paymentRef()`` and the like), store it, send, and store what the answer holds in its place:
 /// that may know more numbers. It has a short text form, which is meant to be stored as it is: ``description`` writes it,
-/// ``init(_:)`` reads it, and `Codable` uses it.
+/// ``init(_:)`` reads it, and `Codable` uses it. What the payer was shown (a page, a code) is stored along with it in a
+/// ``PaymentEntry``.
 ///
 /// ```swift
 /// let payment = try PaymentRef.card("order-1", amount: 250, currency: "KGS")
@@ -135,24 +136,14 @@ extension PaymentRef: CustomStringConvertible, Codable {
     ///
     /// - Throws: `DecodingError` where the text is damaged; its `underlyingError` is the ``PaymentError``.
     public init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        do {
-            try self.init(text)
-        } catch {
-            throw damaged(at: decoder.codingPath, error.localizedDescription, error)
-        }
+        self = try decoder.storedText(Self.init)
     }
 
     /// Writes the text to store.
     ///
     /// - Throws: `EncodingError` where ``amount`` is not a number that can be sent.
     public func encode(to encoder: any Encoder) throws {
-        guard let text = try? core.asText() else {
-            let problem = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "its amount is no amount")
-            throw EncodingError.invalidValue(self, problem)
-        }
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
+        try encoder.store(text: try? core.asText(), of: self)
     }
 }
 

@@ -10,6 +10,8 @@ import Testing
 
     @Test func whatIsOneText() throws {
         try expect(payment, stored)
+        let entry = PaymentEntry(payment: payment, pageURL: page.absoluteString, qrText: "00 02&01")
+        try expect(entry, #""\#(entry)""#)
         try expect(PaymentStatus.charged, #""charged""#)
         try expect(PaymentStatus.rejected, #""rejected""#)
         try expect(Provider.megaPay, #""MegaPay""#)
@@ -171,25 +173,42 @@ import Testing
 
     @Test func aDamagedReferenceSaysWhatIsWrong() {
         #expect((problem(#""kassa9:kind=card""#, PaymentRef.self)?.cause as? PaymentError)?.kind == "Invalid")
+        let cut = "\(PaymentEntry(payment: payment, pageURL: page.absoluteString))".dropLast()
+        let problem = problem(#"[{"entry":"\#(cut)"}]"#, [[String: PaymentEntry]].self)
+        #expect(problem?.text.contains("not whole") == true && problem?.field == "Index 0.entry")
     }
 
-    @Test func anErrorOfTheGatewaysIsStoredWithItsSecretsMasked() async throws {
-        let it = try Loopback(Replies.reply(400, #"{"code":"05","message":"card 4111111111111111, cvc 737, shop:swordfish-77"}"#))
-        var json = ""
-        do {
-            _ = try await it.gateway.createCardPayment(cardPayment())
-        } catch let error as PaymentError {
-            json = String(decoding: try JSONEncoder().encode(error), as: UTF8.self)
+    /// What the gateway echoes of a request, in an answer (200) or in an error (400), is masked before anybody can store it.
+    @Test(arguments: [200, 400]) func whatAGatewayEchoesIsStoredMasked(_ status: Int) async throws {
+        let echo = #""echo":"4111 1111 1111 1111, cvc 737","pan":"4111111111111111","cvc":"737","otp":"918273""#
+        let body = #"{"code":"110","message":"otp 918273 of shop:swordfish-77","data":{\#(echo)}}"#
+        let it = try Loopback(Replies.reply(status, body))
+        func stored(_ call: () async throws -> some Encodable) async throws -> String {
+            do {
+                return String(decoding: try JSONEncoder().encode(try await call()), as: UTF8.self)
+            } catch let error as PaymentError {
+                return String(decoding: try JSONEncoder().encode(error), as: UTF8.self)
+            }
         }
-        #expect(json.contains("05"))
-        for secret in ["4111111111111111", "737", "swordfish-77"] { #expect(!json.contains(secret)) }
+        let card = try await stored { try await it.gateway.createCardPayment(cardPayment()) }
+        let confirmed = try await stored {
+            try await it.gateway.confirmMbankPayment(.mbank("order-1", amountSom: 5), otp: "918273")
+        }
+        for json in [card, confirmed] {
+            #expect(json.contains("echo") && json.contains("swordfish-77") == false, "\(json)")
+            #expect(json.contains(#""raw""#) == (status == 200) && json.contains(#"{"refused""#) == (status == 400), "\(json)")
+        }
+        for secret in ["4111111111111111", "4111 1111 1111 1111", "737"] { #expect(!card.contains(secret), "\(card)") }
+        #expect(!confirmed.contains("918273"), "\(confirmed)")
     }
 
-    @Test func secretsCannotBeEncoded() {
+    @Test func secretsCannotBeEncoded() throws {
         let credentials = Credentials(login: "shop", password: "swordfish-77")
         let secrets: [Any] = [
-            card(), credentials, cardPayment(), GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials),
+            card(), CardInput().withNumber("4111111111111111"), credentials, cardPayment(),
+            GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials),
             Proxy.url("http://user:swordfish-77@proxy.example.kg"), Dialect(),
+            try FakeGateway(), try FakeGateway().gateway, MbankPayment(orderNumber: "o", phone: "", amountSom: 5, comment: ""),
         ]
         for secret in secrets { #expect(!(secret is any Encodable), "\(type(of: secret))") }
         #expect(PaymentStatus.charged as Any is any Encodable, "this would be seen")

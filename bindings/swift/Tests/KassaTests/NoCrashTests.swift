@@ -39,6 +39,9 @@ import Testing
         #expect(payment.canBeAskedAbout)
         #expect(throws: PaymentError.self) { try PaymentRef(payment.description) }
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([payment]) }
+        let entry = PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds")
+        #expect(throws: PaymentError.self) { try PaymentEntry(entry.description) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode([entry]) }
         #expect(throws: PaymentError.self) { try cardPayment(amount: amount).advice() }
         #expect(throws: PaymentError.self) { try form.advice() }
         #expect(throws: PaymentError.self) { try received.dedupKey() }
@@ -108,6 +111,14 @@ import Testing
             }
         }
         #expect(PaymentError.unavailable(detail: "it rains", retryAfter: duration).description.contains("it rains"))
+        let fake = try FakeGateway()
+        fake.plan(.charge(after: duration))
+        _ = try await fake.gateway.createPayForm(
+            PayForm(amount: 1, serviceName: "Shop", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back"))
+        fake.failNext(.tooManyRequests(retryAfter: duration))
+        await #expect(throws: PaymentError.self) { try await fake.gateway.qrStatus("t-1") }
+        for _ in 1...2 { fake.advance(by: duration) }
+        #expect(fake.now >= .zero && fake.payments.count == 1)
     }
 
     @Test(arguments: [TimeInterval(7), 0.25, 0, 1e18, 1e19, 1.8446744073709552e19])
@@ -167,12 +178,15 @@ import Testing
         _ = try? Callback(text)
         _ = try? Callback(Data(text.utf8))
         _ = try? PaymentRef(text)
+        _ = try? PaymentEntry(text)
         _ = try? ReturnRedirect(text)
         _ = try? Dialect(json: text)
         _ = try? QrCode(text)
         _ = LocalDateTime(text)
         let claimed = try PaymentRef.payForm(amount: 1).withClaimedNumber(text, provider: Provider(name: text))
         #expect(try PaymentRef(claimed.description) == claimed)
+        let entry = PaymentEntry(payment: claimed, pageURL: text, qrText: text)
+        #expect(try PaymentEntry(entry.description) == entry)
         let secret = Card(pan: text, expiryMonth: text, expiryYear: 1, cvc: text, holderName: text)
         #expect(secret.maskedNumber == "****")
         let form = CardInput().withNumber(text).withExpiry(text).withCvc(text).withHolderName(text)
@@ -182,6 +196,11 @@ import Testing
         #expect(throws: PaymentError.self) { try Gateway(config) }
         let it = try Loopback(Replies.reply(200, text))
         await #expect(throws: PaymentError.self) { try await it.gateway.qrStatus("t-1") }
+        let fake = try FakeGateway()
+        #expect(throws: PaymentError.self) { try fake.charge(text) }
+        #expect(throws: PaymentError.self) { try fake.reject(text) }
+        fake.failNext(.refused(code: text, reason: text))
+        await #expect(throws: PaymentError.self) { try await fake.gateway.qrStatus("t-1") }
     }
 
     @Test func bytesThatAreNoTextAreRefused() {

@@ -52,12 +52,7 @@ import Testing
     }
 
     @Test func theExampleOfTheLogCompiles() throws {
-        let here = URL(filePath: #filePath)
-        let source = try String(contentsOf: here, encoding: .utf8)
-        let documented = try String(
-            contentsOf: here.appending(path: "../../../Sources/Kassa/KassaLog.swift").standardized, encoding: .utf8)
-        let example = try #require(documented.firstMatch(of: #/    /// ```swift\n(.+?)    /// ```/#.dotMatchesNewlines()))
-        #expect(source.contains(example.1.replacing("    /// ", with: "    ")))
+        try expectDocumented("KassaLog.swift", in: #filePath, indentation: 4)
     }
 }
 
@@ -66,4 +61,16 @@ private func printTheWarnings() {
     KassaLog.send { event in
         if event.level == .error || event.level == .warning { print(event.text) }
     }
+}
+
+/// The first example in the documentation of a source stands in a test's file, line by line.
+func expectDocumented(_ source: String, in file: String, indentation: Int, at location: SourceLocation = #_sourceLocation) throws {
+    let test = URL(filePath: file)
+    let documented = try String(contentsOf: test.appending(path: "../../../Sources/Kassa/\(source)").standardized, encoding: .utf8)
+    let example = try #require(documented.firstMatch(of: #/```swift\n(.+?) *\/\/\/ ```/#.dotMatchesNewlines()), sourceLocation: location)
+    let lines = example.1.split(separator: "\n").map { line in
+        let text = line.trimmingPrefix(#/ *\/\/\/ ?/#)
+        return text.isEmpty ? "" : String(repeating: " ", count: indentation) + text
+    }
+    #expect(try String(contentsOf: test, encoding: .utf8).contains(lines.joined(separator: "\n")), sourceLocation: location)
 }

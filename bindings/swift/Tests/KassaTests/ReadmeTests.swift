@@ -36,6 +36,23 @@ func takeCallback(_ body: Data, stored: PaymentRef, gateway: Gateway, ship: (Pay
     }
 }
 
+@Test func aPayerWhoTakesTheirTimeIsWaitedFor() async throws {
+    let fake = try FakeGateway()
+    let gateway = fake.gateway  // hand this to the code under test
+    let order = MbankPayment(orderNumber: "order-17", phone: "996555000101", amountSom: 250, comment: "Two coffees")
+
+    fake.failNext(.answerLost)
+    await #expect(throws: PaymentError.self) { try await gateway.createMbankPayment(order) }
+    #expect(fake.payments.count == 1)  // it was made all the same
+
+    fake.stopClock()
+    let watching = Task { try await gateway.watch(order.paymentRef()).outcome() }
+    fake.advance(by: .seconds(60))
+    try fake.charge("order-17")  // the payer pays
+    fake.startClock()
+    #expect(try await watching.value?.isCharged == true)
+}
+
 @Test func theReadmeShowsWhatCompiles() throws {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
@@ -43,4 +60,6 @@ func takeCallback(_ body: Data, stored: PaymentRef, gateway: Gateway, ship: (Pay
     let shown = readme.matches(of: #/```swift\n(?:import Kassa\n\n)?(func .+?)```/#.dotMatchesNewlines())
     #expect(shown.count == 2)
     for program in shown { #expect(source.contains(program.1)) }
+    let test = try #require(readme.firstMatch(of: #/```swift\nimport Kassa\nimport Testing\n\n(.+?)```/#.dotMatchesNewlines()))
+    #expect(source.contains(test.1))
 }

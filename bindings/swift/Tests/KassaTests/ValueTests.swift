@@ -50,6 +50,27 @@ import Testing
         #expect(try Kassa.PaymentRef(stored) == payment)
     }
 
+    @Test func anEntryIsStoredAsItsDocumentationSays() throws {
+        let payment = try Kassa.PaymentRef.card("order-1", amount: 250, currency: "KGS")
+        let stored = Kassa.PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds?token=1").description
+        let again = try Kassa.PaymentEntry(stored)
+        #expect(again.payment == payment && again.pageURL == "https://pay.example.kg/3ds?token=1" && again.qrText == nil)
+        #expect(throws: Kassa.PaymentError.self) { try Kassa.PaymentEntry(payment.description) }
+    }
+
+    @Test func eachAnswerGivesWhatItsPayerWasShown() throws {
+        let payment = Kassa.PaymentRef.mbank("o-1", amountSom: 5)
+        let page = try #require(URL(string: "https://pay.example.kg/3ds?token=1&a=%20"))
+        let alone = Kassa.PaymentEntry(payment: payment)
+        let shown = Kassa.PaymentEntry(payment: payment, pageURL: "https://pay.example.kg/3ds?token=1&a=%20")
+        #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page)).entry() == shown)
+        #expect(Kassa.CardPaymentCreated(payment: payment, nextStep: .askStatus(status: nil)).entry() == alone)
+        #expect(Kassa.MbankPaymentCreated(payment: payment).entry() == alone)
+        #expect(Kassa.PayFormCreated(payment: payment, payFormURL: page).entry() == shown)
+        #expect(Kassa.QrData(payload: "000201", payment: payment).entry().qrText == "000201")
+        #expect(Kassa.QrData(payment: payment).entry() == alone)
+    }
+
     @Test func providersAndStatusesAreOpenSets() {
         #expect(Kassa.Provider(name: "mbank") == .mbank)
         #expect(Kassa.Provider(name: "ELSOM") == .other("ELSOM"))

@@ -15,16 +15,13 @@ public struct DemoBackend: Backend {
         self.policy = policy
     }
 
-    public func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> StartedPayment {
-        let created = try await gateway.createCardPayment(
+    public func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> PaymentEntry {
+        try await gateway.createCardPayment(
             CardPayment(
                 orderNumber: orderNumber, description: "A jar of honey", amount: amount, currency: "KGS", card: card, language: "en",
                 // A server has an endpoint for callbacks, and knows the payer's address. Nobody listens here.
-                returnURL: returnURL, callbackURL: "http://127.0.0.1:9/callback", ip: "203.0.113.7"))
-        switch created.nextStep {
-        case .openConfirmation(let url): return StartedPayment(payment: created.payment, page: url)
-        case .askStatus: return StartedPayment(payment: created.payment, page: nil)
-        }
+                returnURL: returnURL, callbackURL: "http://127.0.0.1:9/callback", ip: "203.0.113.7")
+        ).entry()
     }
 
     public func watch(_ payment: PaymentRef) throws -> any PaymentWatch {

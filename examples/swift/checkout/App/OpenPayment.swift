@@ -6,13 +6,14 @@ public protocol OpenPayment: Sendable {
     /// The payment that was not over when it was last heard of.
     ///
     /// - Throws: Where something is stored and cannot be read. Nothing may be paid then: it could be a payment.
-    func read() throws -> PaymentRef?
+    func read() throws -> PaymentEntry?
 
     /// When this returns, it is on the disk.
-    func write(_ payment: PaymentRef?) throws
+    func write(_ payment: PaymentEntry?) throws
 }
 
-/// In a file, such as one in the app's folder for application support. A `PaymentRef` has no secret in it.
+/// In a file, such as one in the app's folder for application support. A `PaymentEntry` has no secret in it, but the
+/// address of the bank's page, which is nobody else's business.
 public struct StoredPayment: OpenPayment {
     private let file: URL
 
@@ -20,16 +21,16 @@ public struct StoredPayment: OpenPayment {
         self.file = file
     }
 
-    public func read() throws -> PaymentRef? {
+    public func read() throws -> PaymentEntry? {
         do {
             let text = try String(contentsOf: file, encoding: .utf8)
-            return text.isEmpty ? nil : try PaymentRef(text)
+            return text.isEmpty ? nil : try PaymentEntry(text)
         } catch CocoaError.fileReadNoSuchFile {
             return nil
         }
     }
 
-    public func write(_ payment: PaymentRef?) throws {
+    public func write(_ payment: PaymentEntry?) throws {
         let text = Data((payment?.description ?? "").utf8)
         try text.write(to: file, options: .atomic)
         // UserDefaults would be written some time later.

@@ -40,7 +40,7 @@ public enum Screen: Equatable, Sendable {
     private let backend: any Backend
     private let store: any OpenPayment
     private let returnURL: String
-    private var payment: PaymentRef?
+    private var payment: PaymentEntry?
     private var watch: (any PaymentWatch)?
     private var following: Task<Void, Never>?
 
@@ -48,7 +48,7 @@ public enum Screen: Equatable, Sendable {
     private static let doubtful = "Your payment is being looked at. Do not pay again"
     private static let unknown = "Your payment may have been made. Do not pay again: we are asking"
 
-    /// A checkout, which goes on with the payment that is stored, where there is one.
+    /// A checkout, which goes on with the payment that is stored, where there is one, and shows the bank's page again.
     ///
     /// - Parameter returnURL: The app's deep link, to which the bank's page leads back.
     /// - Throws: Where the store cannot be read: there may be an open payment, so none may be begun.
@@ -57,7 +57,7 @@ public enum Screen: Equatable, Sendable {
         self.store = store
         self.returnURL = returnURL
         payment = try store.read()
-        if payment != nil { follow(.waiting(message: Self.asking)) }
+        if let payment { follow(next(payment)) }
     }
 
     deinit {
@@ -69,7 +69,7 @@ public enum Screen: Equatable, Sendable {
         guard payment == nil, screen != .sending else { return }
         let orderNumber = newOrderNumber()
         do {
-            try remember(.card(orderNumber, amount: amount, currency: "KGS"))
+            try remember(PaymentEntry(payment: .card(orderNumber, amount: amount, currency: "KGS")))
         } catch let error as PaymentError {
             screen = .ready(message: "Nothing was paid. \(error.localizedDescription)")
             return
@@ -84,7 +84,7 @@ public enum Screen: Equatable, Sendable {
     /// The payer is back: by this deep link, or in some other way. A link to another payment is nobody's return.
     public func cameBack(by link: URL? = nil) {
         if let link {
-            guard let payment, let order = try? ReturnRedirect(link).orderNumber, order == payment.orderNumber else { return }
+            guard let payment, let order = try? ReturnRedirect(link).orderNumber, order == payment.payment.orderNumber else { return }
             if case .confirm = screen { screen = .waiting(message: Self.asking) }
         }
         if case .stillOpen = screen { return askAgain() }
@@ -99,10 +99,10 @@ public enum Screen: Equatable, Sendable {
     private func send(_ orderNumber: String, _ amount: Decimal, _ card: Card) async {
         do {
             let started = try await backend.payByCard(orderNumber: orderNumber, amount: amount, card: card, returnURL: returnURL)
-            learn(started.payment)
-            follow(started.page.map { .confirm(page: $0) } ?? .waiting(message: Self.asking))
+            learn(started)
+            follow(next(started))
         } catch PaymentError.outcomeUnknown(let payment, _, _, _, _, _) {
-            learn(payment)
+            learn(PaymentEntry(payment: payment))
             follow(.waiting(message: Self.unknown))
         } catch let error as PaymentError {
             forget(.ready(message: "Nothing was paid. \(error.localizedDescription)"))
@@ -112,13 +112,18 @@ public enum Screen: Equatable, Sendable {
         }
     }
 
+    /// What comes next for the payer: the bank's page, where there is one.
+    private func next(_ payment: PaymentEntry) -> Screen {
+        payment.pageURL.flatMap(URL.init(string:)).map { .confirm(page: $0) } ?? .waiting(message: Self.asking)
+    }
+
     private func follow(_ meanwhile: Screen) {
         guard let payment else { return }
         screen = meanwhile
         following?.cancel()
         following = Task { [weak self, backend] in
             do {
-                let watch = try backend.watch(payment)
+                let watch = try backend.watch(payment.payment)
                 self?.watch = watch
                 // The model is not held while a report is waited for.
                 while let report = try await watch.next() { self?.take(report) }
@@ -147,13 +152,13 @@ public enum Screen: Equatable, Sendable {
         if payment != nil { screen = .stillOpen(message: Self.doubtful) }
     }
 
-    private func remember(_ known: PaymentRef) throws {
+    private func remember(_ known: PaymentEntry) throws {
         try store.write(known)
         payment = known
     }
 
-    /// A reference that knows more. Where it cannot be stored, what is stored is enough to ask with.
-    private func learn(_ known: PaymentRef) {
+    /// An entry that knows more. Where it cannot be stored, what is stored is enough to ask with.
+    private func learn(_ known: PaymentEntry) {
         try? store.write(known)
         payment = known
     }

@@ -51,6 +51,10 @@ extension PaymentRef: Canonical {
     }
 }
 
+extension PaymentEntry: Canonical {
+    var canonical: JSON { ["payment": payment.canonical, "page_url": JSON(pageURL), "qr_text": JSON(qrText)] }
+}
+
 extension PaymentStatus: Canonical {
     var canonical: JSON {
         switch self {

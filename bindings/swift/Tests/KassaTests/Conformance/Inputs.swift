@@ -123,6 +123,10 @@ enum Inputs {
             isClaimed: value["is_claimed"] == .bool(true))
     }
 
+    static func paymentEntry(_ value: JSON) -> PaymentEntry {
+        PaymentEntry(payment: paymentRef(value["payment"]), pageURL: value["page_url"].string, qrText: value["qr_text"].string)
+    }
+
     /// A reference as its constructors make it.
     static func madePaymentRef(_ input: JSON) throws -> PaymentRef {
         var made: PaymentRef =

@@ -96,6 +96,8 @@ enum Operations {
         case "read_callback_url": return .answer(try Inputs.callbackKey(input).readCallbackURL(input["called"].text))
         case "read_return_url": return .answer(try Inputs.callbackKey(input).readReturnURL(input["called"].text))
         case "payment_ref_text": return .answer(Inputs.paymentRef(input).description)
+        case "parse_payment_entry": return .answer(try PaymentEntry(input["text"].text))
+        case "payment_entry_text": return .answer(Inputs.paymentEntry(input).description)
         case "can_be_asked_about": return .answer(Inputs.paymentRef(input).canBeAskedAbout)
         case "make_payment_ref": return .answer(try Inputs.madePaymentRef(input))
         case "payment_ref_of": return try reference(input["request"])

@@ -16,7 +16,7 @@ private let returnURL = "kassa-shop://paid"
         model.payByCard(amount: try Decimal(exactly: "250.50"), card: card(.approved))
         #expect(model.screen == .sending)
         let order = try await app.orderOnTheBanksPage(model)
-        #expect(try app.store.read()?.orderNumber == order)
+        #expect(try app.store.read()?.payment.orderNumber == order)
         model.payByCard(amount: 1, card: card(.approved))  // a second tap pays nothing
         // Its own first question is answered before the payer has confirmed.
         try await app.wait { try await app.questions() == 1 }
@@ -36,10 +36,11 @@ private let returnURL = "kassa-shop://paid"
         var killed: PaymentModel? = try app.start()
         killed?.payByCard(amount: 250, card: card(.approved))
         let order = try await app.orderOnTheBanksPage(try #require(killed))
+        let page = killed?.screen
         killed = nil
 
         let model = try app.start()
-        #expect(model.screen == .waiting(message: "Asking about your payment"))
+        #expect(model.screen == page, "the payer can go on where they were")
         model.payByCard(amount: 1, card: card(.approved))
         try await app.sandbox.approve(order)
         model.cameBack(by: link(order))
@@ -175,7 +176,7 @@ private let returnURL = "kassa-shop://paid"
         let model = try app.start(interval: .milliseconds(20), deadline: .seconds(10))
         model.payByCard(amount: 250, card: card(.stuckPending))
         try await app.wait { if case .stillOpen = model.screen { true } else { false } }
-        let order = try #require(try app.store.read()?.orderNumber)
+        let order = try #require(try app.store.read()?.payment.orderNumber)
         model.payByCard(amount: 1, card: card(.approved))
         try await app.sandbox.approve(order)  // the payer confirms it, and the bank thinks about it
         try await app.sandbox.approve(order)
@@ -237,7 +238,7 @@ private struct LossyBackend: Backend {
         self.behind = behind
     }
 
-    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> StartedPayment {
+    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> PaymentEntry {
         _ = try await behind.payByCard(orderNumber: orderNumber, amount: amount, card: card, returnURL: returnURL)
         throw CocoaError(.fileReadUnknown)
     }
@@ -249,8 +250,8 @@ private struct LossyBackend: Backend {
 private struct FixedBackend: Backend {
     let verdict: Verdict
 
-    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> StartedPayment {
-        StartedPayment(payment: try .card(orderNumber, amount: amount, currency: "KGS"), page: nil)
+    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> PaymentEntry {
+        PaymentEntry(payment: try .card(orderNumber, amount: amount, currency: "KGS"))
     }
 
     func watch(_ payment: PaymentRef) throws -> any PaymentWatch { OneReport(verdict) }

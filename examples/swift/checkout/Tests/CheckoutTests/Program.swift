@@ -71,7 +71,8 @@ struct Shop: Sendable {
         shop.environment["KASSA_PASSWORD"] = password
         // Of the sandbox's own dialect only what a pay-form cannot be verified without.
         try #"{"qr_numbers": "transaction_id"}"#.write(to: shop.dialect, atomically: true, encoding: .utf8)
-        shop.options = ["--poll-interval", "200ms", "--dialect", shop.dialect.path]
+        shop.environment["KASSA_DIALECT"] = shop.dialect.path
+        shop.options = ["--poll-interval", "200ms"]
         return shop
     }
 

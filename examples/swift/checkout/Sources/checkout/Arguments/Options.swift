@@ -13,7 +13,8 @@ enum ConnectionOptions {
         help: "Read secrets from standard input: one line of JSON with any of the texts \(Secrets.names). "
             + "They go before options and environment")
     static let dialect = Option(
-        name: "dialect", value: "FILE", help: "Read the gateway's replies by this dialect (JSON); the sandbox has its own")
+        name: "dialect", value: "FILE", variable: "KASSA_DIALECT",
+        help: "Read the gateway's replies by this dialect (JSON); the sandbox has its own")
     static let sandboxDB = Option(
         name: "sandbox-db", value: "FILE", help: "Let the sandbox keep its payments in this file, so that a later run finds them")
     static let timeout = Option(

@@ -1,0 +1,69 @@
+/// The contract of a ``Gateway``: what code that takes payments asks for, so that a test can put something else behind it.
+///
+/// ```swift
+/// func sell(_ order: MbankPayment, by gateway: some PaymentGateway) async throws -> Verdict? {
+///     let created = try await gateway.createMbankPayment(order)
+///     return try await gateway.watch(created.payment).outcome()
+/// }
+/// ```
+///
+/// Most tests need nothing of their own behind it: a ``FakeGateway`` gives a real ``Gateway``, with its rules, errors and verdicts, and
+/// no network. One of your own, a stub or something that counts or logs what it hands on, has to keep the promises that ``Gateway``
+/// makes method by method. Above all it throws ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` **wherever a
+/// payment may exist**. A ``StatusWatch`` is always Kassa's: it can be had from the gateway behind, or from a fake one.
+public protocol PaymentGateway: Sendable {
+    /// Creates a card payment. **Moves money.** See ``Gateway/createCardPayment(_:)``.
+    func createCardPayment(_ payment: CardPayment) async throws -> CardPaymentCreated
+
+    /// Asks for the status of a payment by the **gateway's** own number. See ``Gateway/paymentStatus(_:language:)``.
+    func paymentStatus(_ gatewayNumber: String, language: String?) async throws -> StatusReport
+
+    /// Creates a mobile-bank payment. **Moves money.** See ``Gateway/createMbankPayment(_:)``.
+    func createMbankPayment(_ payment: MbankPayment) async throws -> MbankPaymentCreated
+
+    /// Confirms a mobile-bank payment with the payer's one-time password. **Moves money.** See
+    /// ``Gateway/confirmMbankPayment(_:otp:)``.
+    func confirmMbankPayment(_ payment: PaymentRef, otp: String) async throws -> MbankConfirmed
+
+    /// Makes a hosted page on which the payer picks how to pay. See ``Gateway/createPayForm(_:)``.
+    func createPayForm(_ form: PayForm) async throws -> PayFormCreated
+
+    /// Asks for the status of a payment by the **merchant's** order number. See ``Gateway/providerStatus(_:provider:)``.
+    func providerStatus(_ orderNumber: String, provider: Provider) async throws -> StatusReport
+
+    /// Makes a QR code as the gateway's own picture. See ``Gateway/createQrImage(_:)``.
+    func createQrImage(_ payment: QrPayment) async throws -> QrImage
+
+    /// Makes the data of a QR code. See ``Gateway/createQrData(_:)``.
+    func createQrData(_ payment: QrPayment) async throws -> QrData
+
+    /// Asks for the status of a QR payment by its transaction id. See ``Gateway/qrStatus(_:)``.
+    func qrStatus(_ transactionID: String) async throws -> StatusReport
+
+    /// Asks about a payment once, and compares the answer with what was asked for. See ``Gateway/check(_:)``.
+    func check(_ payment: PaymentRef) async throws -> Verdict
+
+    /// Verifies a callback, which anybody can send. See ``Gateway/verifyCallback(_:payment:)``.
+    func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict
+
+    /// Verifies that a payment is made when its payer comes back. See ``Gateway/verifyReturn(_:payment:)``.
+    func verifyReturn(_ redirect: ReturnRedirect, payment: PaymentRef) async throws -> Verdict
+
+    /// Follows a payment until it ends. See ``Gateway/watch(_:policy:)``.
+    func watch(_ payment: PaymentRef, policy: PollPolicy) throws -> StatusWatch
+
+    /// Refuses further calls and waits for what is on its way. See ``Gateway/close()``.
+    func close() async
+}
+
+extension PaymentGateway {
+    /// Asks for the status of a payment by the **gateway's** own number, with messages in the merchant's default language.
+    public func paymentStatus(_ gatewayNumber: String) async throws -> StatusReport {
+        try await paymentStatus(gatewayNumber, language: nil)
+    }
+
+    /// Follows a payment until it ends: a query every 10 seconds, for 20 minutes.
+    public func watch(_ payment: PaymentRef) throws -> StatusWatch {
+        try watch(payment, policy: PollPolicy())
+    }
+}
