@@ -71,6 +71,8 @@ def pay_by_card(gateway: kassa.Gateway) -> str | None:
     except kassa.PaymentError as error:
         return on_error(error)
     assert_type(created, kassa.CardPaymentCreated)
+    entry = kassa.PaymentEntry.parse(str(created.entry()))
+    assert_type((entry.payment, entry.page_url, entry.qr_text), tuple[kassa.PaymentRef, str | None, str | None])
     step: kassa.NextStep = created.next_step
     match step:
         case kassa.OpenConfirmation(url):

@@ -71,6 +71,7 @@ CALLBACK = kassa.Callback(
 )
 VALUES = [
     REF,
+    kassa.PaymentEntry(REF, page_url="https://pay.example.kg/3ds"),
     REPORT,
     CALLBACK,
     kassa.PollPolicy(2.5),

@@ -35,6 +35,7 @@ know which order a callback is about  CallbackKey                          take 
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 verify_return
 ask about a payment once              check
+show a page or a code after a crash   PaymentEntry                         store created.entry()
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
@@ -72,6 +73,7 @@ from .errors import (
 )
 from .gateway import Gateway
 from .money import new_order_number, som_to_tyiyn, tyiyn_to_som
+from .payment_entry import PaymentEntry
 from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
 from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
@@ -129,6 +131,7 @@ __all__ = [
     "OutcomeUnknown",
     "PayForm",
     "PayFormCreated",
+    "PaymentEntry",
     "PaymentError",
     "PaymentKind",
     "PaymentRef",
