@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing_extensions import assert_never, assert_type
 
 import kassa
+from kassa.testing import FakeFault, FakeGateway, FakeNotice, FakePayment, FakePlan
 
 
 def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
@@ -194,8 +195,27 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
             raise SystemExit(defect.detail) from defect
 
 
+def a_gateway_for_tests() -> kassa.Gateway:
+    fake = FakeGateway()
+    fake.plan(FakePlan.charge(after=timedelta(seconds=45)))
+    fake.plan(FakePlan.reject(after=2.5) if fake.otp else FakePlan.STAY_OPEN)
+    fake.fail_next(FakeFault.ANSWER_LOST)
+    fake.fail_next(FakeFault.refused("51", reason="NO_MONEY"))
+    fake.fail_next(FakeFault.too_many_requests(retry_after=30))
+    fake.stop_clock()
+    fake.advance(10)
+    fake.start_clock()
+    assert_type(fake.now, timedelta)
+    assert_type(fake.payments, tuple[FakePayment, ...])
+    assert_type(fake.charge("order-1"), FakeNotice)
+    kassa.ReturnRedirect.parse(fake.reject("order-2").return_url or "")
+    assert_type(fake.gateway, kassa.Gateway)
+    return fake.gateway
+
+
 def what_a_checker_refuses(gateway: kassa.Gateway) -> None:
     kassa.PayForm(amount=9.5, service_name="Tea", callback_url="", return_url="")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=0.5))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    FakeGateway().fail_next(FakeFault("lost"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     kassa.PollPolicy(interval="5")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.payment_status(17)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

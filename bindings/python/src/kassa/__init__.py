@@ -40,10 +40,13 @@ show a page or a code after a crash   PaymentEntry                         store
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
 
+For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`.
+
 On the command line there is ``kassa``, or ``python -m kassa``.
 """
 
 from ._calls import InternalError
+from ._one_module import show_as_one_module as _show_as_one_module
 from .answers import (
     AskStatus,
     CardPaymentCreated,
@@ -166,13 +169,4 @@ __all__ = [
     "tyiyn_to_som",
 ]
 
-
-def _show_as_one_module() -> None:
-    """Users know the names here, not the rooms behind them: in tracebacks, in pickles, in help()."""
-    for name in __all__:
-        public = globals().get(name)
-        if getattr(public, "__module__", "").startswith("kassa."):
-            public.__module__ = "kassa"
-
-
-_show_as_one_module()
+_show_as_one_module(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from enum import Enum
 from typing import Any, NoReturn, TypeVar
@@ -41,7 +41,7 @@ class Connected:
     own, at its first call.
     """
 
-    __slots__ = ("__weakref__", "_config", "_deadline", "_is_closed", "_native", "_origin", "_process")
+    __slots__ = ("__weakref__", "_config", "_is_closed", "_make", "_native", "_origin", "_process")
 
     def __init__(
         self,
@@ -128,9 +128,7 @@ class Connected:
         config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
         config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
         config.check_luhn = _check.flag("check_luhn", check_luhn)
-        gateway = cls.__new__(cls)
-        gateway._start(config)
-        return gateway
+        return made(cls, config)
 
     def with_deadline(self: C, deadline: timedelta | float) -> C:
         """The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
@@ -141,25 +139,22 @@ class Connected:
 
         Raises `kassa.Misconfigured` for a deadline of zero.
         """
-        gateway = type(self).__new__(type(self))
-        gateway._start(self._config, self._origin or self, _check.duration("deadline", deadline))
-        return gateway
+        time = _check.duration("deadline", deadline)
+        origin = self._origin or self
+        return made(type(self), self._config, lambda: origin._core().with_deadline(time), origin)
 
-    def _start(self, config: Any, origin: Connected | None = None, deadline: timedelta | None = None) -> None:
+    def _start(self, config: Any, make: Callable[[], Any] | None = None, origin: Connected | None = None) -> None:
+        """``make`` gives the core's gateway of the process that calls it; one over the network unless given."""
         self._config = config
+        self._make = make or (lambda: native.Gateway(config))
         self._origin = origin
-        self._deadline = deadline
         self._is_closed = False
         self._open()
 
     def _open(self) -> None:
-        self._process = os.getpid()
         with translated():
-            self._native: Any = (
-                native.Gateway(self._config)
-                if self._origin is None
-                else self._origin._core().with_deadline(self._deadline)
-            )
+            self._native: Any = self._make()
+        self._process = os.getpid()
 
     def _core(self) -> Any:
         """The core's gateway of this process."""
@@ -189,6 +184,13 @@ class Connected:
         raise TypeError(
             f"a kassa.{type(self).__name__} holds credentials and connections and cannot be pickled or copied"
         )
+
+
+def made(kind: type[C], config: Any, make: Callable[[], Any] | None = None, origin: Connected | None = None) -> C:
+    """A gateway that is not made by its settings, but from what another one has."""
+    gateway = kind.__new__(kind)
+    gateway._start(config, make, origin)  # pyright: ignore[reportPrivateUsage]
+    return gateway
 
 
 def _certificates(given: Iterable[str]) -> list[str]:
