@@ -195,7 +195,7 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
             raise SystemExit(defect.detail) from defect
 
 
-def a_gateway_for_tests() -> kassa.Gateway:
+def a_gateway_for_tests() -> kassa.PaymentGateway:
     fake = FakeGateway()
     fake.plan(FakePlan.charge(after=timedelta(seconds=45)))
     fake.plan(FakePlan.reject(after=2.5) if fake.otp else FakePlan.STAY_OPEN)
@@ -211,6 +211,19 @@ def a_gateway_for_tests() -> kassa.Gateway:
     kassa.ReturnRedirect.parse(fake.reject("order-2").return_url or "")
     assert_type(fake.gateway, kassa.Gateway)
     return fake.gateway
+
+
+async def any_gateway(blocking: kassa.PaymentGateway, waiting: kassa.AsyncPaymentGateway) -> bool:
+    ref = kassa.PaymentRef.mbank("o-1", 250)
+    assert_type(blocking.watch(ref), kassa.StatusWatch)
+    assert_type(waiting.watch(ref, kassa.PollPolicy(5)), kassa.AsyncStatusWatch)
+    return blocking.check(ref).is_charged and (await waiting.check(ref)).is_charged
+
+
+async def both_gateways_fit() -> bool:
+    gateway, async_gateway = settings()
+    await any_gateway(async_gateway, gateway)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    return await any_gateway(gateway, async_gateway)
 
 
 def what_a_checker_refuses(gateway: kassa.Gateway) -> None:

@@ -40,7 +40,8 @@ show a page or a code after a crash   PaymentEntry                         store
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
 
-For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`.
+For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`; for stubs, the protocol
+`PaymentGateway`.
 
 On the command line there is ``kassa``, or ``python -m kassa``.
 """
@@ -62,6 +63,7 @@ from .async_gateway import AsyncGateway
 from .callback_key import CallbackKey
 from .callbacks import Callback, ReturnRedirect
 from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
+from .contract import AsyncPaymentGateway, PaymentGateway
 from .dialect import Dialect
 from .errors import (
     DeadlineExpired,
@@ -104,6 +106,7 @@ __all__ = [
     "AdviceTopic",
     "AskStatus",
     "AsyncGateway",
+    "AsyncPaymentGateway",
     "AsyncStatusWatch",
     "Callback",
     "CallbackKey",
@@ -136,6 +139,7 @@ __all__ = [
     "PayFormCreated",
     "PaymentEntry",
     "PaymentError",
+    "PaymentGateway",
     "PaymentKind",
     "PaymentRef",
     "PaymentStatus",
