@@ -135,7 +135,7 @@ def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
     raw.answers(after(go_on, CREATED))
     gateway = raw.gateway()
     own: Any = gateway
-    core = own._native
+    core = own._core()
     answers: list[kassa.CardPaymentCreated] = []
     payer = threading.Thread(target=lambda: answers.append(gateway.create_card_payment(card_payment())))
     payer.start()

@@ -41,7 +41,7 @@ class Connected:
     own, at its first call.
     """
 
-    __slots__ = ("__weakref__", "_config", "_is_closed", "_make", "_native", "_origin", "_process")
+    __slots__ = ("__weakref__", "_config", "_here", "_is_closed", "_make", "_origin")
 
     def __init__(
         self,
@@ -151,31 +151,33 @@ class Connected:
         self._is_closed = False
         self._open()
 
-    def _open(self) -> None:
+    def _open(self) -> Any:
         with translated():
-            self._native: Any = self._make()
-        self._process = os.getpid()
+            core = self._make()
+        # At once, so that no other thread takes this one for what was left behind.
+        self._here: tuple[int, Any] = os.getpid(), core
+        return core
 
     def _core(self) -> Any:
         """The core's gateway of this process."""
-        if self._process != os.getpid():
-            self._after_fork()
-        return self._native
+        process, core = self._here
+        return core if process == os.getpid() else self._after_fork(core)
 
-    def _after_fork(self) -> None:
+    def _after_fork(self, left: Any) -> Any:
         if self._is_closed:
             raise Misconfigured("the gateway was closed")
-        _LEFT_BEHIND.append(self._native)
+        _LEFT_BEHIND.append(left)
         # Or its destructor would touch it when the interpreter ends.
-        self._native._handle = None
-        self._open()
+        left._handle = None
+        return self._open()
 
     def _to_close(self) -> Any | None:
         """What is to be closed, if anything: the payments of another process are not this one's to wait for."""
         self._is_closed = True
         if self._origin is not None:
             self._origin._is_closed = True
-        return self._native if self._process == os.getpid() else None
+        process, core = self._here
+        return core if process == os.getpid() else None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._config.base_url!r})"
