@@ -12,6 +12,8 @@ from raw_gateway import RawGateway
 
 import kassa
 
+pytest_plugins = ["pytester"]
+
 REPOSITORY = Path(__file__).parents[3]
 PASSWORD = "the-password-of-the-tests"
 

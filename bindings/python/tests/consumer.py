@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing_extensions import assert_never, assert_type
 
 import kassa
+from kassa.testing import FakeFault, FakeGateway, FakeNotice, FakePayment, FakePlan
 
 
 def settings() -> tuple[kassa.Gateway, kassa.AsyncGateway]:
@@ -71,6 +72,8 @@ def pay_by_card(gateway: kassa.Gateway) -> str | None:
     except kassa.PaymentError as error:
         return on_error(error)
     assert_type(created, kassa.CardPaymentCreated)
+    entry = kassa.PaymentEntry.parse(str(created.entry()))
+    assert_type((entry.payment, entry.page_url, entry.qr_text), tuple[kassa.PaymentRef, str | None, str | None])
     step: kassa.NextStep = created.next_step
     match step:
         case kassa.OpenConfirmation(url):
@@ -192,8 +195,40 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
             raise SystemExit(defect.detail) from defect
 
 
+def a_gateway_for_tests() -> kassa.PaymentGateway:
+    fake = FakeGateway()
+    fake.plan(FakePlan.charge(after=timedelta(seconds=45)))
+    fake.plan(FakePlan.reject(after=2.5) if fake.otp else FakePlan.STAY_OPEN)
+    fake.fail_next(FakeFault.ANSWER_LOST)
+    fake.fail_next(FakeFault.refused("51", reason="NO_MONEY"))
+    fake.fail_next(FakeFault.too_many_requests(retry_after=30))
+    fake.stop_clock()
+    fake.advance(10)
+    fake.start_clock()
+    assert_type(fake.now, timedelta)
+    assert_type(fake.payments, tuple[FakePayment, ...])
+    assert_type(fake.charge("order-1"), FakeNotice)
+    kassa.ReturnRedirect.parse(fake.reject("order-2").return_url or "")
+    assert_type(fake.gateway, kassa.Gateway)
+    return fake.gateway
+
+
+async def any_gateway(blocking: kassa.PaymentGateway, waiting: kassa.AsyncPaymentGateway) -> bool:
+    ref = kassa.PaymentRef.mbank("o-1", 250)
+    assert_type(blocking.watch(ref), kassa.StatusWatch)
+    assert_type(waiting.watch(ref, kassa.PollPolicy(5)), kassa.AsyncStatusWatch)
+    return blocking.check(ref).is_charged and (await waiting.check(ref)).is_charged
+
+
+async def both_gateways_fit() -> bool:
+    gateway, async_gateway = settings()
+    await any_gateway(async_gateway, gateway)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    return await any_gateway(gateway, async_gateway)
+
+
 def what_a_checker_refuses(gateway: kassa.Gateway) -> None:
     kassa.PayForm(amount=9.5, service_name="Tea", callback_url="", return_url="")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=0.5))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    FakeGateway().fail_next(FakeFault("lost"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     kassa.PollPolicy(interval="5")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.payment_status(17)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 
 import kassa
+from kassa.testing import FakeGateway
 
 with socket.create_server(("127.0.0.1", 0)) as listener:
     port = listener.getsockname()[1]
@@ -20,6 +21,8 @@ with kassa.Gateway(f"http://127.0.0.1:{port}", kassa.Credentials("shop", "secret
         assert error.is_retryable
     else:
         raise SystemExit("somebody answers where nobody listens")
+
+FakeGateway().gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=100))
 
 command = shutil.which("kassa", path=sysconfig.get_path("scripts"))
 assert command is not None, "the console command is not there"

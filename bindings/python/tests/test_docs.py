@@ -7,26 +7,37 @@ import inspect
 import pydoc
 import re
 import types
+from pathlib import Path
 
 import pytest
 
 import kassa
+import kassa.testing
 
-PUBLIC = [name for name in kassa.__all__ if not name.startswith("_")]
+PUBLIC = {
+    name: getattr(module, name)
+    for module in (kassa, kassa.testing)
+    for name in module.__all__
+    if not name.startswith("_")
+}
+README = (Path(__file__).parents[1] / "README.md").read_text()
 
 
-def test_help_reads_well() -> None:
-    text = pydoc.plain(pydoc.render_doc(kassa))
-    assert "always know what happened to the money" in text
+@pytest.mark.parametrize(
+    ("module", "says"), [(kassa, "always know what happened to the money"), (kassa.testing, "on a virtual clock")]
+)
+def test_help_reads_well(module: types.ModuleType, says: str) -> None:
+    text = pydoc.plain(pydoc.render_doc(module))
+    assert says in text
     assert "uniffi" not in text.lower()
     assert "::" not in text
-    for name in PUBLIC:
+    for name in module.__all__:
         assert name in text
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_documented(name: str) -> None:
-    public = getattr(kassa, name)
+    public = PUBLIC[name]
     if isinstance(public, int | types.UnionType):
         return
     documented = inspect.getdoc(public) or ""
@@ -42,10 +53,16 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_the_examples_run(name: str) -> None:
-    public = getattr(kassa, name)
+    public = PUBLIC[name]
     if isinstance(public, int | types.UnionType):
         return
-    names = vars(kassa) | {"Decimal": __import__("decimal").Decimal, "kassa": kassa}
+    names = vars(kassa) | PUBLIC | {"Decimal": __import__("decimal").Decimal, "kassa": kassa}
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder(recurse=True).find(public, name, module=False, globs=dict(names)):
         assert runner.run(example).failed == 0
+
+
+def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:
+    [tests] = (block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "def test_" in block)
+    pytester.makepyfile(tests)
+    pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)

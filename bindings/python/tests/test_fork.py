@@ -24,6 +24,7 @@ from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment
 import kassa
 from kassa._calls import ask as ask_core
 from kassa._wait import wait
+from kassa.testing import FakeGateway, FakePlan
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
@@ -81,6 +82,24 @@ def test_a_gateway_used_before_the_fork_works_in_child_and_parent(raw: RawGatewa
         ask(gateway)
 
 
+def test_a_fake_gateway_ends_with_its_process() -> None:
+    fake = FakeGateway()
+
+    def refuse() -> None:
+        for _ in range(2):
+            with pytest.raises(kassa.Misconfigured, match="fork"):
+                ask(fake.gateway)
+        with pytest.raises(kassa.Misconfigured, match="fork"):
+            fake.plan(FakePlan.charge())
+        own = FakeGateway()
+        own.plan(FakePlan.charge())
+        created = own.gateway.create_card_payment(card_payment())
+        assert own.gateway.check(created.payment).is_charged
+
+    in_child(refuse)
+    assert fake.gateway.create_card_payment(card_payment()).payment.gateway_number
+
+
 def test_asyncio_works_in_the_child(raw: RawGateway) -> None:
     raw.answers(CHARGED)
     gateway = raw.async_gateway()
@@ -116,7 +135,7 @@ def test_the_core_itself_closes_at_once_in_a_child(raw: RawGateway) -> None:
     raw.answers(after(go_on, CREATED))
     gateway = raw.gateway()
     own: Any = gateway
-    core = own._native
+    core = own._core()
     answers: list[kassa.CardPaymentCreated] = []
     payer = threading.Thread(target=lambda: answers.append(gateway.create_card_payment(card_payment())))
     payer.start()

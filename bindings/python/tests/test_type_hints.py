@@ -17,8 +17,14 @@ import pytest
 from cattrs.preconf.json import JsonConverter, make_converter
 
 import kassa
+import kassa.testing
 
-PUBLIC = [name for name in kassa.__all__ if not name.startswith("_")]
+PUBLIC = {
+    name: getattr(module, name)
+    for module in (kassa, kassa.testing)
+    for name in module.__all__
+    if not name.startswith("_")
+}
 
 
 def functions_of(public: type) -> Iterator[Any]:
@@ -37,7 +43,7 @@ def functions_of(public: type) -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_hint_can_be_resolved(name: str) -> None:
-    public = getattr(kassa, name)
+    public = PUBLIC[name]
     if isinstance(public, types.UnionType):
         for member in typing.get_args(public):
             typing.get_type_hints(member)
@@ -71,6 +77,7 @@ CALLBACK = kassa.Callback(
 )
 VALUES = [
     REF,
+    kassa.PaymentEntry(REF, page_url="https://pay.example.kg/3ds"),
     REPORT,
     CALLBACK,
     kassa.PollPolicy(2.5),

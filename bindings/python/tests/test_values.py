@@ -269,6 +269,14 @@ def test_a_reference_survives_its_text() -> None:
             str(kassa.PaymentRef(kassa.PaymentKind.QR, amount=amount))
 
 
+@pytest.mark.parametrize("text", ["", "kassa1:kind=card", "kassa-entry1:payment=kassa1%3Akind%3Dcard&check=00000000"])
+def test_an_entry_that_is_not_whole_is_refused(text: str) -> None:
+    with pytest.raises(kassa.Invalid, match="paymentEntry"):
+        kassa.PaymentEntry.parse(text)
+    with pytest.raises(TypeError, match="payment must be a"):
+        kassa.PaymentEntry(text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
 def test_providers_and_statuses_are_open_sets() -> None:
     assert kassa.Provider("mbank") == kassa.Provider.MBANK
     assert repr(kassa.Provider("MEGAPAY")) == "Provider.MEGA_PAY"
@@ -347,6 +355,7 @@ def test_order_numbers_never_repeat() -> None:
 REF = kassa.PaymentRef.card("o-1", Decimal("100.10"), "KGS")
 VALUES = [
     REF,
+    kassa.PaymentEntry(REF, qr_text="000201"),
     kassa.Provider.MEGA_PAY,
     kassa.PaymentStatus.other("HOLD"),
     kassa.StatusReport(kassa.PaymentStatus.CHARGED, amount=Decimal("1.10")),

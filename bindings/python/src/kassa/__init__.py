@@ -35,14 +35,19 @@ know which order a callback is about  CallbackKey                          take 
 take a callback                       Callback.parse                       verify_callback
 take the payer's return               ReturnRedirect.parse                 verify_return
 ask about a payment once              check
+show a page or a code after a crash   PaymentEntry                         store created.entry()
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
+
+For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`; for stubs, the protocol
+`PaymentGateway`.
 
 On the command line there is ``kassa``, or ``python -m kassa``.
 """
 
 from ._calls import InternalError
+from ._one_module import show_as_one_module as _show_as_one_module
 from .answers import (
     AskStatus,
     CardPaymentCreated,
@@ -58,6 +63,7 @@ from .async_gateway import AsyncGateway
 from .callback_key import CallbackKey
 from .callbacks import Callback, ReturnRedirect
 from .card_input import CardBrand, CardInput, Complete, FieldState, Incomplete, Wrong
+from .contract import AsyncPaymentGateway, PaymentGateway
 from .dialect import Dialect
 from .errors import (
     DeadlineExpired,
@@ -72,6 +78,7 @@ from .errors import (
 )
 from .gateway import Gateway
 from .money import new_order_number, som_to_tyiyn, tyiyn_to_som
+from .payment_entry import PaymentEntry
 from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
 from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
@@ -99,6 +106,7 @@ __all__ = [
     "AdviceTopic",
     "AskStatus",
     "AsyncGateway",
+    "AsyncPaymentGateway",
     "AsyncStatusWatch",
     "Callback",
     "CallbackKey",
@@ -129,7 +137,9 @@ __all__ = [
     "OutcomeUnknown",
     "PayForm",
     "PayFormCreated",
+    "PaymentEntry",
     "PaymentError",
+    "PaymentGateway",
     "PaymentKind",
     "PaymentRef",
     "PaymentStatus",
@@ -163,13 +173,4 @@ __all__ = [
     "tyiyn_to_som",
 ]
 
-
-def _show_as_one_module() -> None:
-    """Users know the names here, not the rooms behind them: in tracebacks, in pickles, in help()."""
-    for name in __all__:
-        public = globals().get(name)
-        if getattr(public, "__module__", "").startswith("kassa."):
-            public.__module__ = "kassa"
-
-
-_show_as_one_module()
+_show_as_one_module(globals())

@@ -100,7 +100,7 @@ def _from_seconds(name: str, value: Any) -> datetime.timedelta:
 def instance(name: str, value: Any, kind: type[T]) -> T:
     """A value of a class."""
     if not isinstance(value, kind):
-        raise _wrong(name, f"a kassa.{kind.__name__}", value)
+        raise _wrong(name, f"a {kind.__module__}.{kind.__name__}", value)
     return value
 
 

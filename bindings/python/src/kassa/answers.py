@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from ._convert import mirrors
+from ._calls import call
+from ._convert import lower, mirrors
 from ._generated import native
+from .payment_entry import PaymentEntry
 from .payments import PaymentRef
 
 
@@ -49,6 +51,11 @@ class CardPaymentCreated:
     raw: str
     """The whole reply, with secrets masked."""
 
+    def entry(self) -> PaymentEntry:
+        """What to store in place of the reference: it also holds the confirmation page, where there is one."""
+        entry: PaymentEntry = call(lower(self).entry)
+        return entry
+
 
 @mirrors(native.MbankPaymentCreated)
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,11 @@ class MbankPaymentCreated:
     """The status word that the reply shows, where there is one. Only a status query settles a payment."""
     raw: str
     """The whole reply, with secrets masked."""
+
+    def entry(self) -> PaymentEntry:
+        """What to store in place of the reference."""
+        entry: PaymentEntry = call(lower(self).entry)
+        return entry
 
 
 @mirrors(native.MbankConfirmed)
@@ -96,6 +108,11 @@ class PayFormCreated:
     """The page to open in a new browser window. Always https, or loopback."""
     raw: str
     """The whole reply, with secrets masked."""
+
+    def entry(self) -> PaymentEntry:
+        """What to store in place of the reference: it also holds the page."""
+        entry: PaymentEntry = call(lower(self).entry)
+        return entry
 
 
 @mirrors(native.QrImage)
@@ -128,3 +145,8 @@ class QrData:
     """What to ask about the payment with; only where there is a transaction id, it can be asked about. Store it."""
     raw: str
     """The whole reply, with secrets masked."""
+
+    def entry(self) -> PaymentEntry:
+        """What to store in place of the reference: it also holds the text of the code, where the dialect finds it."""
+        entry: PaymentEntry = call(lower(self).entry)
+        return entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from enum import Enum
 from typing import Any, NoReturn, TypeVar
@@ -41,7 +41,7 @@ class Connected:
     own, at its first call.
     """
 
-    __slots__ = ("__weakref__", "_config", "_deadline", "_is_closed", "_native", "_origin", "_process")
+    __slots__ = ("__weakref__", "_config", "_here", "_is_closed", "_make", "_origin")
 
     def __init__(
         self,
@@ -128,9 +128,7 @@ class Connected:
         config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
         config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
         config.check_luhn = _check.flag("check_luhn", check_luhn)
-        gateway = cls.__new__(cls)
-        gateway._start(config)
-        return gateway
+        return made(cls, config)
 
     def with_deadline(self: C, deadline: timedelta | float) -> C:
         """The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
@@ -141,46 +139,45 @@ class Connected:
 
         Raises `kassa.Misconfigured` for a deadline of zero.
         """
-        gateway = type(self).__new__(type(self))
-        gateway._start(self._config, self._origin or self, _check.duration("deadline", deadline))
-        return gateway
+        time = _check.duration("deadline", deadline)
+        origin = self._origin or self
+        return made(type(self), self._config, lambda: origin._core().with_deadline(time), origin)
 
-    def _start(self, config: Any, origin: Connected | None = None, deadline: timedelta | None = None) -> None:
+    def _start(self, config: Any, make: Callable[[], Any] | None = None, origin: Connected | None = None) -> None:
+        """``make`` gives the core's gateway of the process that calls it; one over the network unless given."""
         self._config = config
+        self._make = make or (lambda: native.Gateway(config))
         self._origin = origin
-        self._deadline = deadline
         self._is_closed = False
         self._open()
 
-    def _open(self) -> None:
-        self._process = os.getpid()
+    def _open(self) -> Any:
         with translated():
-            self._native: Any = (
-                native.Gateway(self._config)
-                if self._origin is None
-                else self._origin._core().with_deadline(self._deadline)
-            )
+            core = self._make()
+        # At once, so that no other thread takes this one for what was left behind.
+        self._here: tuple[int, Any] = os.getpid(), core
+        return core
 
     def _core(self) -> Any:
         """The core's gateway of this process."""
-        if self._process != os.getpid():
-            self._after_fork()
-        return self._native
+        process, core = self._here
+        return core if process == os.getpid() else self._after_fork(core)
 
-    def _after_fork(self) -> None:
+    def _after_fork(self, left: Any) -> Any:
         if self._is_closed:
             raise Misconfigured("the gateway was closed")
-        _LEFT_BEHIND.append(self._native)
+        _LEFT_BEHIND.append(left)
         # Or its destructor would touch it when the interpreter ends.
-        self._native._handle = None
-        self._open()
+        left._handle = None
+        return self._open()
 
     def _to_close(self) -> Any | None:
         """What is to be closed, if anything: the payments of another process are not this one's to wait for."""
         self._is_closed = True
         if self._origin is not None:
             self._origin._is_closed = True
-        return self._native if self._process == os.getpid() else None
+        process, core = self._here
+        return core if process == os.getpid() else None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._config.base_url!r})"
@@ -189,6 +186,13 @@ class Connected:
         raise TypeError(
             f"a kassa.{type(self).__name__} holds credentials and connections and cannot be pickled or copied"
         )
+
+
+def made(kind: type[C], config: Any, make: Callable[[], Any] | None = None, origin: Connected | None = None) -> C:
+    """A gateway that is not made by its settings, but from what another one has."""
+    gateway = kind.__new__(kind)
+    gateway._start(config, make, origin)  # pyright: ignore[reportPrivateUsage]
+    return gateway
 
 
 def _certificates(given: Iterable[str]) -> list[str]:

@@ -127,6 +127,10 @@ def payment_ref(given: Any) -> kassa.PaymentRef:
     )
 
 
+def payment_entry(given: Any) -> kassa.PaymentEntry:
+    return kassa.PaymentEntry(payment_ref(given["payment"]), given.get("page_url"), given.get("qr_text"))
+
+
 def made_payment_ref(given: Any) -> kassa.PaymentRef:
     """A reference as its constructors make it."""
     match given["kind"]:

@@ -76,6 +76,8 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "parse_callback": lambda given: kassa.Callback.parse(inputs.json_text(given["body"])),
     "parse_return_redirect": lambda given: kassa.ReturnRedirect.parse(given["url"]),
     "parse_payment_ref": lambda given: kassa.PaymentRef.parse(given["text"]),
+    "parse_payment_entry": lambda given: kassa.PaymentEntry.parse(given["text"]),
+    "payment_entry_text": lambda given: str(inputs.payment_entry(given)),
     "callback_url": lambda given: _signed(given, kassa.CallbackKey.callback_url),
     "return_url": lambda given: _signed(given, kassa.CallbackKey.return_url),
     "read_callback_url": lambda given: inputs.callback_key(given).read_callback_url(given["called"]),

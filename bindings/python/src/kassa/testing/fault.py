@@ -1,0 +1,99 @@
+"""What goes wrong with a call to the fake gateway."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, Literal, get_args
+
+from .. import _check
+from .._convert import lowers
+from .._generated import native
+
+_Kind = Literal[
+    "no_connection",
+    "request_lost",
+    "answer_lost",
+    "no_answer",
+    "refused",
+    "unauthorized",
+    "server_error",
+    "too_many_requests",
+]
+_DETAILS = {"refused": ["code", "reason"], "too_many_requests": ["retry_after"]}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FakeFault:
+    """What goes wrong with one call (fault injection).
+
+    >>> FakeFault.ANSWER_LOST
+    FakeFault.ANSWER_LOST
+    >>> FakeFault.refused("51", "NO_MONEY")
+    FakeFault.refused(code='51', reason='NO_MONEY')
+    """
+
+    kind: _Kind
+    """What goes wrong."""
+    code: str | None = None
+    """The code of a refusal."""
+    reason: str | None = None
+    """The words of a refusal."""
+    retry_after: timedelta | None = None
+    """When to ask again, where there are too many requests."""
+
+    NO_CONNECTION: ClassVar["FakeFault"]
+    """No connection is made: `kassa.Unavailable`."""
+    REQUEST_LOST: ClassVar["FakeFault"]
+    """The connection breaks before the gateway has the request: a payment was **not** made, and its outcome is unknown all the
+    same."""
+    ANSWER_LOST: ClassVar["FakeFault"]
+    """The gateway does what it was asked, and the connection breaks before its answer arrives: a payment **was** made, and its
+    outcome is unknown."""
+    NO_ANSWER: ClassVar["FakeFault"]
+    """The gateway does what it was asked, and never answers: as `ANSWER_LOST`, when the call's deadline has passed."""
+    UNAUTHORIZED: ClassVar["FakeFault"]
+    """The gateway does not accept the credentials: `kassa.Unauthorized`."""
+    SERVER_ERROR: ClassVar["FakeFault"]
+    """The gateway is broken and does nothing (HTTP 500): a payment's outcome is unknown, anything else unavailable."""
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("code", "reason", "retry_after") if getattr(self, name) is not None]
+        if self.kind not in get_args(_Kind) or given != _DETAILS.get(self.kind, []):
+            raise ValueError("a fault is one of its constants, refused with a code and a reason, or too_many_requests")
+        _check.optional_text("code", self.code)
+        _check.optional_text("reason", self.reason)
+        _check.optional_duration("retry_after", self.retry_after)
+
+    @classmethod
+    def refused(cls, code: str, reason: str) -> "FakeFault":
+        """The gateway refuses, with this code and these words: `kassa.Refused`."""
+        return cls("refused", code=_check.text("code", code), reason=_check.text("reason", reason))
+
+    @classmethod
+    def too_many_requests(cls, retry_after: timedelta | float) -> "FakeFault":
+        """The gateway takes no more requests now (HTTP 429): `kassa.Unavailable` with ``retry_after``, which is given as a
+        `timedelta` or a number of seconds."""
+        return cls("too_many_requests", retry_after=_check.duration("retry_after", retry_after))
+
+    def _details(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _DETAILS.get(self.kind, [])}
+
+    def __repr__(self) -> str:
+        if self.kind not in _DETAILS:
+            return f"FakeFault.{self.kind.upper()}"
+        details = ", ".join(f"{name}={value!r}" for name, value in self._details().items())
+        return f"FakeFault.{self.kind}({details})"
+
+
+FakeFault.NO_CONNECTION = FakeFault("no_connection")
+FakeFault.REQUEST_LOST = FakeFault("request_lost")
+FakeFault.ANSWER_LOST = FakeFault("answer_lost")
+FakeFault.NO_ANSWER = FakeFault("no_answer")
+FakeFault.UNAUTHORIZED = FakeFault("unauthorized")
+FakeFault.SERVER_ERROR = FakeFault("server_error")
+
+lowers(
+    FakeFault,
+    lambda fault: getattr(native.FakeFault, fault.kind.upper())(
+        **{name: getattr(fault, name) for name in _DETAILS.get(fault.kind, [])}
+    ),
+)

@@ -1,0 +1,64 @@
+"""What becomes of the fake gateway's payments by themselves."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar, Literal, get_args
+
+from .. import _check
+from .._convert import lowers
+from .._generated import native
+
+_Kind = Literal["stay_open", "charge", "reject"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FakePlan:
+    """What becomes of the payments that are made from now on, without a test's doing.
+
+    >>> FakePlan.charge(after=45)
+    FakePlan.charge(after=datetime.timedelta(seconds=45))
+    """
+
+    kind: _Kind
+    """What becomes of them."""
+    after: timedelta | None = None
+    """How long after their creation, where they end."""
+
+    STAY_OPEN: ClassVar["FakePlan"]
+    """They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(_Kind) or (self.kind == "stay_open") != (self.after is None):
+            raise ValueError("a plan is stay_open, or charge or reject with a time")
+        _check.optional_duration("after", self.after)
+
+    @classmethod
+    def charge(cls, after: timedelta | float = 0) -> "FakePlan":
+        """Their payers pay, after that time (a `timedelta`, or a number of seconds) on the fake gateway's clock. A mobile-bank
+        payment is paid by its confirmation all the same."""
+        return cls("charge", _check.duration("after", after))
+
+    @classmethod
+    def reject(cls, after: timedelta | float = 0) -> "FakePlan":
+        """Their payers decline, after that time (a `timedelta`, or a number of seconds) on the fake gateway's clock. Not those
+        of mobile-bank payments."""
+        return cls("reject", _check.duration("after", after))
+
+    def __repr__(self) -> str:
+        return "FakePlan.STAY_OPEN" if self.after is None else f"FakePlan.{self.kind}(after={self.after!r})"
+
+
+FakePlan.STAY_OPEN = FakePlan("stay_open")
+
+
+def _lower_plan(plan: FakePlan) -> object:
+    match plan.kind:
+        case "stay_open":
+            return native.FakePlan.STAY_OPEN()
+        case "charge":
+            return native.FakePlan.CHARGE(plan.after)
+        case "reject":
+            return native.FakePlan.REJECT(plan.after)
+
+
+lowers(FakePlan, _lower_plan)
