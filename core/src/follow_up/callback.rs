@@ -37,6 +37,7 @@ use crate::{
 /// Source: the callback body (`docs/interface.md#callback-body`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Callback {
     /// The order number of the payment.
     pub order_number: String,

@@ -19,6 +19,7 @@ use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 /// Source: the return redirect (`docs/interface.md#return-redirect`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReturnRedirect {
     /// The order number, from `OrderNumber`.
     pub order_number: String,

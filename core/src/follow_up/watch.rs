@@ -30,14 +30,37 @@ use crate::{
 
 /// How a watch polls.
 ///
+/// ```
+/// use std::time::Duration;
+/// use kassa::PollPolicy;
+///
+/// let policy = PollPolicy::default().with_deadline(Duration::from_secs(5 * 60));
+/// assert_eq!(policy.interval, Duration::from_secs(10));
+/// ```
+///
 /// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PollPolicy {
     /// The time from the start of one query to the start of the next. 10 s unless set.
     pub interval: Duration,
     /// How long to go on while the payment is open, from the first query. 20 minutes unless set.
     pub deadline: Duration,
+}
+
+impl PollPolicy {
+    /// The same with another time from the start of one query to the start of the next.
+    #[must_use]
+    pub fn with_interval(self, interval: Duration) -> Self {
+        Self { interval, ..self }
+    }
+
+    /// The same with another time to go on while the payment is open.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
 }
 
 impl Default for PollPolicy {
@@ -49,13 +72,16 @@ impl Default for PollPolicy {
 /// What one query of a watch brought.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WatchReport {
     /// The gateway answered.
+    #[non_exhaustive]
     Status {
         /// Its answer, compared with what was asked for. One that ends the watch is the last report.
         verdict: Verdict,
     },
     /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
+    #[non_exhaustive]
     QueryFailed {
         /// Why.
         error: PaymentError,

@@ -36,6 +36,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// It carries no identifier: see [`QrPayment`].
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QrImage {
     /// What to verify its callback with. Store it.
     pub payment: PaymentRef,
@@ -43,6 +44,14 @@ pub struct QrImage {
     pub png: Vec<u8>,
     /// The whole reply as text.
     pub raw: String,
+}
+
+impl QrImage {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own. The picture is not
+    /// checked.
+    pub fn new(payment: PaymentRef, png: Vec<u8>) -> Self {
+        Self { payment, png, raw: String::new() }
+    }
 }
 
 impl fmt::Debug for QrImage {

@@ -16,6 +16,7 @@ use crate::values::card::{PAN_MAX, PAN_MIN};
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum CardBrand {
     /// 4; 16 digits, and 13 or 19 on some cards.
     Visa,

@@ -8,6 +8,7 @@ use strum::{Display, EnumString};
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Display, EnumString)]
 #[strum(ascii_case_insensitive)]
+#[non_exhaustive]
 pub enum Language {
     /// English.
     #[default]

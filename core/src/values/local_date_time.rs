@@ -20,6 +20,7 @@ const ISO: &[BorrowedFormatItem<'static>] =
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct LocalDateTime {
     /// The year.
     pub year: i32,

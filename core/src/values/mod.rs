@@ -13,6 +13,7 @@ pub(crate) mod language;
 pub(crate) mod local_date_time;
 pub(crate) mod money;
 pub(crate) mod order_number;
+mod own_error;
 pub(crate) mod payment_ref;
 pub(crate) mod phone;
 pub(crate) mod provider;

@@ -6,6 +6,7 @@ use std::fmt;
 /// day.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Provider {
     /// Payment cards.
     Cards,

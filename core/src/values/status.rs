@@ -10,6 +10,7 @@ use rust_decimal::Decimal;
 /// final.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PaymentStatus {
     /// The money was taken (CHARGE).
     Charged,
@@ -47,6 +48,7 @@ impl fmt::Display for PaymentStatus {
 /// are not shown there; they are read by the same pointers unless a [`Dialect`](crate::Dialect) says otherwise.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StatusReport {
     /// Where the payment stands.
     pub status: PaymentStatus,
@@ -63,4 +65,11 @@ pub struct StatusReport {
     pub currency: Option<String>,
     /// The whole reply, with secrets masked.
     pub raw: String,
+}
+
+impl StatusReport {
+    /// A report with nothing but a status, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn new(status: PaymentStatus) -> Self {
+        Self { status, code: None, reason: None, order_number: None, amount: None, currency: None, raw: String::new() }
+    }
 }

@@ -33,6 +33,7 @@ use crate::values::{
 /// the gateway reports is compared with the amount and the currency here.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct PaymentRef {
     /// What kind of payment it is.
     pub kind: PaymentKind,
@@ -62,6 +63,7 @@ pub struct PaymentRef {
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum PaymentKind {
     /// A card payment made with card data.
     Card,

@@ -55,6 +55,7 @@ impl Canonical for Provider {
             Self::MegaPay => json!("mega_pay"),
             Self::MBank => json!("mbank"),
             Self::Other(name) => json!({"kind": "other", "name": name}),
+            other => panic!("no form of {other:?}"),
         }
     }
 }
@@ -84,6 +85,7 @@ impl Canonical for PaymentStatus {
             Self::Charged => json!("charged"),
             Self::Rejected => json!("rejected"),
             Self::Other(word) => json!({"kind": "other", "word": word}),
+            other => panic!("no form of {other:?}"),
         }
     }
 }
@@ -120,14 +122,15 @@ impl Canonical for CardPaymentCreated {
 impl Canonical for NextStep {
     fn canonical(&self) -> Value {
         match self {
-            Self::OpenConfirmation { url } => {
+            Self::OpenConfirmation { url, .. } => {
                 note("NextStep::OpenConfirmation");
                 json!({"kind": "open_confirmation", "url": url})
             }
-            Self::AskStatus { status } => {
+            Self::AskStatus { status, .. } => {
                 note("NextStep::AskStatus");
                 json!({"kind": "ask_status", "status": status})
             }
+            other => panic!("no form of {other:?}"),
         }
     }
 }
@@ -227,18 +230,18 @@ impl Canonical for Callback {
 impl Canonical for Verdict {
     fn canonical(&self) -> Value {
         let mut form = match self {
-            Self::Charged { payment, report, compared } => {
+            Self::Charged { payment, report, compared, .. } => {
                 let (payment, report) = (payment.canonical(), report.canonical());
                 json!({"kind": "charged", "payment": payment, "report": report, "compared": compared})
             }
-            Self::Rejected { report } => json!({"kind": "rejected", "report": report.canonical()}),
-            Self::Open { payment, report } => {
+            Self::Rejected { report, .. } => json!({"kind": "rejected", "report": report.canonical()}),
+            Self::Open { payment, report, .. } => {
                 json!({"kind": "open", "payment": payment.canonical(), "report": report.canonical()})
             }
-            Self::Contradicted { fields, report } => {
+            Self::Contradicted { fields, report, .. } => {
                 json!({"kind": "contradicted", "fields": fields, "report": report.canonical()})
             }
-            Self::Unverifiable { why, report } => {
+            Self::Unverifiable { why, report, .. } => {
                 json!({"kind": "unverifiable", "why": why, "report": report.canonical()})
             }
             other => panic!("no form of {other:?}"),
@@ -275,7 +278,8 @@ impl Canonical for FieldState {
         let form = match self {
             Self::Incomplete => json!("incomplete"),
             Self::Complete => json!("complete"),
-            Self::Wrong { violation } => json!({"kind": "wrong", "violation": violation.canonical()}),
+            Self::Wrong { violation, .. } => json!({"kind": "wrong", "violation": violation.canonical()}),
+            other => panic!("no form of {other:?}"),
         };
         note(&format!("FieldState::{}", form.as_str().unwrap_or("wrong")));
         form
@@ -292,14 +296,15 @@ impl Canonical for Advice {
 impl Canonical for WatchReport {
     fn canonical(&self) -> Value {
         match self {
-            Self::Status { verdict } => {
+            Self::Status { verdict, .. } => {
                 note("WatchReport::Status");
                 json!({"kind": "status", "verdict": verdict.canonical()})
             }
-            Self::QueryFailed { error } => {
+            Self::QueryFailed { error, .. } => {
                 note("WatchReport::QueryFailed");
                 json!({"kind": "query_failed", "error": error.canonical()})
             }
+            other => panic!("no form of {other:?}"),
         }
     }
 }
@@ -321,7 +326,7 @@ impl Canonical for PaymentError {
 
 fn error_fields(error: &PaymentError) -> Value {
     match error {
-        PaymentError::Invalid { violations } => json!({"violations": violations.canonical()}),
+        PaymentError::Invalid { violations, .. } => json!({"violations": violations.canonical()}),
         PaymentError::Misconfigured { detail, .. }
         | PaymentError::Unauthorized { detail, .. }
         | PaymentError::Unexpected { detail, .. } => json!({"detail": detail}),
@@ -333,6 +338,7 @@ fn error_fields(error: &PaymentError) -> Value {
         PaymentError::OutcomeUnknown { payment, reason, detail, .. } => {
             json!({"payment": payment.canonical(), "reason": reason, "detail": detail})
         }
-        PaymentError::DeadlineExpired { last } => json!({"last": last.as_deref().map(StatusReport::canonical)}),
+        PaymentError::DeadlineExpired { last, .. } => json!({"last": last.as_deref().map(StatusReport::canonical)}),
+        other => panic!("no form of {other:?}"),
     }
 }
