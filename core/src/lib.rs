@@ -17,6 +17,7 @@
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
+//! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
 //! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface
 //! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
@@ -67,6 +68,7 @@ pub use follow_up::{
 pub use gateway::{
     Gateway,
     blocking::{BlockingGateway, BlockingStatusWatch},
+    contract::{BlockingPaymentGateway, GatewayFuture, PaymentGateway},
 };
 pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},

@@ -186,6 +186,12 @@ impl From<Gateway> for BlockingGateway {
     }
 }
 
+impl From<StatusWatch> for BlockingStatusWatch {
+    fn from(watch: StatusWatch) -> Self {
+        Self { watch }
+    }
+}
+
 /// A [`StatusWatch`] for callers that wait. It is an iterator over the reports.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Client of the payment gateway: the asynchronous one here, the blocking (synchronous) one in [`blocking`].
 
 pub(crate) mod blocking;
+pub(crate) mod contract;
 mod environment;
 
 use std::{fmt, sync::Arc, time::Duration};
