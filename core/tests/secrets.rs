@@ -108,7 +108,7 @@ fn assert_clean(text: &str, origin: &str) {
 }
 
 fn shown(error: &PaymentError) -> String {
-    format!("{error:?} {error} {}", error.describe())
+    format!("{} {error} {}", support::shown(error), error.describe())
 }
 
 #[test]
@@ -148,6 +148,7 @@ async fn run_everything() {
         }
         let watch = gateway.watch(PaymentRef::card("order-1", 1.into(), "KGS"), PollPolicy::default()).unwrap();
         let report = tokio::time::timeout(Duration::from_secs(20), watch.next()).await.unwrap();
+        let report = report.unwrap_or_else(|error| panic!("{error}")).map(support::shown);
         assert_clean(&format!("{report:?} {watch:?}"), "a watch");
     }
     for answer in

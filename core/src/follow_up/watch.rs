@@ -41,12 +41,15 @@ use crate::{
 ///
 /// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PollPolicy {
     /// The time from the start of one query to the start of the next. 10 s unless set.
+    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::values::serialized::milliseconds"))]
     pub interval: Duration,
     /// How long to go on while the payment is open, from the first query. 20 minutes unless set.
+    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::values::serialized::milliseconds"))]
     pub deadline: Duration,
 }
 
@@ -72,6 +75,11 @@ impl Default for PollPolicy {
 
 /// What one query of a watch brought.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WatchReport {

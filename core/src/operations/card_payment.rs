@@ -173,6 +173,7 @@ fn has_expired(card: &Card, today: Date) -> bool {
 ///
 /// Source: the card payment response (`docs/interface.md#card-payment-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CardPaymentCreated {
@@ -183,6 +184,7 @@ pub struct CardPaymentCreated {
     /// The gateway's code, `110`.
     pub code: Option<String>,
     /// The amount as the gateway reports it.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::values::serialized::optional_decimal"))]
     pub amount: Option<Decimal>,
     /// The currency as the gateway reports it.
     pub currency: Option<String>,
@@ -199,6 +201,11 @@ impl CardPaymentCreated {
 
 /// What comes after a card payment was accepted.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NextStep {
@@ -206,6 +213,7 @@ pub enum NextStep {
     #[non_exhaustive]
     OpenConfirmation {
         /// The page to open.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
         url: String,
     },
     /// Nothing to confirm. Ask for the status: only a status query settles a payment.

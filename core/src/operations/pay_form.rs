@@ -89,12 +89,14 @@ impl PayForm {
 ///
 /// Source: the pay-form response (`docs/interface.md#pay-form-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PayFormCreated {
     /// What to verify its callback and return with. Store it.
     pub payment: PaymentRef,
     /// The page to open in a new browser window. Always https, or loopback.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
     pub pay_form_url: String,
     /// The whole reply, with secrets masked.
     pub raw: String,

@@ -15,6 +15,7 @@ use crate::{
 /// The interface does not show this reply (`docs/interface.md#qr-replies`). What the dialect finds in it is here; the
 /// whole reply is in `raw`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QrData {

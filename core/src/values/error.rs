@@ -40,6 +40,7 @@ use crate::values::{
 /// URL of the gateway or of a proxy, in which there may be a number or a password. What a program can act on is the
 /// variant.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(tag = "kind"))]
 #[derive(Clone, Debug, PartialEq, Eq, Error, IntoStaticStr)]
 #[non_exhaustive]
 pub enum PaymentError {
@@ -85,6 +86,10 @@ pub enum PaymentError {
         /// What went wrong.
         detail: String,
         /// How long the gateway asked to wait, where it did.
+        #[cfg_attr(
+            feature = "serde",
+            serde(rename = "retry_after_ms", default, with = "crate::values::serialized::optional_milliseconds")
+        )]
         retry_after: Option<Duration>,
         /// The HTTP status, where a reply came.
         http_status: Option<u16>,

@@ -20,6 +20,8 @@ pub(crate) mod provider;
 pub(crate) mod rule;
 pub(crate) mod rules;
 pub(crate) mod secret;
+#[cfg(feature = "serde")]
+pub(crate) mod serialized;
 pub(crate) mod status;
 pub(crate) mod texts;
 pub(crate) mod violation;

@@ -218,6 +218,18 @@ pub fn qr_payment() -> QrPayment {
     QrPayment::new(10010)
 }
 
+/// All that shows a value: its debug text, and its JSON.
+#[cfg(feature = "serde")]
+pub fn shown(value: impl std::fmt::Debug + serde::Serialize) -> String {
+    format!("{value:?} {}", serde_json::to_string(&value).unwrap())
+}
+
+/// All that shows a value: its debug text.
+#[cfg(not(feature = "serde"))]
+pub fn shown(value: impl std::fmt::Debug) -> String {
+    format!("{value:?}")
+}
+
 /// The same with some of its fields changed.
 pub fn changed<T>(mut it: T, change: impl FnOnce(&mut T)) -> T {
     change(&mut it);
@@ -247,11 +259,8 @@ impl Op {
         [Self::MOVES_MONEY, Self::CREATES, Self::ASKS].into_iter().flatten()
     }
 
-    /// Runs it with valid input; the answer is given as its debug text.
+    /// Runs it with valid input; the answer is given as all that shows it.
     pub async fn run(self, gateway: &Gateway) -> Result<String, PaymentError> {
-        fn shown<T: std::fmt::Debug>(answer: T) -> String {
-            format!("{answer:?}")
-        }
         match self {
             Self::CardPayment => gateway.create_card_payment(card_payment()).await.map(shown),
             Self::MbankPayment => gateway.create_mbank_payment(mbank_payment()).await.map(shown),
