@@ -126,8 +126,8 @@ impl Verdict {
 
     /// [`Contradicted`](Self::Contradicted), for a [`PaymentGateway`](crate::PaymentGateway) of your own: by the fields
     /// that differ, as the interface spells them.
-    pub fn contradicted(fields: Vec<&str>, report: Option<StatusReport>) -> Self {
-        Self::Contradicted { fields: fields.into_iter().map(str::to_owned).collect(), report }
+    pub fn contradicted(fields: impl IntoIterator<Item = impl Into<String>>, report: Option<StatusReport>) -> Self {
+        Self::Contradicted { fields: fields.into_iter().map(Into::into).collect(), report }
     }
 }
 

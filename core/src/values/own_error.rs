@@ -16,7 +16,7 @@ use crate::values::{error::PaymentError, payment_ref::PaymentRef, status::Status
 /// ```
 impl PaymentError {
     /// [`Invalid`](Self::Invalid), with every rule that is broken.
-    pub fn breaking(violations: Vec<Violation>) -> Self {
+    pub fn of_violations(violations: Vec<Violation>) -> Self {
         Self::Invalid { violations }
     }
 
