@@ -17,9 +17,39 @@
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
+//! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
 //! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface
 //! (`docs/interface.md`); what it does not show is configuration ([`Dialect`]), and the raw reply is always at hand.
+//!
+//! # The feature `serde`
+//!
+//! Off unless asked for. With it answers, errors, verdicts, references, reports, callbacks, redirects, violations, advice
+//! and [`PollPolicy`] are `Serialize` and `Deserialize`, as the conformance vectors write them
+//! (`tests/conformance/README.md#canonical-form`), without what methods say:
+//!
+//! * names in snake_case; a variant with fields is an object with its `kind`, one without is a text;
+//! * amounts are texts, digit for digit; a JSON number is refused, as it would pass through a float;
+//! * durations are whole milliseconds, in a field that ends in `_ms`; bytes are base64; what is absent is `null`;
+//! * a field that is missing is absent, and one that is not known is left alone: a later version may write it.
+//!
+//! What parsing refuses is not read: a transaction of a payment that is no QR payment's, a page that is not https, a
+//! picture that is damaged. Whether a value is true, nobody checks: read it only from where you put it yourself, and
+//! ask the gateway again before you ship.
+//!
+//! What holds a secret cannot be written: [`Card`], [`CardInput`], [`CardPayment`], [`Credentials`], [`CallbackKey`],
+//! [`GatewayConfig`] and [`Proxy`] are neither.
+//!
+#![cfg_attr(feature = "serde", doc = "```")]
+#![cfg_attr(not(feature = "serde"), doc = "```ignore")]
+//! use kassa::{Decimal, PaymentRef};
+//!
+//! let payment = PaymentRef::card("order-1", Decimal::new(10010, 2), "KGS");
+//! let json = serde_json::to_value(&payment)?;
+//! assert_eq!((&json["kind"], &json["amount"]), (&"card".into(), &"100.10".into()));
+//! assert_eq!(serde_json::from_value::<PaymentRef>(json)?, payment);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
@@ -75,6 +105,7 @@ pub use follow_up::{
 pub use gateway::{
     Gateway,
     blocking::{BlockingGateway, BlockingStatusWatch},
+    contract::{BlockingPaymentGateway, GatewayFuture, PaymentGateway},
 };
 pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use kassa::{Card, CardPayment, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Proxy};
+use kassa::{Card, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Proxy};
 use support::{Answer, CVC, OTP, Op, PAN, PASSWORD, Received, Server, reply};
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -108,7 +108,7 @@ fn assert_clean(text: &str, origin: &str) {
 }
 
 fn shown(error: &PaymentError) -> String {
-    format!("{error:?} {error} {}", error.describe())
+    format!("{} {error} {}", support::shown(error), error.describe())
 }
 
 #[test]
@@ -141,20 +141,21 @@ async fn run_everything() {
         [(200, "110"), (200, "05"), (400, "05"), (401, "05"), (404, "05"), (409, "05"), (500, "05"), (302, "05")]
     {
         let server = Server::start(move |request| echo(request, status, code));
-        let gateway = Gateway::new(GatewayConfig { query_retries: 0, ..server.config() }).unwrap();
+        let gateway = Gateway::new(server.config().with_query_retries(0)).unwrap();
         for op in Op::all() {
             let text = op.run(&gateway).await.unwrap_or_else(|error| shown(&error));
             assert_clean(&text, &format!("{op:?} with {status} and code {code}"));
         }
         let watch = gateway.watch(PaymentRef::card("order-1", 1.into(), "KGS"), PollPolicy::default()).unwrap();
         let report = tokio::time::timeout(Duration::from_secs(20), watch.next()).await.unwrap();
+        let report = report.unwrap_or_else(|error| panic!("{error}")).map(support::shown);
         assert_clean(&format!("{report:?} {watch:?}"), "a watch");
     }
     for answer in
         [|_: &Received| Answer::BytesThenReset(vec![]), |_: &Received| Answer::BytesThenClose(b"HTTP/1.1 2".to_vec())]
     {
         let server = Server::start(answer);
-        let gateway = Gateway::new(GatewayConfig { query_retries: 1, ..server.config() }).unwrap();
+        let gateway = Gateway::new(server.config().with_query_retries(1)).unwrap();
         for op in Op::all() {
             assert_clean(&shown(&op.run(&gateway).await.unwrap_err()), &format!("{op:?}, cut off"));
         }
@@ -167,10 +168,7 @@ async fn run_everything() {
 
 async fn refused_before_sending() {
     let gateway = Server::replying(200, "{}").gateway();
-    let broken = CardPayment {
-        card: Card::new(format!("{PAN}x"), OTP, 99, format!("{CVC}9"), "").into(),
-        ..support::card_payment()
-    };
+    let broken = support::card_payment().with_card(Card::new(format!("{PAN}x"), OTP, 99, format!("{CVC}9"), ""));
     assert_clean(&format!("{broken:?} {:?}", broken.advice()), "an invalid request");
     let error = gateway.create_card_payment(broken).await.unwrap_err();
     assert_clean(&shown(&PaymentError::clone(&error)), "the error of an invalid request");
@@ -181,8 +179,8 @@ fn printed() {
     let card = support::card();
     let payment = support::card_payment();
     let credentials = Credentials::basic("shop", PASSWORD);
-    let mut config = GatewayConfig::new("https://pay.example.kg", credentials.clone());
-    config.proxy = Proxy::url(format!("http://user:{PASSWORD}@proxy.example")).into();
+    let config = GatewayConfig::new("https://pay.example.kg", credentials.clone())
+        .with_proxy(Proxy::url(format!("http://user:{PASSWORD}@proxy.example")));
     let gateway = Gateway::new(config.clone()).unwrap();
     let text = format!(
         "{card:?} {card} {card:#?} {payment:?} {payment:#?} {} {:?} {credentials:?} {credentials:#?} \

@@ -98,11 +98,8 @@ async fn call(gateway: &Gateway, operation: u8, case: &Case<'_>) {
         3 => case.judge(Sent::Question, gateway.payment_status("gateway-1", None).await, |it| &it.raw),
         4 => case.judge(Sent::Question, gateway.provider_status("order-1", Provider::MBank).await, |it| &it.raw),
         5 => case.judge(Sent::Making, gateway.create_pay_form(pay_form()).await, |it| &it.raw),
-        6 => {
-            let payment = QrPayment { sum_tyiyn: Some(1), ..QrPayment::default() };
-            case.judge(Sent::Making, gateway.create_qr_image(payment).await, |it| &it.raw)
-        }
-        7 => case.judge(Sent::Making, gateway.create_qr_data(QrPayment::default()).await, |it| &it.raw),
+        6 => case.judge(Sent::Making, gateway.create_qr_image(QrPayment::new(1)).await, |it| &it.raw),
+        7 => case.judge(Sent::Making, gateway.create_qr_data(QrPayment::of_open_amount()).await, |it| &it.raw),
         _ => case.judge(Sent::Question, gateway.qr_status("transaction-1").await, |it| &it.raw),
     }
 }
@@ -208,35 +205,17 @@ fn holds_card_number(text: &str) -> bool {
 }
 
 fn card_payment() -> CardPayment {
-    CardPayment {
-        order_number: "order-1".into(),
-        description: "tea".into(),
-        amount: 100.into(),
-        currency: "KGS".into(),
-        card: Card::new(PAN, "12", 2099, CVC, "Aibek Usenov").into(),
-        language: "en".into(),
-        return_url: None,
-        callback_url: "https://shop.example/callback".into(),
-        ip: "203.0.113.7".into(),
-        email: None,
-    }
+    let card = Card::new(PAN, "12", 2099, CVC, "Aibek Usenov");
+    CardPayment::new("order-1", 100.into(), "KGS", card, "https://shop.example/callback")
+        .with_description("tea")
+        .with_language("en")
+        .with_ip("203.0.113.7")
 }
 
 fn mbank_payment() -> MbankPayment {
-    MbankPayment {
-        order_number: "order-1".into(),
-        phone: "996555000101".into(),
-        amount_som: 100,
-        comment: "tea".into(),
-        callback_url: None,
-    }
+    MbankPayment::new("order-1", 100, "996555000101", "tea")
 }
 
 fn pay_form() -> PayForm {
-    PayForm {
-        amount: 100.into(),
-        service_name: "tea".into(),
-        callback_url: "https://shop.example/callback".into(),
-        return_url: "https://shop.example/done".into(),
-    }
+    PayForm::new(100.into(), "tea", "https://shop.example/callback").with_return_url("https://shop.example/done")
 }

@@ -90,7 +90,7 @@ async fn start(gateway: &Gateway, number: usize) {
     for beat in 1..=in_all {
         beats.tick().await;
         while started < number * beat / in_all {
-            let policy = PollPolicy { interval: INTERVAL, ..PollPolicy::default() };
+            let policy = PollPolicy::default().with_interval(INTERVAL);
             let watch = gateway.watch(PaymentRef::mbank(format!("W-{started}"), 100), policy).expect("a watch");
             tokio::spawn(async move { watch.outcome().await });
             started += 1;

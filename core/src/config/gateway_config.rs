@@ -16,19 +16,19 @@ use crate::{
 /// use std::time::Duration;
 /// use kassa::{Credentials, GatewayConfig};
 ///
-/// let config = GatewayConfig {
-///     query_deadline: Duration::from_secs(20),
-///     ..GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"))
-/// };
+/// let config = GatewayConfig::new("https://pay.example.kg", Credentials::basic("shop", "secret"))
+///     .with_query_deadline(Duration::from_secs(20));
+/// assert_eq!(config.query_deadline, Duration::from_secs(20));
 /// assert_eq!(config.connect_timeout, Duration::from_secs(10));
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct GatewayConfig {
     /// The gateway's base address; a path prefix is allowed. Plain `http` is refused unless the host is loopback.
     pub base_url: String,
     /// The merchant's login and password.
-    pub credentials: Arc<Credentials>,
+    pub(crate) credentials: Arc<Credentials>,
     /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
     pub connect_timeout: Duration,
     /// The deadline (total timeout) of a call that moves money: how long all of it may take, with connecting, sending,
@@ -43,11 +43,11 @@ pub struct GatewayConfig {
     /// How the fields of a status query travel. In a JSON body unless set.
     pub status_query: StatusQueryForm,
     /// How to read the gateway's replies.
-    pub dialect: Arc<Dialect>,
+    pub(crate) dialect: Arc<Dialect>,
     /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
     pub extra_root_certificates: Vec<String>,
     /// The way to the gateway. Direct unless set; proxies in the environment are used only when asked for.
-    pub proxy: Arc<Proxy>,
+    pub(crate) proxy: Arc<Proxy>,
     /// Added to the user agent, such as `my-shop/1.2`.
     pub user_agent_suffix: Option<String>,
     /// Refuse card numbers with a wrong check digit (Luhn) before they are sent. Off unless set.
@@ -57,6 +57,7 @@ pub struct GatewayConfig {
 /// How the fields of `GET /api/v1.1.0/status` travel.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum StatusQueryForm {
     /// As a JSON body, as the interface says (`docs/interface.md#status-request`).
     #[default]
@@ -67,7 +68,7 @@ pub enum StatusQueryForm {
 
 impl GatewayConfig {
     /// A configuration with every setting at its default.
-    pub fn new(base_url: impl Into<String>, credentials: impl Into<Arc<Credentials>>) -> Self {
+    pub fn new(base_url: impl Into<String>, credentials: Credentials) -> Self {
         Self {
             base_url: base_url.into(),
             credentials: credentials.into(),
@@ -82,6 +83,83 @@ impl GatewayConfig {
             user_agent_suffix: None,
             check_luhn: false,
         }
+    }
+
+    /// The same with another login and password.
+    #[must_use]
+    pub fn with_credentials(self, credentials: Credentials) -> Self {
+        Self { credentials: credentials.into(), ..self }
+    }
+
+    /// The same with another connect timeout.
+    #[must_use]
+    pub fn with_connect_timeout(self, connect_timeout: Duration) -> Self {
+        Self { connect_timeout, ..self }
+    }
+
+    /// The same with another deadline for calls that move money.
+    #[must_use]
+    pub fn with_payment_deadline(self, payment_deadline: Duration) -> Self {
+        Self { payment_deadline, ..self }
+    }
+
+    /// The same with another deadline for every other call.
+    #[must_use]
+    pub fn with_query_deadline(self, query_deadline: Duration) -> Self {
+        Self { query_deadline, ..self }
+    }
+
+    /// The same with another number of retries.
+    #[must_use]
+    pub fn with_query_retries(self, query_retries: u32) -> Self {
+        Self { query_retries, ..self }
+    }
+
+    /// The same with another form of status queries.
+    #[must_use]
+    pub fn with_status_query(self, status_query: StatusQueryForm) -> Self {
+        Self { status_query, ..self }
+    }
+
+    /// The same with another way to read the gateway's replies.
+    #[must_use]
+    pub fn with_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect: dialect.into(), ..self }
+    }
+
+    /// The same with certificates (PEM) to trust beside those that are trusted already; one text may hold several.
+    #[must_use]
+    pub fn with_extra_root_certificates(mut self, pem: impl Into<String>) -> Self {
+        self.extra_root_certificates.push(pem.into());
+        self
+    }
+
+    /// The same with another way to the gateway.
+    #[must_use]
+    pub fn with_proxy(self, proxy: Proxy) -> Self {
+        Self { proxy: proxy.into(), ..self }
+    }
+
+    /// The same with an addition to the user agent, such as `my-shop/1.2`.
+    #[must_use]
+    pub fn with_user_agent_suffix(self, suffix: impl Into<String>) -> Self {
+        Self { user_agent_suffix: Some(suffix.into()), ..self }
+    }
+
+    /// The same, which says whether card numbers with a wrong check digit (Luhn) are refused before they are sent.
+    #[must_use]
+    pub fn with_check_luhn(self, check_luhn: bool) -> Self {
+        Self { check_luhn, ..self }
+    }
+
+    /// How the gateway's replies are read.
+    pub fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    /// The way to the gateway.
+    pub fn proxy(&self) -> &Proxy {
+        &self.proxy
     }
 
     /// The base address, checked, ending in a slash so that paths can be joined to it.

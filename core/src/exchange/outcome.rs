@@ -62,7 +62,7 @@ pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {
         (Failure::Misconfigured { detail }, _) => PaymentError::misconfigured(detail),
         (Failure::NotConnected { detail }, _) | (Failure::Lost { detail }, Effect::Creates | Effect::Asks) => {
-            PaymentError::unreached(detail)
+            PaymentError::unavailable(detail)
         }
         (Failure::Lost { detail }, Effect::MovesMoney(payment)) => PaymentError::OutcomeUnknown {
             payment: payment.into(),

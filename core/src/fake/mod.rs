@@ -43,7 +43,7 @@ const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
 /// ([`advance`](Self::advance)).
 ///
 /// ```
-/// use kassa::{Decimal, FakeFault, FakeGateway, MbankPayment, PayForm, PaymentError, PollPolicy, Verdict};
+/// use kassa::{FakeFault, FakeGateway, MbankPayment, PaymentError, PollPolicy, Verdict};
 ///
 /// # pollster::block_on(async {
 /// let fake = FakeGateway::new()?;
@@ -51,10 +51,8 @@ const DIALECT: &str = r#"{ "qr_amount_unit": "som" }"#;
 ///
 /// // The answer is lost, so nobody knows whether the payment was made.
 /// fake.fail_next(FakeFault::AnswerLost);
-/// # let tea = || MbankPayment {
-/// #     order_number: "order-1".into(), phone: "996555000101".into(), amount_som: 100, comment: "tea".into(), callback_url: None,
-/// # };
-/// let lost = gateway.create_mbank_payment(tea()).await.unwrap_err();
+/// let tea = MbankPayment::new("order-1", 100, "996555000101", "tea");
+/// let lost = gateway.create_mbank_payment(tea).await.unwrap_err();
 /// let PaymentError::OutcomeUnknown { payment, .. } = lost else { panic!("{lost}") };
 ///
 /// // It was. The payer pays, and the watch finds it out.

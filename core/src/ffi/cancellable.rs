@@ -83,7 +83,7 @@ export_cancellable! {
     create_card_payment(gateway: Arc<Gateway>, payment: CardPayment) -> CardPaymentCreated =
         gateway.create_card_payment(payment);
     payment_status(gateway: Arc<Gateway>, gateway_number: String, language: Option<String>) -> StatusReport =
-        gateway.payment_status(&gateway_number, language);
+        gateway.payment_status(&gateway_number, language.as_deref());
     create_mbank_payment(gateway: Arc<Gateway>, payment: MbankPayment) -> MbankPaymentCreated =
         gateway.create_mbank_payment(payment);
     confirm_mbank_payment(gateway: Arc<Gateway>, payment: PaymentRef, otp: String) -> MbankConfirmed =

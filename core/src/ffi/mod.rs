@@ -6,6 +6,7 @@ mod cancellable;
 mod constructors;
 mod logging;
 mod methods;
+mod questions;
 mod references;
 mod texts;
 

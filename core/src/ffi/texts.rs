@@ -11,7 +11,7 @@ use crate::{
 /// The default configuration of a gateway, to be changed field by field.
 #[uniffi::export]
 fn default_config(base_url: String, credentials: std::sync::Arc<crate::Credentials>) -> crate::GatewayConfig {
-    crate::GatewayConfig::new(base_url, credentials)
+    crate::GatewayConfig::new(base_url, std::sync::Arc::unwrap_or_clone(credentials))
 }
 
 /// The configuration that the environment variables say.

@@ -36,11 +36,15 @@ use crate::{
 ///
 /// Source: the callback body (`docs/interface.md#callback-body`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Callback {
     /// The order number of the payment.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
     pub order_number: String,
     /// The amount. **For QR payments the unit is not known** (som or tyiyn).
+    #[cfg_attr(feature = "serde", serde(with = "crate::values::serialized::decimal"))]
     pub amount: Decimal,
     /// The currency, where it is given.
     pub currency: Option<String>,
@@ -49,6 +53,7 @@ pub struct Callback {
     /// When the payment was made, where the text of it is understood.
     pub date_created: Option<LocalDateTime>,
     /// The same as it came.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
     pub date_created_text: String,
     /// The payee, given for QR payments only.
     pub requisite: Option<String>,

@@ -1,6 +1,7 @@
 //! Follow-up: what happens to a payment after it was sent. Its verdict, polling, callbacks (webhooks), the
 //! payer's return, and addresses that say which payment they are about.
 
+mod asked;
 pub(crate) mod callback;
 pub(crate) mod callback_key;
 pub(crate) mod check;

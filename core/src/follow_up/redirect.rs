@@ -18,9 +18,12 @@ use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 ///
 /// Source: the return redirect (`docs/interface.md#return-redirect`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReturnRedirect {
     /// The order number, from `OrderNumber`.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
     pub order_number: String,
     /// The status code, from `statusCode`; `200` on success. Any text is carried.
     pub status_code: Option<String>,

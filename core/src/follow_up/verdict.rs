@@ -35,6 +35,11 @@ use crate::{
 /// }
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -43,6 +48,7 @@ pub enum Verdict {
     ///
     /// **One payment pays for one order**: remember the number of every payment that paid, of your own choice or claimed, and
     /// accept a claimed one (a pay-form's always is) only where no other order has it (replay).
+    #[non_exhaustive]
     Charged {
         /// The payment, with the number by which it was found.
         payment: Box<PaymentRef>,
@@ -52,11 +58,13 @@ pub enum Verdict {
         compared: Vec<String>,
     },
     /// The payment ended without the money being taken. On a pay-form the payer may try again, with another number.
+    #[non_exhaustive]
     Rejected {
         /// The gateway's own report.
         report: StatusReport,
     },
     /// The gateway says that the payment is still open. Watch it.
+    #[non_exhaustive]
     Open {
         /// The payment to watch, with the number by which it was found.
         payment: Box<PaymentRef>,
@@ -65,6 +73,7 @@ pub enum Verdict {
     },
     /// The report, the callback or the return is about another order, amount or currency than was asked for. Do not act
     /// on it; let a person look.
+    #[non_exhaustive]
     Contradicted {
         /// The fields that differ, as the interface spells them.
         fields: Vec<String>,
@@ -72,6 +81,7 @@ pub enum Verdict {
         report: Option<StatusReport>,
     },
     /// Nothing can be proved: there is nothing to ask the gateway with, or what it says is not tied to this payment.
+    #[non_exhaustive]
     Unverifiable {
         /// What is missing.
         why: String,
@@ -94,8 +104,30 @@ impl Verdict {
         }
     }
 
-    pub(crate) fn contradicted(fields: Vec<&str>, report: Option<StatusReport>) -> Self {
-        Self::Contradicted { fields: fields.into_iter().map(str::to_owned).collect(), report }
+    /// [`Charged`](Self::Charged), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn charged(payment: PaymentRef, report: StatusReport) -> Self {
+        Self::Charged { payment: payment.into(), report, compared: Vec::new() }
+    }
+
+    /// [`Rejected`](Self::Rejected), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn rejected(report: StatusReport) -> Self {
+        Self::Rejected { report }
+    }
+
+    /// [`Open`](Self::Open), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn open(payment: PaymentRef, report: StatusReport) -> Self {
+        Self::Open { payment: payment.into(), report }
+    }
+
+    /// [`Unverifiable`](Self::Unverifiable), for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn unverifiable(why: impl Into<String>, report: Option<StatusReport>) -> Self {
+        Self::Unverifiable { why: why.into(), report }
+    }
+
+    /// [`Contradicted`](Self::Contradicted), for a [`PaymentGateway`](crate::PaymentGateway) of your own: by the fields
+    /// that differ, as the interface spells them.
+    pub fn contradicted(fields: impl IntoIterator<Item = impl Into<String>>, report: Option<StatusReport>) -> Self {
+        Self::Contradicted { fields: fields.into_iter().map(Into::into).collect(), report }
     }
 }
 

@@ -19,9 +19,10 @@ use tokio::{
 };
 
 use crate::{
-    exchange::{attempts::Limits, engine::Engine},
+    exchange::engine::Engine,
     follow_up::{
-        check::{check, nothing_to_ask_with},
+        asked::{Answerer, Asked},
+        check::nothing_to_ask_with,
         verdict::Verdict,
     },
     transport::{Boxed, after},
@@ -30,14 +31,40 @@ use crate::{
 
 /// How a watch polls.
 ///
+/// ```
+/// use std::time::Duration;
+/// use kassa::PollPolicy;
+///
+/// let policy = PollPolicy::default().with_deadline(Duration::from_secs(5 * 60));
+/// assert_eq!(policy.interval, Duration::from_secs(10));
+/// ```
+///
 /// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PollPolicy {
     /// The time from the start of one query to the start of the next. 10 s unless set.
+    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::values::serialized::milliseconds"))]
     pub interval: Duration,
     /// How long to go on while the payment is open, from the first query. 20 minutes unless set.
+    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::values::serialized::milliseconds"))]
     pub deadline: Duration,
+}
+
+impl PollPolicy {
+    /// The same with another time from the start of one query to the start of the next.
+    #[must_use]
+    pub fn with_interval(self, interval: Duration) -> Self {
+        Self { interval, ..self }
+    }
+
+    /// The same with another time to go on while the payment is open.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
 }
 
 impl Default for PollPolicy {
@@ -48,14 +75,22 @@ impl Default for PollPolicy {
 
 /// What one query of a watch brought.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WatchReport {
     /// The gateway answered.
+    #[non_exhaustive]
     Status {
         /// Its answer, compared with what was asked for. One that ends the watch is the last report.
         verdict: Verdict,
     },
     /// The query failed, or the gateway does not know the payment (yet). The watch goes on.
+    #[non_exhaustive]
     QueryFailed {
         /// Why.
         error: PaymentError,
@@ -82,7 +117,7 @@ pub struct StatusWatch {
 }
 
 struct Shared {
-    engine: Arc<Engine>,
+    asked: Box<dyn Asked>,
     payment: Arc<PaymentRef>,
     policy: PollPolicy,
     cancelled: AtomicBool,
@@ -119,7 +154,35 @@ struct UnderWay {
 }
 
 impl StatusWatch {
+    /// A watch that asks a function, for a [`PaymentGateway`](crate::PaymentGateway) of your own: it polls, ends and
+    /// reports as one of [`Gateway::watch`](crate::Gateway::watch) does.
+    ///
+    /// ```
+    /// use kassa::{Decimal, PaymentRef, PaymentStatus, PollPolicy, StatusReport, StatusWatch, Verdict};
+    ///
+    /// let payment = PaymentRef::card("order-1", Decimal::TEN, "KGS");
+    /// let watch = StatusWatch::asking(payment, PollPolicy::default(), |_| async {
+    ///     Ok(Verdict::rejected(StatusReport::new(PaymentStatus::Rejected)))
+    /// })?;
+    /// assert!(matches!(pollster::block_on(watch.outcome())?, Some(Verdict::Rejected { .. })));
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Gateway::watch`](crate::Gateway::watch).
+    pub fn asking<F, A>(payment: PaymentRef, policy: PollPolicy, ask: F) -> Result<Self, PaymentError>
+    where
+        F: Fn(PaymentRef) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Verdict, PaymentError>> + Send + 'static,
+    {
+        Self::over(Box::new(Answerer::new(ask)?), payment, policy)
+    }
+
     pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
+        Self::over(Box::new(engine), payment, policy)
+    }
+
+    fn over(asked: Box<dyn Asked>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
         let mut checks = Checks::default();
         for (field, value) in [("interval", policy.interval), ("deadline", policy.deadline)] {
             if value.is_zero() {
@@ -131,7 +194,7 @@ impl StatusWatch {
             return Err(nothing_to_ask_with());
         }
         let shared = Shared {
-            engine,
+            asked,
             payment: Arc::new(payment),
             policy,
             cancelled: AtomicBool::new(false),
@@ -224,8 +287,7 @@ impl Shared {
 
     /// Waits for the next due moment and starts its query; returns early when woken.
     async fn wait_and_ask(&self, progress: &mut Progress) -> Result<(), PaymentError> {
-        let transport = self.engine.transport();
-        let now = transport.now();
+        let now = self.asked.now();
         let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
@@ -235,18 +297,13 @@ impl Shared {
         }
         if due > now {
             let woken = std::pin::pin!(self.wake.notified());
-            select(transport.sleep_until(due.min(deadline)), woken).await;
+            select(self.asked.sleep_until(due.min(deadline)), woken).await;
             return Ok(());
         }
         self.check_now.store(false, Ordering::Release);
-        let limits = Limits { deadline: self.engine.limits().deadline.min(deadline - now), retries: 0 };
-        progress.under_way = Some(UnderWay { started: now, answer: self.ask(limits) });
+        let answer = self.asked.ask(self.payment.clone(), deadline - now);
+        progress.under_way = Some(UnderWay { started: now, answer });
         Ok(())
-    }
-
-    fn ask(&self, limits: Limits) -> Boxed<Result<Verdict, PaymentError>> {
-        let (engine, payment) = (self.engine.clone(), self.payment.clone());
-        Box::pin(async move { check(&engine, &payment, limits).await })
     }
 
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
@@ -268,13 +325,13 @@ impl Shared {
                 }
                 WatchReport::Status { verdict }
             }
-            Err(error) if is_the_last || !self.engine.is_usable() => {
+            Err(error) if is_the_last || !self.asked.is_usable() => {
                 progress.end = Some(Err(error.clone()));
                 return Err(error);
             }
             Err(error) => {
                 if let PaymentError::Unavailable { retry_after: Some(wait), .. } = &error {
-                    due = due.max(after(self.engine.transport().now(), *wait));
+                    due = due.max(after(self.asked.now(), *wait));
                 }
                 WatchReport::QueryFailed { error }
             }
@@ -286,7 +343,7 @@ impl Shared {
     /// The first tick that has not passed, counted from the start of the last query.
     fn tick_after(&self, started: Instant) -> Instant {
         let interval = self.policy.interval;
-        let passed = (self.engine.transport().now() - started).as_nanos();
+        let passed = (self.asked.now() - started).as_nanos();
         let ticks = passed.div_ceil(interval.as_nanos()).max(1);
         after(started, interval.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX)))
     }

@@ -58,6 +58,14 @@ impl BlockingGateway {
     pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
         Gateway::new(config).map(Self::from)
     }
+
+    /// See [`Gateway::payment_status`].
+    ///
+    /// # Errors
+    /// See [`Gateway::payment_status`].
+    pub fn payment_status(&self, gateway_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError> {
+        wait(self.gateway.payment_status(gateway_number, language))
+    }
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
@@ -68,14 +76,6 @@ impl BlockingGateway {
     /// See [`Gateway::create_card_payment`].
     pub fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
         wait(self.gateway.create_card_payment(payment))
-    }
-
-    /// See [`Gateway::payment_status`].
-    ///
-    /// # Errors
-    /// See [`Gateway::payment_status`].
-    pub fn payment_status(&self, gateway_number: &str, language: Option<String>) -> Result<StatusReport, PaymentError> {
-        wait(self.gateway.payment_status(gateway_number, language))
     }
 
     /// See [`Gateway::create_mbank_payment`].
@@ -183,6 +183,12 @@ impl BlockingGateway {
 impl From<Gateway> for BlockingGateway {
     fn from(gateway: Gateway) -> Self {
         Self { gateway }
+    }
+}
+
+impl From<StatusWatch> for BlockingStatusWatch {
+    fn from(watch: StatusWatch) -> Self {
+        Self { watch }
     }
 }
 

@@ -36,8 +36,7 @@ impl GatewayConfig {
     /// ```no_run
     /// use kassa::{Gateway, GatewayConfig};
     ///
-    /// let config = GatewayConfig { query_retries: 5, ..GatewayConfig::from_environment()? };
-    /// let gateway = Gateway::new(config)?;
+    /// let gateway = Gateway::new(GatewayConfig::from_environment()?.with_query_retries(5))?;
     /// # Ok::<(), kassa::PaymentError>(())
     /// ```
     ///

@@ -1,6 +1,7 @@
 //! Client of the payment gateway: the asynchronous one here, the blocking (synchronous) one in [`blocking`].
 
 pub(crate) mod blocking;
+pub(crate) mod contract;
 mod environment;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -50,22 +51,17 @@ use crate::{
 /// # let (pan, callback_url) = ("4000 0000 0000 2016", "http://127.0.0.1:9/callbacks".to_owned());
 /// # pollster::block_on(async {
 /// let gateway = Gateway::new(GatewayConfig::new(base_url, Credentials::basic(login, password)))?;
-/// let payment = CardPayment {
-///     order_number: kassa::new_order_number(),
-///     description: "Two tickets".into(),
-///     amount: "100.10".parse().unwrap(),
-///     currency: "KGS".into(),
-///     card: Card::new(pan, "08", 2031, "123", "Aibek Usenov").into(),
-///     language: "ky".into(),
-///     return_url: Some("myshop://paid".into()),
-///     callback_url,
-///     ip: "203.0.113.7".into(),
-///     email: None,
-/// };
+/// let card = Card::new(pan, "08", 2031, "123", "Aibek Usenov");
+/// let amount = "100.10".parse().unwrap();
+/// let payment = CardPayment::new(kassa::new_order_number(), amount, "KGS", card, callback_url)
+///     .with_description("Two tickets")
+///     .with_language("ky")
+///     .with_ip("203.0.113.7")
+///     .with_return_url("myshop://paid");
 /// let stored = payment.payment_ref().to_string(); // keep this before sending
 ///
 /// let created = gateway.create_card_payment(payment).await?;
-/// if let NextStep::OpenConfirmation { url } = &created.next_step {
+/// if let NextStep::OpenConfirmation { url, .. } = &created.next_step {
 ///     println!("send the payer to {url}");
 /// }
 /// match gateway.watch(created.payment, PollPolicy::default())?.outcome().await? {
@@ -93,6 +89,23 @@ impl Gateway {
         config.check()?;
         let transport = Arc::new(HttpTransport::new(&config)?);
         Self::over(transport, config)
+    }
+
+    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
+    ///
+    /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
+    ///
+    /// # Errors
+    /// None of them says anything about the payment itself. A number that the gateway does not know is
+    /// [`PaymentError::Refused`].
+    ///
+    /// Source: `GET /api/v1.1.0/status` (`docs/interface.md#status-request`).
+    pub async fn payment_status(
+        &self,
+        gateway_number: &str,
+        language: Option<&str>,
+    ) -> Result<StatusReport, PaymentError> {
+        self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await.map(|told| told.report)
     }
 
     /// A gateway over any transport: the network, or a stub of it in tests (dependency injection).
@@ -125,23 +138,6 @@ impl Gateway {
     /// Source: `POST /api/v1.1.0/payment` (`docs/interface.md#card-payment`).
     pub async fn create_card_payment(&self, payment: CardPayment) -> Result<CardPaymentCreated, PaymentError> {
         self.engine.perform(payment).await
-    }
-
-    /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
-    ///
-    /// `language` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
-    ///
-    /// # Errors
-    /// None of them says anything about the payment itself. A number that the gateway does not know is
-    /// [`PaymentError::Refused`].
-    ///
-    /// Source: `GET /api/v1.1.0/status` (`docs/interface.md#status-request`).
-    pub async fn payment_status(
-        &self,
-        gateway_number: &str,
-        language: Option<String>,
-    ) -> Result<StatusReport, PaymentError> {
-        self.engine.perform(PaymentStatusQuery::new(gateway_number, language)).await.map(|told| told.report)
     }
 
     /// Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent at most once.

@@ -31,9 +31,23 @@ use crate::{
 ///
 /// Sending card data puts the merchant under PCI DSS; see [`Card`].
 ///
+/// ```
+/// use kassa::{Card, CardPayment, Decimal};
+///
+/// let card = Card::new("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov");
+/// let amount = Decimal::new(10010, 2);
+/// let payment = CardPayment::new("order-1", amount, "KGS", card, "https://shop.example.kg/callbacks")
+///     .with_description("Two tickets")
+///     .with_language("ky")
+///     .with_ip("203.0.113.7")
+///     .with_return_url("myshop://paid");
+/// assert_eq!(payment.amount.to_string(), "100.10");
+/// ```
+///
 /// Source: the card payment request (`docs/interface.md#card-payment-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CardPayment {
     /// The merchant's unique number of the payment. Best made of A-Z a-z 0-9 - _ only;
     /// [`new_order_number`](crate::new_order_number) makes one.
@@ -46,7 +60,7 @@ pub struct CardPayment {
     /// The currency's three letters, such as `KGS`.
     pub currency: String,
     /// The card.
-    pub card: Arc<Card>,
+    pub(crate) card: Arc<Card>,
     /// The payer's language, two letters, such as `ky`.
     pub language: String,
     /// Where the payer's browser goes after success: a page, or a deep link of an app.
@@ -60,6 +74,70 @@ pub struct CardPayment {
 }
 
 impl CardPayment {
+    /// A request for a payment. **Description, language and IP address are needed as well**: without one of them the
+    /// request is [`PaymentError::Invalid`], naming it, and nothing is sent.
+    pub fn new(
+        order_number: impl Into<String>,
+        amount: Decimal,
+        currency: impl Into<String>,
+        card: Card,
+        callback_url: impl Into<String>,
+    ) -> Self {
+        Self {
+            order_number: order_number.into(),
+            description: String::new(),
+            amount,
+            currency: currency.into(),
+            card: card.into(),
+            language: String::new(),
+            return_url: None,
+            callback_url: callback_url.into(),
+            ip: String::new(),
+            email: None,
+        }
+    }
+
+    /// The same with what is paid for. Needed.
+    #[must_use]
+    pub fn with_description(self, description: impl Into<String>) -> Self {
+        Self { description: description.into(), ..self }
+    }
+
+    /// The same with the payer's language, two letters, such as `ky`. Needed.
+    #[must_use]
+    pub fn with_language(self, language: impl Into<String>) -> Self {
+        Self { language: language.into(), ..self }
+    }
+
+    /// The same with the payer's IPv4 or IPv6 address. Needed.
+    #[must_use]
+    pub fn with_ip(self, ip: impl Into<String>) -> Self {
+        Self { ip: ip.into(), ..self }
+    }
+
+    /// The same with where the payer's browser goes after success: a page, or a deep link of an app.
+    #[must_use]
+    pub fn with_return_url(self, return_url: impl Into<String>) -> Self {
+        Self { return_url: Some(return_url.into()), ..self }
+    }
+
+    /// The same with the payer's e-mail.
+    #[must_use]
+    pub fn with_email(self, email: impl Into<String>) -> Self {
+        Self { email: Some(email.into()), ..self }
+    }
+
+    /// The same with another card.
+    #[must_use]
+    pub fn with_card(self, card: Card) -> Self {
+        Self { card: card.into(), ..self }
+    }
+
+    /// The card.
+    pub fn card(&self) -> &Card {
+        &self.card
+    }
+
     /// What to store before sending, so that the payment can be asked about whatever happens.
     pub fn payment_ref(&self) -> PaymentRef {
         PaymentRef::card(&self.order_number, self.amount, &self.currency)
@@ -95,7 +173,9 @@ fn has_expired(card: &Card, today: Date) -> bool {
 ///
 /// Source: the card payment response (`docs/interface.md#card-payment-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardPaymentCreated {
     /// What to ask about the payment with. Store it: it may know more than the one made before sending.
     pub payment: PaymentRef,
@@ -104,6 +184,7 @@ pub struct CardPaymentCreated {
     /// The gateway's code, `110`.
     pub code: Option<String>,
     /// The amount as the gateway reports it.
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::values::serialized::optional_decimal"))]
     pub amount: Option<Decimal>,
     /// The currency as the gateway reports it.
     pub currency: Option<String>,
@@ -111,20 +192,48 @@ pub struct CardPaymentCreated {
     pub raw: String,
 }
 
+impl CardPaymentCreated {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn new(payment: PaymentRef, next_step: NextStep) -> Self {
+        Self { payment, next_step, code: None, amount: None, currency: None, raw: String::new() }
+    }
+}
+
 /// What comes after a card payment was accepted.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NextStep {
     /// Open this page for the payer, who confirms the payment there (3DS). Always https, or loopback.
+    #[non_exhaustive]
     OpenConfirmation {
         /// The page to open.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
         url: String,
     },
     /// Nothing to confirm. Ask for the status: only a status query settles a payment.
+    #[non_exhaustive]
     AskStatus {
         /// The word that the create reply showed, such as `Success`.
         status: Option<String>,
     },
+}
+
+impl NextStep {
+    /// A page to open, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn open_confirmation(url: impl Into<String>) -> Self {
+        Self::OpenConfirmation { url: url.into() }
+    }
+
+    /// Nothing to confirm, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn ask_status(status: Option<String>) -> Self {
+        Self::AskStatus { status }
+    }
 }
 
 #[derive(Serialize)]

@@ -27,7 +27,9 @@ use crate::{
 /// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
 /// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MbankConfirmed {
     /// What to ask about the payment with.
     pub payment: PaymentRef,
@@ -39,6 +41,13 @@ pub struct MbankConfirmed {
     pub status: Option<String>,
     /// The whole reply, with secrets masked.
     pub raw: String,
+}
+
+impl MbankConfirmed {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn new(payment: PaymentRef) -> Self {
+        Self { payment, code: None, reason: None, status: None, raw: String::new() }
+    }
 }
 
 pub(crate) struct MbankConfirm {

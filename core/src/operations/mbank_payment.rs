@@ -16,9 +16,18 @@ use crate::{
 
 /// A request for a mobile-bank payment.
 ///
+/// ```
+/// use kassa::MbankPayment;
+///
+/// let payment = MbankPayment::new("order-1", 250, "996700000001", "Two tickets")
+///     .with_callback_url("https://shop.example.kg/callbacks");
+/// assert_eq!(payment.amount_som, 250);
+/// ```
+///
 /// Source: the mobile-bank payment request (`docs/interface.md#mobile-bank-payment-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MbankPayment {
     /// The merchant's unique number of the payment; [`new_order_number`](crate::new_order_number) makes one.
     pub order_number: String,
@@ -31,6 +40,31 @@ pub struct MbankPayment {
     pub comment: String,
     /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: Option<String>,
+}
+
+impl MbankPayment {
+    /// A request for a payment. The amount in **whole som** stands between the two texts of digits, so that they cannot
+    /// be mixed up.
+    pub fn new(
+        order_number: impl Into<String>,
+        amount_som: i64,
+        phone: impl Into<String>,
+        comment: impl Into<String>,
+    ) -> Self {
+        Self {
+            order_number: order_number.into(),
+            phone: phone.into(),
+            amount_som,
+            comment: comment.into(),
+            callback_url: None,
+        }
+    }
+
+    /// The same with where the gateway sends its callbacks (webhooks).
+    #[must_use]
+    pub fn with_callback_url(self, callback_url: impl Into<String>) -> Self {
+        Self { callback_url: Some(callback_url.into()), ..self }
+    }
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
@@ -51,7 +85,9 @@ impl MbankPayment {
 /// The interface does not show this reply (`docs/interface.md#what-is-not-shown`); a [`Dialect`](crate::Dialect) names
 /// what it holds.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MbankPaymentCreated {
     /// What to ask about the payment with, and to confirm it with. Store it: it may know more than the one made before
     /// sending.
@@ -64,6 +100,13 @@ pub struct MbankPaymentCreated {
     pub status: Option<String>,
     /// The whole reply, with secrets masked.
     pub raw: String,
+}
+
+impl MbankPaymentCreated {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn new(payment: PaymentRef) -> Self {
+        Self { payment, code: None, reason: None, status: None, raw: String::new() }
+    }
 }
 
 #[derive(Serialize)]

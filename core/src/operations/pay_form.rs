@@ -29,9 +29,18 @@ const MEGA_PAY_MINIMUM: Decimal = Decimal::from_parts(5, 0, 0, false, 0);
 /// the return with that. Their order number is only claimed: how to rule out that it is a QR payment's, the dialect says
 /// (`qr_numbers`).
 ///
+/// ```
+/// use kassa::PayForm;
+///
+/// let form = PayForm::new(390.into(), "Two tickets", "https://shop.example.kg/callbacks?ref=cart-17")
+///     .with_return_url("https://shop.example.kg/paid?ref=cart-17");
+/// assert_eq!(form.service_name, "Two tickets");
+/// ```
+///
 /// Source: the pay-form request (`docs/interface.md#pay-form-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PayForm {
     /// The amount in KGS, at least 1 and with at most two decimals; under 5 the page will not offer MegaPay. Sent digit
     /// for digit.
@@ -45,6 +54,19 @@ pub struct PayForm {
 }
 
 impl PayForm {
+    /// A request for a page, with the amount in KGS. **The return URL is needed as well**, and has a name of its own so
+    /// that it cannot be mixed up with the callback URL: without it the request is [`PaymentError::Invalid`], naming it,
+    /// and nothing is sent.
+    pub fn new(amount: Decimal, service_name: impl Into<String>, callback_url: impl Into<String>) -> Self {
+        Self { amount, service_name: service_name.into(), callback_url: callback_url.into(), return_url: String::new() }
+    }
+
+    /// The same with where the payer's browser goes after success: a page, or a deep link of an app. Needed.
+    #[must_use]
+    pub fn with_return_url(self, return_url: impl Into<String>) -> Self {
+        Self { return_url: return_url.into(), ..self }
+    }
+
     /// What to store before sending: what was asked for. The payer chooses how to pay, so the payment has no number until
     /// a callback or a return claims one.
     pub fn payment_ref(&self) -> PaymentRef {
@@ -67,14 +89,24 @@ impl PayForm {
 ///
 /// Source: the pay-form response (`docs/interface.md#pay-form-response`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PayFormCreated {
     /// What to verify its callback and return with. Store it.
     pub payment: PaymentRef,
     /// The page to open in a new browser window. Always https, or loopback.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::operations::payer_page::read"))]
     pub pay_form_url: String,
     /// The whole reply, with secrets masked.
     pub raw: String,
+}
+
+impl PayFormCreated {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn new(payment: PaymentRef, pay_form_url: impl Into<String>) -> Self {
+        Self { payment, pay_form_url: pay_form_url.into(), raw: String::new() }
+    }
 }
 
 #[derive(Serialize)]

@@ -19,3 +19,13 @@ pub(super) fn payer_page(name: &str, text: &str, reply: &ReplyReader<'_>) -> Res
         Err(NotAnAnswer::because(format!("the reply's {name} holds a secret")))
     }
 }
+
+/// Deserialization (serde): a page that would not have been taken from a reply is not read either.
+#[cfg(feature = "serde")]
+pub(super) fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    use serde::{Deserialize as _, de::Error as _};
+
+    let text = String::deserialize(deserializer)?;
+    let is_page = Url::parse(&text).is_ok_and(|page| is_https_or_loopback(&page));
+    is_page.then_some(text).ok_or_else(|| D::Error::custom("a page for the payer is an https URL"))
+}

@@ -17,8 +17,8 @@ pub(crate) struct PaymentStatusQuery {
 }
 
 impl PaymentStatusQuery {
-    pub(crate) fn new(gateway_number: &str, language: Option<String>) -> Self {
-        Self { gateway_number: gateway_number.to_owned(), language }
+    pub(crate) fn new(gateway_number: &str, language: Option<&str>) -> Self {
+        Self { gateway_number: gateway_number.to_owned(), language: language.map(str::to_owned) }
     }
 }
 

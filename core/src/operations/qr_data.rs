@@ -15,7 +15,9 @@ use crate::{
 /// The interface does not show this reply (`docs/interface.md#qr-replies`). What the dialect finds in it is here; the
 /// whole reply is in `raw`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QrData {
     /// The text of the code, to be drawn with [`QrCode`](crate::QrCode).
     pub payload: Option<String>,
@@ -25,6 +27,13 @@ pub struct QrData {
     pub payment: PaymentRef,
     /// The whole reply, with secrets masked.
     pub raw: String,
+}
+
+impl QrData {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own.
+    pub fn new(payment: PaymentRef) -> Self {
+        Self { payload: None, transaction_id: payment.transaction_id.clone(), payment, raw: String::new() }
+    }
 }
 
 pub(crate) struct QrDataRequest(pub(crate) QrPayment);

@@ -35,14 +35,25 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 ///
 /// It carries no identifier: see [`QrPayment`].
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QrImage {
     /// What to verify its callback with. Store it.
     pub payment: PaymentRef,
     /// The PNG file.
+    #[cfg_attr(feature = "serde", serde(with = "serialized"))]
     pub png: Vec<u8>,
     /// The whole reply as text.
     pub raw: String,
+}
+
+impl QrImage {
+    /// An answer with nothing but this, for a [`PaymentGateway`](crate::PaymentGateway) of your own. The picture is not
+    /// checked.
+    pub fn new(payment: PaymentRef, png: Vec<u8>) -> Self {
+        Self { payment, png, raw: String::new() }
+    }
 }
 
 impl fmt::Debug for QrImage {
@@ -127,4 +138,21 @@ fn decoded_size(png: &[u8]) -> Result<(u32, u32), DecodingError> {
         reader.finish()?;
     }
     Ok(size)
+}
+
+/// Serialization (serde): the picture as base64, checked again when it is read.
+#[cfg(feature = "serde")]
+mod serialized {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(png: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(png))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let png = super::decode(&text).ok_or_else(|| D::Error::custom("a picture is a PNG in base64"))?;
+        super::checked(png).map_err(|_| D::Error::custom("a picture is a PNG of 400x400, whole"))
+    }
 }

@@ -20,9 +20,18 @@ use crate::{
 /// that; or ask for the data instead ([`create_qr_data`](crate::Gateway::create_qr_data)) and draw it with
 /// [`QrCode`](crate::QrCode).
 ///
+/// ```
+/// use kassa::QrPayment;
+///
+/// let payment = QrPayment::new(39_000).with_callback_url("https://shop.example.kg/callbacks?ref=cart-17");
+/// assert_eq!(payment.sum_tyiyn, Some(39_000));
+/// assert_eq!(QrPayment::of_open_amount().sum_tyiyn, None);
+/// ```
+///
 /// Source: the dynamic QR request (`docs/interface.md#dynamic-qr-request`).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QrPayment {
     /// The amount in **whole tyiyn**, above zero; [`som_to_tyiyn`](crate::som_to_tyiyn) converts. The picture needs it,
     /// the data does not.
@@ -41,6 +50,30 @@ struct Body<'a> {
     requisite: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     callback_url: Option<&'a str>,
+}
+
+impl QrPayment {
+    /// A request for a code of an amount in **whole tyiyn**; [`som_to_tyiyn`](crate::som_to_tyiyn) converts.
+    pub fn new(sum_tyiyn: i64) -> Self {
+        Self { sum_tyiyn: Some(sum_tyiyn), requisite: None, callback_url: None }
+    }
+
+    /// A request for a code whose amount the payer names. Only as data: the picture needs an amount.
+    pub fn of_open_amount() -> Self {
+        Self { sum_tyiyn: None, requisite: None, callback_url: None }
+    }
+
+    /// The same with the payee: a phone number, or the name of the enterprise or branch.
+    #[must_use]
+    pub fn with_requisite(self, requisite: impl Into<String>) -> Self {
+        Self { requisite: Some(requisite.into()), ..self }
+    }
+
+    /// The same with where the gateway sends its callbacks (webhooks).
+    #[must_use]
+    pub fn with_callback_url(self, callback_url: impl Into<String>) -> Self {
+        Self { callback_url: Some(callback_url.into()), ..self }
+    }
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]

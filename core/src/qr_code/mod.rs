@@ -26,6 +26,7 @@ const LARGEST_SIDE: u32 = 10_000;
 
 /// Error correction level: how much of a code may be unreadable. A higher level needs more modules.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+// Exhaustive: ISO/IEC 18004 has these four.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QrLevel {
     /// 7 %.

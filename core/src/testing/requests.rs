@@ -42,7 +42,7 @@ pub(crate) fn pay_form() -> PayForm {
 }
 
 pub(crate) fn qr_payment() -> QrPayment {
-    QrPayment { sum_tyiyn: Some(10_000), ..QrPayment::default() }
+    QrPayment::new(10_000)
 }
 
 /// Calls the operation of an endpoint, by its name.

@@ -14,8 +14,10 @@ use crate::values::card::{PAN_MAX, PAN_MIN};
 /// Source: ISO/IEC 7812-1, and the ranges that the networks publish. 9417 is the range that ISO/IEC 7812-1 leaves to
 /// Kyrgyzstan: 9 for national use, then the country's number 417 (ISO 3166-1).
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum CardBrand {
     /// 4; 16 digits, and 13 or 19 on some cards.
     Visa,

@@ -64,12 +64,14 @@ pub struct CardInput {
 /// What a form shows at a field while the payer types.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FieldState {
     /// Nothing is wrong yet, and something is missing: go on typing.
     Incomplete,
     /// The field can be sent as it is. A number of a brand that has several lengths may still go on.
     Complete,
     /// No typing at the end can make it right.
+    #[non_exhaustive]
     Wrong {
         /// The rule that is broken, with its text.
         violation: Violation,

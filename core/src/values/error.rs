@@ -28,16 +28,25 @@ use crate::values::{
 ///         _ => "read the error: nothing happened to the money",
 ///     }
 /// }
-/// let error = PaymentError::Refused { http_status: 400, code: Some("51".into()), reason: None, body: String::new() };
+/// let error = PaymentError::refused(400).with_code("51");
 /// assert_eq!(advise(&error), "tell the payer");
 /// assert!(!error.payment_may_exist());
 /// assert_eq!((error.http_status(), error.code()), (Some(400), Some("51")));
 /// ```
+///
+/// Its [`source`](std::error::Error::source) is nothing, always. What failed below (a socket, TLS, a parser) is told in
+/// `detail`, and Rust's convention is to tell a cause once: in the text, or as a source. A source that went along would
+/// cost what an error is kept for: it could be neither cloned, compared nor stored, and one of the HTTP client's holds the
+/// URL of the gateway or of a proxy, in which there may be a number or a password. What a program can act on is the
+/// variant.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Error))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(tag = "kind"))]
 #[derive(Clone, Debug, PartialEq, Eq, Error, IntoStaticStr)]
+#[non_exhaustive]
 pub enum PaymentError {
     /// The input breaks rules. **Nothing was sent.** Fix the named fields: all violations are there at once.
     #[error("Invalid input, nothing was sent: {}.", sentences(violations))]
+    #[non_exhaustive]
     Invalid {
         /// Every rule that is broken, in the order of the request's fields in `docs/interface.md`.
         violations: Vec<Violation>,
@@ -45,6 +54,7 @@ pub enum PaymentError {
     /// The configuration is wrong: **nothing happened.** A bad setting, a certificate that fails, or an address that is
     /// not the gateway (404, 405 or 407 without the gateway's envelope).
     #[error("Wrong configuration, nothing happened: {detail}.")]
+    #[non_exhaustive]
     Misconfigured {
         /// What is wrong.
         detail: String,
@@ -57,6 +67,7 @@ pub enum PaymentError {
     },
     /// The gateway did not accept the credentials (401, or 403 with the gateway's envelope): **nothing happened.**
     #[error("The gateway did not accept the credentials, nothing happened: {detail}.")]
+    #[non_exhaustive]
     Unauthorized {
         /// What the gateway said.
         detail: String,
@@ -70,10 +81,15 @@ pub enum PaymentError {
     /// **Nothing happened, try again**: no connection was made, the gateway's rate limit was met (429), or a request
     /// that moves no money failed on the way.
     #[error("Not available, nothing happened: {detail}. Try again{}.", in_seconds(*retry_after))]
+    #[non_exhaustive]
     Unavailable {
         /// What went wrong.
         detail: String,
         /// How long the gateway asked to wait, where it did.
+        #[cfg_attr(
+            feature = "serde",
+            serde(rename = "retry_after_ms", default, with = "crate::values::serialized::optional_milliseconds")
+        )]
         retry_after: Option<Duration>,
         /// The HTTP status, where a reply came.
         http_status: Option<u16>,
@@ -84,6 +100,7 @@ pub enum PaymentError {
     },
     /// The gateway said no: **nothing happened.** Tell the payer.
     #[error("The gateway refused, nothing happened (HTTP {http_status}{}).", words(code, reason))]
+    #[non_exhaustive]
     Refused {
         /// The HTTP status of the reply.
         http_status: u16,
@@ -100,6 +117,7 @@ pub enum PaymentError {
         "The outcome of {payment} is unknown, it may have happened: {detail}{}. Watch it; never send it again.",
         words(code, reason)
     )]
+    #[non_exhaustive]
     OutcomeUnknown {
         /// What to ask about the payment with.
         payment: Box<PaymentRef>,
@@ -116,6 +134,7 @@ pub enum PaymentError {
     },
     /// The answer of a request that moves no money could not be understood: **nothing happened.**
     #[error("The gateway's answer could not be understood, nothing happened: {detail}.")]
+    #[non_exhaustive]
     Unexpected {
         /// What could not be understood.
         detail: String,
@@ -128,6 +147,7 @@ pub enum PaymentError {
     },
     /// A watch reached its deadline while the payment was still open. Keep watching, or let a person decide.
     #[error("The payment was still open at the deadline, {}. Keep watching it.", last_seen(last.as_deref()))]
+    #[non_exhaustive]
     DeadlineExpired {
         /// The last status that was seen, where there was one.
         last: Option<Box<StatusReport>>,
@@ -197,16 +217,6 @@ impl PaymentError {
     /// The error for an input with one thing wrong.
     pub(crate) fn invalid(field: &str, rule: Rule, limit: Option<&str>, sentence: &str) -> Self {
         Self::Invalid { violations: vec![Violation::new(field, rule, limit, sentence)] }
-    }
-
-    /// The error for a setting, or an environment, with which nothing can work.
-    pub(crate) fn misconfigured(detail: impl Into<String>) -> Self {
-        Self::Misconfigured { detail: detail.into(), http_status: None, code: None, body: None }
-    }
-
-    /// The error for a call to which no reply came, and which did nothing.
-    pub(crate) fn unreached(detail: String) -> Self {
-        Self::Unavailable { detail, retry_after: None, http_status: None, code: None, body: None }
     }
 }
 

@@ -5,19 +5,24 @@ use strum::{Display, EnumString};
 /// A language in which [`Violation::text_in`](crate::Violation::text_in) and [`Advice::text_in`](crate::Advice::text_in)
 /// speak. As text it is its tag: `en`, `ru` or `ky`.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Display, EnumString)]
 #[strum(ascii_case_insensitive)]
+#[non_exhaustive]
 pub enum Language {
     /// English.
     #[default]
     #[strum(to_string = "en", serialize = "eng")]
+    #[cfg_attr(feature = "serde", serde(rename = "en"))]
     English,
     /// Russian.
     #[strum(to_string = "ru", serialize = "rus")]
+    #[cfg_attr(feature = "serde", serde(rename = "ru"))]
     Russian,
     /// Kyrgyz.
     #[strum(to_string = "ky", serialize = "kir")]
+    #[cfg_attr(feature = "serde", serde(rename = "ky"))]
     Kyrgyz,
 }
 

@@ -19,7 +19,9 @@ const ISO: &[BorrowedFormatItem<'static>] =
 /// assert_eq!(moment.to_string(), "2026-11-20T09:05:07.25");
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "serialized::Form"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct LocalDateTime {
     /// The year.
     pub year: i32,
@@ -91,6 +93,35 @@ impl fmt::Display for LocalDateTime {
             write!(f, ".{}", format!("{nanosecond:09}").trim_end_matches('0'))?;
         }
         Ok(())
+    }
+}
+
+/// Deserialization (serde): only a moment that there is.
+#[cfg(feature = "serde")]
+mod serialized {
+    use serde::Deserialize;
+
+    use super::LocalDateTime;
+
+    #[derive(Deserialize)]
+    pub(super) struct Form {
+        year: u32,
+        month: u32,
+        day: u32,
+        hour: u32,
+        minute: u32,
+        second: u32,
+        nanosecond: u32,
+    }
+
+    impl TryFrom<Form> for LocalDateTime {
+        type Error = &'static str;
+
+        fn try_from(form: Form) -> Result<Self, Self::Error> {
+            let Form { year, month, day, hour, minute, second, nanosecond } = form;
+            Self::from_numbers(&[year, month, day, hour, minute, second, nanosecond])
+                .ok_or("a date and time that there is not")
+        }
     }
 }
 

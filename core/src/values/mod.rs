@@ -13,6 +13,7 @@ pub(crate) mod language;
 pub(crate) mod local_date_time;
 pub(crate) mod money;
 pub(crate) mod order_number;
+mod own_error;
 pub(crate) mod payment_entry;
 pub(crate) mod payment_ref;
 pub(crate) mod phone;
@@ -20,6 +21,8 @@ pub(crate) mod provider;
 pub(crate) mod rule;
 pub(crate) mod rules;
 pub(crate) mod secret;
+#[cfg(feature = "serde")]
+pub(crate) mod serialized;
 pub(crate) mod status;
 pub(crate) mod texts;
 pub(crate) mod violation;

@@ -30,6 +30,7 @@ const NAMES: [&str; 4] = ["payment", "page", "qr", "check"];
 /// assert!(stored[..stored.len() - 1].parse::<PaymentEntry>().is_err());
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct PaymentEntry {

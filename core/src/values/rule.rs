@@ -4,9 +4,11 @@ use strum::Display;
 
 /// The rules that an input can break.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Rule {
     /// The field must be given and not be blank.
     Required,
@@ -42,9 +44,11 @@ pub enum Rule {
 
 /// What a piece of advice is about.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum AdviceTopic {
     /// The order number has characters other than A-Z a-z 0-9 - _, which can fail in transmission, storage or
     /// encryption.

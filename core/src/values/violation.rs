@@ -11,14 +11,16 @@ use crate::values::{language::Language, texts};
 ///
 /// ```
 /// use kassa::{CardInput, Language, PaymentError};
-/// let Err(PaymentError::Invalid { violations }) = CardInput::new().card() else { panic!() };
+/// let Err(PaymentError::Invalid { violations, .. }) = CardInput::new().card() else { panic!() };
 /// assert_eq!(violations[0].text, "pan must be given");
 /// assert_eq!(violations[0].text_in(Language::from_tag("en-GB")), "Card number must be given");
 /// assert_eq!(violations[0].text_in(Language::Russian), "Номер карты: обязательно для заполнения");
 /// assert_eq!(violations[0].text_in(Language::Kyrgyz), "Картанын номери: толтуруу керек");
 /// ```
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The field, spelled as the gateway's interface spells it, such as `callbackURL` of a pay-form.
     pub field: String,
@@ -40,8 +42,8 @@ impl Violation {
 }
 
 impl Violation {
-    /// The violation of a rule, which says all there is to say.
-    pub(crate) fn of(field: &str, rule: Rule, limit: Option<&str>) -> Self {
+    /// The violation of a rule by a field, with the rule's limit where it has one.
+    pub fn of(field: &str, rule: Rule, limit: Option<&str>) -> Self {
         Self::new(field, rule, limit, &texts::sentence(field, rule, limit))
     }
 
@@ -52,6 +54,8 @@ impl Violation {
     }
 }
 
+impl std::error::Error for Violation {}
+
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -60,7 +64,9 @@ impl fmt::Display for Violation {
 
 /// Something the interface only recommends, or that will probably be declined. It blocks nothing.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Advice {
     /// The field, spelled as the gateway's interface spells it.
     pub field: String,

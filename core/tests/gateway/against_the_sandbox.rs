@@ -8,14 +8,13 @@ use std::{
 };
 
 use kassa::{
-    Callback, CardPayment, Credentials, Dialect, Gateway, GatewayConfig, MbankPayment, NextStep, PayForm, PaymentError,
-    PaymentRef, PaymentStatus, PollPolicy, Provider, QrCode, QrLevel, QrPayment, ReturnRedirect, StatusQueryForm,
-    Verdict,
+    Callback, CardPayment, Credentials, Dialect, Gateway, GatewayConfig, NextStep, PaymentError, PaymentRef,
+    PaymentStatus, PollPolicy, Provider, QrCode, QrLevel, ReturnRedirect, StatusQueryForm, Verdict,
 };
 use kassa_sandbox::{Sandbox, SandboxOptions};
 use url::Url;
 
-use crate::support;
+use crate::support::{self, changed};
 
 const CARD_OTP: &str = "123456";
 
@@ -42,7 +41,8 @@ impl Shop {
     }
 
     async fn end(&self, payment: PaymentRef) -> String {
-        let policy = PollPolicy { interval: Duration::from_millis(50), deadline: Duration::from_secs(60) };
+        let policy =
+            PollPolicy::default().with_interval(Duration::from_millis(50)).with_deadline(Duration::from_secs(60));
         match self.gateway.watch(payment, policy).unwrap().outcome().await {
             Ok(Some(Verdict::Charged { .. })) => "charged".into(),
             Ok(Some(Verdict::Rejected { .. })) => "rejected".into(),
@@ -74,19 +74,21 @@ fn post(page: &str, form: &[(&str, &str)]) -> (u16, Option<String>) {
 }
 
 fn card(order: &str, pan: &str) -> CardPayment {
-    CardPayment {
-        order_number: order.into(),
-        card: kassa::Card::new(pan, "12", 2099, "737", "Aibek Usenov").into(),
-        return_url: Some("myshop://paid?cart=17".into()),
-        callback_url: "http://127.0.0.1:1/cb".into(),
-        ..support::card_payment()
-    }
+    changed(
+        support::card_payment()
+            .with_card(kassa::Card::new(pan, "12", 2099, "737", "Aibek Usenov"))
+            .with_return_url("myshop://paid?cart=17"),
+        |it| {
+            it.order_number = order.into();
+            it.callback_url = "http://127.0.0.1:1/cb".into();
+        },
+    )
 }
 
 fn confirmation(next_step: &NextStep) -> &str {
     match next_step {
-        NextStep::OpenConfirmation { url } => url,
-        other @ NextStep::AskStatus { .. } => panic!("{other:?}"),
+        NextStep::OpenConfirmation { url, .. } => url,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -120,7 +122,7 @@ async fn a_card_without_3ds_is_settled_by_its_status() {
     for (pan, end) in [("4000000000002016", "charged"), ("4000000000002024", "rejected")] {
         let shop = Shop::open();
         let created = shop.gateway.create_card_payment(card("order-1", pan)).await.unwrap();
-        assert!(matches!(created.next_step, NextStep::AskStatus { status: Some(_) }));
+        assert!(matches!(created.next_step, NextStep::AskStatus { status: Some(_), .. }));
         assert_eq!(shop.end(created.payment).await, end);
     }
 }
@@ -144,8 +146,8 @@ async fn an_unknown_outcome_is_found_out() {
 #[tokio::test]
 async fn an_mbank_payment() {
     let dialect = r#"{"mbank_identifier": {"pointers": ["/data/paymentId"], "confirm_field": "paymentId"}}"#;
-    let shop = Shop::open_with(|config| config.dialect = Dialect::from_json(dialect).unwrap().into());
-    let payment = MbankPayment { phone: "996555000101".into(), ..support::mbank_payment() };
+    let shop = Shop::open_with(|config| *config = config.clone().with_dialect(Dialect::from_json(dialect).unwrap()));
+    let payment = changed(support::mbank_payment(), |it| it.phone = "996555000101".into());
     let created = shop.gateway.create_mbank_payment(payment).await.unwrap();
     let payment = &created.payment;
     assert!(payment.confirm_identifier.is_some());
@@ -163,8 +165,8 @@ async fn an_mbank_payment() {
 
 #[tokio::test]
 async fn a_pay_form_payment_is_known_by_its_callback() {
-    let shop = Shop::open_with(|config| config.dialect = sandbox_dialect().into());
-    let form = PayForm { callback_url: "http://127.0.0.1:1/cb?ref=17".into(), ..support::pay_form() };
+    let shop = Shop::open_with(|config| *config = config.clone().with_dialect(sandbox_dialect()));
+    let form = changed(support::pay_form(), |it| it.callback_url = "http://127.0.0.1:1/cb?ref=17".into());
     let made = shop.gateway.create_pay_form(form).await.unwrap();
     let (_, wallet) = post(&made.pay_form_url, &[("provider", "MegaPay"), ("phone", "996755000201")]);
     let (_, back) = post(&wallet.unwrap(), &[("otp", "201201")]);
@@ -203,7 +205,7 @@ async fn first_callback(shop: &Shop) -> Callback {
 #[tokio::test]
 async fn a_qr_payment() {
     let shop = Shop::open();
-    let ask = QrPayment { callback_url: Some("http://127.0.0.1:1/cb".into()), ..support::qr_payment() };
+    let ask = support::qr_payment().with_callback_url("http://127.0.0.1:1/cb");
     let data = shop.gateway.create_qr_data(ask.clone()).await.unwrap();
     let payload = data.payload.unwrap();
     let drawn = QrCode::encode(&payload, QrLevel::Medium).unwrap().png(400).unwrap();
@@ -235,7 +237,7 @@ async fn status_queries_in_both_forms_and_languages() {
         let number = created.payment.gateway_number.unwrap();
         let mut reasons = Vec::new();
         for language in [None, Some("en"), Some("ru"), Some("ky")] {
-            let report = shop.gateway.payment_status(&number, language.map(Into::into)).await.unwrap();
+            let report = shop.gateway.payment_status(&number, language).await.unwrap();
             assert_eq!(report.status, PaymentStatus::Rejected, "{form:?}");
             reasons.push(report.reason.unwrap());
         }
@@ -249,7 +251,9 @@ async fn status_queries_in_both_forms_and_languages() {
 
 #[tokio::test]
 async fn wrong_credentials_and_what_the_gateway_refuses() {
-    let shop = Shop::open_with(|config| config.credentials = Credentials::basic("kassa", "wrong-password").into());
+    let shop = Shop::open_with(|config| {
+        *config = config.clone().with_credentials(Credentials::basic("kassa", "wrong-password"))
+    });
     let error = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap_err();
     assert_eq!(error.kind(), "Unauthorized");
     let shop = Shop::open();
@@ -264,7 +268,7 @@ async fn wrong_credentials_and_what_the_gateway_refuses() {
 async fn a_dialect_file_teaches_the_other_dialect() {
     let dialect = Dialect::from_json(include_str!("../../../examples/sandbox-other-dialect.json")).unwrap();
     let options = SandboxOptions { dialect: kassa_sandbox::Dialect::Other, ..SandboxOptions::default() };
-    let shop = Shop::open_at(options, |config| config.dialect = dialect.into());
+    let shop = Shop::open_at(options, |config| *config = config.clone().with_dialect(dialect));
 
     let created = shop.gateway.create_card_payment(card("order-1", "4111111111111111")).await.unwrap();
     assert_eq!((created.amount.unwrap().to_string(), created.currency.as_deref()), ("100.10".to_owned(), Some("KGS")));
@@ -272,7 +276,7 @@ async fn a_dialect_file_teaches_the_other_dialect() {
     post(confirmation(&created.next_step), &[("otp", CARD_OTP)]);
     assert_eq!(shop.end(created.payment).await, "charged", "by the gateway's number");
     let declined = shop.gateway.create_card_payment(card("order-2", "4000000000002024")).await.unwrap();
-    assert!(matches!(declined.next_step, NextStep::AskStatus { status: Some(_) }));
+    assert!(matches!(declined.next_step, NextStep::AskStatus { status: Some(_), .. }));
     let report = shop.gateway.provider_status("order-2", Provider::Cards).await.unwrap();
     assert_eq!(report.status, PaymentStatus::Rejected);
     assert_eq!((report.code.as_deref(), report.reason.as_deref()), (Some("210"), Some("The payment was declined")));
@@ -280,8 +284,10 @@ async fn a_dialect_file_teaches_the_other_dialect() {
     let PaymentError::Refused { http_status: 404, code, .. } = unknown else { panic!("{unknown}") };
     assert_eq!(code.as_deref(), Some("404"));
 
-    let payment =
-        MbankPayment { phone: "996555000101".into(), order_number: "order-3".into(), ..support::mbank_payment() };
+    let payment = changed(support::mbank_payment(), |it| {
+        it.phone = "996555000101".into();
+        it.order_number = "order-3".into();
+    });
     let created = shop.gateway.create_mbank_payment(payment).await.unwrap();
     assert!(created.payment.gateway_number.is_some() && created.payment.confirm_identifier.is_some());
     shop.gateway.confirm_mbank_payment(&created.payment, "101101").await.unwrap();

@@ -4,7 +4,7 @@
 use kassa::{Callback, PaymentError, PaymentRef, PaymentStatus, Provider, Rule, Verdict};
 use proptest::prelude::*;
 
-use crate::support::{Server, reply};
+use crate::support::{Server, changed, reply};
 
 fn body(order: &str, amount: &str, status: &str, provider: &str) -> String {
     format!(r#"{{"orderNumber":"{order}","amount":{amount},"currency":"KGS","status":"{status}","#)
@@ -41,7 +41,7 @@ fn a_new_status_or_a_new_form_of_date_does_not_lose_it() {
 #[test]
 fn what_is_missing_is_named_all_at_once() {
     let violations = |text: &str| match Callback::parse(text) {
-        Err(PaymentError::Invalid { violations }) => {
+        Err(PaymentError::Invalid { violations, .. }) => {
             violations.into_iter().map(|violation| (violation.field, violation.rule)).collect::<Vec<_>>()
         }
         other => panic!("{text}: {other:?}"),
@@ -126,7 +126,10 @@ async fn somebody_elses_paid_code_pays_for_nothing() {
         let told = gateway.verify_callback(&forged("q-9", claims), &PaymentRef::qr(Some(sum_tyiyn))).await.unwrap();
         assert!(!told.is_charged(), "{sum_tyiyn}: {told:?}");
     }
-    let itself = PaymentRef { transaction_id: Some("tx-9".into()), is_claimed: true, ..PaymentRef::qr(None) };
+    let itself = changed(PaymentRef::qr(None), |it| {
+        it.transaction_id = Some("tx-9".into());
+        it.is_claimed = true;
+    });
     let told = gateway.verify_callback(&forged("q-9", "1"), &itself).await.unwrap();
     assert!(matches!(told, Verdict::Unverifiable { .. }), "{told:?}");
 }
@@ -139,7 +142,7 @@ async fn without_its_body_a_callbacks_status_counts_all_the_same() {
     let payment = PaymentRef::card("order-1", "100.10".parse().unwrap(), "KGS");
     for (status, differing) in [("REJECT", vec!["status"]), ("PENDING", vec![])] {
         let text = body("order-1", "100.10", status, "Cards");
-        let callback = Callback { raw: String::new(), ..Callback::parse(&text).unwrap() };
+        let callback = changed(Callback::parse(&text).unwrap(), |it| it.raw = String::new());
         let told = server.gateway().verify_callback(&callback, &payment).await.unwrap();
         if differing.is_empty() {
             assert!(told.is_charged(), "a callback of an earlier status merely came late: {told:?}");

@@ -5,12 +5,13 @@ use std::{alloc::System, collections::HashMap, time::Duration};
 
 use cap::Cap;
 use futures_util::future::join_all;
-use kassa::{
-    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PaymentError, PaymentRef, PollPolicy, Verdict,
-};
+use kassa::{Card, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Verdict};
 use kassa_sandbox::{DecisionError, Fault, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
 
-use crate::{alone, support};
+use crate::{
+    alone,
+    support::{self, changed},
+};
 
 /// Counts the bytes that are in use. Only the crowd looks at it.
 #[global_allocator]
@@ -91,11 +92,8 @@ async fn serve_a_crowd(sandbox: &Sandbox, seed: u64) {
     }
     let credentials = Credentials::basic(sandbox.login(), sandbox.password());
     let deadline = Duration::from_secs(120);
-    let config = GatewayConfig {
-        payment_deadline: deadline,
-        query_deadline: deadline,
-        ..GatewayConfig::new(sandbox.url(), credentials)
-    };
+    let config =
+        GatewayConfig::new(sandbox.url(), credentials).with_payment_deadline(deadline).with_query_deadline(deadline);
     let gateway = Gateway::new(config).unwrap();
     let ends = join_all((0..PAYMENTS).map(|number| pay(sandbox, &gateway, number))).await;
     gateway.close().await;
@@ -166,19 +164,21 @@ impl Sent {
 }
 
 async fn by_card(gateway: &Gateway, order_number: String, pan: &str) -> (PaymentRef, Sent) {
-    let payment = CardPayment {
-        order_number,
-        card: Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov").into(),
-        callback_url: "http://127.0.0.1:1/callback".into(),
-        ..support::card_payment()
-    };
+    let payment =
+        changed(support::card_payment().with_card(Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov")), |it| {
+            it.order_number = order_number;
+            it.callback_url = "http://127.0.0.1:1/callback".into();
+        });
     let reference = payment.payment_ref();
     (reference, Sent::by_creating(&gateway.create_card_payment(payment).await))
 }
 
 /// A payer who got a password types it in, even where the merchant's create call got no answer.
 async fn by_phone(gateway: &Gateway, order_number: String, phone: &str, otp: &str) -> (PaymentRef, Sent) {
-    let payment = MbankPayment { order_number, phone: phone.into(), ..support::mbank_payment() };
+    let payment = changed(support::mbank_payment(), |it| {
+        it.order_number = order_number;
+        it.phone = phone.into();
+    });
     let reference = payment.payment_ref();
     let sent = Sent::by_creating(&gateway.create_mbank_payment(payment).await);
     if matches!(sent, Sent::NotCreated) {
@@ -204,7 +204,7 @@ async fn follow(
         let exists = !matches!(sandbox.decline(&order(number)), Err(DecisionError::NotFound));
         // Long enough for a payment that is final by now; one that was never made takes the whole deadline.
         let deadline = Duration::from_secs(if exists { 60 } else { 2 });
-        let policy = PollPolicy { interval: Duration::from_millis(200), deadline };
+        let policy = PollPolicy::default().with_interval(Duration::from_millis(200)).with_deadline(deadline);
         match gateway.watch(reference.clone(), policy).unwrap().outcome().await {
             Ok(Some(Verdict::Charged { .. })) => return End::Charged,
             Ok(Some(Verdict::Rejected { .. })) => return End::Rejected,

@@ -10,7 +10,7 @@ use futures_util::future::join;
 use kassa::{Callback, Card, CardPayment, Credentials, Gateway, GatewayConfig, PaymentRef, PaymentStatus, Verdict};
 use kassa_sandbox::{Fault, Sandbox, SandboxOptions};
 
-use crate::support::{self, Server, reply};
+use crate::support::{self, Server, changed, reply};
 
 const CHARGED_AT_ONCE: &str = "4000000000002016";
 const DECLINED_AT_ONCE: &str = "4000000000002024";
@@ -53,13 +53,11 @@ impl Shop {
 }
 
 fn card_payment(order: &str, pan: &str) -> CardPayment {
-    CardPayment {
-        order_number: order.into(),
-        amount: PRICE.parse().unwrap(),
-        card: Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov").into(),
-        callback_url: "http://127.0.0.1:1/callback".into(),
-        ..support::card_payment()
-    }
+    changed(support::card_payment().with_card(Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov")), |it| {
+        it.order_number = order.into();
+        it.amount = PRICE.parse().unwrap();
+        it.callback_url = "http://127.0.0.1:1/callback".into();
+    })
 }
 
 fn stored(order: &str) -> PaymentRef {

@@ -5,6 +5,7 @@ mod against_the_sandbox;
 mod alone;
 mod callbacks;
 mod connect_proxy;
+mod contract;
 mod crowd;
 mod false_callbacks;
 mod outcomes;

@@ -280,13 +280,8 @@ async fn a_code_that_the_dialect_lists_is_a_refusal() {
     for op in Op::MOVES_MONEY.into_iter().chain(Op::CREATES) {
         for (body, code) in [(ENVELOPE, "05"), (r#"{"code":"05","message":"No"}"#, "05")] {
             let server = Server::replying(200, body);
-            let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
-            let refused = PaymentError::Refused {
-                http_status: 200,
-                code: Some(code.into()),
-                reason: Some("No".into()),
-                body: body.into(),
-            };
+            let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
+            let refused = PaymentError::refused(200).with_code(code).with_reason("No").with_reply(200, body);
             assert_eq!(op.run(&gateway).await, Err(refused), "{op:?}");
         }
     }
@@ -313,7 +308,7 @@ async fn a_listed_refusal_is_one_only_where_a_verdict_can_be() {
     let of_queries = Op::ASKS.map(|op| (op, 200, with_status, UNEXPECTED));
     for (op, status, body, variant) in of_money.into_iter().chain(of_queries) {
         let server = Server::replying(status, body);
-        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+        let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
         assert_eq!(op.run(&gateway).await.unwrap_err().kind(), variant, "{op:?}");
     }
 }
@@ -349,7 +344,7 @@ async fn a_code_may_be_a_number_and_data_of_any_shape() {
 #[tokio::test]
 async fn what_the_gateway_asked_to_wait_is_handed_on() {
     let server = Server::start(|_| reply_with(429, "Retry-After: 17\r\n", ENVELOPE));
-    let config = GatewayConfig { query_retries: 0, ..server.config() };
+    let config = server.config().with_query_retries(0);
     for op in Op::all() {
         let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
         let PaymentError::Unavailable { retry_after, detail, .. } = error else { panic!("{op:?}: {error}") };
@@ -424,7 +419,7 @@ async fn a_refusal_of_another_payment_is_not_believed() {
     let dialect = Dialect::from_json(refusals).unwrap();
     for status in [200, 400, 401, 403, 404, 413, 429] {
         let server = Server::replying(status, body);
-        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+        let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
         let error = Op::CardPayment.run(&gateway).await.unwrap_err();
         assert_eq!(error.kind(), UNKNOWN, "{status}: {error}");
     }
@@ -440,13 +435,13 @@ async fn a_code_that_leaves_the_outcome_open_does_so_with_any_status() {
         let dialect = Dialect::from_json(&dialect).unwrap();
         for status in [200, 400, 401, 403, 409, 422, 429] {
             let server = Server::replying(status, body);
-            let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+            let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
             let error = Op::CardPayment.run(&gateway).await.unwrap_err();
             assert_eq!(error.kind(), UNKNOWN, "{list}, {status}: {error}");
             assert_eq!((error.code(), error.http_status()), (Some("E7"), Some(status)));
         }
         let server = Server::replying(200, body);
-        let gateway = Gateway::new(GatewayConfig { dialect: dialect.clone().into(), ..server.config() }).unwrap();
+        let gateway = Gateway::new(server.config().with_dialect(dialect.clone())).unwrap();
         assert_eq!(Op::QrData.run(&gateway).await.unwrap_err().kind(), REFUSED, "{list}");
     }
 }
@@ -458,7 +453,7 @@ async fn no_error_loses_its_reply() {
         for op in Op::all() {
             let body = r#"{"code":"05","message":"No"}"#;
             let server = Server::replying(status, body);
-            let config = GatewayConfig { query_retries: 0, ..server.config() };
+            let config = server.config().with_query_retries(0);
             let error = match op.run(&Gateway::new(config).unwrap()).await {
                 Err(error) => error,
                 // Without a list of codes, some take it for an answer.
@@ -476,21 +471,14 @@ async fn no_error_loses_its_reply() {
 
 #[test]
 fn each_error_says_what_happened_and_what_to_do() {
-    let unknown = PaymentError::OutcomeUnknown {
-        payment: card_ref().into(),
-        http_status: Some(500),
-        code: Some("96".into()),
-        reason: None,
-        detail: "HTTP 500 does not tell whether the payment was made".into(),
-        body: None,
-    };
+    let unknown = PaymentError::outcome_unknown(card_ref(), "HTTP 500 does not tell whether the payment was made")
+        .with_code("96");
     assert_eq!(
         unknown.to_string(),
         "The outcome of kassa1:kind=card&order=order-1&provider=Cards&amount=100.10&currency=KGS is unknown, it may have happened: HTTP 500 does \
          not tell whether the payment was made, code 96. Watch it; never send it again."
     );
-    let refused =
-        PaymentError::Refused { http_status: 400, code: Some("05".into()), reason: Some("No".into()), body: "".into() };
+    let refused = PaymentError::refused(400).with_code("05").with_reason("No");
     assert_eq!(refused.describe(), r#"The gateway refused, nothing happened (HTTP 400, code 05, "No")."#);
 }
 

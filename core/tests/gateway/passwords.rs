@@ -1,9 +1,9 @@
 //! Unlucky passwords: words that the gateway uses itself, in its addresses, fields and replies. They cost a merchant no
 //! payment; a password that is really echoed is not handed on.
 
-use kassa::{Card, CardPayment, CardPaymentCreated, Credentials, Gateway, GatewayConfig, NextStep, PaymentError};
+use kassa::{Card, CardPaymentCreated, Credentials, Gateway, NextStep, PaymentError};
 
-use crate::support::{self, CVC, LOGIN, Op, PAN, PASSWORD, Server};
+use crate::support::{self, CVC, LOGIN, Op, PAN, PASSWORD, Server, changed};
 
 const UNLUCKY: [&str; 14] = [
     "token", "3ds", "form", "payment", "api", "checkout", "pay-form", "code", "data", "status", "110", "gw-1", "KGS",
@@ -13,7 +13,7 @@ const UNLUCKY: [&str; 14] = [
 const PAGE: &str = "https://pay.example.kg/api/payment/form/3ds?token=gw-1&type=checkout";
 
 fn gateway(server: &Server, password: &str) -> Gateway {
-    Gateway::new(GatewayConfig { credentials: Credentials::basic(LOGIN, password).into(), ..server.config() }).unwrap()
+    Gateway::new(server.config().with_credentials(Credentials::basic(LOGIN, password))).unwrap()
 }
 
 fn created(page: &str) -> Server {
@@ -31,7 +31,7 @@ async fn pay(page: &str, password: &str) -> Result<CardPaymentCreated, PaymentEr
 async fn an_unlucky_password_costs_no_payment() {
     for password in UNLUCKY {
         let created = pay(PAGE, password).await.unwrap_or_else(|error| panic!("{password}: {error}"));
-        assert_eq!(created.next_step, NextStep::OpenConfirmation { url: PAGE.into() }, "{password}");
+        assert_eq!(created.next_step, NextStep::open_confirmation(PAGE), "{password}");
         assert_eq!(created.payment.gateway_number.as_deref(), Some("gw-1"), "{password}");
         assert_eq!(created.currency.as_deref(), Some("KGS"), "{password}");
         for op in Op::all() {
@@ -83,14 +83,14 @@ async fn digits_that_happen_to_equal_the_cvc_cost_no_payment() {
     {
         let page = format!("{PAGE}&{parameter}");
         let created = pay(&page, PASSWORD).await.unwrap_or_else(|error| panic!("{parameter}: {error}"));
-        assert_eq!(created.next_step, NextStep::OpenConfirmation { url: page });
+        assert_eq!(created.next_step, NextStep::open_confirmation(page));
     }
     // A som's number, and a sum of as much.
     let cvc = "417";
     let body = format!(r#"{{"code":"110","data":{{"currency":"{cvc}","amount":{cvc}}}}}"#);
     let server = Server::replying(200, &body);
-    let card = Card::new(PAN, "12", 2099, cvc, "Aibek Usenov").into();
-    let payment = CardPayment { card, amount: cvc.parse().unwrap(), ..support::card_payment() };
+    let card = Card::new(PAN, "12", 2099, cvc, "Aibek Usenov");
+    let payment = changed(support::card_payment().with_card(card), |it| it.amount = cvc.parse().unwrap());
     let created = server.gateway().create_card_payment(payment).await.unwrap();
     assert_eq!(created.currency.as_deref(), Some(cvc));
     assert_eq!(created.amount, Some(cvc.parse().unwrap()));

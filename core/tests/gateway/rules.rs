@@ -8,7 +8,7 @@ use kassa::{
     Provider, QrPayment, Rule, Violation, new_order_number,
 };
 
-use crate::support::{CVC, PAN, Server, card_payment, mbank_payment, pay_form, qr_payment};
+use crate::support::{CVC, PAN, Server, card_payment, changed, mbank_payment, pay_form, qr_payment};
 
 const REQUIRED: Broken = (Rule::Required, None);
 const MINIMUM: Broken = (Rule::Minimum, Some("1"));
@@ -114,7 +114,7 @@ impl Bench {
 
 /// The violations of an error, each of which must name its field.
 fn violations(error: Option<&PaymentError>, case: &str) -> Vec<Violation> {
-    let Some(PaymentError::Invalid { violations }) = error else { panic!("{case}: not Invalid but {error:?}") };
+    let Some(PaymentError::Invalid { violations, .. }) = error else { panic!("{case}: not Invalid but {error:?}") };
     for violation in violations {
         assert!(violation.text.starts_with(&format!("{} ", violation.field)), "{case}: {violation:?}");
         assert_eq!(violation.to_string(), violation.text, "{case}");
@@ -140,7 +140,8 @@ fn set_card(payment: &mut CardPayment, change: impl FnOnce(&mut CardParts)) {
     let mut parts =
         CardParts { pan: PAN.into(), month: "08".into(), year: 2031, cvc: CVC.into(), name: "Aibek Usenov".into() };
     change(&mut parts);
-    payment.card = Card::new(parts.pan, parts.month, parts.year, parts.cvc, parts.name).into();
+    let card = Card::new(parts.pan, parts.month, parts.year, parts.cvc, parts.name);
+    *payment = payment.clone().with_card(card);
 }
 
 struct CardParts {
@@ -414,7 +415,12 @@ async fn each_currency_has_its_own_decimals() {
         ("CLF", field("amount", set, ["1.0005", "1.00050"], [("1.00005", decimals("4"))])),
         ("ZZZ", field("amount", set, ["1.01", "1.010"], [("1.001", decimals("2"))])),
     ] {
-        let valid = || CardPayment { amount: decimal("1"), currency: currency.into(), ..card_payment() };
+        let valid = || {
+            changed(card_payment(), |it| {
+                it.amount = decimal("1");
+                it.currency = currency.into();
+            })
+        };
         Bench::new().run(valid, pay_by_card, &[amount]).await;
     }
 }
@@ -466,7 +472,7 @@ async fn mbank_confirm_rules() {
 #[tokio::test]
 async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
     let confirm = async |gateway: Gateway, (order, identifier): Pair| {
-        let payment = PaymentRef { confirm_identifier: identifier, ..PaymentRef::mbank(order, 250) };
+        let payment = changed(PaymentRef::mbank(order, 250), |it| it.confirm_identifier = identifier);
         gateway.confirm_mbank_payment(&payment, "918273").await.err()
     };
     let valid = || ("order-2".to_owned(), None);
@@ -475,7 +481,7 @@ async fn a_confirmation_takes_an_identifier_where_the_dialect_names_one() {
 
     let named = Bench::with(|config| {
         let dialect = r#"{"mbank_identifier": {"pointers": ["/id"], "confirm_field": "paymentId"}}"#;
-        config.dialect = Dialect::from_json(dialect).unwrap().into();
+        *config = config.clone().with_dialect(Dialect::from_json(dialect).unwrap());
     });
     named
         .run(
@@ -522,8 +528,9 @@ async fn qr_rules() {
 
 #[tokio::test]
 async fn query_rules() {
-    let payment_status =
-        async |gateway: Gateway, (order, language): Pair| gateway.payment_status(&order, language).await.err();
+    let payment_status = async |gateway: Gateway, (order, language): Pair| {
+        gateway.payment_status(&order, language.as_deref()).await.err()
+    };
     let fields = [text("orderNumber", first), language(second)];
     Bench::new().run(|| ("gw-1".into(), None), payment_status, &fields).await;
 
@@ -551,18 +558,11 @@ async fn all_violations_come_in_one_error() {
     let bench = Bench::new();
     let gateway = bench.gateway(&bench.unreached);
     let bad_url = "hostile-value";
-    let card = CardPayment {
-        order_number: " ".into(),
-        description: String::new(),
-        amount: decimal("0.5"),
-        currency: "hostile-value".into(),
-        card: Card::new("hostile-value-55556666777788889", "hostile-value", 77777, "hostile-value", "").into(),
-        language: "hostile-value".into(),
-        return_url: Some(bad_url.into()),
-        callback_url: bad_url.into(),
-        ip: "hostile-value".into(),
-        email: None,
-    };
+    let card = Card::new("hostile-value-55556666777788889", "hostile-value", 77777, "hostile-value", "");
+    let card = CardPayment::new(" ", decimal("0.5"), "hostile-value", card, bad_url)
+        .with_language("hostile-value")
+        .with_return_url(bad_url)
+        .with_ip("hostile-value");
     let card_violations = [
         ("orderNumber", REQUIRED),
         ("description", REQUIRED),
@@ -579,22 +579,11 @@ async fn all_violations_come_in_one_error() {
         ("callbackUrl", HTTP_URL),
         ("ip", IP_ADDRESS),
     ];
-    let mbank = MbankPayment {
-        order_number: String::new(),
-        phone: String::new(),
-        amount_som: 0,
-        comment: String::new(),
-        callback_url: Some(bad_url.into()),
-    };
-    let form = PayForm {
-        amount: decimal("0"),
-        service_name: String::new(),
-        callback_url: bad_url.into(),
-        return_url: bad_url.into(),
-    };
-    let qr = QrPayment { sum_tyiyn: Some(0), requisite: None, callback_url: Some(bad_url.into()) };
+    let mbank = MbankPayment::new("", 0, "", "").with_callback_url(bad_url);
+    let form = PayForm::new(decimal("0"), "", bad_url).with_return_url(bad_url);
+    let qr = QrPayment::new(0).with_callback_url(bad_url);
     let provider = Provider::Other("hostile-value".into());
-    let unconfirmable = PaymentRef { confirm_identifier: Some("hostile-value".into()), ..PaymentRef::mbank("", 0) };
+    let unconfirmable = changed(PaymentRef::mbank("", 0), |it| it.confirm_identifier = Some("hostile-value".into()));
     let cases = [
         ("card payment", pay_by_card(gateway.clone(), card).await, &card_violations[..]),
         (
@@ -620,13 +609,13 @@ async fn all_violations_come_in_one_error() {
         ),
         (
             "QR image",
-            make_qr_image(gateway.clone(), QrPayment { sum_tyiyn: None, ..qr.clone() }).await,
+            make_qr_image(gateway.clone(), changed(qr.clone(), |it| it.sum_tyiyn = None)).await,
             &[("sum", REQUIRED), ("callback_url", HTTP_URL)],
         ),
         ("QR data", make_qr_data(gateway.clone(), qr).await, &[("sum", MINIMUM), ("callback_url", HTTP_URL)]),
         (
             "payment status",
-            gateway.payment_status("", Some("hostile-value".into())).await.err(),
+            gateway.payment_status("", Some("hostile-value")).await.err(),
             &[("orderNumber", REQUIRED), ("language", length("2"))],
         ),
         (
@@ -669,9 +658,9 @@ fn advice_names_its_field_and_topic() {
         change(&mut payment);
         payment.advice()
     };
-    let mbank = |order: &str| MbankPayment { order_number: order.into(), ..mbank_payment() }.advice();
-    let phone = |phone: &str| MbankPayment { phone: phone.into(), ..mbank_payment() }.advice();
-    let form = |amount: &str| PayForm { amount: decimal(amount), ..pay_form() }.advice();
+    let mbank = |order: &str| changed(mbank_payment(), |it| it.order_number = order.into()).advice();
+    let phone = |phone: &str| changed(mbank_payment(), |it| it.phone = phone.into()).advice();
+    let form = |amount: &str| changed(pay_form(), |it| it.amount = decimal(amount)).advice();
     let characters = ("orderNumber", AdviceTopic::OrderNumberCharacters);
     let mistyped = ("pan", AdviceTopic::CardNumberMistyped);
     let expired = ("expiryYear", AdviceTopic::CardExpired);
@@ -729,21 +718,18 @@ fn advice_names_its_field_and_topic() {
 
     // It can be asked for before anything was checked.
     for (pan, month) in [("", ""), ("жжж", "ж"), ("4111x", "99")] {
-        let mut payment = card_payment();
-        payment.card = Card::new(pan, month, -1, "", "").into();
-        let _ = payment.advice();
+        let _ = card_payment().with_card(Card::new(pan, month, -1, "", "")).advice();
     }
 }
 
 #[tokio::test]
 async fn advice_blocks_nothing() {
     let server = Server::replying(200, "{}");
-    let mut card = card_payment();
-    card.order_number = "№ 1".into();
-    card.card = Card::new("4111 1111 1111 1112", "01", 2020, CVC, "A B").into();
+    let mistyped = Card::new("4111 1111 1111 1112", "01", 2020, CVC, "A B");
+    let card = changed(card_payment().with_card(mistyped), |it| it.order_number = "№ 1".into());
     assert_eq!(card.advice().len(), 3);
     let _ = pay_by_card(server.gateway(), card).await;
-    let form = PayForm { amount: decimal("1"), ..pay_form() };
+    let form = changed(pay_form(), |it| it.amount = decimal("1"));
     assert_eq!(form.advice().len(), 1);
     let _ = make_pay_form(server.gateway(), form).await;
     assert_eq!(server.received().len(), 2);
@@ -760,7 +746,7 @@ fn new_order_numbers_are_unique_and_of_recommended_characters() {
         let recommended = number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
         assert!(recommended && !number.is_empty(), "{number}");
     }
-    let advice = MbankPayment { order_number: numbers[0].clone(), ..mbank_payment() }.advice();
+    let advice = changed(mbank_payment(), |it| it.order_number = numbers[0].clone()).advice();
     assert_eq!(advice, [], "its own advice has nothing against it");
     assert_eq!(numbers.iter().collect::<HashSet<_>>().len(), THREADS * EACH);
 }

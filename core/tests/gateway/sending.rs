@@ -96,7 +96,7 @@ async fn one_deadline_covers_everything() {
     });
     let deadline = Duration::from_secs(20);
     let gateways = servers.each_ref().map(|server| {
-        Gateway::new(GatewayConfig { payment_deadline: deadline, query_deadline: deadline, ..server.config() }).unwrap()
+        Gateway::new(server.config().with_payment_deadline(deadline).with_query_deadline(deadline)).unwrap()
     });
     let all = gateways.iter().flat_map(|gateway| Op::all().map(move |op| (gateway, op)));
     let timed = all.map(async |(gateway, op)| {
@@ -145,22 +145,18 @@ fn full_listener() -> (TcpListener, Vec<std::net::TcpStream>) {
 async fn out_of_time_before_a_connection_means_that_nothing_happened() {
     let (listener, _waiting) = full_listener();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let config = GatewayConfig {
-        payment_deadline: Duration::from_millis(500),
-        query_deadline: Duration::from_millis(500),
-        ..GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))
-    };
+    let config = GatewayConfig::new(url, kassa::Credentials::basic("a", "b"))
+        .with_payment_deadline(Duration::from_millis(500))
+        .with_query_deadline(Duration::from_millis(500));
     let gateway = Gateway::new(config.clone()).unwrap();
     for op in Op::all() {
         assert_eq!(op.run(&gateway).await.unwrap_err().kind(), "Unavailable", "{op:?}, the deadline");
     }
-    let config = GatewayConfig {
-        connect_timeout: Duration::from_millis(100),
-        query_retries: 0,
-        payment_deadline: Duration::from_secs(60),
-        query_deadline: Duration::from_secs(60),
-        ..config
-    };
+    let config = config
+        .with_connect_timeout(Duration::from_millis(100))
+        .with_query_retries(0)
+        .with_payment_deadline(Duration::from_secs(60))
+        .with_query_deadline(Duration::from_secs(60));
     let gateway = Gateway::new(config).unwrap();
     for op in Op::all() {
         assert_eq!(op.run(&gateway).await.unwrap_err().kind(), "Unavailable", "{op:?}, the connect timeout");
@@ -344,11 +340,9 @@ async fn redirects_are_never_followed() {
 async fn a_proxy_carries_tls_and_sees_nothing_of_a_payment() {
     let (url, certificate, seen) = tls_server("localhost", rustls::ALL_VERSIONS);
     let proxy = ConnectProxy::start();
-    let config = GatewayConfig {
-        proxy: Proxy::url(format!("http://me:hunter2@{}", proxy.address)).into(),
-        extra_root_certificates: vec![certificate],
-        ..tls::config(&url)
-    };
+    let config = tls::config(&url)
+        .with_proxy(Proxy::url(format!("http://me:hunter2@{}", proxy.address)))
+        .with_extra_root_certificates(certificate);
     Op::CardPayment.run(&Gateway::new(config).unwrap()).await.unwrap();
     let head = proxy.heads().concat().to_lowercase();
     let target = url.trim_start_matches("https://");
@@ -360,7 +354,7 @@ async fn a_proxy_carries_tls_and_sees_nothing_of_a_payment() {
     }
     assert_eq!((proxy.heads().len(), carried.is_empty(), seen.load(Ordering::SeqCst)), (1, false, 1));
     for url in ["::", "", "proxy:3128", "ftp://proxy.example", "wss://proxy.example", "socks5://proxy.example"] {
-        let unusable = GatewayConfig { proxy: Proxy::url(url).into(), ..tls::config("https://pay.example.kg") };
+        let unusable = tls::config("https://pay.example.kg").with_proxy(Proxy::url(url));
         assert_eq!(Gateway::new(unusable).unwrap_err().kind(), "Misconfigured", "{url}");
     }
 }
@@ -370,7 +364,7 @@ async fn a_proxy_carries_tls_and_sees_nothing_of_a_payment() {
 fn plain_http_is_never_sent_to_a_proxy() {
     for base_url in ["http://127.0.0.1:1", "http://localhost:1/prefix", "http://[::1]:1"] {
         for proxy in ["http://me:hunter2@proxy.example:3128", "https://proxy.example", "http://127.0.0.1:3128"] {
-            let config = GatewayConfig { proxy: Proxy::url(proxy).into(), ..tls::config(base_url) };
+            let config = tls::config(base_url).with_proxy(Proxy::url(proxy));
             let error = Gateway::new(config).unwrap_err();
             assert_eq!(error.kind(), "Misconfigured", "{base_url} by {proxy}");
             let text = error.to_string();
@@ -382,10 +376,8 @@ fn plain_http_is_never_sent_to_a_proxy() {
 #[tokio::test]
 async fn a_proxy_that_wants_a_password_is_a_matter_of_configuration() {
     let proxy = Server::replying(407, "");
-    let config = GatewayConfig {
-        proxy: Proxy::url(proxy.url()).into(),
-        ..GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
-    };
+    let config = GatewayConfig::new("https://localhost:1", kassa::Credentials::basic("a", "b"))
+        .with_proxy(Proxy::url(proxy.url()));
     for op in Op::all() {
         let error = op.run(&Gateway::new(config.clone()).unwrap()).await.unwrap_err();
         assert_eq!(error.kind(), "Misconfigured", "{op:?}: {error}");
@@ -410,14 +402,14 @@ fn proxies_of_the_environment_are_used_only_when_asked_for() {
 #[ignore = "run by proxies_of_the_environment_are_used_only_when_asked_for"]
 fn in_a_process_with_a_proxy_in_its_environment() {
     let (url, certificate, seen) = tls_server("localhost", rustls::ALL_VERSIONS);
-    let direct = GatewayConfig { extra_root_certificates: vec![certificate], ..tls::config(&url) };
+    let direct = tls::config(&url).with_extra_root_certificates(certificate);
     let pay = |config| BlockingGateway::new(config).unwrap().create_card_payment(support::card_payment()).unwrap();
     pay(direct.clone());
-    pay(GatewayConfig { proxy: Proxy::environment().into(), ..direct });
+    pay(direct.with_proxy(Proxy::environment()));
     assert_eq!(seen.load(Ordering::SeqCst), 2);
     // Plain http goes past the proxy, for every kind of request.
     let server = Server::replying(200, &Op::CardPayment.success_body());
-    let plain = GatewayConfig { proxy: Proxy::environment().into(), ..server.config() };
+    let plain = server.config().with_proxy(Proxy::environment());
     pay(plain.clone());
     assert!(BlockingGateway::new(plain).unwrap().qr_status("tx").is_err(), "it is no report");
     assert_eq!(server.received().len(), 2);

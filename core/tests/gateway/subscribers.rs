@@ -126,7 +126,7 @@ fn everything_is_answered() {
             tokio::time::timeout(PATIENCE, gateway.close()).await.expect("it closes");
         }
         let nobody = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
-        let gateway = Gateway::new(GatewayConfig { query_retries: 1, ..nobody }).unwrap();
+        let gateway = Gateway::new(nobody.with_query_retries(1)).unwrap();
         let answer = tokio::time::timeout(PATIENCE, Op::CardPayment.run(&gateway)).await;
         assert!(matches!(answer, Ok(Err(PaymentError::Unavailable { .. }))), "{answer:?}");
     });

@@ -61,7 +61,7 @@ pub fn config(url: &str) -> GatewayConfig {
 #[tokio::test]
 async fn a_certificate_that_fails_is_a_matter_of_configuration() {
     let (url, pem, seen) = tls_server("elsewhere.example", rustls::ALL_VERSIONS);
-    let trusting = GatewayConfig { extra_root_certificates: vec![pem], ..config(&url) };
+    let trusting = config(&url).with_extra_root_certificates(pem);
     for (case, config) in [("unknown issuer", config(&url)), ("another name", trusting)] {
         let gateway = Gateway::new(config).unwrap();
         for op in Op::all() {
@@ -77,7 +77,7 @@ async fn a_certificate_that_fails_is_a_matter_of_configuration() {
 async fn an_extra_root_is_trusted() {
     for version in rustls::ALL_VERSIONS {
         let (url, pem, _) = tls_server("localhost", &[version]);
-        let gateway = Gateway::new(GatewayConfig { extra_root_certificates: vec![pem], ..config(&url) }).unwrap();
+        let gateway = Gateway::new(config(&url).with_extra_root_certificates(pem)).unwrap();
         Op::CardPayment.run(&gateway).await.unwrap_or_else(|error| panic!("{version:?}: {error}"));
     }
 }
@@ -85,7 +85,7 @@ async fn an_extra_root_is_trusted() {
 #[test]
 fn what_is_no_certificate_is_refused() {
     for text in ["", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
-        let config = GatewayConfig { extra_root_certificates: vec![text.into()], ..config("https://pay.example.kg") };
+        let config = config("https://pay.example.kg").with_extra_root_certificates(text);
         let error = Gateway::new(config).unwrap_err();
         assert_eq!(error.kind(), "Misconfigured");
         assert!(error.to_string().contains("extra_root_certificates"), "{error}");
@@ -97,7 +97,7 @@ fn what_is_no_certificate_is_refused() {
 async fn a_server_that_speaks_no_tls() {
     let server = support::Server::start(|_| support::reply(200, "{}"));
     let url = format!("https://localhost:{}", server.address.port());
-    let gateway = Gateway::new(GatewayConfig { query_retries: 0, ..config(&url) }).unwrap();
+    let gateway = Gateway::new(config(&url).with_query_retries(0)).unwrap();
     for op in Op::all() {
         let error = op.run(&gateway).await.unwrap_err();
         assert_eq!(error.kind(), "Unavailable", "{op:?}: {error}");

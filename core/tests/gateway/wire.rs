@@ -1,11 +1,13 @@
 //! Wire format: the exact bytes of each request, written by hand from `docs/interface.md`.
 
 use kassa::{
-    Card, Credentials, Decimal, Dialect, Gateway, GatewayConfig, MbankPayment, PaymentError, PaymentRef, Provider,
-    QrPayment, StatusQueryForm,
+    Card, Credentials, Decimal, Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef, Provider, QrPayment,
+    StatusQueryForm,
 };
 
-use crate::support::{self, CVC, OTP, Op, Received, Server, card_payment, mbank_payment, pay_form, qr_payment};
+use crate::support::{
+    self, CVC, OTP, Op, Received, Server, card_payment, changed, mbank_payment, pay_form, qr_payment,
+};
 
 /// Injection: values that break out of a path, a query, a header or a JSON string unless they are encoded. Each as it
 /// is, as one value of a query, and as a JSON string.
@@ -67,15 +69,12 @@ async fn lines_and_bodies_are_those_of_the_interface() {
         payment.email = Some("aibek@example.kg".into());
         payment
     };
-    let full_mbank = MbankPayment { callback_url: Some("https://shop.example.kg/cb".into()), ..mbank_payment() };
-    let full_qr = QrPayment {
-        sum_tyiyn: Some(10010),
-        requisite: Some("996700000001, «Дүкөн»".into()),
-        callback_url: Some("https://shop.example.kg/cb".into()),
-    };
+    let full_mbank = mbank_payment().with_callback_url("https://shop.example.kg/cb");
+    let full_qr =
+        QrPayment::new(10010).with_requisite("996700000001, «Дүкөн»").with_callback_url("https://shop.example.kg/cb");
     let full_qr_body =
         r#"{"sum":10010,"requisite":"996700000001, «Дүкөн»","callback_url":"https://shop.example.kg/cb"}"#;
-    let other_sum = QrPayment { sum_tyiyn: Some(1), ..full_qr.clone() };
+    let other_sum = changed(full_qr.clone(), |it| it.sum_tyiyn = Some(1));
 
     let cases = [
         (
@@ -105,7 +104,7 @@ async fn lines_and_bodies_are_those_of_the_interface() {
             r#"{"orderNumber":"gw-1"}"#,
         ),
         (
-            sent(async |gateway| gateway.payment_status("gw-1", Some("ky".into())).await).await,
+            sent(async |gateway| gateway.payment_status("gw-1", Some("ky")).await).await,
             "GET /api/v1.1.0/status HTTP/1.1",
             r#"{"orderNumber":"gw-1","language":"ky"}"#,
         ),
@@ -161,7 +160,7 @@ async fn lines_and_bodies_are_those_of_the_interface() {
             full_qr_body,
         ),
         (
-            sent(async |gateway| gateway.create_qr_data(QrPayment::default()).await).await,
+            sent(async |gateway| gateway.create_qr_data(QrPayment::of_open_amount()).await).await,
             "POST /gen/qr/dynamic/data HTTP/1.1",
             "{}",
         ),
@@ -240,7 +239,7 @@ async fn the_host_is_the_one_of_the_base_url() {
         (format!("http://127.0.0.1:{port}"), format!("127.0.0.1:{port}")),
         (format!("HTTP://LocalHost:{port}/pay"), format!("localhost:{port}")),
     ] {
-        let gateway = Gateway::new(GatewayConfig { base_url, ..server.config() }).unwrap();
+        let gateway = Gateway::new(changed(server.config(), |it| it.base_url = base_url)).unwrap();
         let _ = gateway.qr_status("tx-1").await;
         assert_eq!(server.received().last().unwrap().header("host"), Some(host.as_str()));
     }
@@ -253,7 +252,7 @@ async fn credentials_travel_in_utf8() {
     {
         for op in [Op::CardPayment, Op::QrStatus] {
             let credentials = Credentials::basic(login, password);
-            let configure = |config: &mut GatewayConfig| config.credentials = credentials.into();
+            let configure = |config: &mut GatewayConfig| *config = config.clone().with_credentials(credentials);
             let request = sent_with(configure, async |gateway| op.run(&gateway).await).await;
             assert_eq!(request.header("authorization"), Some(format!("Basic {token}").as_str()), "{login}, {op:?}");
         }
@@ -270,7 +269,7 @@ async fn the_user_agent_ends_in_the_suffix() {
     }
     for suffix in ["a\r\nX-Evil: 1", "a\nb", "a\0b"] {
         let server = Server::replying(200, "{}");
-        let config = GatewayConfig { user_agent_suffix: Some(suffix.into()), ..server.config() };
+        let config = server.config().with_user_agent_suffix(suffix);
         assert!(matches!(Gateway::new(config), Err(PaymentError::Misconfigured { .. })), "{suffix:?}");
     }
 }
@@ -297,8 +296,7 @@ async fn a_status_query_can_travel_as_a_query_string() {
         (Some("&="), "GET /api/v1.1.0/status?orderNumber=gw-1&language=%26%3D HTTP/1.1"),
     ] {
         let configure = |config: &mut GatewayConfig| config.status_query = StatusQueryForm::QueryString;
-        let request =
-            sent_with(configure, async |gateway| gateway.payment_status("gw-1", language.map(Into::into)).await).await;
+        let request = sent_with(configure, async |gateway| gateway.payment_status("gw-1", language).await).await;
         assert_eq!((request.line.as_str(), request.body.as_str()), (line, ""));
         assert_eq!(request.header("content-type"), None, "{line}");
         assert_eq!(request.header("content-length"), None, "{line}");
@@ -314,8 +312,7 @@ async fn hostile_values_stay_one_value_of_a_query() {
         assert_eq!(request.body, "", "{value:?}");
 
         let configure = |config: &mut GatewayConfig| config.status_query = StatusQueryForm::QueryString;
-        let request =
-            sent_with(configure, async |gateway| gateway.payment_status(value, Some("en".into())).await).await;
+        let request = sent_with(configure, async |gateway| gateway.payment_status(value, Some("en")).await).await;
         assert_eq!(
             request.line,
             format!("GET /api/v1.1.0/status?orderNumber={encoded}&language=en HTTP/1.1"),
@@ -328,14 +325,14 @@ async fn hostile_values_stay_one_value_of_a_query() {
 async fn hostile_values_stay_one_json_string() {
     for &(value, _, json) in HOSTILE {
         let card = {
-            let mut payment = card_payment();
-            payment.order_number = value.into();
-            payment.card = Card::new(support::PAN, "08", 2031, CVC, value).into();
-            payment.email = Some(value.into());
-            payment
+            let payment = card_payment().with_card(Card::new(support::PAN, "08", 2031, CVC, value)).with_email(value);
+            changed(payment, |it| it.order_number = value.into())
         };
-        let mbank = MbankPayment { order_number: value.into(), comment: value.into(), ..mbank_payment() };
-        let qr = QrPayment { requisite: Some(value.into()), ..qr_payment() };
+        let mbank = changed(mbank_payment(), |it| {
+            it.order_number = value.into();
+            it.comment = value.into();
+        });
+        let qr = qr_payment().with_requisite(value);
         let cases = [
             (
                 Op::CardPayment,
@@ -383,8 +380,7 @@ async fn hostile_values_stay_one_json_string() {
 #[tokio::test]
 async fn a_card_number_is_sent_as_digits() {
     for typed in ["4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111", " 4111\u{a0}1111\t1111--1111\r\n"] {
-        let mut payment = card_payment();
-        payment.card = Card::new(typed, "01", 2030, "000", "A B").into();
+        let payment = card_payment().with_card(Card::new(typed, "01", 2030, "000", "A B"));
         let request = sent(async |gateway| gateway.create_card_payment(payment).await).await;
         let fields = r#""pan":"4111111111111111","expiryMonth":"01","expiryYear":2030,"cvc":"000""#;
         assert!(request.body.contains(fields), "{typed:?}: {}", request.body);
@@ -423,11 +419,11 @@ async fn decimal_amounts_are_sent_digit_for_digit() {
 #[tokio::test]
 async fn whole_amounts_are_sent_as_integers() {
     for amount in [1, 250, 9_007_199_254_740_993, i64::MAX] {
-        let mbank = MbankPayment { amount_som: amount, ..mbank_payment() };
+        let mbank = changed(mbank_payment(), |it| it.amount_som = amount);
         let request = sent(async |gateway| gateway.create_mbank_payment(mbank).await).await;
         assert!(request.body.contains(&format!(r#""amount":{amount},"comment""#)), "mbank: {}", request.body);
 
-        let qr = QrPayment { sum_tyiyn: Some(amount), ..QrPayment::default() };
+        let qr = QrPayment::new(amount);
         let request = sent(async |gateway| gateway.create_qr_image(qr).await).await;
         assert_eq!(request.body, format!(r#"{{"sum":{amount}}}"#), "QR");
     }
@@ -443,9 +439,9 @@ async fn a_confirmation_carries_the_identifier_that_the_dialect_names() {
     ] {
         let dialect = format!(r#"{{"mbank_identifier":{{"pointers":["/data/id"],"confirm_field":"{field}"}}}}"#);
         let dialect = Dialect::from_json(&dialect).unwrap();
-        let configure = |config: &mut GatewayConfig| config.dialect = dialect.into();
+        let configure = |config: &mut GatewayConfig| *config = config.clone().with_dialect(dialect);
         let payment =
-            PaymentRef { confirm_identifier: identifier.map(Into::into), ..PaymentRef::mbank("order-2", 250) };
+            changed(PaymentRef::mbank("order-2", 250), |it| it.confirm_identifier = identifier.map(Into::into));
         let call = async |gateway: Gateway| gateway.confirm_mbank_payment(&payment, OTP).await;
         assert_eq!(sent_with(configure, call).await.body, body);
     }

@@ -199,41 +199,41 @@ pub fn card() -> Card {
 }
 
 pub fn card_payment() -> CardPayment {
-    CardPayment {
-        order_number: "order-1".into(),
-        description: "Two tickets".into(),
-        amount: "100.10".parse().unwrap(),
-        currency: "KGS".into(),
-        card: card().into(),
-        language: "ky".into(),
-        return_url: None,
-        callback_url: "https://shop.example.kg/cb".into(),
-        ip: "203.0.113.7".into(),
-        email: None,
-    }
+    CardPayment::new("order-1", "100.10".parse().unwrap(), "KGS", card(), "https://shop.example.kg/cb")
+        .with_description("Two tickets")
+        .with_language("ky")
+        .with_ip("203.0.113.7")
 }
 
 pub fn mbank_payment() -> MbankPayment {
-    MbankPayment {
-        order_number: "order-2".into(),
-        phone: "996700000001".into(),
-        amount_som: 250,
-        comment: "Tea".into(),
-        callback_url: None,
-    }
+    MbankPayment::new("order-2", 250, "996700000001", "Tea")
 }
 
 pub fn pay_form() -> PayForm {
-    PayForm {
-        amount: "5".parse().unwrap(),
-        service_name: "Shop".into(),
-        callback_url: "https://shop.example.kg/cb?ref=17".into(),
-        return_url: "https://shop.example.kg/back".into(),
-    }
+    PayForm::new("5".parse().unwrap(), "Shop", "https://shop.example.kg/cb?ref=17")
+        .with_return_url("https://shop.example.kg/back")
 }
 
 pub fn qr_payment() -> QrPayment {
-    QrPayment { sum_tyiyn: Some(10010), requisite: None, callback_url: None }
+    QrPayment::new(10010)
+}
+
+/// All that shows a value: its debug text, and its JSON.
+#[cfg(feature = "serde")]
+pub fn shown(value: impl std::fmt::Debug + serde::Serialize) -> String {
+    format!("{value:?} {}", serde_json::to_string(&value).unwrap())
+}
+
+/// All that shows a value: its debug text.
+#[cfg(not(feature = "serde"))]
+pub fn shown(value: impl std::fmt::Debug) -> String {
+    format!("{value:?}")
+}
+
+/// The same with some of its fields changed.
+pub fn changed<T>(mut it: T, change: impl FnOnce(&mut T)) -> T {
+    change(&mut it);
+    it
 }
 
 /// The nine operations.
@@ -259,11 +259,8 @@ impl Op {
         [Self::MOVES_MONEY, Self::CREATES, Self::ASKS].into_iter().flatten()
     }
 
-    /// Runs it with valid input; the answer is given as its debug text.
+    /// Runs it with valid input; the answer is given as all that shows it.
     pub async fn run(self, gateway: &Gateway) -> Result<String, PaymentError> {
-        fn shown<T: std::fmt::Debug>(answer: T) -> String {
-            format!("{answer:?}")
-        }
         match self {
             Self::CardPayment => gateway.create_card_payment(card_payment()).await.map(shown),
             Self::MbankPayment => gateway.create_mbank_payment(mbank_payment()).await.map(shown),

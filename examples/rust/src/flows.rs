@@ -113,9 +113,9 @@ impl<'a> Flow<'a> {
     }
 
     /// Stores a reference that knows more than the one from before.
-    pub(crate) fn learned(&mut self, payment: PaymentRef) {
+    pub(crate) fn learned(&mut self, mut payment: PaymentRef) {
         let known = self.report.payment.gateway_number.clone();
-        let payment = PaymentRef { gateway_number: payment.gateway_number.clone().or(known), ..payment };
+        payment.gateway_number = payment.gateway_number.or(known);
         if payment == self.report.payment {
             return;
         }

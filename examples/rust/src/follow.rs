@@ -18,7 +18,7 @@ impl Flow<'_> {
     pub(crate) async fn follow(mut self) -> Report {
         if let Err(error) = self.watch_to_the_end().await {
             self.narrator.warn("watch", &error.describe());
-            if let PaymentError::DeadlineExpired { last: Some(last) } = &error {
+            if let PaymentError::DeadlineExpired { last: Some(last), .. } = &error {
                 self.report.status = Some(*last.clone());
                 self.report.outcome = Outcome::Open;
             }
@@ -75,7 +75,7 @@ impl Flow<'_> {
                         self.weigh(callback).await;
                     }
                 }
-                Ok(None) | Err(_) => return Err(PaymentError::DeadlineExpired { last: None }),
+                Ok(None) | Err(_) => return Err(PaymentError::deadline_expired(None)),
             }
         }
         Ok(())
@@ -171,11 +171,12 @@ impl Flow<'_> {
     /// Tells a report of the watch, unless it says what the one before said.
     fn tell(&mut self, report: WatchReport, told: &mut String) {
         let text = match report {
-            WatchReport::Status { verdict } => {
+            WatchReport::Status { verdict, .. } => {
                 self.heard(&verdict);
                 verdict_in_words(&verdict)
             }
-            WatchReport::QueryFailed { error } => format!("asking failed, we go on ({}: {error})", error.kind()),
+            WatchReport::QueryFailed { error, .. } => format!("asking failed, we go on ({}: {error})", error.kind()),
+            other => format!("{other:?}"),
         };
         if *told != text {
             self.narrator.step("status", &text);

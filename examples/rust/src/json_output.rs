@@ -84,7 +84,7 @@ pub(crate) fn failure(failure: &Failure) -> Value {
 /// A payment's error: its variant, its fields, what it means for the money, and the same in a sentence.
 pub(crate) fn payment_error(error: &PaymentError) -> Value {
     let mut value = match error {
-        PaymentError::Invalid { violations } => {
+        PaymentError::Invalid { violations, .. } => {
             let violations: Vec<_> = violations
                 .iter()
                 .map(|violation| {
@@ -108,7 +108,8 @@ pub(crate) fn payment_error(error: &PaymentError) -> Value {
         PaymentError::OutcomeUnknown { payment, reason, detail, .. } => {
             json!({"payment": payment.to_string(), "reason": reason, "detail": detail})
         }
-        PaymentError::DeadlineExpired { last } => json!({"last": last.as_deref().map(status_report)}),
+        PaymentError::DeadlineExpired { last, .. } => json!({"last": last.as_deref().map(status_report)}),
+        _ => json!({}),
     };
     value["http_status"] = error.http_status().into();
     value["code"] = error.code().into();
@@ -137,8 +138,9 @@ pub(crate) fn status_report(report: &StatusReport) -> Value {
 /// The answer to a card payment.
 pub(crate) fn card_payment_created(created: &CardPaymentCreated) -> Value {
     let next_step = match &created.next_step {
-        NextStep::OpenConfirmation { url } => json!({"kind": "OpenConfirmation", "url": url}),
-        NextStep::AskStatus { status } => json!({"kind": "AskStatus", "status": status}),
+        NextStep::OpenConfirmation { url, .. } => json!({"kind": "OpenConfirmation", "url": url}),
+        NextStep::AskStatus { status, .. } => json!({"kind": "AskStatus", "status": status}),
+        other => json!({"kind": format!("{other:?}")}),
     };
     json!({
         "payment": created.payment.to_string(),

@@ -132,19 +132,14 @@ fn config(
     };
     let status_query =
         if connection.status_as_query { StatusQueryForm::QueryString } else { StatusQueryForm::JsonBody };
-    Ok(GatewayConfig {
-        payment_deadline: connection.timeout,
-        query_deadline: connection.timeout,
-        dialect: dialect(connection.dialect.as_deref(), sandbox.is_some())?.into(),
-        extra_root_certificates: connection
-            .root_certificates
-            .iter()
-            .map(|file| read(file))
-            .collect::<Result<_, _>>()?,
-        status_query,
-        user_agent_suffix: Some(concat!("kassa-checkout/", env!("CARGO_PKG_VERSION")).to_owned()),
-        ..GatewayConfig::new(base_url, credentials)
-    })
+    let config = GatewayConfig::new(base_url, credentials)
+        .with_payment_deadline(connection.timeout)
+        .with_query_deadline(connection.timeout)
+        .with_dialect(dialect(connection.dialect.as_deref(), sandbox.is_some())?)
+        .with_status_query(status_query)
+        .with_user_agent_suffix(concat!("kassa-checkout/", env!("CARGO_PKG_VERSION")));
+    let mut certificates = connection.root_certificates.iter();
+    certificates.try_fold(config, |config, file| Ok(config.with_extra_root_certificates(read(file)?)))
 }
 
 fn credentials(connection: &Connection) -> Result<Credentials, Failure> {
@@ -188,10 +183,9 @@ fn absolute(file: &Path) -> PathBuf {
 fn policy(following: &Following, is_sandbox: bool) -> PollPolicy {
     let usual = PollPolicy::default();
     let deadline = if following.interactive { usual.deadline } else { Duration::from_secs(60) };
-    let quick = PollPolicy { interval: Duration::from_secs(1), deadline };
+    let quick = usual.with_interval(Duration::from_secs(1)).with_deadline(deadline);
     let default = if is_sandbox { quick } else { usual };
-    PollPolicy {
-        interval: following.poll_interval.unwrap_or(default.interval),
-        deadline: following.deadline.unwrap_or(default.deadline),
-    }
+    default
+        .with_interval(following.poll_interval.unwrap_or(default.interval))
+        .with_deadline(following.deadline.unwrap_or(default.deadline))
 }

@@ -51,13 +51,7 @@ async fn pay(gateway: Gateway, next: Arc<AtomicU64>) {
             return;
         }
         let order_number = format!("P-{number}");
-        let payment = MbankPayment {
-            order_number: order_number.clone(),
-            phone: "996555000101".into(),
-            amount_som: 100,
-            comment: "tea".into(),
-            callback_url: None,
-        };
+        let payment = MbankPayment::new(order_number.clone(), 100, "996555000101", "tea");
         let created = gateway.create_mbank_payment(payment).await.expect("created");
         gateway.confirm_mbank_payment(&created.payment, "101101").await.expect("confirmed");
         let report = gateway.provider_status(&order_number, Provider::MBank).await.expect("a report");

@@ -58,6 +58,7 @@ pub struct Dialect {
 
 /// The unit of the amounts in QR callbacks and QR statuses, which the interface does not show
 /// (`docs/interface.md#what-is-not-shown`).
+// Exhaustive: the som has no other unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QrAmountUnit {
     /// Som, as everywhere else.

@@ -2,6 +2,8 @@
 //! know whether the answer is about it.
 
 pub(crate) mod question;
+#[cfg(feature = "serde")]
+mod serialized;
 pub(crate) mod text;
 
 use rust_decimal::Decimal;
@@ -32,7 +34,13 @@ use crate::values::{
 /// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. What
 /// the gateway reports is compared with the amount and the currency here.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "serialized::Form", into = "serialized::Form")
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct PaymentRef {
     /// What kind of payment it is.
     pub kind: PaymentKind,
@@ -60,8 +68,10 @@ pub struct PaymentRef {
 
 /// The kinds of payment.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum PaymentKind {
     /// A card payment made with card data.
     Card,

@@ -177,7 +177,7 @@ async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> R
     let has_end = sandbox.payment(&key).is_some_and(|payment| payment.status.is_final());
     // Long enough for a payment that is final; one that was never made takes the whole deadline.
     let deadline = if has_end { Duration::from_secs(60) } else { Duration::from_millis(300) };
-    let policy = PollPolicy { interval: Duration::from_millis(20), deadline };
+    let policy = PollPolicy::default().with_interval(Duration::from_millis(20)).with_deadline(deadline);
     let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
     let outcome = watch.outcome().await;
     let exists = sandbox.payment(&key).map(|payment| payment.status);

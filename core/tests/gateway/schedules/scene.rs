@@ -13,16 +13,16 @@ use kassa::{
 use kassa_sandbox::{EndpointName, TEST_CARDS, TEST_PHONES};
 
 use super::journal::{Event, Journal};
-use crate::support;
+use crate::support::{self, changed};
 
 /// Nobody listens there: every callback is read in the sandbox's books.
 const CALLBACK_URL: &str = "http://127.0.0.1:1/callback";
 
 /// The gateway as a merchant sees it.
 pub fn open(url: &str, settings: impl FnOnce(&mut GatewayConfig)) -> Gateway {
-    let mut config = GatewayConfig::new(url, Credentials::basic("kassa", "sandbox"));
     let dialect = Dialect::from_json(include_str!("../../../../examples/sandbox-dialect.json"));
-    config.dialect = dialect.expect("the sandbox's dialect").into();
+    let mut config = GatewayConfig::new(url, Credentials::basic("kassa", "sandbox"))
+        .with_dialect(dialect.expect("the sandbox's dialect"));
     settings(&mut config);
     Gateway::new(config).expect("a good configuration")
 }
@@ -73,40 +73,41 @@ impl Scene for OverSockets {
         Pace {
             short: Duration::from_millis(20),
             long: Duration::from_millis(700),
-            poll: PollPolicy { interval: Duration::from_millis(20), deadline: Duration::from_millis(600) },
+            poll: PollPolicy::default()
+                .with_interval(Duration::from_millis(20))
+                .with_deadline(Duration::from_millis(600)),
         }
     }
 
     fn card_payment(&self, order: &str) -> CardPayment {
         let pan = TEST_CARDS[self.below(TEST_CARDS.len())].pan;
-        CardPayment {
-            order_number: order.to_owned(),
-            amount: PRICE.into(),
-            card: Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov").into(),
-            callback_url: CALLBACK_URL.into(),
-            ..support::card_payment()
-        }
+        changed(support::card_payment().with_card(Card::new(pan, "12", 2099, support::CVC, "Aibek Usenov")), |it| {
+            it.order_number = order.to_owned();
+            it.amount = PRICE.into();
+            it.callback_url = CALLBACK_URL.into();
+        })
     }
 
     fn mbank_payment(&self, order: &str) -> (MbankPayment, String) {
         let payers: Vec<_> = TEST_PHONES.iter().filter(|it| it.provider == kassa_sandbox::Provider::MBank).collect();
         let payer = payers[self.below(payers.len())];
-        let payment = MbankPayment {
-            order_number: order.to_owned(),
-            phone: payer.phone.into(),
-            amount_som: PRICE.into(),
-            callback_url: Some(CALLBACK_URL.into()),
-            ..support::mbank_payment()
-        };
+        let payment = changed(support::mbank_payment().with_callback_url(CALLBACK_URL), |it| {
+            it.order_number = order.to_owned();
+            it.phone = payer.phone.into();
+            it.amount_som = PRICE.into();
+        });
         (payment, payer.otp.to_owned())
     }
 
     fn pay_form(&self) -> PayForm {
-        PayForm { amount: PRICE.into(), callback_url: CALLBACK_URL.into(), ..support::pay_form() }
+        changed(support::pay_form(), |it| {
+            it.amount = PRICE.into();
+            it.callback_url = CALLBACK_URL.into();
+        })
     }
 
     fn qr_payment(&self) -> QrPayment {
-        QrPayment { sum_tyiyn: Some(i64::from(PRICE) * 100), requisite: None, callback_url: Some(CALLBACK_URL.into()) }
+        QrPayment::new(i64::from(PRICE) * 100).with_callback_url(CALLBACK_URL)
     }
 
     fn store(&self, payment: &PaymentRef) {

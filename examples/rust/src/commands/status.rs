@@ -43,7 +43,7 @@ async fn ask(shop: &Checkout, subject: &Subject, language: Option<&str>) -> Resu
         return Ok(gateway.provider_status(number, Provider::from_name(provider)).await?);
     }
     if let Some(number) = &subject.gateway_number {
-        return Ok(gateway.payment_status(number, language.map(Into::into)).await?);
+        return Ok(gateway.payment_status(number, language).await?);
     }
     if let Some(id) = &subject.transaction_id {
         return Ok(gateway.qr_status(id).await?);
@@ -61,20 +61,24 @@ pub(super) fn payment_of(subject: &Subject, asked_for: &AskedFor) -> Result<Opti
     }
     let missing = "say by --amount what was asked for, or name the payment by --payment REF";
     let amount = asked_for.amount.ok_or_else(|| Failure::Usage(missing.to_owned()))?;
-    let card = PaymentRef::card("", amount, &asked_for.currency);
-    let unnumbered = PaymentRef { order_number: None, ..card.clone() };
     if let Some(id) = &subject.transaction_id {
         let som = kassa::som_to_tyiyn(amount)?;
         return Ok(Some(PaymentRef::qr(Some(som)).with_transaction_id(id)));
     }
     if let Some(number) = &subject.gateway_number {
-        return Ok(Some(unnumbered.with_gateway_number(number)));
+        let mut unnumbered = PaymentRef::card("", amount, &asked_for.currency).with_gateway_number(number);
+        unnumbered.order_number = None;
+        return Ok(Some(unnumbered));
     }
-    let order_number = subject.order_number.clone();
+    let order_number = subject.order_number.clone().unwrap_or_default();
     let named = match subject.provider.as_deref().map(Provider::from_name) {
-        Some(Provider::Cards) => PaymentRef { order_number, ..card },
-        Some(Provider::MBank) => PaymentRef { order_number, amount: Some(amount), ..PaymentRef::mbank("", 0) },
-        provider => PaymentRef::pay_form(amount).with_claimed_number(order_number.unwrap_or_default(), provider),
+        Some(Provider::Cards) => PaymentRef::card(order_number, amount, &asked_for.currency),
+        Some(Provider::MBank) => {
+            let mut payment = PaymentRef::mbank(order_number, 0);
+            payment.amount = Some(amount);
+            payment
+        }
+        provider => PaymentRef::pay_form(amount).with_claimed_number(order_number, provider),
     };
     Ok(Some(named))
 }

@@ -20,7 +20,10 @@ pub(crate) async fn run(shop: &Checkout, args: &CardArgs) -> Result<Report, Fail
         "ask",
         &format!(
             "card payment of {} {}, card {}, order {}",
-            payment.amount, payment.currency, payment.card, payment.order_number
+            payment.amount,
+            payment.currency,
+            payment.card(),
+            payment.order_number
         ),
     );
     let mut flow = Flow::begin(
@@ -54,24 +57,21 @@ fn request(shop: &Checkout, args: &CardArgs, reference: &str) -> Result<CardPaym
         .parse()
         .map_err(|_| Failure::Usage("the card's year of expiry must be four digits".to_owned()))?;
     let return_url = args.return_url.clone().unwrap_or_else(|| shop.receiver.return_url(reference));
-    Ok(CardPayment {
-        order_number: args.order_number.clone().unwrap_or_else(kassa::new_order_number),
-        description: args.description.clone(),
-        amount: args.amount,
-        currency: args.currency.clone(),
-        card: Card::new(card.pan.as_str(), card.expiry_month.as_str(), year, card.cvc.as_str(), card.name.as_str())
-            .into(),
-        language: args.language.clone(),
-        return_url: Some(return_url).filter(|url| !url.is_empty()),
-        callback_url: shop.required_callback_url(reference)?,
-        ip: args.ip.clone(),
-        email: args.email.clone(),
-    })
+    let order = args.order_number.clone().unwrap_or_else(kassa::new_order_number);
+    let card = Card::new(card.pan.as_str(), card.expiry_month.as_str(), year, card.cvc.as_str(), card.name.as_str());
+    let callback_url = shop.required_callback_url(reference)?;
+    let mut payment = CardPayment::new(order, args.amount, &args.currency, card, callback_url)
+        .with_description(&args.description)
+        .with_language(&args.language)
+        .with_ip(&args.ip);
+    payment.return_url = Some(return_url).filter(|url| !url.is_empty());
+    payment.email = args.email.clone();
+    Ok(payment)
 }
 
 async fn confirm(flow: &Flow<'_>, args: &CardArgs, code: &str, next_step: &NextStep) {
     match next_step {
-        NextStep::OpenConfirmation { url } => {
+        NextStep::OpenConfirmation { url, .. } => {
             flow.narrator.step("gateway", &format!("code {code}, accepted; the payer has to confirm it (3DS):"));
             flow.narrator.step("page", url);
             if args.no_wait {
@@ -82,11 +82,12 @@ async fn confirm(flow: &Flow<'_>, args: &CardArgs, code: &str, next_step: &NextS
             let story = "opens the page and enters the one-time password of the bank";
             flow.shop.payer.go(&flow.narrator, url, story, otp.map(|otp| vec![robot::otp_form(otp)])).await;
         }
-        NextStep::AskStatus { status } => {
+        NextStep::AskStatus { status, .. } => {
             let status = status.as_deref().unwrap_or("none");
             let text =
                 format!("code {code}, accepted; nothing to confirm, status {status:?}, which settles nothing: we ask");
             flow.narrator.step("gateway", &text);
         }
+        other => flow.narrator.warn("gateway", &format!("a step that this program does not know: {other:?}")),
     }
 }

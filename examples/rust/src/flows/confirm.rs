@@ -31,8 +31,9 @@ pub(crate) async fn run(shop: &Checkout, args: &ConfirmArgs) -> Result<Report, F
         )?,
     };
     if let Some(identifier) = &args.identifier {
-        let confirm_identifier = Some(as_json(identifier));
-        flow.learned(PaymentRef { confirm_identifier, ..flow.report.payment.clone() });
+        let mut payment = flow.report.payment.clone();
+        payment.confirm_identifier = Some(as_json(identifier));
+        flow.learned(payment);
     }
     Ok(send(flow, &otp, stored.is_some(), args.no_wait).await)
 }

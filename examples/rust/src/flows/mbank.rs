@@ -16,14 +16,9 @@ use crate::{
 /// Runs it.
 pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Failure> {
     let reference = kassa::new_order_number();
-    let payment = MbankPayment {
-        order_number: args.order_number.clone().unwrap_or_else(kassa::new_order_number),
-        phone: args.phone.clone(),
-        amount_som: args.amount,
-        comment: args.comment.clone(),
-        callback_url: shop.callback_url(&reference).filter(|_| !args.no_callback),
-    };
-    let order = payment.order_number.clone();
+    let order = args.order_number.clone().unwrap_or_else(kassa::new_order_number);
+    let mut payment = MbankPayment::new(&order, args.amount, &args.phone, &args.comment);
+    payment.callback_url = shop.callback_url(&reference).filter(|_| !args.no_callback);
     shop.narrator
         .step("ask", &format!("MBank payment of {} KGS from {}, order {order}", payment.amount_som, payment.phone));
     let mut flow = Flow::begin(

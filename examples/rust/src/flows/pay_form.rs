@@ -23,12 +23,9 @@ const MEGAPAY_PHONE: &str = "996755000201";
 /// Runs it.
 pub(crate) async fn run(shop: &Checkout, args: &PayFormArgs) -> Result<Report, Failure> {
     let reference = kassa::new_order_number();
-    let form = PayForm {
-        amount: args.amount,
-        service_name: args.service_name.clone(),
-        callback_url: shop.required_callback_url(&reference)?,
-        return_url: args.return_url.clone().unwrap_or_else(|| shop.receiver.return_url(&reference)),
-    };
+    let return_url = args.return_url.clone().unwrap_or_else(|| shop.receiver.return_url(&reference));
+    let form = PayForm::new(args.amount, &args.service_name, shop.required_callback_url(&reference)?)
+        .with_return_url(return_url);
     shop.narrator.step("ask", &format!("a pay-form for {} KGS, our reference {reference}", form.amount));
     let mut flow = Flow::begin(
         shop,

@@ -21,11 +21,12 @@ const OPEN_AMOUNT: &str = "42.50";
 pub(crate) async fn run(shop: &Checkout, args: &QrArgs) -> Result<Report, Failure> {
     let reference = kassa::new_order_number();
     let som = amount(args)?;
-    let payment = QrPayment {
-        sum_tyiyn: som.map(kassa::som_to_tyiyn).transpose()?,
-        requisite: Some(args.requisite.clone()).filter(|requisite| !requisite.is_empty()),
-        callback_url: shop.callback_url(&reference).filter(|_| !args.no_callback),
+    let mut payment = match som {
+        Some(som) => QrPayment::new(kassa::som_to_tyiyn(som)?),
+        None => QrPayment::of_open_amount(),
     };
+    payment.requisite = Some(args.requisite.clone()).filter(|requisite| !requisite.is_empty());
+    payment.callback_url = shop.callback_url(&reference).filter(|_| !args.no_callback);
     let shown = match (som, payment.sum_tyiyn) {
         (Some(som), Some(tyiyn)) => format!("{som} KGS ({tyiyn} tyiyn)"),
         _ => "an amount that the payer names".to_owned(),

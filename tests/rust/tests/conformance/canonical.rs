@@ -1,6 +1,6 @@
 //! The canonical JSON form of every public type.
 
-use std::{collections::BTreeSet, sync::Mutex};
+use std::{collections::BTreeSet, fmt::Debug, sync::Mutex};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
@@ -8,6 +8,7 @@ use kassa::{
     MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider,
     QrCode, QrData, QrImage, ReturnRedirect, StatusReport, Verdict, Violation, WatchReport,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 /// The types and variants that came out of the SDK so far, for the check that all of them did.
@@ -29,6 +30,46 @@ pub trait Canonical {
     fn canonical(&self) -> Value;
 }
 
+/// The canonical form of a type that the feature `serde` writes, too.
+trait Form {
+    fn form(&self) -> Value;
+}
+
+impl<T: Form + Serialize + DeserializeOwned + Debug> Canonical for T {
+    fn canonical(&self) -> Value {
+        let form = self.form();
+        let written = serde_json::to_value(self).unwrap();
+        assert_eq!(stored(&written), stored(&form), "what serde writes of {self:?}");
+        let read: T = serde_json::from_value(written.clone()).unwrap_or_else(|problem| panic!("{self:?}: {problem}"));
+        assert_eq!(serde_json::to_value(&read).unwrap(), written, "it is read back as it was written");
+        form
+    }
+}
+
+/// A form without what serde does not write: what methods say of a value, marks of decimals and bytes, and nulls.
+fn stored(form: &Value) -> Value {
+    match form {
+        Value::Array(items) => items.iter().map(stored).collect(),
+        Value::Object(map) => match map.iter().next() {
+            Some((mark, text)) if matches!(mark.as_str(), "$decimal" | "$bytes") => text.clone(),
+            _ => {
+                // Of a violation and of advice, the text is a field.
+                let says_its_text = map.contains_key("is_retryable") || map.contains_key("nanosecond");
+                let is_said = |name: &str| {
+                    let methods = ["is_charged", "dedup_key", "payment_ref", "payment_may_exist", "is_retryable"];
+                    methods.contains(&name) || says_its_text && name == "text"
+                };
+                // As in a reference's text, only a QR payment has one.
+                let has_transaction = map.get("kind").is_none_or(|kind| kind == "qr");
+                let is_left_out = |name: &str| is_said(name) || name == "transaction_id" && !has_transaction;
+                let kept = map.iter().filter(|(name, value)| !is_left_out(name) && !value.is_null());
+                Value::Object(kept.map(|(name, value)| (name.clone(), stored(value))).collect())
+            }
+        },
+        other => other.clone(),
+    }
+}
+
 impl<T: Canonical> Canonical for Option<T> {
     fn canonical(&self) -> Value {
         self.as_ref().map_or(Value::Null, T::canonical)
@@ -47,20 +88,21 @@ impl Canonical for Decimal {
     }
 }
 
-impl Canonical for Provider {
-    fn canonical(&self) -> Value {
+impl Form for Provider {
+    fn form(&self) -> Value {
         note("Provider");
         match self {
             Self::Cards => json!("cards"),
             Self::MegaPay => json!("mega_pay"),
             Self::MBank => json!("mbank"),
             Self::Other(name) => json!({"kind": "other", "name": name}),
+            other => panic!("no form of {other:?}"),
         }
     }
 }
 
-impl Canonical for PaymentRef {
-    fn canonical(&self) -> Value {
+impl Form for PaymentRef {
+    fn form(&self) -> Value {
         note("PaymentRef");
         note(&format!("PaymentKind::{}", self.kind));
         json!({
@@ -77,26 +119,27 @@ impl Canonical for PaymentRef {
     }
 }
 
-impl Canonical for PaymentEntry {
-    fn canonical(&self) -> Value {
+impl Form for PaymentEntry {
+    fn form(&self) -> Value {
         note("PaymentEntry");
         json!({"payment": self.payment.canonical(), "page_url": self.page_url, "qr_text": self.qr_text})
     }
 }
 
-impl Canonical for PaymentStatus {
-    fn canonical(&self) -> Value {
+impl Form for PaymentStatus {
+    fn form(&self) -> Value {
         note("PaymentStatus");
         match self {
             Self::Charged => json!("charged"),
             Self::Rejected => json!("rejected"),
             Self::Other(word) => json!({"kind": "other", "word": word}),
+            other => panic!("no form of {other:?}"),
         }
     }
 }
 
-impl Canonical for StatusReport {
-    fn canonical(&self) -> Value {
+impl Form for StatusReport {
+    fn form(&self) -> Value {
         note("StatusReport");
         json!({
             "status": self.status.canonical(),
@@ -110,8 +153,8 @@ impl Canonical for StatusReport {
     }
 }
 
-impl Canonical for CardPaymentCreated {
-    fn canonical(&self) -> Value {
+impl Form for CardPaymentCreated {
+    fn form(&self) -> Value {
         note("CardPaymentCreated");
         json!({
             "payment": self.payment.canonical(),
@@ -124,23 +167,24 @@ impl Canonical for CardPaymentCreated {
     }
 }
 
-impl Canonical for NextStep {
-    fn canonical(&self) -> Value {
+impl Form for NextStep {
+    fn form(&self) -> Value {
         match self {
-            Self::OpenConfirmation { url } => {
+            Self::OpenConfirmation { url, .. } => {
                 note("NextStep::OpenConfirmation");
                 json!({"kind": "open_confirmation", "url": url})
             }
-            Self::AskStatus { status } => {
+            Self::AskStatus { status, .. } => {
                 note("NextStep::AskStatus");
                 json!({"kind": "ask_status", "status": status})
             }
+            other => panic!("no form of {other:?}"),
         }
     }
 }
 
-impl Canonical for MbankPaymentCreated {
-    fn canonical(&self) -> Value {
+impl Form for MbankPaymentCreated {
+    fn form(&self) -> Value {
         note("MbankPaymentCreated");
         json!({
             "payment": self.payment.canonical(),
@@ -152,8 +196,8 @@ impl Canonical for MbankPaymentCreated {
     }
 }
 
-impl Canonical for MbankConfirmed {
-    fn canonical(&self) -> Value {
+impl Form for MbankConfirmed {
+    fn form(&self) -> Value {
         note("MbankConfirmed");
         json!({
             "payment": self.payment.canonical(),
@@ -165,23 +209,23 @@ impl Canonical for MbankConfirmed {
     }
 }
 
-impl Canonical for PayFormCreated {
-    fn canonical(&self) -> Value {
+impl Form for PayFormCreated {
+    fn form(&self) -> Value {
         note("PayFormCreated");
         json!({"payment": self.payment.canonical(), "pay_form_url": self.pay_form_url, "raw": self.raw})
     }
 }
 
-impl Canonical for QrImage {
-    fn canonical(&self) -> Value {
+impl Form for QrImage {
+    fn form(&self) -> Value {
         note("QrImage");
         let png = json!({"$bytes": STANDARD.encode(&self.png)});
         json!({"payment": self.payment.canonical(), "png": png, "raw": self.raw})
     }
 }
 
-impl Canonical for QrData {
-    fn canonical(&self) -> Value {
+impl Form for QrData {
+    fn form(&self) -> Value {
         note("QrData");
         json!({
             "payload": self.payload,
@@ -201,8 +245,8 @@ impl Canonical for QrCode {
     }
 }
 
-impl Canonical for LocalDateTime {
-    fn canonical(&self) -> Value {
+impl Form for LocalDateTime {
+    fn form(&self) -> Value {
         note("LocalDateTime");
         json!({
             "year": self.year, "month": self.month, "day": self.day,
@@ -212,8 +256,8 @@ impl Canonical for LocalDateTime {
     }
 }
 
-impl Canonical for Callback {
-    fn canonical(&self) -> Value {
+impl Form for Callback {
+    fn form(&self) -> Value {
         note("Callback");
         json!({
             "order_number": self.order_number,
@@ -231,21 +275,21 @@ impl Canonical for Callback {
     }
 }
 
-impl Canonical for Verdict {
-    fn canonical(&self) -> Value {
+impl Form for Verdict {
+    fn form(&self) -> Value {
         let mut form = match self {
-            Self::Charged { payment, report, compared } => {
+            Self::Charged { payment, report, compared, .. } => {
                 let (payment, report) = (payment.canonical(), report.canonical());
                 json!({"kind": "charged", "payment": payment, "report": report, "compared": compared})
             }
-            Self::Rejected { report } => json!({"kind": "rejected", "report": report.canonical()}),
-            Self::Open { payment, report } => {
+            Self::Rejected { report, .. } => json!({"kind": "rejected", "report": report.canonical()}),
+            Self::Open { payment, report, .. } => {
                 json!({"kind": "open", "payment": payment.canonical(), "report": report.canonical()})
             }
-            Self::Contradicted { fields, report } => {
+            Self::Contradicted { fields, report, .. } => {
                 json!({"kind": "contradicted", "fields": fields, "report": report.canonical()})
             }
-            Self::Unverifiable { why, report } => {
+            Self::Unverifiable { why, report, .. } => {
                 json!({"kind": "unverifiable", "why": why, "report": report.canonical()})
             }
             other => panic!("no form of {other:?}"),
@@ -256,22 +300,22 @@ impl Canonical for Verdict {
     }
 }
 
-impl Canonical for ReturnRedirect {
-    fn canonical(&self) -> Value {
+impl Form for ReturnRedirect {
+    fn form(&self) -> Value {
         note("ReturnRedirect");
         json!({"order_number": self.order_number, "status_code": self.status_code})
     }
 }
 
-impl Canonical for Violation {
-    fn canonical(&self) -> Value {
+impl Form for Violation {
+    fn form(&self) -> Value {
         note(&format!("Rule::{}", self.rule));
         json!({"field": self.field, "rule": self.rule.to_string(), "limit": self.limit, "text": self.text})
     }
 }
 
-impl Canonical for CardBrand {
-    fn canonical(&self) -> Value {
+impl Form for CardBrand {
+    fn form(&self) -> Value {
         note(&format!("CardBrand::{self}"));
         self.to_string().into()
     }
@@ -282,37 +326,39 @@ impl Canonical for FieldState {
         let form = match self {
             Self::Incomplete => json!("incomplete"),
             Self::Complete => json!("complete"),
-            Self::Wrong { violation } => json!({"kind": "wrong", "violation": violation.canonical()}),
+            Self::Wrong { violation, .. } => json!({"kind": "wrong", "violation": violation.canonical()}),
+            other => panic!("no form of {other:?}"),
         };
         note(&format!("FieldState::{}", form.as_str().unwrap_or("wrong")));
         form
     }
 }
 
-impl Canonical for Advice {
-    fn canonical(&self) -> Value {
+impl Form for Advice {
+    fn form(&self) -> Value {
         note(&format!("AdviceTopic::{}", self.topic));
         json!({"field": self.field, "topic": self.topic.to_string(), "text": self.text})
     }
 }
 
-impl Canonical for WatchReport {
-    fn canonical(&self) -> Value {
+impl Form for WatchReport {
+    fn form(&self) -> Value {
         match self {
-            Self::Status { verdict } => {
+            Self::Status { verdict, .. } => {
                 note("WatchReport::Status");
                 json!({"kind": "status", "verdict": verdict.canonical()})
             }
-            Self::QueryFailed { error } => {
+            Self::QueryFailed { error, .. } => {
                 note("WatchReport::QueryFailed");
                 json!({"kind": "query_failed", "error": error.canonical()})
             }
+            other => panic!("no form of {other:?}"),
         }
     }
 }
 
-impl Canonical for PaymentError {
-    fn canonical(&self) -> Value {
+impl Form for PaymentError {
+    fn form(&self) -> Value {
         note(&format!("PaymentError::{}", self.kind()));
         let mut form = error_fields(self);
         form["http_status"] = self.http_status().into();
@@ -328,7 +374,7 @@ impl Canonical for PaymentError {
 
 fn error_fields(error: &PaymentError) -> Value {
     match error {
-        PaymentError::Invalid { violations } => json!({"violations": violations.canonical()}),
+        PaymentError::Invalid { violations, .. } => json!({"violations": violations.canonical()}),
         PaymentError::Misconfigured { detail, .. }
         | PaymentError::Unauthorized { detail, .. }
         | PaymentError::Unexpected { detail, .. } => json!({"detail": detail}),
@@ -340,6 +386,7 @@ fn error_fields(error: &PaymentError) -> Value {
         PaymentError::OutcomeUnknown { payment, reason, detail, .. } => {
             json!({"payment": payment.canonical(), "reason": reason, "detail": detail})
         }
-        PaymentError::DeadlineExpired { last } => json!({"last": last.as_deref().map(StatusReport::canonical)}),
+        PaymentError::DeadlineExpired { last, .. } => json!({"last": last.as_deref().map(StatusReport::canonical)}),
+        other => panic!("no form of {other:?}"),
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, AdviceTopic, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Gateway,
-    GatewayConfig, Language, MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy,
-    Provider, Proxy, QrLevel, QrPayment, Rule, StatusQueryForm, Violation,
+    Advice, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Gateway, GatewayConfig, Language,
+    MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel,
+    QrPayment, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -40,8 +40,7 @@ fn milliseconds(value: &Value) -> Duration {
 
 pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentError> {
     let placed = |text: String| text.replace("{server}", server_url);
-    let credentials = Credentials::basic(text(&value["login"]), text(&value["password"]));
-    let mut config = GatewayConfig::new(placed(text(&value["base_url"])), credentials);
+    let mut config = GatewayConfig::new(placed(text(&value["base_url"])), credentials(value));
     for (name, place) in [
         ("connect_timeout_ms", &mut config.connect_timeout),
         ("payment_deadline_ms", &mut config.payment_deadline),
@@ -60,10 +59,10 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
         };
     }
     if !value["dialect"].is_null() {
-        config.dialect = Dialect::from_json(&json_text(&value["dialect"]))?.into();
+        config = config.with_dialect(Dialect::from_json(&json_text(&value["dialect"]))?);
     }
     if let Some(proxy) = value.get("proxy") {
-        config.proxy = self::proxy(proxy, server_url).into();
+        config = config.with_proxy(self::proxy(proxy, server_url));
     }
     for certificate in value["extra_root_certificates"].as_array().into_iter().flatten() {
         config.extra_root_certificates.push(text(certificate));
@@ -71,6 +70,10 @@ pub fn config(value: &Value, server_url: &str) -> Result<GatewayConfig, PaymentE
     config.user_agent_suffix = optional(&value["user_agent_suffix"]);
     config.check_luhn = value["check_luhn"] == true;
     Ok(config)
+}
+
+pub fn credentials(value: &Value) -> Credentials {
+    Credentials::basic(text(&value["login"]), text(&value["password"]))
 }
 
 pub fn proxy(value: &Value, server_url: &str) -> Proxy {
@@ -112,45 +115,35 @@ fn whole<T: TryFrom<i64, Error: std::fmt::Debug>>(value: &Value) -> T {
 }
 
 pub fn card_payment(input: &Value) -> CardPayment {
-    CardPayment {
-        order_number: text(&input["order_number"]),
-        description: text(&input["description"]),
-        amount: decimal(&input["amount"]),
-        currency: text(&input["currency"]),
-        card: card(input).into(),
-        language: text(&input["language"]),
-        return_url: optional(&input["return_url"]),
-        callback_url: text(&input["callback_url"]),
-        ip: text(&input["ip"]),
-        email: optional(&input["email"]),
-    }
+    let given = |name: &str| text(&input[name]);
+    let (amount, callback_url) = (decimal(&input["amount"]), given("callback_url"));
+    let mut payment = CardPayment::new(given("order_number"), amount, given("currency"), card(input), callback_url)
+        .with_description(given("description"))
+        .with_language(given("language"))
+        .with_ip(given("ip"));
+    payment.return_url = optional(&input["return_url"]);
+    payment.email = optional(&input["email"]);
+    payment
 }
 
 pub fn mbank_payment(input: &Value) -> MbankPayment {
-    MbankPayment {
-        order_number: text(&input["order_number"]),
-        phone: text(&input["phone"]),
-        amount_som: input["amount_som"].as_i64().unwrap(),
-        comment: text(&input["comment"]),
-        callback_url: optional(&input["callback_url"]),
-    }
+    let given = |name: &str| text(&input[name]);
+    let amount_som = input["amount_som"].as_i64().unwrap();
+    let mut payment = MbankPayment::new(given("order_number"), amount_som, given("phone"), given("comment"));
+    payment.callback_url = optional(&input["callback_url"]);
+    payment
 }
 
 pub fn pay_form(input: &Value) -> PayForm {
-    PayForm {
-        amount: decimal(&input["amount"]),
-        service_name: text(&input["service_name"]),
-        callback_url: text(&input["callback_url"]),
-        return_url: text(&input["return_url"]),
-    }
+    PayForm::new(decimal(&input["amount"]), text(&input["service_name"]), text(&input["callback_url"]))
+        .with_return_url(text(&input["return_url"]))
 }
 
 pub fn qr_payment(input: &Value) -> QrPayment {
-    QrPayment {
-        sum_tyiyn: input["sum_tyiyn"].as_i64(),
-        requisite: optional(&input["requisite"]),
-        callback_url: optional(&input["callback_url"]),
-    }
+    let mut payment = input["sum_tyiyn"].as_i64().map_or_else(QrPayment::of_open_amount, QrPayment::new);
+    payment.requisite = optional(&input["requisite"]);
+    payment.callback_url = optional(&input["callback_url"]);
+    payment
 }
 
 pub fn provider(value: &Value) -> Provider {
@@ -163,23 +156,23 @@ pub fn provider(value: &Value) -> Provider {
 }
 
 pub fn payment_ref(value: &Value) -> PaymentRef {
-    PaymentRef {
-        kind: match value["kind"].as_str() {
-            Some("card") => PaymentKind::Card,
-            Some("mbank") => PaymentKind::Mbank,
-            Some("pay_form") => PaymentKind::PayForm,
-            Some("qr") => PaymentKind::Qr,
-            other => panic!("no kind {other:?}"),
-        },
-        order_number: optional(&value["order_number"]),
-        gateway_number: optional(&value["gateway_number"]),
-        provider: value.get("provider").filter(|provider| !provider.is_null()).map(provider),
-        transaction_id: optional(&value["transaction_id"]),
-        confirm_identifier: optional(&value["confirm_identifier"]),
-        amount: value["amount"].get("$decimal").map(decimal),
-        currency: optional(&value["currency"]),
-        is_claimed: value["is_claimed"] == true,
-    }
+    let mut payment = PaymentRef::qr(None);
+    payment.kind = match value["kind"].as_str() {
+        Some("card") => PaymentKind::Card,
+        Some("mbank") => PaymentKind::Mbank,
+        Some("pay_form") => PaymentKind::PayForm,
+        Some("qr") => PaymentKind::Qr,
+        other => panic!("no kind {other:?}"),
+    };
+    payment.order_number = optional(&value["order_number"]);
+    payment.gateway_number = optional(&value["gateway_number"]);
+    payment.provider = value.get("provider").filter(|provider| !provider.is_null()).map(provider);
+    payment.transaction_id = optional(&value["transaction_id"]);
+    payment.confirm_identifier = optional(&value["confirm_identifier"]);
+    payment.amount = value["amount"].get("$decimal").map(decimal);
+    payment.currency = optional(&value["currency"]);
+    payment.is_claimed = value["is_claimed"] == true;
+    payment
 }
 
 pub fn payment_entry(value: &Value) -> PaymentEntry {
@@ -214,11 +207,10 @@ pub fn made_payment_ref(input: &Value) -> PaymentRef {
 }
 
 pub fn policy(input: &Value) -> PollPolicy {
-    let default = PollPolicy::default();
-    PollPolicy {
-        interval: input.get("interval_ms").map_or(default.interval, milliseconds),
-        deadline: input.get("deadline_ms").map_or(default.deadline, milliseconds),
-    }
+    let mut policy = PollPolicy::default();
+    policy.interval = input.get("interval_ms").map_or(policy.interval, milliseconds);
+    policy.deadline = input.get("deadline_ms").map_or(policy.deadline, milliseconds);
+    policy
 }
 
 pub fn level(value: &Value) -> QrLevel {
@@ -236,43 +228,9 @@ pub fn language(tag: &Value) -> Language {
 }
 
 pub fn violation(input: &Value) -> Violation {
-    let rules = [
-        Rule::Required,
-        Rule::Length,
-        Rule::Minimum,
-        Rule::Digits,
-        Rule::Letters,
-        Rule::Month,
-        Rule::HttpUrl,
-        Rule::ReturnUri,
-        Rule::IpAddress,
-        Rule::OneOf,
-        Rule::Luhn,
-        Rule::Format,
-        Rule::Signature,
-        Rule::Exact,
-        Rule::Expired,
-    ];
-    Violation {
-        field: text(&input["field"]),
-        rule: named(&rules, &input["rule"]),
-        limit: optional(&input["limit"]),
-        text: text(&input["text"]),
-    }
+    serde_json::from_value(input.clone()).unwrap()
 }
 
 pub fn advice(input: &Value) -> Advice {
-    let topics = [
-        AdviceTopic::OrderNumberCharacters,
-        AdviceTopic::MegaPayMinimum,
-        AdviceTopic::CardNumberMistyped,
-        AdviceTopic::CardExpired,
-        AdviceTopic::PhoneFormat,
-    ];
-    Advice { field: text(&input["field"]), topic: named(&topics, &input["topic"]), text: text(&input["text"]) }
-}
-
-fn named<T: ToString + Copy>(all: &[T], name: &Value) -> T {
-    let found = all.iter().find(|one| one.to_string() == text(name));
-    *found.unwrap_or_else(|| panic!("none is named {name}"))
+    serde_json::from_value(input.clone()).unwrap()
 }

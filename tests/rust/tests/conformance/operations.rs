@@ -58,7 +58,7 @@ pub async fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
     match name {
         "create_card_payment" => came(gateway.create_card_payment(inputs::card_payment(input)).await),
         "payment_status" => {
-            came(gateway.payment_status(&text(&input["gateway_number"]), optional(&input["language"])).await)
+            came(gateway.payment_status(&text(&input["gateway_number"]), optional(&input["language"]).as_deref()).await)
         }
         "create_mbank_payment" => came(gateway.create_mbank_payment(inputs::mbank_payment(input)).await),
         "confirm_mbank_payment" => {

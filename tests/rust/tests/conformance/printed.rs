@@ -45,7 +45,7 @@ pub fn value(input: &Value) -> Came {
         "pay_form" => debug(&inputs::pay_form(of)),
         "qr_payment" => debug(&inputs::qr_payment(of)),
         "callback_key" => debug(&inputs::callback_key(of).unwrap()),
-        "credentials" => debug(&inputs::config(of, "").unwrap().credentials),
+        "credentials" => debug(&inputs::credentials(of)),
         "proxy" => debug(&inputs::proxy(&of["proxy"], "")),
         "gateway_config" => debug(&inputs::config(of, "").unwrap()),
         "gateway" => debug(&Gateway::new(inputs::config(of, "").unwrap()).unwrap()),
