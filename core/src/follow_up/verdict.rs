@@ -57,7 +57,7 @@ pub enum Verdict {
         /// The fields of the report that were there and are as they were asked for: `orderNumber`, `amount`, `currency`.
         compared: Vec<String>,
     },
-    /// The payment ended without the money being taken. On a pay-form the payer may try again, with another number.
+    /// The payment ended without the money being taken. On a pay-form the payer may try again.
     #[non_exhaustive]
     Rejected {
         /// The gateway's own report.
@@ -159,8 +159,11 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
 /// Only a QR code can be of an open amount. In any other reference that was not made from its request, a charge of any
 /// amount would pass.
 fn nothing_asked_for(payment: &PaymentRef) -> Option<&'static str> {
-    let is_unknown = payment.amount.is_none() && payment.kind != PaymentKind::Qr;
-    is_unknown.then_some("the amount that was asked for is not known: take the reference from the request")
+    // A code may have an open amount, and none is in another currency; but a text without one was cut.
+    let has_amount = payment.amount.is_some() || payment.kind == PaymentKind::Qr;
+    let is_known = has_amount && payment.currency.is_some();
+    let why = "the amount or the currency that was asked for is not known: take the reference from the request";
+    (!is_known).then_some(why)
 }
 
 /// Why nothing of the merchant's own ties a final report to the payment. Where its number is the sender's choice, only

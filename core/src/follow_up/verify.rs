@@ -20,7 +20,7 @@ use crate::{
         money::TYIYN_IN_A_SOM,
         payment_ref::{PaymentKind, PaymentRef},
         provider::Provider,
-        status::StatusReport,
+        status::{PaymentStatus, StatusReport},
     },
 };
 
@@ -132,9 +132,15 @@ impl Claim<'_> {
             ("orderNumber", self.is_another_number(report)),
             ("amount", unknown && is_final && report.amount.is_some_and(|amount| !self.is_amount(amount))),
             ("currency", is_final && currencies_differ(callback.currency.as_deref(), report.currency.as_deref())),
-            ("status", is_final && claimed != report.status),
+            ("status", is_final && claimed != report.status && !self.may_be_an_earlier_try(&claimed)),
         ];
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
+    }
+
+    /// On a pay-form a payer whose first try was declined may pay with the next one. The callback about the first comes late,
+    /// or again, and contradicts nothing.
+    fn may_be_an_earlier_try(&self, claimed: &PaymentStatus) -> bool {
+        self.payment.kind == PaymentKind::PayForm && *claimed == PaymentStatus::Rejected
     }
 
     /// A report that names neither the callback's number nor one of the payment's own.

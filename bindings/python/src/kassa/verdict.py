@@ -46,7 +46,7 @@ class Charged(_Judged):
 
 @dataclass(frozen=True, slots=True)
 class Rejected(_Judged):
-    """The payment ended without the money being taken. On a pay-form the payer may try again, with another number."""
+    """The payment ended without the money being taken. On a pay-form the payer may try again."""
 
     report: StatusReport
     """The gateway's own report."""

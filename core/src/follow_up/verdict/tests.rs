@@ -49,6 +49,16 @@ fn an_own_number_ties_and_what_is_told_must_agree() {
     // A reference without an amount would let a charge of any amount pass.
     let of_no_amount = PaymentRef { amount: None, ..card.clone() };
     assert!(shown(&of_no_amount, told(Some("order-1"), Some("1"), None), "{}").starts_with("unverifiable"));
+    // Amount and currency stand at the end of the stored text: one that was cut off there lets nothing pass.
+    let code = PaymentRef::qr(Some(10010)).with_transaction_id("tx-1");
+    for payment in [card.clone(), code] {
+        let text = payment.to_string();
+        for (at, _) in text.match_indices('&') {
+            let Ok(cut) = text[..at].parse::<PaymentRef>() else { continue };
+            let verdict = shown(&cut, told(None, Some("7"), Some("USD")), "{}");
+            assert!(!verdict.starts_with("charged"), "{cut}: {verdict}");
+        }
+    }
     let unreadable = Told { has_unreadable_amount: true, ..told(None, None, None) };
     assert_eq!(shown(&card, unreadable, "{}"), "not amount");
 }

@@ -49,7 +49,7 @@ public sealed class Verdict : WatchReport, Serializable {
     }
 
     /**
-     * The payment ended without the money being taken. On a pay-form the payer may try again, with another number.
+     * The payment ended without the money being taken. On a pay-form the payer may try again.
      *
      * @property report the gateway's own report
      */
