@@ -24,7 +24,7 @@ import dev.kassa.internal.PaymentEntry as CorePaymentEntry
  *
  * It holds no secret, but **whoever has the page's address can open it**: store the text, and do not log it.
  *
- * It is [Serializable], as that text.
+ * It is [Serializable], as that text; on Android, `dev.kassa.android.ParcelablePayment` holds one.
  *
  * @property payment what to ask about the payment with
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
