@@ -1,3 +1,4 @@
+import dev.kassa.BlockingPaymentGateway
 import dev.kassa.Credentials
 import dev.kassa.Dialect
 import dev.kassa.Gateway
@@ -5,6 +6,7 @@ import dev.kassa.GatewayConfig
 import dev.kassa.Kassa
 import dev.kassa.MbankPayment
 import dev.kassa.PaymentException
+import dev.kassa.PaymentGateway
 import dev.kassa.PollPolicy
 import dev.kassa.QueryFailed
 import dev.kassa.Verdict
@@ -27,11 +29,17 @@ fun main(): Unit = Sandbox.start().use { sandbox ->
         dialect = Dialect.fromJson(Sandbox.dialectJson()),
     )
     sandbox.faults.add(FaultName.DELAY, delay = 10.milliseconds, times = 1)
-    Gateway(config).use { gateway -> println("compiled with the oldest Kotlin: ${runBlocking { pay(gateway) }}") }
+    Gateway(config).use { gateway -> println("compiled with the oldest Kotlin: ${runBlocking { pay(Own(gateway)) }}") }
     check(Json.parseToJsonElement(Sandbox.dialectJson()) is JsonObject)
 }
 
-private suspend fun pay(gateway: Gateway): String {
+/** Interfaces with defaults, which a program has classes of its own behind. */
+private class Own(gateway: PaymentGateway) : PaymentGateway by gateway
+
+@Suppress("unused") // it is only compiled
+private class OwnBlocking(gateway: BlockingPaymentGateway) : BlockingPaymentGateway by gateway
+
+private suspend fun pay(gateway: PaymentGateway): String {
     val phone = TestPhones.MBANK_APPROVED
     val payment = MbankPayment(Kassa.newOrderNumber(), phone.phone, amountSom = 250, comment = "Two tickets")
     try {

@@ -30,6 +30,9 @@ public data class CardPaymentCreated(
     public val currency: String?,
     public val raw: String,
 ) {
+    /** What to store in place of the reference: it also holds the confirmation page, where there is one. */
+    public fun entry(): PaymentEntry = PaymentEntry(payment, pageUrl = (nextStep as? NextStep.OpenConfirmation)?.url?.toString())
+
     private fun compared() = listOf(payment, nextStep, code, amount.byValue(), currency, raw)
 
     override fun equals(other: Any?): Boolean = other is CardPaymentCreated && compared() == other.compared()
@@ -70,7 +73,10 @@ public data class MbankPaymentCreated(
     public val reason: String?,
     public val status: String?,
     public val raw: String,
-)
+) {
+    /** What to store in place of the reference. */
+    public fun entry(): PaymentEntry = PaymentEntry(payment)
+}
 
 /**
  * The gateway accepted a confirmation. **Accepted, not settled**: watch [payment] for its final status.
@@ -96,7 +102,10 @@ public data class MbankConfirmed(
  * @property payFormUrl the page to open in a new browser window. Always https, or loopback
  * @property raw the whole reply, with secrets masked
  */
-public data class PayFormCreated(public val payment: PaymentRef, public val payFormUrl: URI, public val raw: String)
+public data class PayFormCreated(public val payment: PaymentRef, public val payFormUrl: URI, public val raw: String) {
+    /** What to store in place of the reference: it also holds the page. */
+    public fun entry(): PaymentEntry = PaymentEntry(payment, pageUrl = payFormUrl.toString())
+}
 
 /**
  * A dynamic QR code as the gateway's own picture: a PNG of 400x400 pixels, checked. It carries no identifier.
@@ -129,7 +138,10 @@ public data class QrData(
     public val transactionId: String?,
     public val payment: PaymentRef,
     public val raw: String,
-)
+) {
+    /** What to store in place of the reference: it also holds the text of the code, where the dialect finds it. */
+    public fun entry(): PaymentEntry = PaymentEntry(payment, qrText = payload)
+}
 
 internal fun CoreCardPaymentCreated.toKassa() =
     CardPaymentCreated(payment.toKassa(), nextStep.toKassa(), code, amount, currency, raw)

@@ -12,7 +12,7 @@ import kotlin.time.toKotlinDuration
  * [InterruptedException]. Before a connection was made it also prevents the payment; afterwards the payment goes on, sent once,
  * and its [PaymentRef] finds it.
  */
-public class BlockingGateway private constructor(private val core: GatewayCore) : AutoCloseable {
+public class BlockingGateway internal constructor(private val core: GatewayCore) : BlockingPaymentGateway {
     /**
      * A gateway by its configuration. Nothing is sent.
      *
@@ -29,71 +29,51 @@ public class BlockingGateway private constructor(private val core: GatewayCore) 
     @Throws(PaymentException::class)
     public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
 
-    /** See [Gateway.createCardPayment]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun createCardPayment(payment: CardPayment): CardPaymentCreated =
+    override fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         runBlocking { core.createCardPayment(payment) }
 
-    /** See [Gateway.paymentStatus]. */
-    @JvmOverloads
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun paymentStatus(gatewayNumber: String, language: String? = null): StatusReport =
+    override fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
         runBlocking { core.paymentStatus(gatewayNumber, language) }
 
-    /** See [Gateway.createMbankPayment]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
+    override fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
         runBlocking { core.createMbankPayment(payment) }
 
-    /** See [Gateway.confirmMbankPayment]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
+    override fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
         runBlocking { core.confirmMbankPayment(payment, otp) }
 
-    /** See [Gateway.createPayForm]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun createPayForm(form: PayForm): PayFormCreated = runBlocking { core.createPayForm(form) }
+    override fun createPayForm(form: PayForm): PayFormCreated = runBlocking { core.createPayForm(form) }
 
-    /** See [Gateway.providerStatus]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
+    override fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
         runBlocking { core.providerStatus(orderNumber, provider) }
 
-    /** See [Gateway.createQrImage]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun createQrImage(payment: QrPayment): QrImage = runBlocking { core.createQrImage(payment) }
+    override fun createQrImage(payment: QrPayment): QrImage = runBlocking { core.createQrImage(payment) }
 
-    /** See [Gateway.createQrData]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun createQrData(payment: QrPayment): QrData = runBlocking { core.createQrData(payment) }
+    override fun createQrData(payment: QrPayment): QrData = runBlocking { core.createQrData(payment) }
 
-    /** See [Gateway.qrStatus]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun qrStatus(transactionId: String): StatusReport = runBlocking { core.qrStatus(transactionId) }
+    override fun qrStatus(transactionId: String): StatusReport = runBlocking { core.qrStatus(transactionId) }
 
-    /** See [Gateway.check]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun check(payment: PaymentRef): Verdict = runBlocking { core.check(payment) }
+    override fun check(payment: PaymentRef): Verdict = runBlocking { core.check(payment) }
 
-    /** See [Gateway.verifyCallback]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
+    override fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
         runBlocking { core.verifyCallback(callback, payment) }
 
-    /** See [Gateway.verifyReturn]. */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
+    override fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
         runBlocking { core.verifyReturn(redirect, payment) }
 
-    /**
-     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until the watch is
-     * asked for a report.
-     *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
-     */
-    @JvmOverloads
     @Throws(PaymentException::class)
-    public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): BlockingStatusWatch =
+    override fun watch(payment: PaymentRef, policy: PollPolicy): BlockingStatusWatch =
         BlockingStatusWatch(core.watch(payment, policy))
 
     /**
@@ -116,10 +96,6 @@ public class BlockingGateway private constructor(private val core: GatewayCore) 
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): BlockingGateway = withDeadline(deadline.toKotlinDuration())
 
-    /**
-     * Refuses further calls and waits until every payment on its way has its reply. Calls that are made afterwards throw
-     * [PaymentException.Misconfigured]. An interrupt ends the wait, not the payments.
-     */
     override fun close(): Unit = core.closeBlocking()
 
     /** Where it is. */

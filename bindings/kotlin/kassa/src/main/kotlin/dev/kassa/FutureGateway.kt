@@ -16,7 +16,7 @@ import kotlin.time.toKotlinDuration
  * [PaymentRef] finds it. What depends on a future without an executor of its own runs on a thread that computes: it should not
  * block.
  */
-public class FutureGateway private constructor(private val core: GatewayCore) : AutoCloseable {
+public class FutureGateway internal constructor(private val core: GatewayCore) : FuturePaymentGateway {
     /**
      * A gateway by its configuration. Nothing is sent.
      *
@@ -33,60 +33,40 @@ public class FutureGateway private constructor(private val core: GatewayCore) : 
     @Throws(PaymentException::class)
     public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
 
-    /** See [Gateway.createCardPayment]. */
-    public fun createCardPayment(payment: CardPayment): CompletableFuture<CardPaymentCreated> =
+    override fun createCardPayment(payment: CardPayment): CompletableFuture<CardPaymentCreated> =
         promise { core.createCardPayment(payment) }
 
-    /** See [Gateway.paymentStatus]. */
-    @JvmOverloads
-    public fun paymentStatus(gatewayNumber: String, language: String? = null): CompletableFuture<StatusReport> =
+    override fun paymentStatus(gatewayNumber: String, language: String?): CompletableFuture<StatusReport> =
         promise { core.paymentStatus(gatewayNumber, language) }
 
-    /** See [Gateway.createMbankPayment]. */
-    public fun createMbankPayment(payment: MbankPayment): CompletableFuture<MbankPaymentCreated> =
+    override fun createMbankPayment(payment: MbankPayment): CompletableFuture<MbankPaymentCreated> =
         promise { core.createMbankPayment(payment) }
 
-    /** See [Gateway.confirmMbankPayment]. */
-    public fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed> =
+    override fun confirmMbankPayment(payment: PaymentRef, otp: String): CompletableFuture<MbankConfirmed> =
         promise { core.confirmMbankPayment(payment, otp) }
 
-    /** See [Gateway.createPayForm]. */
-    public fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form) }
+    override fun createPayForm(form: PayForm): CompletableFuture<PayFormCreated> = promise { core.createPayForm(form) }
 
-    /** See [Gateway.providerStatus]. */
-    public fun providerStatus(orderNumber: String, provider: Provider): CompletableFuture<StatusReport> =
+    override fun providerStatus(orderNumber: String, provider: Provider): CompletableFuture<StatusReport> =
         promise { core.providerStatus(orderNumber, provider) }
 
-    /** See [Gateway.createQrImage]. */
-    public fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment) }
+    override fun createQrImage(payment: QrPayment): CompletableFuture<QrImage> = promise { core.createQrImage(payment) }
 
-    /** See [Gateway.createQrData]. */
-    public fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment) }
+    override fun createQrData(payment: QrPayment): CompletableFuture<QrData> = promise { core.createQrData(payment) }
 
-    /** See [Gateway.qrStatus]. */
-    public fun qrStatus(transactionId: String): CompletableFuture<StatusReport> =
+    override fun qrStatus(transactionId: String): CompletableFuture<StatusReport> =
         promise { core.qrStatus(transactionId) }
 
-    /** See [Gateway.check]. */
-    public fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment) }
+    override fun check(payment: PaymentRef): CompletableFuture<Verdict> = promise { core.check(payment) }
 
-    /** See [Gateway.verifyCallback]. */
-    public fun verifyCallback(callback: Callback, payment: PaymentRef): CompletableFuture<Verdict> =
+    override fun verifyCallback(callback: Callback, payment: PaymentRef): CompletableFuture<Verdict> =
         promise { core.verifyCallback(callback, payment) }
 
-    /** See [Gateway.verifyReturn]. */
-    public fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): CompletableFuture<Verdict> =
+    override fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): CompletableFuture<Verdict> =
         promise { core.verifyReturn(redirect, payment) }
 
-    /**
-     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until the watch is
-     * asked for a report.
-     *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
-     */
-    @JvmOverloads
     @Throws(PaymentException::class)
-    public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): FutureStatusWatch =
+    override fun watch(payment: PaymentRef, policy: PollPolicy): FutureStatusWatch =
         FutureStatusWatch(core.watch(payment, policy))
 
     /**
@@ -109,10 +89,8 @@ public class FutureGateway private constructor(private val core: GatewayCore) : 
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): FutureGateway = withDeadline(deadline.toKotlinDuration())
 
-    /** Refuses further calls; the future is complete when every payment on its way has its reply. */
-    public fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }
+    override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }
 
-    /** The same as [closeAndWait], blocking the thread. An interrupt ends the wait, not the payments. */
     override fun close(): Unit = core.closeBlocking()
 
     /** Where it is. */

@@ -30,7 +30,7 @@ import kotlin.time.toKotlinDuration
  * }
  * ```
  */
-public class Gateway private constructor(internal val core: GatewayCore) : AutoCloseable {
+public class Gateway internal constructor(internal val core: GatewayCore) : PaymentGateway {
     /**
      * A gateway by its configuration. Nothing is sent.
      *
@@ -47,121 +47,38 @@ public class Gateway private constructor(internal val core: GatewayCore) : AutoC
     @Throws(PaymentException::class)
     public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
 
-    /**
-     * Creates a card payment. **Moves money**; sent once.
-     *
-     * The answer means that the gateway accepted it, not that it is paid: follow its `nextStep`, then watch it.
-     *
-     * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
-     *   other [PaymentException] says that no money moved
-     */
-    public suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
+    override suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         onDefault { core.createCardPayment(payment) }
 
-    /**
-     * Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
-     *
-     * No exception says anything about the payment itself. A number that the gateway does not know is
-     * [PaymentException.Refused].
-     *
-     * @param language the language (ISO 639-1) of the gateway's messages; the merchant's default without it
-     */
-    public suspend fun paymentStatus(gatewayNumber: String, language: String? = null): StatusReport =
+    override suspend fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
         onDefault { core.paymentStatus(gatewayNumber, language) }
 
-    /**
-     * Creates a mobile-bank payment; the payer then receives a one-time password. **Moves money**; sent once.
-     *
-     * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
-     *   other [PaymentException] says that no money moved
-     */
-    public suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
+    override suspend fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
         onDefault { core.createMbankPayment(payment) }
 
-    /**
-     * Confirms a mobile-bank payment with the payer's one-time password. **Moves money**; sent once.
-     *
-     * @param payment the reference of the answer to [createMbankPayment]: it knows what the confirmation carries back
-     * @param otp the one-time password
-     * @throws PaymentException.OutcomeUnknown where the payment may exist all the same: watch it, never send it again. Every
-     *   other [PaymentException] says that no money moved. A wrong password is [PaymentException.Refused]
-     */
-    public suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
+    override suspend fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
         onDefault { core.confirmMbankPayment(payment, otp) }
 
-    /** Makes a hosted page on which the payer picks how to pay. Moves no money, whatever the exception; sent once. */
-    public suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form) }
+    override suspend fun createPayForm(form: PayForm): PayFormCreated = onDefault { core.createPayForm(form) }
 
-    /**
-     * Asks for the status of a payment by the **merchant's** order number and the provider.
-     *
-     * No exception says anything about the payment itself. A number that the gateway does not know is
-     * [PaymentException.Refused].
-     */
-    public suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
+    override suspend fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
         onDefault { core.providerStatus(orderNumber, provider) }
 
-    /**
-     * Makes a QR code as the gateway's own picture, 400x400. Moves no money, whatever the exception; sent once.
-     */
-    public suspend fun createQrImage(payment: QrPayment): QrImage = onDefault { core.createQrImage(payment) }
+    override suspend fun createQrImage(payment: QrPayment): QrImage = onDefault { core.createQrImage(payment) }
 
-    /**
-     * Makes the data of a QR code, to be drawn with [QrCode]. Moves no money, whatever the exception; sent once.
-     */
-    public suspend fun createQrData(payment: QrPayment): QrData = onDefault { core.createQrData(payment) }
+    override suspend fun createQrData(payment: QrPayment): QrData = onDefault { core.createQrData(payment) }
 
-    /**
-     * Asks for the status of a QR payment by its transaction id.
-     *
-     * No exception says anything about the payment itself. An id that the gateway does not know is [PaymentException.Refused].
-     */
-    public suspend fun qrStatus(transactionId: String): StatusReport = onDefault { core.qrStatus(transactionId) }
+    override suspend fun qrStatus(transactionId: String): StatusReport = onDefault { core.qrStatus(transactionId) }
 
-    /**
-     * Asks once about a payment, and compares the answer with what was asked for. Where a question is refused or its answer is not
-     * understood, the next-best one is asked.
-     *
-     * It throws where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
-     *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
-     */
-    public suspend fun check(payment: PaymentRef): Verdict = onDefault { core.check(payment) }
+    override suspend fun check(payment: PaymentRef): Verdict = onDefault { core.check(payment) }
 
-    /**
-     * Verifies that a payment is made when a callback says so: asks the gateway. **A callback is only a hint**: nothing proves who
-     * sent it.
-     *
-     * Where the payment has no number of its own (a pay-form, the gateway's own QR picture), the callback's is taken as a claim: then
-     * the gateway must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
-     * amount may be in tyiyn: `qr_numbers` in the [Dialect] says how. **One payment pays for one order**: remember the number of
-     * [Verdict.Charged.payment], and accept it for no other order.
-     *
-     * It throws where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
-     *
-     * @param payment the reference that was stored at the sale, **never one that was made from the callback**
-     */
-    public suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
+    override suspend fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
         onDefault { core.verifyCallback(callback, payment) }
 
-    /**
-     * Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes through the
-     * payer's browser. For a pay-form, its order number is taken as a claim, as [verifyCallback] takes a callback's.
-     *
-     * It throws as [verifyCallback] does.
-     *
-     * @param payment the reference that was stored at the sale
-     */
-    public suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
+    override suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
         onDefault { core.verifyReturn(redirect, payment) }
 
-    /**
-     * Follows a payment until there is a final verdict, or the policy's deadline passes. Nothing is sent until its
-     * reports are collected, or its outcome is waited for.
-     *
-     * @throws PaymentException.Invalid where the reference has nothing to ask with
-     */
-    public fun watch(payment: PaymentRef, policy: PollPolicy = PollPolicy()): StatusWatch {
+    override fun watch(payment: PaymentRef, policy: PollPolicy): StatusWatch {
         core.watch(payment, policy) // what cannot be asked is refused now, not when it is collected
         return StatusWatch(StatusWatch.Running { core.watch(payment, policy) })
     }
@@ -186,16 +103,8 @@ public class Gateway private constructor(internal val core: GatewayCore) : AutoC
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): Gateway = withDeadline(deadline.toKotlinDuration())
 
-    /**
-     * Refuses further calls and waits until every payment on its way has its reply. Calls that are made afterwards throw
-     * [PaymentException.Misconfigured].
-     */
-    public suspend fun closeAndWait(): Unit = onDefault { core.close() }
+    override suspend fun closeAndWait(): Unit = onDefault { core.close() }
 
-    /**
-     * The same as [closeAndWait], blocking the thread: for `use`. Where no payment is on its way it returns at once. An interrupt
-     * ends the wait, not the payments.
-     */
     override fun close(): Unit = core.closeBlocking()
 
     /** Where it is. */

@@ -4,10 +4,14 @@ import dev.kassa.internal.DirectGateway
 import kotlin.time.Duration
 
 /** The core's gateway with this package's values: what all gateways here are made of. */
-internal class GatewayCore private constructor(private val config: GatewayConfig, private val core: DirectGateway) {
-    constructor(config: GatewayConfig) : this(config, calling { DirectGateway(config.toCore()) })
+internal class GatewayCore(
+    /** For `toString`. */
+    val baseUrl: String,
+    private val core: DirectGateway,
+) {
+    constructor(config: GatewayConfig) : this(config.shownBaseUrl, calling { DirectGateway(config.toCore()) })
 
-    fun withDeadline(deadline: Duration) = GatewayCore(config, calling { core.withDeadline(sendable(deadline)) })
+    fun withDeadline(deadline: Duration) = GatewayCore(baseUrl, calling { core.withDeadline(sendable(deadline)) })
 
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         calling { core.createCardPayment(payment.toCore()).toKassa() }
@@ -45,7 +49,4 @@ internal class GatewayCore private constructor(private val config: GatewayConfig
         WatchCore(calling { core.watch(payment.toCore(), policy.toCore()) })
 
     suspend fun close(): Unit = calling { core.finish() }
-
-    /** For `toString`. */
-    val baseUrl: String get() = config.shownBaseUrl
 }

@@ -31,7 +31,7 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  *
  * An Android app puts that text into its saved state (`outState.putString("payment", "$ref")`). The reference is
  * [Serializable], too, as that text: for `putSerializable` and `rememberSaveable`. It is not `Parcelable`: that is an interface of
- * Android's, and a class that has it can be loaded nowhere else.
+ * Android's, and a class that has it can be loaded nowhere else. The AAR has `dev.kassa.android.ParcelablePayment`, which holds one.
  *
  * Amounts are compared by value: 100.10 equals 100.1.
  *

@@ -12,13 +12,13 @@ import kotlin.streams.asSequence
 
 /** The generated package is nobody's business, and the three gateways are one. */
 class PublicApiTest {
-    private val classes = Path.of(Gateway::class.java.protectionDomain.codeSource.location.toURI()).resolve("dev/kassa")
-    private val public = Files.list(classes).asSequence()
-        .filter { it.name.endsWith(".class") }
-        .map { Class.forName("dev.kassa.${it.name.removeSuffix(".class")}") }
+    private val classes = Path.of(Gateway::class.java.protectionDomain.codeSource.location.toURI())
+    private val public = listOf("dev.kassa", "dev.kassa.testing")
+        .flatMap { name -> Files.list(classes.resolve(name.replace('.', '/'))).asSequence().map { "$name.${it.name}" } }
+        .filter { it.endsWith(".class") }
+        .map { Class.forName(it.removeSuffix(".class")) }
         .filterNot { it.isSynthetic || it.isAnonymousClass || it.name.endsWith("Kt") }
         .filter { it.kotlin.visibility == KVisibility.PUBLIC }
-        .toList()
 
     @Test
     fun `no public name speaks of the generated package`() {
@@ -47,6 +47,11 @@ class PublicApiTest {
         val expected = methods(Gateway::class.java)
         assertEquals(expected, methods(FutureGateway::class.java))
         assertEquals(expected - "closeAndWait", methods(BlockingGateway::class.java))
+        // What a user can put something else behind is all but the way to another deadline.
+        val contract = (expected - methods(Any::class.java)).filterNot { it.startsWith("withDeadline") }.toSet()
+        assertEquals(contract, methods(PaymentGateway::class.java))
+        assertEquals(contract, methods(FuturePaymentGateway::class.java))
+        assertEquals(contract - "closeAndWait", methods(BlockingPaymentGateway::class.java))
         assertEquals(methods(BlockingStatusWatch::class.java), methods(FutureStatusWatch::class.java))
     }
 }

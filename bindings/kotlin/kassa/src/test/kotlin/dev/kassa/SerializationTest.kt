@@ -40,9 +40,19 @@ class SerializationTest {
 
     @Test
     fun `a stream that names the class itself does not go past that check`() {
-        val bytes = ByteArrayOutputStream()
-        DataOutputStream(bytes).writeObjectWithoutFields(PaymentRef::class.java)
-        assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
+        for (type in listOf(PaymentRef::class.java, PaymentEntry::class.java)) {
+            val bytes = ByteArrayOutputStream()
+            DataOutputStream(bytes).writeObjectWithoutFields(type)
+            assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
+        }
+    }
+
+    @Test
+    fun `an entry survives, as its text, which is checked`() {
+        val entry = PaymentEntry(PaymentRef.mbank("o-1", 250), "https://pay.kg/3ds?a=1&b=я", "000201 %")
+        assertEquals(entry, read(written(entry)))
+        val forged = written(entry).toString(Charsets.ISO_8859_1).replace("page=https", "page=httpx")
+        assertThrows<InvalidObjectException> { read(forged.toByteArray(Charsets.ISO_8859_1)) }
     }
 
     @ParameterizedTest

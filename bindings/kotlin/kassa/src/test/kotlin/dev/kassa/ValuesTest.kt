@@ -73,6 +73,22 @@ class ValuesTest {
             ref.copy(amount = BigDecimal.ONE), ref.copy(currency = "x"), ref.copy(isClaimed = true),
         )
         assertEquals(refs.size, refs.toSet().size)
+        val entry = PaymentEntry(ref)
+        val entries = listOf(entry, entry.copy(payment = ref.copy(isClaimed = true)), entry.copy(pageUrl = "x"), entry.copy(qrText = "x"))
+        assertEquals(entries.size, entries.toSet().size)
+    }
+
+    @Test
+    fun `an answer's entry holds what the payer was shown`() {
+        val ref = PaymentRef.card("o-1", BigDecimal("5.00"), "KGS")
+        val page = "https://pay.kg/3ds?token=1"
+        fun entryOfCard(next: NextStep) = CardPaymentCreated(ref, next, "110", null, null, "{}").entry()
+        assertEquals(PaymentEntry(ref, pageUrl = page), entryOfCard(NextStep.OpenConfirmation(URI(page))))
+        assertEquals(PaymentEntry(ref), entryOfCard(NextStep.AskStatus("Success")))
+        assertEquals(PaymentEntry(ref), MbankPaymentCreated(ref, null, null, null, "{}").entry())
+        assertEquals(PaymentEntry(ref, pageUrl = page), PayFormCreated(ref, URI(page), "{}").entry())
+        assertEquals(PaymentEntry(ref, qrText = "0002"), QrData("0002", "t-1", ref, "{}").entry())
+        assertEquals(PaymentEntry(ref), QrData(null, null, ref, "{}").entry())
     }
 
     @Test
@@ -110,6 +126,9 @@ class ValuesTest {
             "currency" to { PaymentRef.card("o-1", BigDecimal.ONE, half) },
             "gatewayNumber" to { PaymentRef.mbank("o-1", 250).withGatewayNumber(half) },
             "orderNumber" to { PaymentRef.payForm(BigDecimal.ONE).withClaimedNumber(half) },
+            "pageUrl" to { PaymentEntry(PaymentRef.mbank("o-1", 250), pageUrl = half) },
+            "qrText" to { PaymentEntry(PaymentRef.mbank("o-1", 250), qrText = half) },
+            "paymentEntry" to { PaymentEntry.parse(half) },
             "proxy" to { Proxy.url(half) },
             "text" to { QrCode.encode(half) },
         )

@@ -94,8 +94,7 @@ internal class DirectGateway : Gateway {
         FfiConverterTypeVerdict,
     )
 
-    override fun withDeadline(deadline: Duration): DirectGateway =
-        super.withDeadline(deadline).use { DirectGateway(it.uniffiCloneHandle()) }
+    override fun withDeadline(deadline: Duration): DirectGateway = of(super.withDeadline(deadline))
 
     /**
      * The core's gateway is freed once this is unreachable, and not before: a call may be using it. The generated code
@@ -114,5 +113,10 @@ internal class DirectGateway : Gateway {
         // Written after the call, so that this is reachable until then, too.
         lastFuture = future
         return future
+    }
+
+    companion object {
+        /** In place of a generated one, which is closed. */
+        fun of(gateway: Gateway) = gateway.use { DirectGateway(it.uniffiCloneHandle()) }
     }
 }

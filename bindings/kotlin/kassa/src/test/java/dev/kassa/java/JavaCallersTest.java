@@ -8,26 +8,34 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.kassa.BlockingGateway;
+import dev.kassa.BlockingPaymentGateway;
 import dev.kassa.Card;
 import dev.kassa.CardPayment;
 import dev.kassa.Credentials;
 import dev.kassa.Dialect;
 import dev.kassa.FutureGateway;
+import dev.kassa.FuturePaymentGateway;
 import dev.kassa.GatewayConfig;
 import dev.kassa.Kassa;
 import dev.kassa.MbankPayment;
 import dev.kassa.NextStep;
+import dev.kassa.PaymentEntry;
 import dev.kassa.PaymentException;
 import dev.kassa.PaymentRef;
 import dev.kassa.PaymentStatus;
 import dev.kassa.PollPolicy;
 import dev.kassa.Provider;
-import dev.kassa.Proxy;
 import dev.kassa.QrCode;
 import dev.kassa.QrPayment;
 import dev.kassa.Verdict;
 import dev.kassa.WatchReport;
+import dev.kassa.StatusReport;
 import dev.kassa.support.SandboxProcess;
+import dev.kassa.testing.FakeFault;
+import dev.kassa.testing.FakeGateway;
+import dev.kassa.testing.FakePlan;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -136,7 +144,7 @@ class JavaCallersTest {
             assertEquals("password", invalid.getViolations().get(0).getField());
         }
         try {
-            throw new AssertionError(Proxy.url(half));
+            throw new AssertionError(dev.kassa.Proxy.url(half));
         } catch (PaymentException.Invalid invalid) {
             assertEquals("proxy", invalid.getViolations().get(0).getField());
         }
@@ -181,6 +189,63 @@ class JavaCallersTest {
         assertEquals(Provider.megaPay(), form.withClaimedNumber("PF-1", Provider.megaPay()).getProvider());
         assertEquals(new BigDecimal("99.90"), PaymentRef.qr(9990L).withTransactionId("t-1").getAmount());
         assertNull(PaymentRef.qr(null).getAmount());
+    }
+
+    @Test
+    void aTestHasAGatewayInMemory() throws Exception {
+        FakeGateway fake = new FakeGateway();
+        fake.plan(new FakePlan.Charge(Duration.ofSeconds(15)));
+        fake.failNext(FakeFault.noConnection());
+        assertThrows(PaymentException.Unavailable.class, () -> fake.getBlocking().createCardPayment(payment("4000000000002016")));
+        var created = fake.getBlocking().createCardPayment(payment("4000000000002016"));
+        PaymentEntry entry = PaymentEntry.parse(created.entry().toString());
+        assertEquals(fake.getPayments().get(0).getPageUrl(), entry.getPageUrl());
+        assertTrue(fake.getBlocking().watch(entry.getPayment()).outcome().isCharged());
+        assertEquals(Duration.ofSeconds(20), fake.getNow());
+        fake.advance(Duration.ofSeconds(1));
+        fake.plan(FakePlan.stayOpen());
+        assertInstanceOf(Verdict.Charged.class, fake.getFuture().check(entry.getPayment()).join());
+        assertNull(new PaymentEntry(PaymentRef.mbank("o-1", 250), null, "0002").getPageUrl());
+    }
+
+    /** As a library that makes mocks does it; what is asked without a language, or without a policy, is asked with the default. */
+    @Test
+    void aStubStandsInForAGateway() throws Exception {
+        FakeGateway fake = new FakeGateway();
+        BlockingPaymentGateway broken = stub(BlockingPaymentGateway.class, fake.getBlocking());
+        assertEquals("no network", told(broken));
+        PaymentRef payment = broken.createCardPayment(payment("4000000000002016")).getPayment();
+        try (BlockingPaymentGateway working = fake.getBlocking()) {
+            StatusReport report = working.paymentStatus(payment.getGatewayNumber());
+            assertEquals(report, broken.paymentStatus(payment.getGatewayNumber()));
+            broken.watch(payment).cancel();
+            FuturePaymentGateway brokenFuture = stub(FuturePaymentGateway.class, fake.getFuture());
+            assertEquals(report, brokenFuture.paymentStatus(payment.getGatewayNumber()).join());
+            brokenFuture.watch(payment).cancel();
+        }
+    }
+
+    /** A user's own code: what it may have to catch is declared by the interface. */
+    private static String told(BlockingPaymentGateway gateway) throws InterruptedException {
+        try {
+            return gateway.check(PaymentRef.mbank("o-1", 250)).toString();
+        } catch (PaymentException.Unavailable unavailable) {
+            return unavailable.getDetail();
+        } catch (PaymentException other) {
+            return other.getMessage();
+        }
+    }
+
+    private static <T> T stub(Class<T> type, T gateway) {
+        Object stub = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+            if (method.getName().equals("check")) throw new PaymentException.Unavailable("no network");
+            try {
+                return method.invoke(gateway, arguments);
+            } catch (InvocationTargetException thrown) {
+                throw thrown.getCause();
+            }
+        });
+        return type.cast(stub);
     }
 
     /** What Kotlin has as objects and durations of its own. */

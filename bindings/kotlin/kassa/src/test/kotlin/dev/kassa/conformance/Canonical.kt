@@ -8,6 +8,7 @@ import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPaymentCreated
 import dev.kassa.NextStep
 import dev.kassa.PayFormCreated
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 import dev.kassa.PaymentStatus
@@ -37,6 +38,7 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is LocalDateTime -> localDateTime(value)
     is Provider -> provider(value)
     is PaymentRef -> paymentRef(value)
+    is PaymentEntry -> jsonOf("payment" to canonical(value.payment), "page_url" to value.pageUrl, "qr_text" to value.qrText)
     is PaymentStatus -> status(value)
     is StatusReport -> report(value)
     is CardPaymentCreated -> cardPaymentCreated(value)

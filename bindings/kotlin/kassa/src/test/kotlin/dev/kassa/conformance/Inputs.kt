@@ -11,6 +11,7 @@ import dev.kassa.Dialect
 import dev.kassa.GatewayConfig
 import dev.kassa.MbankPayment
 import dev.kassa.PayForm
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentKind
 import dev.kassa.PaymentRef
 import dev.kassa.PollPolicy
@@ -133,6 +134,9 @@ fun paymentRefOf(value: JsonElement) = PaymentRef(
     value.at("currency").optionalText,
     value.at("is_claimed").isTrue,
 )
+
+fun paymentEntryOf(value: JsonElement) =
+    PaymentEntry(paymentRefOf(value.at("payment")), value.at("page_url").optionalText, value.at("qr_text").optionalText)
 
 /** A reference as its functions make it. */
 fun madePaymentRef(input: JsonElement): PaymentRef {

@@ -5,6 +5,7 @@ import dev.kassa.Dialect
 import dev.kassa.Gateway
 import dev.kassa.Kassa
 import dev.kassa.Language
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 import dev.kassa.Provider
@@ -103,6 +104,8 @@ val functions: Map<String, (JsonElement) -> Any?> = mapOf(
     "read_callback_url" to { callbackKeyOf(it).readCallbackUrl(it.at("called").text) },
     "read_return_url" to { callbackKeyOf(it).readReturnUrl(it.at("called").text) },
     "payment_ref_text" to { paymentRefOf(it).toString() },
+    "parse_payment_entry" to { PaymentEntry.parse(it.at("text").text) },
+    "payment_entry_text" to { paymentEntryOf(it).toString() },
     "can_be_asked_about" to { paymentRefOf(it).canBeAskedAbout },
     "make_payment_ref" to { madePaymentRef(it) },
     "payment_ref_of" to { paymentRefOfRequest(it.at("request").at("do").text, it.at("request").at("input")) },

@@ -1,11 +1,11 @@
 package dev.kassa.shop
 
 import dev.kassa.Card
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentRef
 import dev.kassa.WatchReport
 import kotlinx.coroutines.flow.Flow
 import java.math.BigDecimal
-import java.net.URI
 
 /**
  * The merchant's own server, as the app sees it. **The server has the merchant's credentials; the app never has**: they also open the
@@ -18,29 +18,20 @@ import java.net.URI
  */
 interface Backend {
     /**
-     * Creates a card payment. It is sent once.
+     * Creates a card payment. It is sent once. What comes back has the page on which the payer confirms it (3DS), where there is one; it
+     * is not paid yet.
      *
      * @param orderNumber made by the app, and stored there before this is called
      * @param returnUrl the app's deep link, to which the payer's browser goes at the end
      */
-    suspend fun payByCard(orderNumber: String, amount: BigDecimal, card: Card, returnUrl: String): CardStarted
+    suspend fun payByCard(orderNumber: String, amount: BigDecimal, card: Card, returnUrl: String): PaymentEntry
 
-    /** Makes a QR code for another phone to scan. It moves no money. */
-    suspend fun payByQr(amount: BigDecimal): QrStarted
+    /** Makes a QR code for another phone to scan: what comes back has its text. It moves no money. */
+    suspend fun payByQr(amount: BigDecimal): PaymentEntry
 
     /** Follows a payment to its end. */
     fun watch(payment: PaymentRef): Watch
 }
-
-/** A card payment that the gateway has accepted. It is not paid yet. */
-class CardStarted(
-    val payment: PaymentRef,
-    /** The page on which the payer confirms it (3DS); null where there is nothing to confirm. */
-    val page: URI?,
-)
-
-/** A QR code that waits to be scanned. */
-class QrStarted(val payment: PaymentRef, val text: String)
 
 /** What asking about a payment brings. */
 interface Watch {

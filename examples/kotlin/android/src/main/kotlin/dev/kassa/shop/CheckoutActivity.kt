@@ -10,7 +10,6 @@ import kotlinx.coroutines.MainScope
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.launch
 import java.math.BigDecimal
-import java.net.URI
 
 /** The deep link that the manifest names. The gateway adds what it has to say. */
 const val RETURN_URL = "kassa-shop://paid/"
@@ -81,8 +80,8 @@ class CheckoutActivity : Activity() {
     }
 
     /** In the browser, where the payer sees whose page it is; never in a view of the app's own. */
-    private fun open(page: URI) = try {
-        startActivity(Intent(Intent.ACTION_VIEW, Uri.parse("$page")))
+    private fun open(page: String) = try {
+        startActivity(Intent(Intent.ACTION_VIEW, Uri.parse(page)))
     } catch (_: ActivityNotFoundException) {
         view.tell("This phone has no browser. Open $page on another one")
     }

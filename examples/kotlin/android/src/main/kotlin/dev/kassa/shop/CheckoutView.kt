@@ -15,7 +15,6 @@ import android.widget.TextView
 import dev.kassa.Card
 import dev.kassa.QrCode
 import java.math.BigDecimal
-import java.net.URI
 
 private const val PADDING = 48
 private const val QR_PIXELS = 600
@@ -27,7 +26,7 @@ class CheckoutView(context: Context, price: BigDecimal) {
     /** What the payer wants. */
     var onPayByCard: (Card) -> Unit = {}
     var onPayByQr: () -> Unit = {}
-    var onOpenPage: (URI) -> Unit = {}
+    var onOpenPage: (String) -> Unit = {}
     var onAskAgain: () -> Unit = {}
 
     val message = TextView(context).apply { text = "One moment" }
@@ -44,7 +43,7 @@ class CheckoutView(context: Context, price: BigDecimal) {
 
     private val cardFields = listOf(pan, expiryMonth, expiryYear, cvc, holderName)
     private val payViews = cardFields + payByCard + payByQr
-    private var page: URI? = null
+    private var page: String? = null
 
     init {
         // There is nothing to pay with yet.

@@ -5,7 +5,7 @@ import dev.kassa.CardPayment
 import dev.kassa.Credentials
 import dev.kassa.Gateway
 import dev.kassa.Kassa
-import dev.kassa.NextStep
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 import dev.kassa.PollPolicy
@@ -29,7 +29,7 @@ class DemoBackend(
         amount: BigDecimal,
         card: Card,
         returnUrl: String,
-    ): CardStarted {
+    ): PaymentEntry {
         val created = gateway.createCardPayment(
             CardPayment(
                 orderNumber = orderNumber,
@@ -43,16 +43,15 @@ class DemoBackend(
                 returnUrl = returnUrl,
             ),
         )
-        return CardStarted(created.payment, (created.nextStep as? NextStep.OpenConfirmation)?.url)
+        return created.entry()
     }
 
-    override suspend fun payByQr(amount: BigDecimal): QrStarted {
+    override suspend fun payByQr(amount: BigDecimal): PaymentEntry {
         val data = gateway.createQrData(QrPayment(Kassa.somToTyiyn(amount), requisite = "Honey, Bishkek"))
-        val text = data.payload
-        if (text == null || !data.payment.canBeAskedAbout) {
+        if (data.payload == null || !data.payment.canBeAskedAbout) {
             throw PaymentException.Unexpected("the reply holds no QR code", body = data.raw)
         }
-        return QrStarted(data.payment, text)
+        return data.entry()
     }
 
     override fun watch(payment: PaymentRef): Watch {

@@ -2,6 +2,7 @@ package dev.kassa.shop
 
 import dev.kassa.Card
 import dev.kassa.Kassa
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentException
 import dev.kassa.PaymentRef
 import dev.kassa.ReturnRedirect
@@ -17,9 +18,9 @@ import kotlinx.coroutines.flow.filterIsInstance
 import kotlinx.coroutines.flow.lastOrNull
 import kotlinx.coroutines.launch
 import java.math.BigDecimal
-import java.net.URI
 
 private const val CURRENCY = "KGS"
+private const val ASKING = "Asking about your payment"
 private const val UNKNOWN = "Your payment may have been made. Do not pay again: we are asking"
 private const val UNREADABLE = "A payment may be open, and this app cannot read which. Do not pay again: ask the shop"
 
@@ -32,7 +33,7 @@ sealed interface Screen {
     data object Sending : Screen
 
     /** The payer confirms the payment on the bank's page (3DS), which is to be opened. */
-    data class Confirm(val page: URI) : Screen
+    data class Confirm(val page: String) : Screen
 
     /** The payer lets another phone scan this. */
     data class ShowQr(val text: String) : Screen
@@ -75,7 +76,7 @@ class PaymentHolder(
 ) {
     private val screens = MutableStateFlow<Screen>(Screen.Ready())
 
-    private var payment: PaymentRef? = null
+    private var entry: PaymentEntry? = null
     private var unreadable: String? = null
     private var watch: Watch? = null
 
@@ -83,13 +84,13 @@ class PaymentHolder(
     val screen: StateFlow<Screen> = screens.asStateFlow()
 
     /** What to put into the instance state: all it takes to go on after the app was killed. */
-    val saved: String? get() = payment?.toString() ?: unreadable
+    val saved: String? get() = entry?.toString() ?: unreadable
 
     init {
         try {
             // What is stored is never older than what the instance state holds.
-            payment = store.read() ?: saved?.let(PaymentRef::parse)
-            if (payment != null) follow("Asking about your payment")
+            entry = store.read() ?: saved?.let(PaymentEntry::parse)
+            if (entry != null) follow()
         } catch (_: Exception) {
             // Another version of the app has written it, say. It could be a payment.
             unreadable = saved
@@ -100,11 +101,10 @@ class PaymentHolder(
     /** Pays by card. While another payment is open, nothing happens. */
     fun payByCard(card: Card) {
         val orderNumber = Kassa.newOrderNumber()
-        if (!isFree || !remember(PaymentRef.card(orderNumber, price, CURRENCY))) return
+        if (!isFree || !remember(PaymentEntry(PaymentRef.card(orderNumber, price, CURRENCY)))) return
         start {
-            val started = backend.payByCard(orderNumber, price, card, returnUrl)
-            remember(started.payment)
-            if (started.page == null) follow("Asking about your payment") else follow(Screen.Confirm(started.page))
+            remember(backend.payByCard(orderNumber, price, card, returnUrl))
+            follow()
         }
     }
 
@@ -112,9 +112,7 @@ class PaymentHolder(
     fun payByQr() {
         if (!isFree) return
         start {
-            val started = backend.payByQr(price)
-            if (!remember(started.payment)) return@start
-            follow(Screen.ShowQr(started.text))
+            if (remember(backend.payByQr(price))) follow()
         }
     }
 
@@ -126,15 +124,15 @@ class PaymentHolder(
 
     /** Asks again about a payment that is still open. */
     fun askAgain() {
-        if (screens.value is Screen.StillOpen) follow("Asking about your payment")
+        if (screens.value is Screen.StillOpen) follow()
     }
 
     /** Stops asking. The payment goes on, and stays remembered. */
     fun close() = scope.cancel()
 
-    private val isFree get() = payment == null && screens.value != Screen.Sending && screens.value !is Screen.PersonNeeded
+    private val isFree get() = entry == null && screens.value != Screen.Sending && screens.value !is Screen.PersonNeeded
 
-    private fun isOfThisPayment(link: String) = orderIn(link).let { it != null && it == payment?.orderNumber }
+    private fun isOfThisPayment(link: String) = orderIn(link).let { it != null && it == entry?.payment?.orderNumber }
 
     private fun start(send: suspend () -> Unit) {
         screens.value = Screen.Sending
@@ -142,25 +140,30 @@ class PaymentHolder(
             try {
                 send()
             } catch (error: PaymentException.OutcomeUnknown) {
-                remember(error.payment)
-                follow(UNKNOWN)
+                remember(PaymentEntry(error.payment))
+                follow(Screen.Waiting(UNKNOWN))
             } catch (error: PaymentException) {
                 forget(Screen.Ready("Nothing was paid. ${error.message}"))
             } catch (_: Exception) {
                 currentCoroutineContext().ensureActive() // nobody is there any more
                 // The way to the server, or a defect: neither says anything about the money. A QR code that nobody saw takes none.
-                if (payment == null) forget(Screen.Ready("Nothing was paid")) else follow(UNKNOWN)
+                if (entry == null) forget(Screen.Ready("Nothing was paid")) else follow(Screen.Waiting(UNKNOWN))
             }
         }
     }
 
-    private fun follow(message: String) = follow(Screen.Waiting(message))
+    /** What the payer does now: the page or the code that is remembered, also after the app was killed. */
+    private fun nextStep(): Screen {
+        val page = entry?.pageUrl
+        val code = entry?.qrText
+        return if (page != null) Screen.Confirm(page) else if (code != null) Screen.ShowQr(code) else Screen.Waiting(ASKING)
+    }
 
-    private fun follow(meanwhile: Screen) {
+    private fun follow(meanwhile: Screen = nextStep()) {
         screens.value = meanwhile
         scope.launch {
             try {
-                val watch = backend.watch(payment ?: return@launch)
+                val watch = backend.watch(entry?.payment ?: return@launch)
                 this@PaymentHolder.watch = watch
                 // It goes on by itself until the last verdict, also where a query fails.
                 watch.reports.filterIsInstance<Verdict>().lastOrNull()?.let(::show)
@@ -193,19 +196,19 @@ class PaymentHolder(
      * False where it cannot be stored; nothing may be sent then. The server may know more numbers, but what is to be paid is what this
      * payer was shown.
      */
-    private fun remember(known: PaymentRef): Boolean {
-        val shown = known.copy(amount = price, currency = CURRENCY)
+    private fun remember(known: PaymentEntry): Boolean {
+        val shown = known.copy(payment = known.payment.copy(amount = price, currency = CURRENCY))
         val isStored = store.write(shown)
         when {
             // It knows no less than what is stored.
-            isStored || payment != null -> payment = shown
+            isStored || entry != null -> entry = shown
             else -> screens.value = Screen.Ready("Nothing was paid. The phone cannot store the payment")
         }
         return isStored
     }
 
     private fun forget(end: Screen) {
-        payment = null
+        entry = null
         watch = null
         // Where that fails, the next start asks once more, and hears the same.
         store.write(null)

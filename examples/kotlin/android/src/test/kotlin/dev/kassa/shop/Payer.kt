@@ -21,8 +21,8 @@ fun card(card: TestCard) = Card(card.pan, "12", 2099, "123", "Aibek Asanov")
 fun backend(sandbox: Sandbox, policy: PollPolicy = SELDOM) = DemoBackend(sandbox.baseUrl, policy)
 
 /** What the payer's browser does on the bank's page; where it is sent to then. */
-fun enterOtp(page: URI, otp: String): String {
-    val request = HttpRequest.newBuilder(page)
+fun enterOtp(page: String, otp: String): String {
+    val request = HttpRequest.newBuilder(URI(page))
         .header("Content-Type", "application/x-www-form-urlencoded")
         .POST(BodyPublishers.ofString("otp=$otp"))
         .build()

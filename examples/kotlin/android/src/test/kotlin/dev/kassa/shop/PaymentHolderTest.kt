@@ -1,6 +1,7 @@
 package dev.kassa.shop
 
 import dev.kassa.Card
+import dev.kassa.PaymentEntry
 import dev.kassa.PaymentRef
 import dev.kassa.sandbox.Endpoint
 import dev.kassa.sandbox.FaultName
@@ -28,12 +29,12 @@ private val PRICE = BigDecimal("250.00")
 
 /** A server whose answers get lost on their way back to the app. */
 class LossyBackend(private val behind: Backend, var lose: suspend () -> Nothing) : Backend by behind {
-    override suspend fun payByCard(orderNumber: String, amount: BigDecimal, card: Card, returnUrl: String): CardStarted {
+    override suspend fun payByCard(orderNumber: String, amount: BigDecimal, card: Card, returnUrl: String): PaymentEntry {
         behind.payByCard(orderNumber, amount, card, returnUrl)
         lose()
     }
 
-    override suspend fun payByQr(amount: BigDecimal): QrStarted {
+    override suspend fun payByQr(amount: BigDecimal): PaymentEntry {
         behind.payByQr(amount)
         lose()
     }
@@ -41,13 +42,13 @@ class LossyBackend(private val behind: Backend, var lose: suspend () -> Nothing)
 
 /** What survives in the phone's memory of things; it can be full. */
 class Memory(var isFull: Boolean = false) : OpenPayment {
-    var payment: PaymentRef? = null
+    var entry: PaymentEntry? = null
     var unreadable: String? = null
 
-    override fun read() = unreadable?.let(PaymentRef::parse) ?: payment
+    override fun read() = unreadable?.let(PaymentEntry::parse) ?: entry
 
-    override fun write(payment: PaymentRef?): Boolean {
-        if (!isFull) this.payment = payment
+    override fun write(entry: PaymentEntry?): Boolean {
+        if (!isFull) this.entry = entry
         return !isFull
     }
 }
@@ -74,13 +75,13 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         holder.cameBack(link)
         assertEquals(PRICE, holder.becomes<Screen.Paid>().price)
         assertNull(holder.saved)
-        assertNull(memory.payment)
+        assertNull(memory.entry)
         assertEquals(1, sandbox.payment(order).timesCharged)
         holder.close()
     }
 
     /** The number of the payment that the holder remembers. The gateway may not know it yet. */
-    private fun orderOf(holder: PaymentHolder): String = PaymentRef.parse(holder.saved!!).orderNumber!!
+    private fun orderOf(holder: PaymentHolder): String = PaymentEntry.parse(holder.saved!!).payment.orderNumber!!
 
     @Test
     fun `an app that was killed on the bank's page goes on where it was`() = onOneThread {
@@ -90,9 +91,11 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         val page = killed.becomes<Screen.Confirm>().page
         val saved = killed.saved
         killed.close()
-        enterOtp(page, "123456")
 
         holder(saved = saved).run {
+            assertEquals(page, becomes<Screen.Confirm>().page, "it is shown again")
+            enterOtp(page, "123456")
+            cameBack()
             becomes<Screen.Paid>()
             close()
         }
@@ -104,7 +107,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
     fun `an app that was killed without a word goes on by what it stored`() = onOneThread {
         val killed = holder()
         killed.payByCard(card(TestCards.APPROVED))
-        assertNotNull(memory.payment, "it is stored before anything is sent")
+        assertNotNull(memory.entry, "it is stored before anything is sent")
         val page = killed.becomes<Screen.Confirm>().page
         killed.close()
         enterOtp(page, "123456")
@@ -112,7 +115,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
             becomes<Screen.Paid>()
             close()
         }
-        assertNull(memory.payment)
+        assertNull(memory.entry)
     }
 
     @Test
@@ -126,14 +129,14 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         first.becomes<Screen.Paid>()
         first.payByCard(card(TestCards.STUCK_PENDING))
         first.becomes<Screen.Confirm>()
-        val open = memory.payment
+        val open = memory.entry
         first.close()
 
         holder(saved = old).run {
             assertEquals(open.toString(), saved)
             close()
         }
-        assertEquals(open, memory.payment)
+        assertEquals(open, memory.entry)
     }
 
     @Test
@@ -178,7 +181,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         holder.payByCard(Card("1", "13", 0, "", ""))
         val ready = holder.screen.first { it is Screen.Ready && it.message != null } as Screen.Ready
         assertTrue("Nothing was paid" in ready.message!! && "pan" in ready.message, ready.message)
-        assertNull(memory.payment)
+        assertNull(memory.entry)
         holder.payByCard(card(TestCards.WITHOUT_3DS_APPROVED))
         holder.becomes<Screen.Paid>()
         holder.close()
@@ -280,7 +283,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         val holder = holder(LossyBackend(backend(sandbox)) { throw IOException("the connection was reset") })
         holder.payByQr()
         holder.screen.first { it == Screen.Ready("Nothing was paid") }
-        assertNull(memory.payment)
+        assertNull(memory.entry)
         holder.close()
     }
 
@@ -294,7 +297,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         val holder = holder(backend)
         holder.payByCard(card(TestCards.WITHOUT_3DS_APPROVED))
         holder.becomes<Screen.StillOpen>()
-        assertNotNull(memory.payment)
+        assertNotNull(memory.entry)
         isOffline = false
         holder.cameBack("$RETURN_URL?OrderNumber=another&statusCode=200")
         assertTrue(holder.screen.value is Screen.StillOpen, "a link to another payment asks nothing")
@@ -310,7 +313,7 @@ class PaymentHolderTest(private val sandbox: Sandbox) {
         holder.payByCard(card(TestCards.APPROVED))
         val order = orderOf(holder)
         holder.becomes<Screen.StillOpen>()
-        assertNotNull(memory.payment)
+        assertNotNull(memory.entry)
         sandbox.faults.clear()
         sandbox.approve(order)
         holder.askAgain()

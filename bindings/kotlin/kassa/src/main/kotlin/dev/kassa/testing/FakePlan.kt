@@ -1,0 +1,52 @@
+package dev.kassa.testing
+
+import dev.kassa.sendable
+import kotlin.time.Duration
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
+import dev.kassa.internal.FakePlan as CoreFakePlan
+
+/** What becomes of the payments that are made from now on, without a test's doing. */
+public sealed interface FakePlan {
+    /** They stay open until the test says what the payer does. A mobile-bank payment is paid by its confirmation. */
+    public data object StayOpen : FakePlan
+
+    /**
+     * Their payers pay, after that time on the fake gateway's clock.
+     *
+     * @property after the time from the creation
+     */
+    public data class Charge(public val after: Duration) : FakePlan {
+        /** By Java's duration. */
+        public constructor(after: java.time.Duration) : this(after.toKotlinDuration())
+
+        /** The time from the creation, for Java. */
+        public fun getAfter(): java.time.Duration = after.toJavaDuration()
+    }
+
+    /**
+     * Their payers decline, after that time on the fake gateway's clock.
+     *
+     * @property after the time from the creation
+     */
+    public data class Reject(public val after: Duration) : FakePlan {
+        /** By Java's duration. */
+        public constructor(after: java.time.Duration) : this(after.toKotlinDuration())
+
+        /** The time from the creation, for Java. */
+        public fun getAfter(): java.time.Duration = after.toJavaDuration()
+    }
+
+    /** What has no values, for Java. */
+    public companion object {
+        /** [StayOpen], for Java. */
+        @JvmStatic
+        public fun stayOpen(): FakePlan = StayOpen
+    }
+}
+
+internal fun FakePlan.toCore(): CoreFakePlan = when (this) {
+    FakePlan.StayOpen -> CoreFakePlan.StayOpen
+    is FakePlan.Charge -> CoreFakePlan.Charge(sendable(after))
+    is FakePlan.Reject -> CoreFakePlan.Reject(sendable(after))
+}
