@@ -17,6 +17,8 @@
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
+//! | store a payment with the page or code to show again | [`PaymentEntry`], `entry()` of the answers | |
+//! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
 //! Amounts are exact decimals, never floats. Names, paths and replies follow the gateway's interface
