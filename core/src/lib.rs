@@ -12,6 +12,7 @@
 //! | let the payer choose on a hosted page | [`Gateway::create_pay_form`] | open the page, take the callback; `qr_numbers` in the [`Dialect`] |
 //! | show a QR code | [`Gateway::create_qr_data`], [`QrCode`] | watch |
 //! | show the gateway's own QR picture | [`Gateway::create_qr_image`] | take the callback |
+//! | forget no payment when the program dies | [`Gateway::with_journal`] | [`Journal::unfinished`] |
 //! | know which order a callback is about | [`CallbackKey`] | take the callback |
 //! | ask about a payment once, or until it ends | [`Gateway::check`], [`Gateway::watch`] | ship where it is [`Verdict::Charged`] |
 //! | take a callback (webhook) | [`Callback::parse`] | [`Gateway::verify_callback`] |
@@ -65,6 +66,7 @@ mod fake;
 mod ffi;
 mod follow_up;
 mod gateway;
+mod journal;
 mod operations;
 mod qr_code;
 mod reply;
@@ -109,6 +111,10 @@ pub use gateway::{
     blocking::{BlockingGateway, BlockingStatusWatch},
     contract::{BlockingPaymentGateway, GatewayFuture, PaymentGateway},
 };
+pub use journal::{
+    Journal, UnfinishedEntries,
+    entry::{JournalEntry, JournalState, Unfinished},
+};
 pub use operations::{
     card_payment::{CardPayment, CardPaymentCreated, NextStep},
     mbank_confirm::MbankConfirmed,
@@ -140,3 +146,8 @@ pub use values::{
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The program of the journal's page compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/journal.md")]
+struct JournalPage;

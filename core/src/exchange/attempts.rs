@@ -20,7 +20,9 @@ use crate::{
         in_flight::Counted,
         log::{Event, What},
         outcome::{Again, ResendPolicy},
+        written_down::{UnlessSent, WrittenDown},
     },
+    journal::NotHeld,
     operations::operation::{Effect, RequestParts},
     reply::Reply,
     transport::{Connection, Failure, Request, Transport, after},
@@ -39,22 +41,25 @@ pub(crate) struct Limits {
     pub(crate) retries: u32,
 }
 
+/// What came back of a request; or why the journal kept it from being sent.
+pub(crate) type CameBack = Result<Result<Reply, Failure>, NotHeld>;
+
 /// The handle of a request on its way: the work is done by a detached task, and this waits for it.
 ///
 /// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
 /// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
 pub(crate) struct Waiter {
-    answer: oneshot::Receiver<Result<Reply, Failure>>,
+    answer: oneshot::Receiver<CameBack>,
     connection: Arc<Connection>,
     task: AbortHandle,
     moves_money: bool,
 }
 
 impl Future for Waiter {
-    type Output = Result<Reply, Failure>;
+    type Output = CameBack;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.answer).poll(cx).map(|answer| answer.unwrap_or_else(|_| Err(self.vanished())))
+        Pin::new(&mut self.answer).poll(cx).map(|answer| answer.unwrap_or_else(|_| Ok(Err(self.vanished()))))
     }
 }
 
@@ -82,6 +87,7 @@ pub(crate) struct Call<'a> {
     pub(crate) effect: &'a Effect,
     pub(crate) limits: Limits,
     pub(crate) policy: ResendPolicy,
+    pub(crate) written_down: Option<Arc<WrittenDown>>,
 }
 
 impl Call<'_> {
@@ -107,10 +113,10 @@ impl Call<'_> {
             policy: self.policy,
         };
         let (answer, waiting) = oneshot::channel();
-        let counted = moves_money.then_some(counted);
+        let counted = moves_money.then(|| Arc::new(counted));
         let (endpoint, order) = (self.endpoint.name, attempts.log_name.clone());
         let work = async move {
-            let came_back = attempts.run().await;
+            let came_back = attempts.run_written_down(self.written_down, counted.clone()).await;
             if answer.send(came_back).is_err() && moves_money {
                 Event { endpoint, order, what: What::NobodyWaits }.record();
             }
@@ -134,6 +140,16 @@ struct Attempts {
 }
 
 impl Attempts {
+    /// Write-ahead: first the journal, then the network. It is a part of the detached task, so that what surely was not
+    /// sent is noted also where the caller has gone.
+    async fn run_written_down(self, written_down: Option<Arc<WrittenDown>>, counted: Option<Arc<Counted>>) -> CameBack {
+        let Some(written_down) = written_down else { return Ok(self.run().await) };
+        let connection = self.connection.clone();
+        let _cleanup = UnlessSent(&written_down, &connection);
+        written_down.begin(&*self.transport, counted).await?;
+        Ok(self.run().await)
+    }
+
     async fn run(self) -> Result<Reply, Failure> {
         let mut attempt = 1;
         let mut pause_limit = FIRST_PAUSE;

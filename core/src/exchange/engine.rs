@@ -20,7 +20,9 @@ use crate::{
         attempts::{Call, Limits, Waiter},
         in_flight::InFlight,
         outcome::{self, Failed, ResendPolicy},
+        written_down::{WrittenDown, on_disk},
     },
+    journal::{Journal, Says, checked_note},
     operations::{
         operation::{CheckSettings, Effect, Operation, WireSettings},
         payment_status::PaymentStatusQuery,
@@ -32,7 +34,13 @@ use crate::{
         redact::Redactor,
     },
     transport::Transport,
-    values::{error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret},
+    values::{
+        error::PaymentError,
+        payment_entry::PaymentEntry,
+        payment_ref::{PaymentRef, question::Question},
+        rules::Checks,
+        secret::Secret,
+    },
 };
 
 /// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.
@@ -51,6 +59,9 @@ pub(crate) struct Engine {
     token: Secret,
     in_flight: InFlight,
     closed: Arc<AtomicBool>,
+    journal: Option<Journal>,
+    /// Written into the entries of payments that are made by this clone.
+    note: Option<Arc<str>>,
 }
 
 impl Engine {
@@ -75,6 +86,8 @@ impl Engine {
             dialect: config.dialect,
             in_flight: InFlight::default(),
             closed: Arc::default(),
+            journal: None,
+            note: None,
         })
     }
 
@@ -99,6 +112,7 @@ impl Engine {
         checks.finish()?;
         let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
         let effect = operation.effect();
+        let written_down = self.written_down::<O>(&effect);
         let call = Call {
             endpoint: O::ENDPOINT,
             log_name: operation.log_name(),
@@ -106,16 +120,61 @@ impl Engine {
             effect: &effect,
             limits,
             policy: self.policy,
+            written_down: written_down.clone(),
         };
-        match self.start(call)?.await {
-            Err(failure) => Err(outcome::without_reply(effect, failure).into()),
-            Ok(reply) => {
+        let answer = match self.start(call)?.await {
+            Err(not_held) => Err(outcome::not_sent(effect, not_held).into()),
+            Ok(Err(failure)) => Err(outcome::without_reply(effect, failure).into()),
+            Ok(Ok(reply)) => {
                 let redactor = self.redactor(&operation);
                 let text = reply.text();
                 let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &redactor);
                 outcome::with_reply(&operation, effect, &reply, &reader)
             }
+        };
+        match (&answer, written_down) {
+            (Ok(answer), Some(written_down)) => written_down.note_answer(O::noted(answer)),
+            (Err(failed), Some(written_down)) => written_down.note_error(&failed.error),
+            (Ok(answer), None) => self.add_to_journal(O::noted(answer)).await?,
+            (Err(_), None) => {}
         }
+        answer
+    }
+
+    fn written_down<O: Operation>(&self, effect: &Effect) -> Option<Arc<WrittenDown>> {
+        match (&self.journal, effect) {
+            (Some(journal), Effect::MovesMoney(payment)) => {
+                Some(WrittenDown::new(journal, payment, self.note.clone(), O::CONFIRMS))
+            }
+            _ => None,
+        }
+    }
+
+    /// A code that can be paid is written down before anybody sees it.
+    async fn add_to_journal(&self, noted: Option<(PaymentEntry, Option<&str>)>) -> Result<(), PaymentError> {
+        let (Some(journal), Some((entry, _))) = (self.journal.clone(), noted) else { return Ok(()) };
+        let note = self.note.clone();
+        let written = on_disk(&*self.transport, move || journal.add(&entry, note.as_deref())).await;
+        written.map_err(|not_held| outcome::not_sent(Effect::Creates, not_held))
+    }
+
+    /// Notes how a payment stands by the gateway's report.
+    pub(crate) fn note_report(&self, payment: &PaymentRef, says: Says) {
+        if let Some(journal) = &self.journal {
+            journal.note_report(payment, says);
+        }
+    }
+
+    pub(crate) fn with_journal(&self, journal: Journal) -> Self {
+        Self { journal: Some(journal), ..self.clone() }
+    }
+
+    pub(crate) fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
+        Ok(Self { note: Some(checked_note(note)?.into()), ..self.clone() })
+    }
+
+    pub(crate) fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
     }
 
     pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<Told, Failed> {

@@ -6,3 +6,4 @@ pub(crate) mod engine;
 pub(crate) mod in_flight;
 pub(crate) mod log;
 pub(crate) mod outcome;
+pub(crate) mod written_down;

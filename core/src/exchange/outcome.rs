@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::{
     config::dialect::code_list::CodeList,
+    journal::NotHeld,
     operations::operation::{Effect, Operation},
     reply::{
         Reply,
@@ -55,6 +56,32 @@ impl From<PaymentError> for Failed {
     fn from(error: PaymentError) -> Self {
         Self { error, is_a_no: false }
     }
+}
+
+/// The outcome where the journal kept it from being sent. Where it was sent before, nothing happened now, and it may have
+/// happened then: a caller that took it for refused would send it under another number.
+pub(crate) fn not_sent(effect: Effect, not_held: NotHeld) -> PaymentError {
+    match (not_held, effect) {
+        (NotHeld::SentBefore { payment, detail }, Effect::MovesMoney(own)) => PaymentError::OutcomeUnknown {
+            payment: as_sent_before(own, payment).into(),
+            http_status: None,
+            code: None,
+            reason: None,
+            detail,
+            body: None,
+        },
+        (NotHeld::Unwritten { detail } | NotHeld::SentBefore { detail, .. }, _) => PaymentError::unavailable(detail),
+    }
+}
+
+/// What this call asked for, and not what was asked for under its number before: whoever watches that must not take the
+/// charge of another amount for its own. The gateway's numbers are those of the first where both are the same request.
+fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef {
+    let mut own = own;
+    if let Some(first) = first.filter(|first| first.is_same_request(&own)) {
+        own.learn_numbers(&first);
+    }
+    own
 }
 
 /// The outcome where no reply came.

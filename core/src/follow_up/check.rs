@@ -7,6 +7,7 @@ use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
     exchange::{attempts::Limits, engine::Engine, outcome::Failed},
     follow_up::verdict::{Verdict, judge},
+    journal::Says,
     reply::reader::Told,
     transport::after,
     values::{
@@ -22,10 +23,23 @@ pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits)
     let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
     let verdict = asking.about(payment).await?;
     let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
-    if verdict.is_charged() && could_be_a_qr_payment {
-        asking.unless_it_is_a_qr_payment(payment, verdict).await
+    let verdict = if verdict.is_charged() && could_be_a_qr_payment {
+        asking.unless_it_is_a_qr_payment(payment, verdict).await?
     } else {
-        Ok(verdict)
+        verdict
+    };
+    note(engine, payment, &verdict);
+    Ok(verdict)
+}
+
+/// What the journal must know, however a payment was asked about.
+fn note(engine: &Engine, payment: &PaymentRef, verdict: &Verdict) {
+    match verdict {
+        Verdict::Charged { payment, .. } => engine.note_report(payment, Says::Charged),
+        Verdict::Rejected { .. } => engine.note_report(payment, Says::Rejected),
+        Verdict::Open { payment, .. } => engine.note_report(payment, Says::Open),
+        Verdict::Contradicted { .. } => engine.note_report(payment, Says::Contradicted),
+        Verdict::Unverifiable { .. } => {}
     }
 }
 

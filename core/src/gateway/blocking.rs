@@ -11,6 +11,7 @@ use crate::{
         watch::{PollPolicy, StatusWatch, WatchReport},
     },
     gateway::Gateway,
+    journal::Journal,
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::MbankConfirmed,
@@ -177,6 +178,27 @@ impl BlockingGateway {
     /// See [`Gateway::close`].
     pub fn close(&self) {
         wait(self.gateway.close());
+    }
+}
+
+impl BlockingGateway {
+    /// See [`Gateway::with_journal`].
+    #[must_use]
+    pub fn with_journal(&self, journal: Journal) -> Self {
+        self.gateway.with_journal(journal).into()
+    }
+
+    /// See [`Gateway::with_note`].
+    ///
+    /// # Errors
+    /// See [`Gateway::with_note`].
+    pub fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
+        self.gateway.with_note(note).map(Self::from)
+    }
+
+    /// See [`Gateway::journal`].
+    pub fn journal(&self) -> Option<&Journal> {
+        self.gateway.journal()
     }
 }
 

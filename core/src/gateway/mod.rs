@@ -17,6 +17,7 @@ use crate::{
         verify,
         watch::{PollPolicy, StatusWatch},
     },
+    journal::Journal,
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::{MbankConfirm, MbankConfirmed},
@@ -284,6 +285,29 @@ impl Gateway {
     /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.
     pub async fn close(&self) {
         self.engine.close().await;
+    }
+}
+
+impl Gateway {
+    /// The same gateway with a journal: what it sends from now on is written down first. See [`Journal`].
+    #[must_use]
+    pub fn with_journal(&self, journal: Journal) -> Self {
+        Self { engine: Arc::new(self.engine.with_journal(journal)) }
+    }
+
+    /// The same gateway, which writes this note into the journal's entries of the payments that it makes: the user's own
+    /// order, for example, so that after a crash it is known what each payment is for. It costs next to nothing, so it
+    /// can be made for one call.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] for a note of more than 256 characters.
+    pub fn with_note(&self, note: &str) -> Result<Self, PaymentError> {
+        Ok(Self { engine: Arc::new(self.engine.with_note(note)?) })
+    }
+
+    /// The gateway's journal, where it has one.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.engine.journal()
     }
 }
 

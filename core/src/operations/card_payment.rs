@@ -21,6 +21,7 @@ use crate::{
         error::PaymentError,
         money::ExactNumber,
         order_number::advice_on_characters,
+        payment_entry::PaymentEntry,
         payment_ref::PaymentRef,
         rules::Checks,
         violation::{Advice, AdviceTopic, Rule},
@@ -338,6 +339,9 @@ impl Operation for CardPayment {
 
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent { order_numbers: vec![&self.order_number], amounts: vec![self.amount], currency: Some(&self.currency) }
+    }
+    fn noted(answer: &CardPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
+        Some((answer.entry(), answer.code.as_deref()))
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {

@@ -15,6 +15,7 @@ use crate::{
     values::{
         error::PaymentError,
         json::Json,
+        payment_entry::PaymentEntry,
         payment_ref::{PaymentKind, PaymentRef},
         rules::Checks,
         secret::Secret,
@@ -120,6 +121,8 @@ impl Operation for MbankConfirm {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const CONFIRMS: bool = true;
+
     fn check(&self, checks: &mut Checks, settings: &CheckSettings) {
         if self.payment.kind != PaymentKind::Mbank {
             checks.fail("kind", Rule::OneOf, Some("mbank"), "must be mbank: only such a payment can be confirmed");
@@ -155,6 +158,9 @@ impl Operation for MbankConfirm {
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         let own = [&self.payment.order_number, &self.payment.gateway_number];
         Sent { order_numbers: own.into_iter().flatten().map(String::as_str).collect(), ..Sent::default() }
+    }
+    fn noted(answer: &MbankConfirmed) -> Option<(PaymentEntry, Option<&str>)> {
+        Some((PaymentEntry::new(answer.payment.clone()), None))
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankConfirmed, NotAnAnswer> {

@@ -9,8 +9,8 @@ use crate::{
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
     values::{
-        currency::KGS, error::PaymentError, order_number::advice_on_characters, payment_ref::PaymentRef,
-        phone::advice_on_form, rules::Checks, violation::Advice,
+        currency::KGS, error::PaymentError, order_number::advice_on_characters, payment_entry::PaymentEntry,
+        payment_ref::PaymentRef, phone::advice_on_form, rules::Checks, violation::Advice,
     },
 };
 
@@ -171,6 +171,9 @@ impl Operation for MbankPayment {
 
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent { order_numbers: vec![&self.order_number], amounts: vec![self.amount_som.into()], currency: Some(KGS) }
+    }
+    fn noted(answer: &MbankPaymentCreated) -> Option<(PaymentEntry, Option<&str>)> {
+        Some((answer.entry(), answer.code.as_deref()))
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {

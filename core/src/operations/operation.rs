@@ -9,7 +9,9 @@ use crate::{
         reader::{NotAnAnswer, ReplyReader, Sent},
         redact::Redactor,
     },
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, secret::SecretBytes},
+    values::{
+        error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks, secret::SecretBytes,
+    },
 };
 
 /// One request to the gateway, and the way to read its reply.
@@ -36,6 +38,14 @@ pub(crate) trait Operation {
     /// What a reply must not contradict.
     fn sent(&self, _dialect: &Dialect) -> Sent<'_> {
         Sent::default()
+    }
+
+    /// Whether it confirms a payment that was created before.
+    const CONFIRMS: bool = false;
+
+    /// What the journal notes of an answer, and the gateway's code.
+    fn noted(_answer: &Self::Answer) -> Option<(PaymentEntry, Option<&str>)> {
+        None
     }
 
     /// Reads a reply with a success status.

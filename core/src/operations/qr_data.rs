@@ -7,7 +7,7 @@ use crate::{
     config::{dialect::Dialect, endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader, Sent},
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks},
+    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks},
 };
 
 /// The data of a dynamic QR code.
@@ -76,6 +76,10 @@ impl Operation for QrDataRequest {
 
     fn sent(&self, dialect: &Dialect) -> Sent<'_> {
         self.0.sent(dialect)
+    }
+
+    fn noted(answer: &QrData) -> Option<(PaymentEntry, Option<&str>)> {
+        Some((answer.entry(), None))
     }
 
     /// JSON of any shape will do.

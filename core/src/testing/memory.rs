@@ -69,6 +69,11 @@ impl<S: Stub> Transport for Memory<S> {
         })
     }
 
+    fn block(&self, work: Box<dyn FnOnce() + Send>) -> Boxed<()> {
+        work();
+        Box::pin(std::future::ready(()))
+    }
+
     fn jitter(&self, most: Duration) -> Duration {
         self.stub.jitter(most)
     }

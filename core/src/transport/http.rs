@@ -119,6 +119,11 @@ impl Transport for HttpTransport {
         self.runtime.spawn(task).abort_handle()
     }
 
+    fn block(&self, work: Box<dyn FnOnce() + Send>) -> Boxed<()> {
+        let work = self.runtime.spawn_blocking(work);
+        Box::pin(async move { drop(work.await) })
+    }
+
     fn jitter(&self, most: Duration) -> Duration {
         most.mul_f64(fastrand::f64())
     }

@@ -56,6 +56,9 @@ pub(crate) trait Transport: Send + Sync + 'static {
     /// Runs a detached task, which outlives its caller.
     fn spawn(&self, task: Boxed<()>) -> AbortHandle;
 
+    /// Runs what blocks its thread (the disk), beside the network.
+    fn block(&self, work: Box<dyn FnOnce() + Send>) -> Boxed<()>;
+
     /// Jitter: a random time from zero to `most`.
     fn jitter(&self, most: Duration) -> Duration;
 }

@@ -8,6 +8,8 @@ mod connect_proxy;
 mod contract;
 mod crowd;
 mod false_callbacks;
+mod journal;
+mod journal_killed;
 mod outcomes;
 mod passwords;
 mod rules;

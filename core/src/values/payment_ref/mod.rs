@@ -144,6 +144,19 @@ impl PaymentRef {
         is_known.then(|| numbers.into_iter().flatten().any(|known| known == number))
     }
 
+    /// Whether another reference is of the same request: the merchant's own numbers, and what was asked for.
+    pub(crate) fn is_same_request(&self, other: &Self) -> bool {
+        let own = |payment: &Self| (payment.kind, payment.order_number.clone(), payment.transaction_id.clone());
+        own(self) == own(other) && self.amount == other.amount && self.currency == other.currency
+    }
+
+    /// Takes the gateway's numbers over, where they were not known.
+    pub(crate) fn learn_numbers(&mut self, other: &Self) {
+        let learn = |own: &mut Option<String>, told: &Option<String>| *own = own.take().or_else(|| told.clone());
+        learn(&mut self.gateway_number, &other.gateway_number);
+        learn(&mut self.confirm_identifier, &other.confirm_identifier);
+    }
+
     pub(crate) fn bare(kind: PaymentKind) -> Self {
         Self {
             kind,

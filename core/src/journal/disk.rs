@@ -1,0 +1,148 @@
+//! The steps on the file system that a journal is made of, one by one, so that tests can stop before and after each.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::Path,
+    time::SystemTime,
+};
+
+/// A file system and a clock.
+pub(crate) trait Disk: Send + Sync {
+    fn now(&self) -> SystemTime;
+
+    /// Makes a folder and those above it, durably.
+    fn make_folders(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes a folder in one that is there. It is durable once that one was flushed.
+    fn make_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes an empty file, or fails where there is one (exclusive creation): of several callers, one succeeds.
+    fn create(&self, path: &Path) -> io::Result<()>;
+
+    /// Writes at the end of a file that is there.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Flushes what was written into a file.
+    fn sync_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Flushes which files a folder has.
+    fn sync_folder(&self, path: &Path) -> io::Result<()>;
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    fn exists(&self, path: &Path) -> io::Result<bool>;
+
+    /// The names in a folder, in no order.
+    fn names(&self, path: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<String>> + Send>>;
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes a folder that is empty.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+}
+
+/// The machine's own.
+pub(crate) struct RealDisk;
+
+impl Disk for RealDisk {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn make_folders(&self, path: &Path) -> io::Result<()> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+            self.make_folders(parent)?;
+        }
+        self.make_folder(path)?;
+        parent.map_or(Ok(()), |parent| self.sync_folder(parent))
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        match private_folder(path) {
+            Err(problem) if problem.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+            done => done,
+        }
+    }
+
+    fn create(&self, path: &Path) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        only_for_the_owner(&mut options);
+        options.open(path).map(drop)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        OpenOptions::new().append(true).open(path)?.write_all(bytes)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new().append(true).open(path)?.sync_all()
+    }
+
+    #[cfg(unix)]
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        fs::File::open(path)?.sync_all()
+    }
+
+    /// A folder cannot be flushed there; its file system keeps a log of names itself.
+    #[cfg(not(unix))]
+    fn sync_folder(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        match fs::exists(path) {
+            // A foreign file stands where a folder could.
+            Err(problem) if problem.kind() == io::ErrorKind::NotADirectory => Ok(false),
+            found => found,
+        }
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<String>> + Send>> {
+        // A name that is not text is a foreign file's, and is shown as far as it can be.
+        let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        Ok(Box::new(names))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+}
+
+#[cfg(unix)]
+fn private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn private_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+#[cfg(unix)]
+fn only_for_the_owner(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn only_for_the_owner(_options: &mut OpenOptions) {}

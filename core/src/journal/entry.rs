@@ -1,0 +1,62 @@
+//! What the journal tells about a payment.
+
+use std::time::SystemTime;
+
+use crate::values::payment_ref::PaymentRef;
+
+/// A payment in a [`Journal`](crate::Journal).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalEntry {
+    /// The entry's own name, by which it is finished.
+    pub id: String,
+    /// What to ask about the payment with.
+    pub payment: PaymentRef,
+    /// When it was written down: before anything was sent.
+    pub begun: SystemTime,
+    /// What is known of it.
+    pub state: JournalState,
+    /// The gateway's code in the reply to its creation, where there was one.
+    pub code: Option<String>,
+    /// The page that the payer opens: the 3DS confirmation, or the pay-form.
+    pub page_url: Option<String>,
+    /// The text of the QR code.
+    pub qr_text: Option<String>,
+    /// The user's own note, such as the order in the shop.
+    pub note: Option<String>,
+}
+
+/// What a journal knows of a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JournalState {
+    /// It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask.
+    Unknown,
+    /// The gateway accepted it. Ask for its end.
+    Open,
+    /// The gateway said that the money was taken. Deliver the goods, then finish the entry.
+    Charged,
+    /// The gateway's report was about something else than was asked for. Let a person look, then finish the entry.
+    Contradicted,
+    /// It ended without the money being taken.
+    Rejected,
+}
+
+/// What a journal lists as not done with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// A payment that is open, unknown or contradicted, or charged and not yet finished.
+    Payment {
+        /// Its entry.
+        entry: Box<JournalEntry>,
+    },
+    /// A file that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the order number
+    /// whose entry it is.
+    Unreadable {
+        /// The file's name.
+        id: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}

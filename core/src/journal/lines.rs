@@ -1,0 +1,315 @@
+//! The text of an entry: a line for each thing that happened, each with a checksum, only ever appended to. What was
+//! written last counts; a line that was torn or damaged never makes a payment look more settled than it is.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
+
+use form_urlencoded::Serializer;
+use strum::{EnumString, IntoStaticStr};
+
+use super::{
+    entry::{JournalEntry, JournalState},
+    names::name_of,
+};
+use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef, payment_ref::text::decoded_pairs};
+
+/// The version of a line. A line of another version is not guessed at.
+const PREFIX: &str = "kassa-journal1:";
+
+const NAMES: [&str; 9] = ["at", "step", "by", "payment", "page", "qr", "code", "note", "check"];
+
+/// What happened to a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Step {
+    /// It is about to be sent.
+    Sending,
+    /// The gateway accepted it.
+    Accepted,
+    /// No answer that can be trusted came.
+    Unanswered,
+    /// Its confirmation is about to be sent.
+    Confirming,
+    /// The gateway accepted the confirmation.
+    Confirmed,
+    /// The confirmation did nothing: another one may be sent.
+    NotConfirmed,
+    /// The gateway's report says that it is.
+    Charged,
+    Rejected,
+    Contradicted,
+    /// The user is done with it.
+    Finished,
+}
+
+/// One line, to be written.
+pub(super) struct Line<'a> {
+    pub(super) at: SystemTime,
+    pub(super) step: Step,
+    /// Who confirms: of several that begin at once, the first in the file does it.
+    pub(super) by: Option<&'a str>,
+    pub(super) entry: Option<&'a PaymentEntry>,
+    pub(super) code: Option<&'a str>,
+    pub(super) note: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(step: Step, at: SystemTime) -> Self {
+        Self { at, step, by: None, entry: None, code: None, note: None }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let at = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+        let mut query = Serializer::new(String::new());
+        query.append_pair("at", &at.to_string()).append_pair("step", self.step.into());
+        let payment = self.entry.map(|entry| entry.payment.to_string());
+        let fields = [
+            ("by", self.by),
+            ("payment", payment.as_deref()),
+            ("page", self.entry.and_then(|entry| entry.page_url.as_deref())),
+            ("qr", self.entry.and_then(|entry| entry.qr_text.as_deref())),
+            ("code", self.code),
+            ("note", self.note),
+        ];
+        for (name, value) in fields {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+        let text = format!("{PREFIX}{}", query.finish());
+        // A line of its own, even behind one that was torn when the disk was full.
+        format!("\n{text}&check={:08x}\n", crc32fast::hash(text.as_bytes()))
+    }
+}
+
+/// All that an entry's file tells.
+#[derive(Debug)]
+pub(super) struct History {
+    pub(super) entry: JournalEntry,
+    /// Who began a confirmation that was not told to have done nothing; the empty text where a damaged line may hide one.
+    pub(super) confirming: Option<String>,
+    pub(super) is_finished: bool,
+    /// A line could not be read.
+    is_doubtful: bool,
+}
+
+impl History {
+    /// # Errors
+    /// Why the file cannot be read: its first line must be whole, because it says which payment it is about.
+    pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Self, String> {
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| *line != b"\n");
+        let Some(first) = lines.next() else {
+            return Err("is empty: whoever began it died before anything was sent, or the file was damaged".to_owned());
+        };
+        let first = Fields::read(first)?;
+        let payment = first.get("payment").and_then(|text| text.parse::<PaymentRef>().ok());
+        let payment = payment.ok_or("names no payment that can be read")?;
+        if name_of(&payment).as_deref() != Some(id) {
+            return Err("is about another payment than its name".to_owned());
+        }
+        let entry = JournalEntry {
+            id: id.to_owned(),
+            payment,
+            begun: first.at().ok_or("has no time")?,
+            state: JournalState::Unknown,
+            code: None,
+            page_url: None,
+            qr_text: None,
+            note: None,
+        };
+        let mut history = Self { entry, confirming: None, is_finished: false, is_doubtful: false };
+        history.add(first);
+        for line in lines {
+            match Fields::read(line) {
+                Ok(fields) => history.add(fields),
+                Err(_) => history.doubt(),
+            }
+        }
+        Ok(history)
+    }
+
+    /// A line that cannot be read may have said anything.
+    fn doubt(&mut self) {
+        self.is_doubtful = true;
+        if self.entry.state != JournalState::Charged {
+            self.entry.state = JournalState::Unknown;
+        }
+        self.confirming.get_or_insert_default();
+    }
+
+    fn add(&mut self, mut fields: Fields) {
+        let Some(step) = fields.step() else { return self.doubt() };
+        let entry = &mut self.entry;
+        // What was asked for was said before it was sent, and stays so; the gateway's own numbers come later.
+        if let Some(told) = fields.get("payment").and_then(|text| text.parse::<PaymentRef>().ok()) {
+            entry.payment.learn_numbers(&told);
+        }
+        for (place, name) in [
+            (&mut entry.page_url, "page"),
+            (&mut entry.qr_text, "qr"),
+            (&mut entry.code, "code"),
+            (&mut entry.note, "note"),
+        ] {
+            *place = fields.0.remove(name).or(place.take());
+        }
+        let by = fields.0.remove("by").unwrap_or_default();
+        match step {
+            Step::Confirming if self.confirming.is_none() => self.confirming = Some(by),
+            Step::NotConfirmed if self.confirming.as_ref() == Some(&by) => self.confirming = None,
+            // Of one that came too late.
+            Step::Confirming | Step::NotConfirmed => return,
+            Step::Finished => self.is_finished = true,
+            // Nobody has delivered that yet.
+            Step::Charged if self.entry.state != JournalState::Charged => self.is_finished = false,
+            _ => {}
+        }
+        self.entry.state = match (self.entry.state, step.state()) {
+            // Absorbing: nothing that comes later takes a charge back.
+            (JournalState::Charged, _) => JournalState::Charged,
+            // The line that cannot be read may have told of a charge.
+            (_, JournalState::Rejected) if self.is_doubtful => JournalState::Unknown,
+            (known, _) if step == Step::Finished => known,
+            (_, told) => told,
+        };
+    }
+}
+
+impl Step {
+    pub(super) fn state(self) -> JournalState {
+        match self {
+            Self::Sending | Self::Unanswered | Self::Confirming | Self::Finished => JournalState::Unknown,
+            Self::Accepted | Self::Confirmed | Self::NotConfirmed => JournalState::Open,
+            Self::Charged => JournalState::Charged,
+            Self::Rejected => JournalState::Rejected,
+            Self::Contradicted => JournalState::Contradicted,
+        }
+    }
+}
+
+/// The fields of a whole line.
+struct Fields(BTreeMap<&'static str, String>);
+
+impl Fields {
+    fn read(line: &[u8]) -> Result<Self, String> {
+        let line = line.strip_suffix(b"\n").ok_or("is not whole: a line was torn")?;
+        let line = std::str::from_utf8(line).map_err(|_| "is no text of a journal")?;
+        let query = line.strip_prefix(PREFIX).ok_or("is of another version, or no file of a journal")?;
+        let (before, check) = line.rsplit_once("&check=").ok_or("is not whole: a line has no checksum")?;
+        if format!("{:08x}", crc32fast::hash(before.as_bytes())) != check {
+            return Err("is damaged: the checksum of a line is another one".to_owned());
+        }
+        Ok(Self(decoded_pairs(query, &NAMES)?))
+    }
+
+    fn get(&self, name: &str) -> Option<&String> {
+        self.0.get(name)
+    }
+
+    fn at(&self) -> Option<SystemTime> {
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(self.get("at")?.parse().ok()?))
+    }
+
+    fn step(&self) -> Option<Step> {
+        self.get("step")?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decimal;
+
+    fn id() -> String {
+        name_of(&PaymentRef::mbank("a&b=я", 100)).unwrap()
+    }
+
+    fn file(steps: &[Step]) -> Vec<u8> {
+        let entry = PaymentEntry::new(PaymentRef::mbank("a&b=я", 100)).with_page_url("https://pay.kg/?a=1&b=2");
+        let line = |step: &Step| {
+            let at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_790_000_000_123);
+            Line { entry: Some(&entry), note: Some("cart 17\nя"), by: Some("x"), ..Line::of(*step, at) }.text()
+        };
+        steps.iter().map(line).collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn what_was_written_last_counts() {
+        for (steps, state, is_confirming) in [
+            (&[Step::Sending][..], JournalState::Unknown, false),
+            (&[Step::Sending, Step::Accepted], JournalState::Open, false),
+            (&[Step::Sending, Step::Unanswered], JournalState::Unknown, false),
+            (&[Step::Sending, Step::Accepted, Step::Confirming], JournalState::Unknown, true),
+            (&[Step::Sending, Step::Accepted, Step::Confirming, Step::NotConfirmed], JournalState::Open, false),
+            (&[Step::Sending, Step::Confirming, Step::Confirmed], JournalState::Open, true),
+            (&[Step::Sending, Step::Accepted, Step::Finished], JournalState::Open, false),
+            (&[Step::Sending, Step::Contradicted, Step::Charged, Step::Rejected], JournalState::Charged, false),
+        ] {
+            let history = History::read(&id(), &file(steps)).unwrap();
+            assert_eq!((history.entry.state, history.confirming.is_some()), (state, is_confirming), "{steps:?}");
+            assert_eq!(history.entry.payment.order_number.as_deref(), Some("a&b=я"));
+            assert_eq!(history.entry.payment.amount, Some(Decimal::ONE_HUNDRED));
+            assert_eq!(history.entry.note.as_deref(), Some("cart 17\nя"));
+            assert_eq!(history.entry.page_url.as_deref(), Some("https://pay.kg/?a=1&b=2"));
+        }
+    }
+
+    /// Whatever is cut off or turned over, the payment is still the same one, is not taken for settled, and a confirmation
+    /// that may have been sent still counts as one.
+    #[test]
+    fn damage_never_settles_a_payment() {
+        let steps = [Step::Sending, Step::Accepted, Step::Confirming];
+        let (whole, first) = (file(&steps), file(&steps[..1]).len());
+        let told = |bytes: &[u8]| History::read(&id(), bytes);
+        for end in 0..whole.len() {
+            let history = told(&whole[..end]);
+            assert_eq!(history.is_ok(), end >= first, "{end}");
+            let settled = history.is_ok_and(|history| {
+                !matches!(history.entry.state, JournalState::Unknown | JournalState::Open)
+                    || history.entry.payment.order_number.as_deref() != Some("a&b=я")
+            });
+            assert!(!settled, "{end}");
+        }
+        for bit in 0..whole.len() * 8 {
+            let mut turned = whole.clone();
+            turned[bit / 8] ^= 1 << (bit % 8);
+            let Ok(history) = told(&turned) else { continue };
+            // The line break before the first line, and the one behind the last, say nothing.
+            assert!(bit / 8 >= first || bit / 8 == 0, "the first line says which payment it is: {bit}");
+            assert_eq!(history.entry.state, JournalState::Unknown, "{bit}");
+            assert!(history.confirming.is_some(), "{bit}");
+        }
+    }
+
+    /// Half a line of a full disk, and what was written when there was room again.
+    #[test]
+    fn a_torn_line_hides_none_that_comes_after_it() {
+        let mut bytes = file(&[Step::Sending]);
+        bytes.extend(&file(&[Step::Accepted])[..40]);
+        bytes.extend(file(&[Step::Charged]));
+        assert_eq!(History::read(&id(), &bytes).unwrap().entry.state, JournalState::Charged);
+        bytes.truncate(bytes.len() - file(&[Step::Charged]).len());
+        bytes.extend(file(&[Step::Rejected]));
+        assert_eq!(History::read(&id(), &bytes).unwrap().entry.state, JournalState::Unknown, "it may hide a charge");
+    }
+
+    /// Nobody can make an entry be about something else than what was sent.
+    #[test]
+    fn what_was_asked_for_stays_as_it_was_sent() {
+        let other = PaymentEntry::new(PaymentRef::mbank("a&b=я", 7).with_gateway_number("gw-1"));
+        let mut bytes = file(&[Step::Sending]);
+        let line = Line { entry: Some(&other), ..Line::of(Step::Accepted, SystemTime::UNIX_EPOCH) };
+        bytes.extend(line.text().into_bytes());
+        let payment = History::read(&id(), &bytes).unwrap().entry.payment;
+        assert_eq!(payment, PaymentRef::mbank("a&b=я", 100).with_gateway_number("gw-1"));
+        assert!(History::read("another-name", &bytes).is_err());
+    }
+
+    #[test]
+    fn foreign_and_newer_files_are_told_apart_from_entries() {
+        for text in ["", "\n", "hello\n", "kassa-journal2:at=1&step=sending&check=00000000\n", "\u{0}"] {
+            assert!(History::read("id", text.as_bytes()).is_err(), "{text:?}");
+        }
+    }
+}

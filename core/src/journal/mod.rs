@@ -1,0 +1,277 @@
+//! Journal (write-ahead log) of payments: what is sent is written down first, so that no payment is forgotten by a
+//! program that dies.
+//!
+//! A folder of small files, one a payment, as a mail folder keeps mails; no database. `open/<day>/<name>` is what is not
+//! done with, `done/<month>/<name>` what is. A file is made exclusively, empty; then the other folders are looked
+//! through; only then is the first line written and flushed. So of two who begin with one order number, at any time and
+//! in any process, at most one goes on; an empty file was never sent.
+
+pub(crate) mod disk;
+pub(crate) mod entry;
+mod lines;
+mod names;
+mod store;
+mod walk;
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use disk::{Disk, RealDisk};
+use entry::JournalEntry;
+use lines::{History, Line, Step};
+use names::name_of;
+
+use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
+
+pub(crate) use store::{Held, NotHeld};
+pub use walk::UnfinishedEntries;
+
+/// The longest note, in characters.
+const LONGEST_NOTE: usize = 256;
+
+/// How long finished entries are kept unless set.
+const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
+/// A folder in which a [`Gateway`](crate::Gateway) writes down what it sends, **before** it sends it.
+///
+/// Give it to the gateway ([`Gateway::with_journal`](crate::Gateway::with_journal)); then
+/// - every payment has an entry, flushed to the disk, before a byte of it is sent; what came back, and how it ended, is
+///   noted by the gateway itself;
+/// - **the same order number is never sent twice**, by any thread, process or program that shares the folder, living or
+///   dead: a second try is [`PaymentError::OutcomeUnknown`] and names what is known of the first. Where the first ended in
+///   an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not
+///   sent again while it is unknown what the first one did;
+/// - [`unfinished`](Self::unfinished) lists everything that is not done with: after a crash, ask about each
+///   ([`Gateway::check`](crate::Gateway::check)), deliver what is charged, and [`finish`](Self::finish) it.
+///
+/// Where an entry cannot be written, nothing is sent ([`PaymentError::Unavailable`]). Entries hold no secret, and can be
+/// read by the owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order
+/// number says nothing of where it was sent. It must be on a file system of the machine itself.
+///
+/// Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be
+/// found by, and have no entry (yet).
+///
+/// ```
+/// use kassa::{Journal, Unfinished};
+///
+/// # let folder = std::env::temp_dir().join(format!("kassa-journal-{}", std::process::id()));
+/// let journal = Journal::open(&folder)?;
+/// for item in journal.unfinished() {
+///     match item? {
+///         Unfinished::Payment { entry } => println!("{} is {:?}", entry.payment, entry.state),
+///         Unfinished::Unreadable { id, why } => println!("a person should look at {id}: it {why}"),
+///         _ => {}
+///     }
+/// }
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), kassa::PaymentError>(())
+/// ```
+#[derive(Clone)]
+pub struct Journal {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    disk: Box<dyn Disk>,
+    open: PathBuf,
+    done: PathBuf,
+    folder: PathBuf,
+    /// The day's folder that this process last made sure of.
+    flushed: Mutex<Option<PathBuf>>,
+}
+
+impl Journal {
+    /// Opens the journal in a folder, which is made if need be, and removes what was finished more than 90 days ago.
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the folder cannot be made or read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, PaymentError> {
+        // A program that changes its folder later must not begin another journal.
+        let folder = std::path::absolute(folder.as_ref()).map_err(|problem| {
+            PaymentError::misconfigured(format!("the journal's folder cannot be used: {problem}"))
+        })?;
+        Self::on(Box::new(RealDisk), &folder)
+    }
+
+    pub(crate) fn on(disk: Box<dyn Disk>, folder: &Path) -> Result<Self, PaymentError> {
+        let (open, done) = (folder.join("open"), folder.join("done"));
+        let journal = Self {
+            shared: Arc::new(Shared { disk, open, done, folder: folder.to_owned(), flushed: Mutex::default() }),
+        };
+        journal.shared.prepare().map_err(|problem| {
+            PaymentError::misconfigured(format!("the journal in {} cannot be used: {problem}", folder.display()))
+        })?;
+        // What is kept too long does no harm.
+        report("done", journal.shared.prune(KEPT));
+        Ok(journal)
+    }
+
+    /// What is not done with: open, unknown or contradicted payments, and charged ones that are not finished. The oldest
+    /// first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
+    /// little memory.
+    pub fn unfinished(&self) -> UnfinishedEntries {
+        UnfinishedEntries::of(self.clone())
+    }
+
+    /// What is known of a payment, finished or not; nothing where it has no entry.
+    ///
+    /// # Errors
+    /// [`PaymentError::Unavailable`] where the entry cannot be read.
+    pub fn entry(&self, payment: &PaymentRef) -> Result<Option<JournalEntry>, PaymentError> {
+        let Some(name) = name_of(payment) else { return Ok(None) };
+        match self.shared.find(&name).map_err(unreadable)? {
+            None => Ok(None),
+            Some(path) => match History::read(&name, &self.shared.disk.read(&path).map_err(unreadable)?) {
+                Ok(history) => Ok(Some(history.entry)),
+                Err(why) => Err(PaymentError::unavailable(format!("the journal's entry {name} {why}"))),
+            },
+        }
+    }
+
+    /// Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no
+    /// more, and kept for 90 days; its order number stays taken. Finishing it again does nothing.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] where there is no such entry, [`PaymentError::Unavailable`] where that cannot be written:
+    /// then it is still unfinished.
+    pub fn finish(&self, id: &str) -> Result<(), PaymentError> {
+        let found = if names::is_a_name(id) { self.shared.find(id).map_err(unwritten)? } else { None };
+        let Some(path) = found else {
+            return Err(PaymentError::invalid("id", Rule::OneOf, None, "names no entry of this journal"));
+        };
+        self.shared.finish(id, &path).map_err(unwritten)
+    }
+
+    /// Removes finished entries for good: those of months that ended longer ago than this. Their order numbers are
+    /// forgotten with them.
+    ///
+    /// # Errors
+    /// [`PaymentError::Unavailable`] where they cannot be removed.
+    pub fn prune(&self, older_than: Duration) -> Result<(), PaymentError> {
+        self.shared.prune(older_than).map_err(unwritten)
+    }
+}
+
+impl Journal {
+    /// Writes down that a payment is about to be sent, durably.
+    pub(crate) fn begin(&self, payment: &PaymentRef, note: Option<&str>) -> Result<Held, NotHeld> {
+        let Some(name) = name_of(payment) else {
+            return Err(NotHeld::Unwritten { detail: "a payment without a number has no entry".to_owned() });
+        };
+        let entry = PaymentEntry::new(payment.clone());
+        let line = Line { entry: Some(&entry), note, ..Line::of(Step::Sending, self.shared.disk.now()) };
+        self.shared.begin(&name, &line.text())
+    }
+
+    /// Writes down that the confirmation of a payment is about to be sent, durably. A payment that has no entry, because it
+    /// was made without this journal, is let through.
+    pub(crate) fn begin_confirmation(&self, payment: &PaymentRef) -> Result<Option<Held>, NotHeld> {
+        let Some(name) = name_of(payment) else { return Ok(None) };
+        self.shared.begin_confirmation(&name)
+    }
+
+    /// Notes what a request that moves money brought. Where that fails, the entry still says less than is known, so that
+    /// it is asked about.
+    pub(crate) fn note(&self, held: &Held, step: Noted<'_>) {
+        let (by, now) = (held.confirms(), self.shared.disk.now());
+        let line = |step, confirmed| Line { by, ..Line::of(if by.is_some() { confirmed } else { step }, now) };
+        let done = match step {
+            Noted::Accepted { entry, code } => {
+                let line = Line { entry: Some(entry), code, ..line(Step::Accepted, Step::Confirmed) };
+                self.shared.append_to(held, &line)
+            }
+            // A confirmation of which nothing is known stays one that was begun.
+            Noted::Unanswered { .. } if by.is_some() => Ok(()),
+            Noted::Unanswered { payment, code } => {
+                let entry = PaymentEntry::new(payment.clone());
+                let line = Line { entry: Some(&entry), code, ..Line::of(Step::Unanswered, now) };
+                self.shared.append_to(held, &line)
+            }
+            Noted::NothingHappened if by.is_some() => {
+                self.shared.append_to(held, &line(Step::NotConfirmed, Step::NotConfirmed))
+            }
+            Noted::NothingHappened => self.shared.release_held(held),
+        };
+        report(held.name(), done);
+    }
+
+    /// Notes how a payment that has an entry stands by the gateway's report.
+    pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: Says) {
+        let Some(name) = name_of(payment) else { return };
+        let step = match report_says {
+            Says::Open => Step::Accepted,
+            Says::Charged => Step::Charged,
+            Says::Rejected => Step::Rejected,
+            Says::Contradicted => Step::Contradicted,
+        };
+        report(&name, self.shared.note_report(&name, step, payment));
+    }
+
+    /// Writes down, durably, a payment that nobody can make before its code is shown.
+    pub(crate) fn add(&self, entry: &PaymentEntry, note: Option<&str>) -> Result<(), NotHeld> {
+        let Some(name) = name_of(&entry.payment) else { return Ok(()) };
+        let now = self.shared.disk.now();
+        let sending = Line { entry: Some(entry), note, ..Line::of(Step::Sending, now) };
+        match self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text())) {
+            Ok(_) => Ok(()),
+            // The gateway gave the same transaction twice: it is followed already.
+            Err(NotHeld::SentBefore { payment: Some(first), .. }) if first.is_same_request(&entry.payment) => Ok(()),
+            Err(NotHeld::SentBefore { detail, .. } | NotHeld::Unwritten { detail }) => {
+                let detail = format!("the code was made, and is not handed on, as it could not be followed: {detail}");
+                Err(NotHeld::Unwritten { detail })
+            }
+        }
+    }
+}
+
+/// How a payment stands by the gateway's report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    Open,
+    Charged,
+    Rejected,
+    Contradicted,
+}
+
+/// What a request that moves money brought.
+pub(crate) enum Noted<'a> {
+    Accepted { entry: &'a PaymentEntry, code: Option<&'a str> },
+    Unanswered { payment: &'a PaymentRef, code: Option<&'a str> },
+    NothingHappened,
+}
+
+/// Checks a note of the user's.
+pub(crate) fn checked_note(note: &str) -> Result<String, PaymentError> {
+    if note.chars().count() > LONGEST_NOTE {
+        let limit = LONGEST_NOTE.to_string();
+        return Err(PaymentError::invalid("note", Rule::Length, Some(&limit), "must have at most 256 characters"));
+    }
+    Ok(note.to_owned())
+}
+
+fn report(name: &str, done: io::Result<()>) {
+    if let Err(problem) = done {
+        tracing::warn!(target: "kassa", entry = name, %problem, "the journal could not note what came back");
+    }
+}
+
+fn unwritten(problem: io::Error) -> PaymentError {
+    PaymentError::unavailable(format!("the journal cannot be written: {problem}"))
+}
+
+fn unreadable(problem: io::Error) -> PaymentError {
+    PaymentError::unavailable(format!("the journal cannot be read: {problem}"))
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").field("folder", &self.shared.folder).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

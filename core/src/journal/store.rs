@@ -1,0 +1,353 @@
+//! The files of a journal: which steps are done in which order.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::PoisonError,
+    time::Duration,
+};
+
+use super::{
+    Shared,
+    disk::Disk,
+    entry::JournalState,
+    lines::{History, Line, Step},
+    names,
+};
+use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
+
+/// How often a folder that another process removed is made again.
+const TRIES: u32 = 5;
+
+/// An entry of which this call is the owner: it may send.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    name: String,
+    path: PathBuf,
+    /// Who confirms, where it is a confirmation.
+    confirms: Option<String>,
+}
+
+impl Held {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[cfg(test)]
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn confirms(&self) -> Option<&str> {
+        self.confirms.as_deref()
+    }
+}
+
+/// Why nothing may be sent.
+#[derive(Debug)]
+pub(crate) enum NotHeld {
+    /// The journal could not be written or read.
+    Unwritten { detail: String },
+    /// It was sent before, or may have been; the reference that was sent then, where it can be read.
+    SentBefore { payment: Option<Box<PaymentRef>>, detail: String },
+}
+
+impl From<io::Error> for NotHeld {
+    fn from(problem: io::Error) -> Self {
+        Self::Unwritten { detail: format!("the journal cannot be written: {problem}") }
+    }
+}
+
+impl Shared {
+    pub(super) fn prepare(&self) -> io::Result<()> {
+        self.disk.make_folders(&self.open)?;
+        self.disk.make_folders(&self.done)
+    }
+
+    pub(super) fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
+    /// The folders inside one that must be there, in the order of their names. That it is not there any more is an error: an empty
+    /// journal would say that nothing was ever sent.
+    pub(super) fn folders(&self, of: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut names = self.disk.names(of)?.collect::<io::Result<Vec<_>>>()?;
+        names.retain(|name| names::is_a_time(name));
+        names.sort();
+        Ok(names.into_iter().map(|name| of.join(name)).collect())
+    }
+
+    /// An entry's file, wherever it is. One may be moved while it is looked for, in either direction, so that what is done
+    /// is looked at between two looks at what is open.
+    pub(super) fn find(&self, name: &str) -> io::Result<Option<PathBuf>> {
+        self.find_beside(name, None)
+    }
+
+    fn find_beside(&self, name: &str, own: Option<&Path>) -> io::Result<Option<PathBuf>> {
+        for place in [&self.open, &self.done, &self.open] {
+            for folder in self.folders(place)? {
+                let path = folder.join(name);
+                if own != Some(path.as_path()) && self.disk.exists(&path)? {
+                    return Ok(Some(path));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn begin(&self, name: &str, lines: &str) -> Result<Held, NotHeld> {
+        if let Some(path) = self.find(name)? {
+            return Err(self.sent_before(name, &path));
+        }
+        let path = match self.claim(name)? {
+            Ok(path) => path,
+            Err(taken) => return Err(self.sent_before(name, &taken)),
+        };
+        // Whoever else began with this number has made its file by now, in whatever folder, or will find this one.
+        let done = self.find_beside(name, Some(&path)).and_then(|other| match other {
+            Some(other) => Ok(Some(other)),
+            None => self.write_durably(&path, lines).map(|()| None),
+        });
+        match done {
+            Ok(None) => Ok(Held { name: name.to_owned(), path, confirms: None }),
+            Ok(Some(other)) => {
+                self.forget(&path);
+                Err(self.sent_before(name, &other))
+            }
+            Err(problem) => {
+                self.forget(&path);
+                Err(problem.into())
+            }
+        }
+    }
+
+    /// Makes the empty file; or says where there is one already.
+    fn claim(&self, name: &str) -> io::Result<Result<PathBuf, PathBuf>> {
+        let folder = self.open.join(names::of_day(self.disk.now()));
+        let path = folder.join(name);
+        let mut tries = TRIES;
+        loop {
+            self.disk.make_folder(&folder)?;
+            self.flush_name_of(&folder)?;
+            match self.disk.create(&path) {
+                Ok(()) => return Ok(Ok(path)),
+                Err(problem) if problem.kind() == io::ErrorKind::AlreadyExists => return Ok(Err(path)),
+                // Another process has just removed the empty folder.
+                Err(problem) if problem.kind() == io::ErrorKind::NotFound && tries > 1 => tries -= 1,
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+
+    /// Makes sure that a day's folder survives a loss of power, whoever made it: once in each process, as folders of today
+    /// are never removed.
+    fn flush_name_of(&self, folder: &Path) -> io::Result<()> {
+        let mut flushed = self.flushed.lock().unwrap_or_else(PoisonError::into_inner);
+        if flushed.as_deref() != Some(folder) {
+            self.disk.sync_folder(&self.open)?;
+            *flushed = Some(folder.to_owned());
+        }
+        Ok(())
+    }
+
+    fn write_durably(&self, path: &Path, lines: &str) -> io::Result<()> {
+        self.disk.append(path, lines.as_bytes())?;
+        self.disk.sync_file(path)?;
+        path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
+    }
+
+    /// Where even this fails, an entry stays that is asked about in vain: nothing was sent.
+    fn forget(&self, path: &Path) {
+        let _ = self.release(path);
+    }
+
+    fn sent_before(&self, name: &str, path: &Path) -> NotHeld {
+        let read = self.disk.read(path).map_err(|problem| format!("cannot be read: {problem}"));
+        match read.and_then(|bytes| History::read(name, &bytes)) {
+            Ok(History { entry, .. }) => NotHeld::SentBefore {
+                detail: format!(
+                    "nothing was sent now: it was sent before, as {}, and the journal knows it as {}",
+                    entry.payment,
+                    entry.state.words()
+                ),
+                payment: Some(entry.payment.into()),
+            },
+            Err(why) => NotHeld::SentBefore {
+                detail: format!(
+                    "nothing was sent now, because it may have been sent before: the journal's entry {name} {why}"
+                ),
+                payment: None,
+            },
+        }
+    }
+
+    /// Of several who begin at once, the one whose line is the first goes on.
+    pub(super) fn begin_confirmation(&self, name: &str) -> Result<Option<Held>, NotHeld> {
+        let Some(mut path) = self.find(name)? else { return Ok(None) };
+        let known = self.history(name, &path)?;
+        if known.confirming.is_some() || known.is_finished || known.entry.state == JournalState::Charged {
+            return Err(self.sent_before(name, &path));
+        }
+        if path.starts_with(&self.done) {
+            path = self.bring_back(name, &path)?;
+        }
+        let by = uuid::Uuid::now_v7().to_string();
+        let line = Line { by: Some(&by), ..Line::of(Step::Confirming, self.disk.now()) };
+        if let Err(problem) = self.write_durably(&path, &line.text()) {
+            // Its line may be there all the same, and would stop every other confirmation.
+            let _ = self.append(&path, &Line { by: Some(&by), ..Line::of(Step::NotConfirmed, self.disk.now()) });
+            return Err(problem.into());
+        }
+        if self.history(name, &path)?.confirming.as_deref() != Some(by.as_str()) {
+            return Err(self.sent_before(name, &path));
+        }
+        Ok(Some(Held { name: name.to_owned(), path, confirms: Some(by) }))
+    }
+
+    fn history(&self, name: &str, path: &Path) -> Result<History, NotHeld> {
+        let bytes = self.disk.read(path)?;
+        History::read(name, &bytes).map_err(|_| self.sent_before(name, path))
+    }
+
+    /// Without a flush: where it is lost, less is known than could be, and the payment is asked about.
+    fn append(&self, path: &Path, line: &Line<'_>) -> io::Result<()> {
+        self.disk.append(path, line.text().as_bytes())
+    }
+
+    /// The same for an entry that may have been moved since it was begun.
+    pub(super) fn append_to(&self, held: &Held, line: &Line<'_>) -> io::Result<()> {
+        match self.append(&held.path, line) {
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => match self.find(&held.name)? {
+                Some(path) => self.append(&path, line),
+                None => Err(problem),
+            },
+            done => done,
+        }
+    }
+
+    pub(super) fn release_held(&self, held: &Held) -> io::Result<()> {
+        self.release(&held.path)
+    }
+
+    /// Frees a number of which nothing was sent, durably: else it could come back beside a later entry of the same name.
+    fn release(&self, path: &Path) -> io::Result<()> {
+        self.disk.remove_file(path)?;
+        path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
+    }
+
+    /// Notes how a payment stands by the gateway's report. A report about something else than the entry is none of its
+    /// business.
+    pub(super) fn note_report(&self, name: &str, step: Step, payment: &PaymentRef) -> io::Result<()> {
+        let Some(mut path) = self.find(name)? else { return Ok(()) };
+        let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
+        if !known.entry.payment.is_same_request(payment) || !known.entry.state.can_become(step) {
+            return Ok(());
+        }
+        // Only what is listed is dealt with. It may come to an end after it had one, as rejected or by a person.
+        if path.starts_with(&self.done) {
+            if step != Step::Charged {
+                return Ok(());
+            }
+            path = self.bring_back(name, &path)?;
+        }
+        let entry = PaymentEntry::new(payment.clone());
+        self.append(&path, &Line { entry: Some(&entry), ..Line::of(step, self.disk.now()) })?;
+        // Somebody else may have noted a charge in the meantime.
+        let is_rejected = History::read(name, &self.disk.read(&path)?)
+            .is_ok_and(|history| history.entry.state == JournalState::Rejected);
+        if is_rejected { self.put_away(name, &path) } else { Ok(()) }
+    }
+
+    /// Puts an entry that a person or a program is done with away.
+    pub(super) fn finish(&self, name: &str, path: &Path) -> io::Result<()> {
+        if path.starts_with(&self.done) {
+            return Ok(());
+        }
+        self.append(path, &Line::of(Step::Finished, self.disk.now()))?;
+        self.disk.sync_file(path)?;
+        self.put_away(name, path)
+    }
+
+    /// Moves an entry to what is done, durably.
+    pub(super) fn put_away(&self, name: &str, path: &Path) -> io::Result<()> {
+        // A clock that was set back must not put it where it is pruned at once.
+        let month = names::of_month(self.disk.now());
+        let newest = self.folders(&self.done)?.pop();
+        let folder = newest.into_iter().fold(self.done.join(month), Ord::max);
+        self.disk.make_folder(&folder)?;
+        self.disk.sync_folder(&self.done)?;
+        self.move_to(name, path, &folder)
+    }
+
+    /// Moves an entry back to what is not done with, durably.
+    fn bring_back(&self, name: &str, path: &Path) -> io::Result<PathBuf> {
+        let folder = self.open.join(names::of_day(self.disk.now()));
+        self.disk.make_folder(&folder)?;
+        self.flush_name_of(&folder)?;
+        self.move_to(name, path, &folder)?;
+        Ok(folder.join(name))
+    }
+
+    fn move_to(&self, name: &str, path: &Path, folder: &Path) -> io::Result<()> {
+        let target = folder.join(name);
+        let is_there = self.disk.exists(&target)?;
+        if is_there && self.disk.exists(path)? {
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("there are two entries called {name}")));
+        }
+        match self.disk.rename(path, &target) {
+            // Another process has just done it.
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound && self.disk.exists(&target)? => return Ok(()),
+            done => done?,
+        }
+        self.disk.sync_folder(folder)?;
+        path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
+    }
+
+    /// Removes the folders of months that ended before. A clock that runs ahead counts no further than the newest folder.
+    pub(super) fn prune(&self, older_than: Duration) -> io::Result<()> {
+        let Some(then) = self.disk.now().checked_sub(older_than) else { return Ok(()) };
+        let done = self.folders(&self.done)?;
+        let newest = [done.last().cloned(), self.folders(&self.open)?.pop()];
+        let newest = newest.iter().flatten().filter_map(|folder| names::end_of(folder)).max();
+        let then = match newest.and_then(|newest| newest.checked_sub(older_than)) {
+            Some(by_folders) => then.min(by_folders),
+            None => return Ok(()),
+        };
+        let first_kept = self.done.join(names::of_month(then));
+        for folder in done.into_iter().filter(|folder| *folder < first_kept) {
+            for name in self.disk.names(&folder)? {
+                gone(self.disk.remove_file(&folder.join(name?)))?;
+            }
+            gone(self.disk.remove_folder(&folder))?;
+        }
+        Ok(())
+    }
+}
+
+/// Another process may have removed it just before.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+impl JournalState {
+    /// Whether a report changes what is known. Charged is absorbing; that it is open takes back a contradiction alone.
+    fn can_become(self, step: Step) -> bool {
+        match step {
+            Step::Accepted => self == Self::Contradicted,
+            step => self != Self::Charged && self != step.state(),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Unknown => "sent, with an unknown outcome",
+            Self::Open => "accepted by the gateway, and still open",
+            Self::Charged => "charged",
+            Self::Contradicted => "contradicted by the gateway's report",
+            Self::Rejected => "rejected",
+        }
+    }
+}

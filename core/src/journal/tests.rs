@@ -1,0 +1,321 @@
+//! Crashes, enumerated and not sampled: every operation is stopped before and after each of its steps on the file system,
+//! with all that was done kept (a process died) and with all that was not flushed lost (the power went).
+
+mod memory_disk;
+
+use std::path::Path;
+
+use memory_disk::{Crash, MemoryDisk};
+
+use super::*;
+use crate::{Decimal, JournalEntry, JournalState, Unfinished};
+
+fn folder() -> &'static Path {
+    Path::new("shop")
+}
+
+fn journal(disk: &MemoryDisk) -> Journal {
+    Journal::on(Box::new(disk.clone()), folder()).unwrap()
+}
+
+fn card(number: &str) -> PaymentRef {
+    PaymentRef::card(number, Decimal::ONE_HUNDRED, "KGS")
+}
+
+fn entries(journal: &Journal) -> Vec<JournalEntry> {
+    let listed = journal.unfinished().map(|item| match item.unwrap() {
+        Unfinished::Payment { entry } => Some(*entry),
+        Unfinished::Unreadable { .. } => None,
+    });
+    listed.flatten().collect()
+}
+
+fn states(journal: &Journal) -> Vec<JournalState> {
+    entries(journal).into_iter().map(|entry| entry.state).collect()
+}
+
+#[test]
+fn a_number_is_sent_once_and_only_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let held = journal.begin(&card("order-1"), Some("cart 17")).unwrap();
+    let Err(NotHeld::SentBefore { payment, detail }) = journal.begin(&card("order-1"), None) else { panic!() };
+    assert_eq!((payment, detail.contains("unknown outcome")), (Some(card("order-1").into()), true), "{detail}");
+    let with_page = PaymentEntry::new(card("order-1").with_gateway_number("gw-1")).with_page_url("https://pay.kg/3ds");
+    journal.note(&held, Noted::Accepted { entry: &with_page, code: Some("110") });
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!(
+        (entry.state, entry.payment, entry.page_url),
+        (JournalState::Open, with_page.payment, with_page.page_url)
+    );
+    assert_eq!((entry.code.as_deref(), entry.note.as_deref()), (Some("110"), Some("cart 17")));
+    journal.note_report(&card("order-1"), Says::Charged);
+    assert_eq!(states(&journal), [JournalState::Charged]);
+    journal.finish(&entry.id).unwrap();
+    journal.finish(&entry.id).unwrap();
+    assert!(entries(&journal).is_empty());
+    assert!(matches!(journal.begin(&card("order-1"), None), Err(NotHeld::SentBefore { .. })), "done is not free");
+    disk.pass(Duration::from_secs(70 * 24 * 3600));
+    journal.begin(&card("order-2"), None).unwrap();
+    journal.prune(KEPT).unwrap();
+    assert!(journal.begin(&card("order-1"), None).is_err(), "kept for 90 days");
+    disk.pass(Duration::from_secs(60 * 24 * 3600));
+    journal.prune(KEPT).unwrap();
+    assert!(journal.begin(&card("order-1"), None).is_err(), "a clock that ran ahead forgets nothing");
+    journal.begin(&card("order-3"), None).unwrap();
+    journal.prune(KEPT).unwrap();
+    assert!(journal.begin(&card("order-1"), None).is_ok(), "forgotten");
+}
+
+#[test]
+fn a_number_of_which_nothing_was_sent_is_free_again() {
+    let journal = journal(&MemoryDisk::default());
+    let held = journal.begin(&card("order-1"), None).unwrap();
+    journal.note(&held, Noted::NothingHappened);
+    assert!(entries(&journal).is_empty());
+    assert!(journal.begin(&card("order-1"), None).is_ok());
+}
+
+#[test]
+fn a_confirmation_is_sent_again_after_a_wrong_code_alone() {
+    let journal = journal(&MemoryDisk::default());
+    let payment = PaymentRef::mbank("order-1", 100);
+    assert!(journal.begin_confirmation(&payment).unwrap().is_none(), "made without this journal");
+    journal.begin(&payment, None).unwrap();
+    let first = journal.begin_confirmation(&payment).unwrap().unwrap();
+    assert!(journal.begin_confirmation(&payment).is_err(), "one is on its way");
+    journal.note(&first, Noted::NothingHappened);
+    let second = journal.begin_confirmation(&payment).unwrap().unwrap();
+    journal.note(&second, Noted::Unanswered { payment: &payment, code: None });
+    assert!(matches!(journal.begin_confirmation(&payment), Err(NotHeld::SentBefore { .. })), "it is unknown");
+    assert_eq!(states(&journal), [JournalState::Unknown]);
+}
+
+/// A payment that was rejected or dealt with can still be charged: then it is listed again, and loudly so.
+#[test]
+fn a_charge_after_the_end_is_listed_again() {
+    let journal = journal(&MemoryDisk::default());
+    for end in [Says::Rejected, Says::Contradicted] {
+        let payment = card(&format!("{end:?}"));
+        journal.begin(&payment, None).unwrap();
+        journal.note_report(&payment, end);
+        if end == Says::Contradicted {
+            journal.finish(&entries(&journal)[0].id).unwrap();
+        }
+        assert!(entries(&journal).is_empty());
+        journal.note_report(&payment, Says::Open);
+        assert!(entries(&journal).is_empty(), "{end:?}: nothing to deliver");
+        journal.note_report(&payment, Says::Charged);
+        let entry = entries(&journal).pop().expect("it is listed");
+        assert_eq!((entry.state, &entry.payment), (JournalState::Charged, &payment));
+        journal.finish(&entry.id).unwrap();
+        journal.note_report(&payment, Says::Charged);
+        assert!(entries(&journal).is_empty(), "delivered once");
+    }
+}
+
+#[test]
+fn a_confirmation_of_a_rejected_payment_is_followed_and_a_second_one_not_sent() {
+    let journal = journal(&MemoryDisk::default());
+    let payment = PaymentRef::mbank("order-1", 100);
+    let created = journal.begin(&payment, None).unwrap();
+    journal.note_report(&payment, Says::Rejected);
+    journal.note(&created, Noted::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
+    let held = journal.begin_confirmation(&payment).unwrap().unwrap();
+    assert_eq!(states(&journal), [JournalState::Unknown], "it may be charged by that");
+    journal.note(&held, Noted::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
+    assert!(journal.begin_confirmation(&payment).is_err(), "it was accepted");
+}
+
+/// What one asks with does not change what was sent.
+#[test]
+fn a_report_on_another_request_under_the_same_number_is_not_noted() {
+    let journal = journal(&MemoryDisk::default());
+    journal.begin(&card("order-1"), None).unwrap();
+    let dearer = PaymentRef::card("order-1", Decimal::from(500), "KGS");
+    for other in [dearer, PaymentRef::mbank("order-1", 100)] {
+        journal.note_report(&other, Says::Charged);
+        journal.note_report(&other, Says::Contradicted);
+        assert_eq!(states(&journal), [JournalState::Unknown]);
+    }
+    journal.note_report(&card("order-1"), Says::Contradicted);
+    journal.note_report(&card("order-1"), Says::Open);
+    assert_eq!(states(&journal), [JournalState::Open], "one odd report is not the end");
+}
+
+/// A folder that went away (an unmounted card) must not read as a journal in which nothing was ever sent.
+#[test]
+fn a_folder_that_is_gone_is_no_empty_journal() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    journal.begin(&card("order-1"), None).unwrap();
+    disk.lose_everything();
+    assert!(journal.unfinished().any(|item| item.is_err()));
+    assert!(matches!(journal.begin(&card("order-1"), None), Err(NotHeld::Unwritten { .. })));
+}
+
+#[test]
+fn the_oldest_are_listed_first_and_the_rejected_not_at_all() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    for number in ["b", "a", "d", "c"] {
+        journal.begin(&card(number), None).unwrap();
+        disk.pass(Duration::from_secs(16 * 3600));
+    }
+    journal.note_report(&card("a"), Says::Rejected);
+    let listed = entries(&journal);
+    let numbers: Vec<_> = listed.iter().map(|entry| entry.payment.order_number.as_deref().unwrap()).collect();
+    assert_eq!(numbers, ["b", "d", "c"]);
+    assert!(journal.entry(&card("a")).unwrap().unwrap().state == JournalState::Rejected, "it is kept");
+}
+
+/// Each begins in a folder of its own, by its clock, and all at once.
+#[test]
+fn clocks_that_differ_do_not_let_a_number_be_sent_twice() {
+    let mut sent = 0;
+    for round in 0..100 {
+        let disk = MemoryDisk::default();
+        let begin = |days: u64| {
+            let journal = journal(&disk.with_a_clock_ahead_by(Duration::from_secs(days * 24 * 3600)));
+            std::thread::spawn(move || journal.begin(&card("order-1"), None).is_ok())
+        };
+        let threads: Vec<_> = (0..4).map(|thread| begin(thread % 3)).collect();
+        let winners = threads.into_iter().filter_map(|thread| thread.join().unwrap().then_some(())).count();
+        assert!(winners <= 1, "round {round}: {winners} would send");
+        sent += winners;
+    }
+    assert!(sent > 0, "nobody ever sends");
+}
+
+/// The same, between every two steps of the other.
+#[test]
+fn whoever_comes_between_two_steps_sends_in_its_place_or_not_at_all() {
+    for days in [0, 1, 300] {
+        for step in 0.. {
+            let disk = MemoryDisk::default();
+            let mine = journal(&disk);
+            let other = journal(&disk.with_a_clock_ahead_by(Duration::from_secs(days * 24 * 3600)));
+            let (tell, told) = std::sync::mpsc::channel();
+            disk.before_step(step, move || tell.send(other.begin(&card("order-1"), None).is_ok()).unwrap());
+            let i_send = mine.begin(&card("order-1"), None).is_ok();
+            if disk.is_still_waiting() {
+                assert!(i_send && step > 3);
+                break;
+            }
+            let winners = u32::from(i_send) + u32::from(told.recv().unwrap());
+            assert!(winners <= 1, "{days} days, step {step}: both would send");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_listed_kept_and_blocks_its_number() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let held = journal.begin(&card("order-1"), None).unwrap();
+    for content in [&b"hello"[..], b"kassa-journal2:at=1&step=sending&check=00000000\n"] {
+        disk.put(held.path(), content);
+        let items: Vec<_> = journal.unfinished().map(Result::unwrap).collect();
+        assert!(matches!(&items[..], [Unfinished::Unreadable { id, .. }] if id == held.name()), "{items:?}");
+        assert!(matches!(journal.begin(&card("order-1"), None), Err(NotHeld::SentBefore { payment: None, .. })));
+    }
+    disk.put(&folder().join("open/.DS_Store"), b"");
+    assert_eq!(journal.unfinished().count(), 2);
+    assert!(journal.begin(&card("order-2"), None).is_ok(), "a foreign file stops nothing else");
+    journal.finish(held.name()).unwrap();
+    assert!(journal.begin(&card("order-1"), None).is_err(), "dealt with by a person, and still taken");
+    for id in ["", ".", "..", "../open", "no-such-entry"] {
+        assert!(matches!(journal.finish(id), Err(PaymentError::Invalid { .. })), "{id}");
+    }
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_lets_nothing_be_sent() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    for step in 0.. {
+        disk.fail_at(step);
+        let begun = journal.begin(&card("order-1"), None);
+        let failed = disk.has_failed();
+        disk.fail_at(usize::MAX);
+        if !failed {
+            break;
+        }
+        assert!(matches!(begun, Err(NotHeld::Unwritten { .. })), "{step}: {begun:?}");
+        assert!(step < 100);
+    }
+}
+
+/// What the life of a payment does with the journal, and what somebody who counts sendings saw of it.
+fn live(journal: &Journal, books: &mut Books) {
+    let payment = PaymentRef::mbank("order-1", 100);
+    let Ok(held) = journal.begin(&payment, Some("cart 17")) else { return };
+    books.sent += 1;
+    let entry = PaymentEntry::new(payment.clone());
+    journal.note(&held, Noted::Accepted { entry: &entry, code: None });
+    for is_right in [false, true] {
+        let Ok(Some(held)) = journal.begin_confirmation(&payment) else { return };
+        books.confirmed += u32::from(is_right);
+        let noted = if is_right { Noted::Accepted { entry: &entry, code: None } } else { Noted::NothingHappened };
+        journal.note(&held, noted);
+    }
+    journal.note_report(&payment, Says::Charged);
+    let Ok(Some(entry)) = journal.entry(&payment) else { return };
+    if entry.state == JournalState::Charged && journal.finish(&entry.id).is_ok() {
+        books.finished = true;
+    }
+}
+
+/// The gateway's books.
+#[derive(Debug, Default)]
+struct Books {
+    sent: u32,
+    confirmed: u32,
+    finished: bool,
+}
+
+#[test]
+fn a_crash_at_any_step_forgets_no_payment_and_sends_none_twice() {
+    for crash in [Crash::Process, Crash::Power] {
+        for is_done in [false, true] {
+            let mut step = 0;
+            loop {
+                let disk = MemoryDisk::default();
+                let mut books = Books::default();
+                let before = journal(&disk);
+                disk.crash_at(step, is_done);
+                live(&before, &mut books);
+                let has_crashed = disk.has_failed();
+                disk.restart(crash);
+                after_a_crash(&disk, &mut books, step);
+                if !has_crashed {
+                    break;
+                }
+                step += 1;
+            }
+            assert!(step > 15, "{crash:?}: only {step} steps");
+        }
+    }
+}
+
+fn after_a_crash(disk: &MemoryDisk, books: &mut Books, step: usize) {
+    let journal = journal(disk);
+    let listed = entries(&journal);
+    let payment = PaymentRef::mbank("order-1", 100);
+    if books.sent > 0 && !books.finished {
+        let is_known = listed.len() == 1
+            || journal.entry(&payment).unwrap().is_some_and(|entry| entry.state == JournalState::Charged);
+        assert!(is_known, "step {step}: forgotten, {books:?}");
+    }
+    assert!(listed.iter().all(|entry| entry.payment == payment && entry.note.as_deref() == Some("cart 17")), "{step}");
+    let sent_before = books.sent;
+    if journal.begin(&payment, None).is_ok() {
+        books.sent += 1;
+    }
+    assert!(books.sent <= 1 && (sent_before == 0 || books.sent == sent_before), "step {step}: sent twice, {books:?}");
+    let entry = journal.entry(&payment).ok().flatten(); // an empty one cannot be read, and was never sent
+    let is_known = entry.is_some_and(|entry| entry.state != JournalState::Unknown);
+    if books.confirmed > 0 && journal.begin_confirmation(&payment).is_ok() {
+        assert!(is_known, "step {step}: the confirmation would be sent again");
+    }
+}

@@ -1,0 +1,136 @@
+//! Going through what is unfinished, the oldest first, in little memory.
+
+use std::{io, iter, path::PathBuf, time::Duration, vec};
+
+use super::{
+    Journal,
+    entry::{JournalState, Unfinished},
+    lines::History,
+    names, unreadable,
+};
+use crate::values::error::PaymentError;
+
+/// How many entries of a day are read at once, to be put into order.
+const AT_ONCE: usize = 2048;
+
+/// Iterator over what a [`Journal`] has not done with.
+pub struct UnfinishedEntries {
+    journal: Journal,
+    /// Those that are still to come, the oldest last.
+    folders: Option<Vec<PathBuf>>,
+    folder: PathBuf,
+    names: Box<dyn Iterator<Item = io::Result<String>> + Send>,
+    read: vec::IntoIter<Unfinished>,
+    was_empty: bool,
+}
+
+impl UnfinishedEntries {
+    pub(super) fn of(journal: Journal) -> Self {
+        let folder = PathBuf::new();
+        let (names, read) = (Box::new(iter::empty()), Vec::new().into_iter());
+        Self { journal, folders: None, folder, names, read, was_empty: false }
+    }
+
+    fn next_one(&mut self) -> io::Result<Option<Unfinished>> {
+        loop {
+            if let Some(item) = self.read.next() {
+                return Ok(Some(item));
+            }
+            let (mut names, mut problem) = (Vec::new(), None);
+            for name in self.names.by_ref().take(AT_ONCE) {
+                name.map_or_else(|found| problem = Some(found), |name| names.push(name));
+            }
+            if let (Some(problem), true) = (problem, names.is_empty()) {
+                return Err(problem);
+            }
+            if names.is_empty() {
+                if !self.go_on()? {
+                    return Ok(None);
+                }
+                continue;
+            }
+            self.was_empty = false;
+            self.read = self.read_all(names)?.into_iter();
+        }
+    }
+
+    /// Goes on with the next folder, and clears the last one away where nothing was in it.
+    fn go_on(&mut self) -> io::Result<bool> {
+        let shared = &self.journal.shared;
+        if self.was_empty && !self.is_fresh() {
+            // It fails where somebody has just begun a payment in it, and that is right.
+            let _ = shared.disk().remove_folder(&self.folder);
+        }
+        if self.folders.is_none() {
+            let mut folders = shared.folders(&shared.open)?;
+            folders.reverse();
+            self.folders = Some(folders);
+            self.read = foreign(shared.disk().names(&shared.open)?)?.into_iter();
+            return Ok(true);
+        }
+        let Some(folder) = self.folders.as_mut().and_then(Vec::pop) else { return Ok(false) };
+        self.names = match shared.disk().names(&folder) {
+            // Another process has just cleared it away.
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => Box::new(iter::empty()),
+            names => names?,
+        };
+        self.folder = folder;
+        self.was_empty = true;
+        Ok(true)
+    }
+
+    /// Of today or yesterday: somebody may be about to put something into it.
+    fn is_fresh(&self) -> bool {
+        let now = self.journal.shared.disk().now();
+        let yesterday = now.checked_sub(Duration::from_secs(24 * 60 * 60));
+        yesterday.into_iter().chain([now]).any(|day| self.folder.ends_with(names::of_day(day)))
+    }
+
+    fn told(&self, name: String, bytes: &[u8]) -> Option<Unfinished> {
+        match History::read(&name, bytes) {
+            // A process died between noting that and putting it away.
+            Ok(history) if history.is_finished || history.entry.state == JournalState::Rejected => {
+                let _ = self.journal.shared.put_away(&name, &self.folder.join(&name));
+                None
+            }
+            Ok(history) => Some(Unfinished::Payment { entry: Box::new(history.entry) }),
+            Err(why) => Some(Unfinished::Unreadable { id: name, why }),
+        }
+    }
+
+    fn read_all(&self, names: Vec<String>) -> io::Result<Vec<Unfinished>> {
+        let mut read = Vec::with_capacity(names.len());
+        for name in names {
+            match self.journal.shared.disk().read(&self.folder.join(&name)) {
+                // Somebody is about to write its first line: nothing was sent.
+                Ok(bytes) if bytes.is_empty() && self.is_fresh() => {}
+                Ok(bytes) => read.extend(self.told(name, &bytes)),
+                // It was finished or released in the meantime.
+                Err(problem) if problem.kind() == io::ErrorKind::NotFound => {}
+                Err(problem) => {
+                    read.push(Unfinished::Unreadable { id: name, why: format!("cannot be read: {problem}") })
+                }
+            }
+        }
+        read.sort_by_key(|item| match item {
+            Unfinished::Payment { entry } => Some(entry.begun),
+            Unfinished::Unreadable { .. } => None,
+        });
+        Ok(read)
+    }
+}
+
+/// What stands among the folders and is none.
+fn foreign(names: impl Iterator<Item = io::Result<String>>) -> io::Result<Vec<Unfinished>> {
+    let why = "is no folder of a journal";
+    let foreign = names.filter(|name| name.as_ref().map_or(true, |name| !names::is_a_time(name)));
+    foreign.map(|name| Ok(Unfinished::Unreadable { id: name?, why: why.to_owned() })).collect()
+}
+
+impl Iterator for UnfinishedEntries {
+    type Item = Result<Unfinished, PaymentError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_one().map_err(unreadable).transpose()
+    }
+}

@@ -1,0 +1,244 @@
+//! The journal behind a whole gateway, on the real file system: what is sent was written down, and what is written down is
+//! not sent again.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use kassa::{
+    FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment, PaymentError, PaymentRef,
+    PollPolicy, QrPayment, Unfinished, Verdict,
+};
+
+use crate::support::{CVC, OTP, PAN, card_payment, pay_form};
+
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("kassa-journal-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Self(folder)
+    }
+
+    fn journal(&self) -> Journal {
+        Journal::open(&self.0).unwrap()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { walk(&path, found) } else { found.push(path) }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.0, &mut found);
+        found
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn tea(order_number: &str) -> MbankPayment {
+    MbankPayment::new(order_number, 250, "996700000001", "Tea")
+}
+
+fn entries(journal: &Journal) -> Vec<JournalEntry> {
+    let listed = journal.unfinished().map(|item| match item.unwrap() {
+        Unfinished::Payment { entry } => *entry,
+        other => panic!("{other:?}"),
+    });
+    listed.collect()
+}
+
+fn run<T>(test: impl Future<Output = T>) -> T {
+    pollster::block_on(test)
+}
+
+fn fake_with(journal: &Journal) -> (FakeGateway, Gateway) {
+    let fake = FakeGateway::new().unwrap();
+    let gateway = fake.gateway().with_journal(journal.clone());
+    (fake, gateway)
+}
+
+/// A shop's whole use of it: the program dies, another one lists what is unfinished, asks, delivers, finishes.
+#[test]
+fn a_program_that_died_finds_its_payments_again() {
+    let folder = Folder::new("died");
+    let (fake, gateway) = fake_with(&folder.journal());
+    let noted = gateway.with_note("cart 17").unwrap();
+    let created = run(noted.create_card_payment(card_payment())).unwrap();
+    drop((gateway, noted));
+
+    let journal = folder.journal();
+    let gateway = fake.gateway().with_journal(journal.clone());
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!((entry.state, entry.note.as_deref()), (JournalState::Open, Some("cart 17")));
+    assert_eq!((&entry.payment, &entry.page_url), (&created.payment, &created.entry().page_url));
+    fake.charge("order-1").unwrap();
+    let payment = PaymentRef::card("order-1", "100.10".parse().unwrap(), "KGS");
+    assert!(run(gateway.watch(payment, PollPolicy::default()).unwrap().outcome()).unwrap().unwrap().is_charged());
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!(entry.state, JournalState::Charged, "until the goods are delivered");
+    journal.finish(&entry.id).unwrap();
+    assert!(entries(&journal).is_empty());
+}
+
+/// What becomes of an order number after each kind of failure, and whether it may be sent again.
+#[test]
+fn a_number_is_free_again_where_nothing_happened_and_nowhere_else() {
+    let refused = FakeFault::Refused { code: "51".into(), reason: "NO_MONEY".into() };
+    let too_many = FakeFault::TooManyRequests { retry_after: Duration::from_secs(1) };
+    for (fault, is_free) in [
+        (FakeFault::NoConnection, true),
+        (refused, true),
+        (FakeFault::Unauthorized, true),
+        (too_many, true),
+        (FakeFault::RequestLost, false),
+        (FakeFault::AnswerLost, false),
+        (FakeFault::NoAnswer, false),
+        (FakeFault::ServerError, false),
+    ] {
+        let folder = Folder::new("free");
+        let journal = folder.journal();
+        let (fake, gateway) = fake_with(&journal);
+        fake.fail_next(fault.clone());
+        let first = run(gateway.create_mbank_payment(tea("order-1"))).unwrap_err();
+        assert_eq!(first.payment_may_exist(), !is_free, "{fault:?}: {first}");
+        let made = fake.payments().len();
+        let second = run(gateway.create_mbank_payment(tea("order-1")));
+        if is_free {
+            assert!(second.is_ok() && entries(&journal)[0].state == JournalState::Open, "{fault:?}: {second:?}");
+        } else {
+            let Err(PaymentError::OutcomeUnknown { payment, detail, .. }) = second else { panic!("{fault:?}") };
+            assert_eq!(payment.order_number.as_deref(), Some("order-1"));
+            assert!(detail.contains("it was sent before"), "{detail}");
+            assert_eq!(entries(&journal)[0].state, JournalState::Unknown, "{fault:?}");
+            assert_eq!(fake.payments().len(), made, "{fault:?}: nothing is sent a second time");
+        }
+    }
+}
+
+#[test]
+fn a_confirmation_that_is_unknown_is_not_sent_again() {
+    let folder = Folder::new("confirmation");
+    let (fake, gateway) = fake_with(&folder.journal());
+    let payment = run(gateway.create_mbank_payment(tea("order-1"))).unwrap().payment;
+    let wrong = run(gateway.confirm_mbank_payment(&payment, "000000"));
+    assert!(matches!(wrong, Err(PaymentError::Refused { .. })), "{wrong:?}");
+    fake.fail_next(FakeFault::RequestLost);
+    let lost = run(gateway.confirm_mbank_payment(&payment, &fake.otp()));
+    assert!(matches!(lost, Err(PaymentError::OutcomeUnknown { .. })), "{lost:?}");
+    let again = run(gateway.confirm_mbank_payment(&payment, &fake.otp()));
+    assert!(matches!(again, Err(PaymentError::OutcomeUnknown { .. })), "{again:?}");
+    assert!(!run(gateway.check(&payment)).unwrap().is_charged(), "neither was sent");
+}
+
+#[test]
+fn where_nothing_can_be_written_nothing_is_sent() {
+    let folder = Folder::new("full");
+    let journal = folder.journal();
+    let (fake, gateway) = fake_with(&journal);
+    fs::remove_dir_all(&folder.0).unwrap();
+    fs::write(&folder.0, "no folder").unwrap();
+    for error in [
+        run(gateway.create_card_payment(card_payment())).unwrap_err(),
+        run(gateway.create_qr_data(QrPayment::new(10_000))).unwrap_err(),
+    ] {
+        assert!(matches!(&error, PaymentError::Unavailable { detail, .. } if detail.contains("journal")), "{error}");
+    }
+    assert!(fake.payments().iter().all(|payment| payment.qr_text.is_some()), "no money was asked for");
+    fs::remove_file(&folder.0).unwrap();
+    fs::create_dir(&folder.0).unwrap();
+}
+
+#[test]
+fn a_qr_payment_is_written_down_before_its_code_is_shown() {
+    let folder = Folder::new("qr");
+    let journal = folder.journal();
+    let (fake, gateway) = fake_with(&journal);
+    let data = run(gateway.create_qr_data(QrPayment::new(10_000))).unwrap();
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!((entry.state, entry.qr_text, &entry.payment), (JournalState::Open, data.payload, &data.payment));
+    fake.reject(data.transaction_id.as_deref().unwrap()).unwrap();
+    assert!(matches!(run(gateway.check(&data.payment)), Ok(Verdict::Rejected { .. })));
+    assert!(entries(&journal).is_empty(), "there is nothing to deliver");
+}
+
+/// A number that was used for another amount: what is asked about is what this call asked for, so that the charge of the
+/// first is not taken for its own.
+#[test]
+fn a_number_that_was_used_for_another_amount_charges_nothing_of_this_one() {
+    let folder = Folder::new("reused");
+    let journal = folder.journal();
+    let (fake, gateway) = fake_with(&journal);
+    run(gateway.create_mbank_payment(tea("order-1"))).unwrap();
+    let dearer = MbankPayment::new("order-1", 9_000, "996700000001", "Samovar");
+    let Err(PaymentError::OutcomeUnknown { payment, detail, .. }) = run(gateway.create_mbank_payment(dearer)) else {
+        panic!()
+    };
+    assert!(detail.contains("amount=250"), "{detail}");
+    fake.charge("order-1").unwrap();
+    assert!(matches!(run(gateway.check(&payment)), Ok(Verdict::Contradicted { .. })));
+    assert_eq!(entries(&journal)[0].state, JournalState::Open, "that is not its amount");
+    assert!(run(gateway.check(&entries(&journal)[0].payment)).unwrap().is_charged());
+    assert_eq!(entries(&journal)[0].state, JournalState::Charged);
+}
+
+/// Whoever goes away while the entry is written sends nothing, and leaves no number that is taken for ever.
+#[test]
+fn a_call_that_is_dropped_at_once_leaves_the_number_free() {
+    let folder = Folder::new("dropped");
+    let journal = folder.journal();
+    for round in 0..50 {
+        let (fake, gateway) = fake_with(&journal);
+        let number = format!("order-{round}");
+        let mut call = Box::pin(gateway.create_mbank_payment(tea(&number)));
+        run(std::future::poll_fn(|cx| {
+            let _ = call.as_mut().poll(cx);
+            std::task::Poll::Ready(())
+        }));
+        drop(call);
+        run(gateway.close());
+        let is_listed = entries(&journal).iter().any(|entry| entry.payment.order_number.as_deref() == Some(&number));
+        assert_eq!(fake.payments().len(), usize::from(is_listed), "{number}");
+    }
+}
+
+#[test]
+fn entries_hold_no_secret_and_are_the_owners_alone() {
+    let folder = Folder::new("secret");
+    let (_, gateway) = fake_with(&folder.journal());
+    run(gateway.create_card_payment(card_payment())).unwrap();
+    let payment = run(gateway.create_mbank_payment(tea("order-2"))).unwrap().payment;
+    let _ = run(gateway.confirm_mbank_payment(&payment, OTP));
+    run(gateway.create_pay_form(pay_form())).unwrap();
+    let files = folder.files();
+    assert_eq!(files.len(), 2, "a pay-form has no number yet: {files:?}");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for secret in [PAN, &format!("={CVC}&"), OTP, "fake:fake"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0, "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn a_note_that_is_too_long_is_refused() {
+    let gateway = FakeGateway::new().unwrap().gateway();
+    assert!(gateway.with_note(&"я".repeat(256)).is_ok());
+    assert!(matches!(gateway.with_note(&"я".repeat(257)), Err(PaymentError::Invalid { .. })));
+}
