@@ -1,8 +1,6 @@
 //! Serialization (feature `serde`): what is read and what is not, and what is never written. That the forms are those of
 //! the conformance vectors, their runner shows with every value that it sees; that no secret gets into them, `secrets.rs`.
 
-#![cfg(feature = "serde")]
-
 use std::{fmt::Debug, time::Duration};
 
 use kassa::{

@@ -1,7 +1,7 @@
 //! Callbacks (webhooks): read leniently, never believed, verified by asking. How they are compared is shown by the
 //! conformance vectors; here are the ways around it that were found.
 
-use kassa::{Callback, PaymentError, PaymentRef, PaymentStatus, Provider, Rule, Verdict};
+use kassa::{Callback, CallbackKey, PaymentError, PaymentRef, PaymentStatus, Provider, Rule, Verdict};
 use proptest::prelude::*;
 
 use crate::support::{Server, changed, reply};
@@ -150,4 +150,23 @@ async fn without_its_body_a_callbacks_status_counts_all_the_same() {
             assert_eq!(fields_of(&told), differing);
         }
     }
+}
+
+/// A signed address that was called again, with another order's body: the signature says which payment it is about, and the
+/// body is contradicted.
+#[tokio::test]
+async fn a_replayed_address_with_another_body_pays_for_nothing() {
+    let server = Server::start(|_| {
+        reply(200, r#"{"code":"200","data":{"orderNumber":"order-1","amount":100,"status":"CHARGE","currency":"KGS"}}"#)
+    });
+    let gateway = server.gateway();
+    let key = CallbackKey::new("0123456789abcdef0123456789abcdef").unwrap();
+    let payment = PaymentRef::mbank("order-1", 100);
+    let url = key.callback_url("https://shop.example.kg/cb", &payment).unwrap();
+    let signed = key.read_callback_url(url.strip_prefix("https://shop.example.kg").unwrap()).unwrap();
+    assert_eq!(signed, payment);
+    let verdict = gateway.verify_callback(&callback("order-2", "100", "CHARGE"), &signed).await.unwrap();
+    assert!(matches!(&verdict, Verdict::Contradicted { fields, .. } if fields == &["orderNumber"]), "{verdict:?}");
+    let verdict = gateway.verify_callback(&callback("order-1", "100", "CHARGE"), &signed).await.unwrap();
+    assert!(verdict.is_charged(), "{verdict:?}");
 }

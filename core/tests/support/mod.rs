@@ -219,15 +219,8 @@ pub fn qr_payment() -> QrPayment {
 }
 
 /// All that shows a value: its debug text, and its JSON.
-#[cfg(feature = "serde")]
 pub fn shown(value: impl std::fmt::Debug + serde::Serialize) -> String {
     format!("{value:?} {}", serde_json::to_string(&value).unwrap())
-}
-
-/// All that shows a value: its debug text.
-#[cfg(not(feature = "serde"))]
-pub fn shown(value: impl std::fmt::Debug) -> String {
-    format!("{value:?}")
 }
 
 /// The same with some of its fields changed.
