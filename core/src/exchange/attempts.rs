@@ -20,7 +20,7 @@ use crate::{
         in_flight::Counted,
         log::{Event, What},
         outcome::{Again, ResendPolicy},
-        written_down::{UnlessSent, WrittenDown},
+        written_down::{UnlessSent, WrittenDown, apart},
     },
     journal::NotHeld,
     operations::operation::{Effect, RequestParts},
@@ -48,22 +48,22 @@ pub(crate) type CameBack = Result<Result<Reply, Failure>, NotHeld>;
 ///
 /// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
 /// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
-pub(crate) struct Waiter {
-    answer: oneshot::Receiver<CameBack>,
+pub(crate) struct Waiter<T> {
+    answer: oneshot::Receiver<T>,
     connection: Arc<Connection>,
     task: AbortHandle,
     moves_money: bool,
 }
 
-impl Future for Waiter {
-    type Output = CameBack;
+impl<T> Future for Waiter<T> {
+    type Output = Result<T, Failure>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.answer).poll(cx).map(|answer| answer.unwrap_or_else(|_| Ok(Err(self.vanished()))))
+        Pin::new(&mut self.answer).poll(cx).map(|answer| answer.map_err(|_| self.vanished()))
     }
 }
 
-impl Waiter {
+impl<T> Waiter<T> {
     /// The task ended without an answer, which only a panic inside or a runtime that goes down can do.
     fn vanished(&self) -> Failure {
         let detail = "the request was interrupted inside the SDK".to_owned();
@@ -71,7 +71,7 @@ impl Waiter {
     }
 }
 
-impl Drop for Waiter {
+impl<T> Drop for Waiter<T> {
     fn drop(&mut self) {
         if !self.moves_money || self.connection.give_up() {
             self.task.abort();
@@ -80,34 +80,40 @@ impl Drop for Waiter {
 }
 
 /// One request and how it may be sent.
-pub(crate) struct Call<'a> {
+pub(crate) struct Call {
     pub(crate) endpoint: &'static Endpoint,
-    pub(crate) log_name: Option<&'a str>,
+    pub(crate) log_name: Option<Arc<str>>,
     pub(crate) parts: RequestParts,
-    pub(crate) effect: &'a Effect,
+    pub(crate) effect: Effect,
     pub(crate) limits: Limits,
     pub(crate) policy: ResendPolicy,
     pub(crate) written_down: Option<Arc<WrittenDown>>,
 }
 
-impl Call<'_> {
-    /// Spawns it as a detached task. A payment stays counted as in flight until it has its reply, waited for or not.
-    pub(crate) fn start(self, transport: &Arc<dyn Transport>, counted: Counted) -> Waiter {
+impl Call {
+    /// Spawns it as a detached task, which ends with what `finish` makes of what came back. A payment stays counted as in
+    /// flight until then, waited for or not.
+    pub(crate) fn start<T: Send + 'static>(
+        self,
+        transport: &Arc<dyn Transport>,
+        counted: Counted,
+        finish: impl FnOnce(CameBack) -> T + Send + 'static,
+    ) -> Waiter<T> {
         let moves_money = matches!(self.effect, Effect::MovesMoney(_));
         let connection = Arc::new(Connection::default());
         let attempts = Attempts {
             transport: transport.clone(),
             endpoint: self.endpoint,
-            log_name: self.log_name.map(Arc::from),
+            log_name: self.log_name,
             request: Arc::new(Request {
                 method: self.endpoint.method.clone(),
                 path: self.endpoint.path,
                 query: self.parts.query,
                 body: self.parts.body.map(Bytes::from_owner),
-                own_connection: *self.effect != Effect::Asks,
+                own_connection: self.effect != Effect::Asks,
             }),
             connection: connection.clone(),
-            effect: self.effect.clone(),
+            effect: self.effect,
             deadline: after(transport.now(), self.limits.deadline),
             retries: self.limits.retries,
             policy: self.policy,
@@ -115,9 +121,18 @@ impl Call<'_> {
         let (answer, waiting) = oneshot::channel();
         let counted = moves_money.then(|| Arc::new(counted));
         let (endpoint, order) = (self.endpoint.name, attempts.log_name.clone());
+        let disk = transport.clone();
         let work = async move {
-            let came_back = attempts.run_written_down(self.written_down, counted.clone()).await;
-            if answer.send(came_back).is_err() && moves_money {
+            let finished = match self.written_down {
+                None => Some(finish(Ok(attempts.run().await))),
+                Some(written_down) => {
+                    let came_back = attempts.run_written_down(&written_down, counted.clone()).await;
+                    // What is noted is written to the disk.
+                    apart(&*disk, move || finish(came_back)).await
+                }
+            };
+            let is_heard = finished.is_some_and(|finished| answer.send(finished).is_ok());
+            if !is_heard && moves_money {
                 Event { endpoint, order, what: What::NobodyWaits }.record();
             }
             drop(counted);
@@ -142,10 +157,9 @@ struct Attempts {
 impl Attempts {
     /// Write-ahead: first the journal, then the network. It is a part of the detached task, so that what surely was not
     /// sent is noted also where the caller has gone.
-    async fn run_written_down(self, written_down: Option<Arc<WrittenDown>>, counted: Option<Arc<Counted>>) -> CameBack {
-        let Some(written_down) = written_down else { return Ok(self.run().await) };
+    async fn run_written_down(self, written_down: &Arc<WrittenDown>, counted: Option<Arc<Counted>>) -> CameBack {
         let connection = self.connection.clone();
-        let _cleanup = UnlessSent(&written_down, &connection);
+        let _cleanup = UnlessSent(written_down, &connection);
         written_down.begin(&*self.transport, counted).await?;
         Ok(self.run().await)
     }

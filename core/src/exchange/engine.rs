@@ -17,7 +17,7 @@ use crate::{
         gateway_config::{GatewayConfig, StatusQueryForm, check_time},
     },
     exchange::{
-        attempts::{Call, Limits, Waiter},
+        attempts::{Call, CameBack, Limits, Waiter},
         in_flight::InFlight,
         outcome::{self, Failed, ResendPolicy},
         written_down::{WrittenDown, on_disk},
@@ -115,30 +115,28 @@ impl Engine {
         let written_down = self.written_down::<O>(&effect);
         let call = Call {
             endpoint: O::ENDPOINT,
-            log_name: operation.log_name(),
+            log_name: operation.log_name().map(Arc::from),
             parts,
-            effect: &effect,
+            effect: effect.clone(),
             limits,
             policy: self.policy,
             written_down: written_down.clone(),
         };
-        let answer = match self.start(call)?.await {
-            Err(not_held) => Err(outcome::not_sent(effect, not_held).into()),
-            Ok(Err(failure)) => Err(outcome::without_reply(effect, failure).into()),
-            Ok(Ok(reply)) => {
-                let redactor = self.redactor(&operation);
-                let text = reply.text();
-                let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &redactor);
-                outcome::with_reply(&operation, effect, &reply, &reader)
-            }
+        let redactor = self.redactor(&operation);
+        let judge = Judge { operation, effect: effect.clone(), redactor, dialect: self.dialect.clone() };
+        let Some(written_down) = written_down else {
+            let came_back = self.start(call, |came_back| came_back)?.await.unwrap_or_else(|lost| Ok(Err(lost)));
+            let answer = judge.judge(came_back)?;
+            self.add_to_journal(O::noted(&answer)).await?;
+            return Ok(answer);
         };
-        match (&answer, written_down) {
-            (Ok(answer), Some(written_down)) => written_down.note_answer(O::noted(answer)),
-            (Err(failed), Some(written_down)) => written_down.note_error(&failed.error),
-            (Ok(answer), None) => self.add_to_journal(O::noted(answer)).await?,
-            (Err(_), None) => {}
-        }
-        answer
+        // A part of the task, so that it is noted also where the caller has gone.
+        let finish = move |came_back| {
+            let result = judge.judge(came_back);
+            written_down.note_result::<O>(&result);
+            result
+        };
+        self.start(call, finish)?.await.unwrap_or_else(|lost| Err(outcome::without_reply(effect, lost).into()))
     }
 
     fn written_down<O: Operation>(&self, effect: &Effect) -> Option<Arc<WrittenDown>> {
@@ -187,14 +185,18 @@ impl Engine {
         }
     }
 
-    fn start(&self, call: Call<'_>) -> Result<Waiter, PaymentError> {
+    fn start<T: Send + 'static>(
+        &self,
+        call: Call,
+        finish: impl FnOnce(CameBack) -> T + Send + 'static,
+    ) -> Result<Waiter<T>, PaymentError> {
         self.transport.check()?;
         // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
         let counted = self.in_flight.enter();
         if self.closed.load(Ordering::SeqCst) {
             return Err(PaymentError::misconfigured("the gateway was closed"));
         }
-        Ok(call.start(&self.transport, counted))
+        Ok(call.start(&self.transport, counted, finish))
     }
 
     /// Graceful shutdown: refuses further calls and waits for the payments in flight.
@@ -235,5 +237,27 @@ impl Engine {
     /// The limits of everything that moves no money.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
+    }
+}
+
+/// Reads what came back of one operation.
+struct Judge<O> {
+    operation: O,
+    effect: Effect,
+    redactor: Redactor,
+    dialect: Arc<Dialect>,
+}
+
+impl<O: Operation> Judge<O> {
+    fn judge(self, came_back: CameBack) -> Result<O::Answer, Failed> {
+        match came_back {
+            Err(not_held) => Err(outcome::not_sent(self.effect, not_held).into()),
+            Ok(Err(failure)) => Err(outcome::without_reply(self.effect, failure).into()),
+            Ok(Ok(reply)) => {
+                let text = reply.text();
+                let reader = ReplyReader::new(&reply, &text, O::ENDPOINT, &self.dialect, &self.redactor);
+                outcome::with_reply(&self.operation, self.effect, &reply, &reader)
+            }
+        }
     }
 }

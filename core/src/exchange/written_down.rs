@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 
 use crate::{
-    exchange::in_flight::Counted,
+    exchange::{in_flight::Counted, outcome::Failed},
     journal::{Held, Journal, NotHeld, Noted},
+    operations::operation::Operation,
     transport::{Connection, Transport},
-    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef},
+    values::{error::PaymentError, payment_ref::PaymentRef},
 };
 
 /// The entry of a call that moves money.
@@ -83,18 +84,18 @@ impl WrittenDown {
         self.note(Noted::NothingHappened);
     }
 
-    pub(crate) fn note_answer(&self, answer: Option<(PaymentEntry, Option<&str>)>) {
-        if let Some((entry, code)) = answer {
-            self.note(Noted::Accepted { entry: &entry, code });
-        }
-    }
-
-    pub(crate) fn note_error(&self, error: &PaymentError) {
-        match error {
-            PaymentError::OutcomeUnknown { payment, code, .. } => {
+    /// Notes what came of it, whether its caller still waits or not.
+    pub(crate) fn note_result<O: Operation>(&self, result: &Result<O::Answer, Failed>) {
+        match result {
+            Ok(answer) => {
+                if let Some((entry, code)) = O::noted(answer) {
+                    self.note(Noted::Accepted { entry: &entry, code });
+                }
+            }
+            Err(Failed { error: PaymentError::OutcomeUnknown { payment, code, .. }, .. }) => {
                 self.note(Noted::Unanswered { payment, code: code.as_deref() });
             }
-            _ => self.note(Noted::NothingHappened),
+            Err(_) => self.note(Noted::NothingHappened),
         }
     }
 
@@ -112,13 +113,21 @@ impl WrittenDown {
     }
 }
 
-/// Does what blocks apart from the network's threads.
+/// Does what blocks (the disk) apart from the network's threads; nothing where they go down.
+pub(crate) async fn apart<T: Send + 'static>(
+    transport: &dyn Transport,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (done, result) = mpsc::channel();
+    transport.block(Box::new(move || drop(done.send(work())))).await;
+    result.try_recv().ok()
+}
+
+/// The same with the journal.
 pub(crate) async fn on_disk<T: Send + 'static>(
     transport: &dyn Transport,
     work: impl FnOnce() -> Result<T, NotHeld> + Send + 'static,
 ) -> Result<T, NotHeld> {
-    let (done, result) = mpsc::channel();
-    transport.block(Box::new(move || drop(done.send(work())))).await;
-    let interrupted = |_| Err(NotHeld::Unwritten { detail: "the journal was interrupted inside the SDK".to_owned() });
-    result.try_recv().unwrap_or_else(interrupted)
+    let interrupted = || Err(NotHeld::Unwritten { detail: "the journal was interrupted inside the SDK".to_owned() });
+    apart(transport, work).await.unwrap_or_else(interrupted)
 }

@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// One request to the gateway, and the way to read its reply.
-pub(crate) trait Operation {
-    type Answer;
+pub(crate) trait Operation: Send + 'static {
+    type Answer: Send + 'static;
 
     /// Its name, method, path, and what is looked for in its reply.
     const ENDPOINT: &'static Endpoint;

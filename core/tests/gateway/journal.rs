@@ -4,6 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::{Mutex, mpsc},
     time::Duration,
 };
 
@@ -12,7 +13,7 @@ use kassa::{
     PollPolicy, QrPayment, Unfinished, Verdict,
 };
 
-use crate::support::{CVC, OTP, PAN, card_payment, pay_form};
+use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, reply};
 
 /// A folder that goes with the test.
 struct Folder(PathBuf);
@@ -241,4 +242,38 @@ fn a_note_that_is_too_long_is_refused() {
     let gateway = FakeGateway::new().unwrap().gateway();
     assert!(gateway.with_note(&"я".repeat(256)).is_ok());
     assert!(matches!(gateway.with_note(&"я".repeat(257)), Err(PaymentError::Invalid { .. })));
+}
+
+/// A web request that was given up after its payment had been sent: what came back is noted all the same, so that a payer who
+/// mistyped the password can try again.
+#[test]
+fn what_comes_back_is_noted_though_nobody_waits() {
+    let folder = Folder::new("nobody");
+    let journal = folder.journal();
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let server = Server::start(move |request| {
+        if request.body.contains("777777") {
+            released.lock().unwrap().recv().unwrap();
+            return reply(400, r#"{"code":"400","message":"WRONG_OTP"}"#);
+        }
+        reply(200, r#"{"code":"110","message":"CREATED"}"#)
+    });
+    let gateway = server.gateway().with_journal(journal.clone());
+    let payment = run(gateway.create_mbank_payment(tea("order-1"))).unwrap().payment;
+    let mut call = Box::pin(gateway.confirm_mbank_payment(&payment, "777777"));
+    while server.received().len() < 2 {
+        run(std::future::poll_fn(|cx| {
+            let _ = call.as_mut().poll(cx);
+            std::task::Poll::Ready(())
+        }));
+        std::thread::yield_now();
+    }
+    drop(call);
+    assert_eq!(entries(&journal)[0].state, JournalState::Unknown);
+    release.send(()).unwrap();
+    run(gateway.close());
+    assert_eq!(entries(&journal)[0].state, JournalState::Open);
+    let again = server.gateway().with_journal(journal.clone());
+    run(again.confirm_mbank_payment(&payment, "123456")).unwrap();
 }
