@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import io
+import json
 import pickle
 import re
 import traceback
 from collections.abc import Callable
 from typing import Any
 
+import cattrs
+import msgspec
+import pydantic
 import pytest
+from pydantic_core import PydanticSerializationError
 from raw_gateway import CREDENTIALS, RawGateway, card, card_payment, envelope, mbank_payment, reply
 
 import kassa
@@ -19,7 +25,8 @@ PAN = "4929123456781234"
 CVC = "987"
 OTP = "314159"
 PASSWORD = "the-password-of-the-tests"
-SECRETS = (PAN, f'"{CVC}"', f"'{CVC}'", PASSWORD, "proxy-password")
+PROXY = "http://me:proxy-password@proxy.example:3128"
+SECRETS = (PAN, "4929 1234 5678 1234", f'"{CVC}"', f"'{CVC}'", PASSWORD, "proxy-password")
 
 
 def assert_clean(text: str) -> None:
@@ -33,11 +40,11 @@ SECRETIVE: list[Callable[[], Any]] = [
     lambda: card(PAN, CVC),
     lambda: kassa.CardInput().with_number(PAN).with_cvc(CVC).with_expiry("08/31"),
     lambda: CREDENTIALS,
-    lambda: kassa.Proxy.url("http://me:proxy-password@proxy.example:3128"),
+    lambda: kassa.Proxy.url(PROXY),
     lambda: kassa.Proxy.environment(),
     lambda: kassa.CallbackKey(PASSWORD + PASSWORD),
     lambda: card_payment(card=card(PAN, CVC)),
-    lambda: kassa.Gateway("https://pay.example.kg", CREDENTIALS),
+    lambda: kassa.Gateway("https://pay.example.kg", CREDENTIALS, proxy=kassa.Proxy.url(PROXY)),
     lambda: kassa.AsyncGateway("https://pay.example.kg", CREDENTIALS),
 ]
 
@@ -50,6 +57,61 @@ def test_a_secret_is_neither_shown_nor_pickled(make: Callable[[], Any]) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         with pytest.raises(TypeError, match="cannot be pickled"):
             pickle.Pickler(io.BytesIO(), protocol).dump(value)
+
+
+@dataclasses.dataclass
+class Unguarded:
+    """What every way out shows."""
+
+    pan: str
+
+
+def adapter_of(value: object) -> pydantic.TypeAdapter[Any]:
+    return pydantic.TypeAdapter(type(value))
+
+
+def in_a_model(value: object) -> pydantic.BaseModel:
+    """In one that was told to take types that pydantic does not know, as its own error proposes."""
+    takes_all = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    return pydantic.create_model("Model", __config__=takes_all, field=(type(value), ...))(field=value)
+
+
+WAYS_OUT: dict[str, Callable[[Any], Any]] = {
+    "pydantic": lambda value: adapter_of(value).dump_python(value),
+    "pydantic JSON": lambda value: adapter_of(value).dump_json(value),
+    "pydantic Any": lambda value: pydantic.TypeAdapter[Any](Any).dump_python(value),
+    "pydantic Any JSON": lambda value: pydantic.TypeAdapter[Any](Any).dump_json(value),
+    "pydantic model": lambda value: in_a_model(value).model_dump(),
+    "pydantic model JSON": lambda value: in_a_model(value).model_dump_json(),
+    "pydantic model JSON str": lambda value: in_a_model(value).model_dump_json(fallback=str),
+    "msgspec": msgspec.to_builtins,
+    "msgspec JSON": msgspec.json.encode,
+    "msgspec JSON str": lambda value: msgspec.json.encode(value, enc_hook=str),
+    "cattrs": cattrs.unstructure,
+    "dataclasses": dataclasses.asdict,
+    "copy": copy.deepcopy,
+    "vars": vars,
+    "JSON vars": lambda value: json.dumps(value, default=vars),
+    "JSON str": lambda value: json.dumps(value, default=str),
+    "JSON dataclasses": lambda value: json.dumps(value, default=dataclasses.asdict),
+}
+
+
+def what_leaves(way_out: Callable[[Any], Any], value: object) -> str:
+    """What is written, or what is said about why it is not."""
+    try:
+        written = way_out(value)
+    except (TypeError, pydantic.PydanticUserError, PydanticSerializationError) as refusal:
+        return "".join(traceback.format_exception(refusal))
+    return written.decode() if isinstance(written, bytes) else str(written)
+
+
+@pytest.mark.parametrize("way_out", WAYS_OUT.values(), ids=WAYS_OUT)
+@pytest.mark.parametrize("make", SECRETIVE)
+def test_no_tool_that_reads_values_finds_a_secret(way_out: Callable[[Any], Any], make: Callable[[], Any]) -> None:
+    """Each refuses, or writes the mask."""
+    assert PAN in what_leaves(way_out, Unguarded(PAN))
+    assert_clean(what_leaves(way_out, make()))
 
 
 def test_a_secret_cannot_be_changed_and_its_copy_is_itself() -> None:
