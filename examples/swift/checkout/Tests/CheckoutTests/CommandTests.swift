@@ -14,7 +14,7 @@ import Testing
         }
         #expect(!run.output.contains("\u{1B}"), "colours are for terminals")
         #expect(run.output.matches(of: #/charged 100\.10 KGS/#).count == 2, "at the end of the flow and in the table")
-        #expect(run.output.matches(of: #/1 charged/#).count == 4)
+        #expect(run.output.matches(of: #/ 1 charged/#).count == 4)
         #expect(try shop.states() == ["charged", "charged", "charged", "charged"])
     }
 
