@@ -4,15 +4,10 @@
 //! structured concurrency, because a payment has to outlive a caller that goes away
 //! (`docs/adr/0002-a-runtime-of-its-own.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
+use tokio::{task::AbortHandle, time::Instant};
 
 use crate::{
     config::endpoint::Endpoint,
@@ -44,34 +39,28 @@ pub(crate) struct Limits {
 /// What came back of a request; or why the journal kept it from being sent.
 pub(crate) type CameBack = Result<Result<Reply, Failure>, NotHeld>;
 
-/// The handle of a request on its way: the work is done by a detached task, and this waits for it.
+/// What becomes of what came back, as the task's last act; false where nobody waits for it.
+pub(crate) type Finish = Box<dyn FnOnce(CameBack) -> bool + Send>;
+
+/// The handle of a request on its way: the work is done by a detached task, and this is held by who waits for it.
 ///
 /// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
 /// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
-pub(crate) struct Waiter<T> {
-    answer: oneshot::Receiver<T>,
+pub(crate) struct Underway {
     connection: Arc<Connection>,
     task: AbortHandle,
     moves_money: bool,
 }
 
-impl<T> Future for Waiter<T> {
-    type Output = Result<T, Failure>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.answer).poll(cx).map(|answer| answer.map_err(|_| self.vanished()))
-    }
-}
-
-impl<T> Waiter<T> {
+impl Underway {
     /// The task ended without an answer, which only a panic inside or a runtime that goes down can do.
-    fn vanished(&self) -> Failure {
+    pub(crate) fn vanished(&self) -> Failure {
         let detail = "the request was interrupted inside the SDK".to_owned();
         if self.connection.give_up() { Failure::NotConnected { detail } } else { Failure::Lost { detail } }
     }
 }
 
-impl<T> Drop for Waiter<T> {
+impl Drop for Underway {
     fn drop(&mut self) {
         if !self.moves_money || self.connection.give_up() {
             self.task.abort();
@@ -91,14 +80,9 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Spawns it as a detached task, which ends with what `finish` makes of what came back. A payment stays counted as in
-    /// flight until then, waited for or not.
-    pub(crate) fn start<T: Send + 'static>(
-        self,
-        transport: &Arc<dyn Transport>,
-        counted: Counted,
-        finish: impl FnOnce(CameBack) -> T + Send + 'static,
-    ) -> Waiter<T> {
+    /// Spawns it as a detached task, which ends with `finish`. A payment stays counted as in flight until then, waited for
+    /// or not.
+    pub(crate) fn start(self, transport: &Arc<dyn Transport>, counted: Counted, finish: Finish) -> Underway {
         let moves_money = matches!(self.effect, Effect::MovesMoney(_));
         let connection = Arc::new(Connection::default());
         let attempts = Attempts {
@@ -118,27 +102,25 @@ impl Call {
             retries: self.limits.retries,
             policy: self.policy,
         };
-        let (answer, waiting) = oneshot::channel();
         let counted = moves_money.then(|| Arc::new(counted));
         let (endpoint, order) = (self.endpoint.name, attempts.log_name.clone());
         let disk = transport.clone();
         let work = async move {
-            let finished = match self.written_down {
-                None => Some(finish(Ok(attempts.run().await))),
+            let is_heard = match self.written_down {
+                None => finish(Ok(attempts.run().await)),
                 Some(written_down) => {
                     let came_back = attempts.run_written_down(&written_down, counted.clone()).await;
                     // What is noted is written to the disk.
-                    apart(&*disk, move || finish(came_back)).await
+                    apart(&*disk, move || finish(came_back)).await.unwrap_or(false)
                 }
             };
-            let is_heard = finished.is_some_and(|finished| answer.send(finished).is_ok());
             if !is_heard && moves_money {
                 Event { endpoint, order, what: What::NobodyWaits }.record();
             }
             drop(counted);
         };
         let task = transport.spawn(Box::pin(work));
-        Waiter { answer: waiting, connection, task, moves_money }
+        Underway { connection, task, moves_money }
     }
 }
 

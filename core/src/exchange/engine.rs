@@ -11,16 +11,18 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::oneshot;
+
 use crate::{
     config::{
         dialect::Dialect,
         gateway_config::{GatewayConfig, StatusQueryForm, check_time},
     },
     exchange::{
-        attempts::{Call, CameBack, Limits, Waiter},
+        attempts::{Call, CameBack, Finish, Limits, Underway},
         in_flight::InFlight,
         outcome::{self, Failed, ResendPolicy},
-        written_down::{WrittenDown, on_disk},
+        written_down::{What, WrittenDown},
     },
     journal::{Journal, Says, checked_note},
     operations::{
@@ -36,7 +38,6 @@ use crate::{
     transport::Transport,
     values::{
         error::PaymentError,
-        payment_entry::PaymentEntry,
         payment_ref::{PaymentRef, question::Question},
         rules::Checks,
         secret::Secret,
@@ -112,7 +113,7 @@ impl Engine {
         checks.finish()?;
         let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
         let effect = operation.effect();
-        let written_down = self.written_down::<O>(&effect);
+        let written_down = self.written_down(&effect, O::CONFIRMS);
         let call = Call {
             endpoint: O::ENDPOINT,
             log_name: operation.log_name().map(Arc::from),
@@ -124,36 +125,29 @@ impl Engine {
         };
         let redactor = self.redactor(&operation);
         let judge = Judge { operation, effect: effect.clone(), redactor, dialect: self.dialect.clone() };
-        let Some(written_down) = written_down else {
-            let came_back = self.start(call, |came_back| came_back)?.await.unwrap_or_else(|lost| Ok(Err(lost)));
-            let answer = judge.judge(came_back)?;
-            self.add_to_journal(O::noted(&answer)).await?;
-            return Ok(answer);
-        };
+        let (answer, waiting) = oneshot::channel();
         // A part of the task, so that it is noted also where the caller has gone.
-        let finish = move |came_back| {
+        let finish = Box::new(move |came_back| {
             let result = judge.judge(came_back);
-            written_down.note_result::<O>(&result);
-            result
+            let noted = match written_down {
+                Some(written_down) => written_down.noted::<O>(result),
+                None => result,
+            };
+            answer.send(noted).is_ok()
+        });
+        let underway = self.start(call, finish)?;
+        waiting.await.unwrap_or_else(|_| Err(outcome::without_reply(effect, underway.vanished()).into()))
+    }
+
+    fn written_down(&self, effect: &Effect, confirms: bool) -> Option<Arc<WrittenDown>> {
+        let journal = self.journal.as_ref()?;
+        let what = match effect {
+            Effect::MovesMoney(payment) if confirms => What::Confirmation(payment.clone()),
+            Effect::MovesMoney(payment) => What::Payment(payment.clone()),
+            Effect::Creates => What::Code,
+            Effect::Asks => return None,
         };
-        self.start(call, finish)?.await.unwrap_or_else(|lost| Err(outcome::without_reply(effect, lost).into()))
-    }
-
-    fn written_down<O: Operation>(&self, effect: &Effect) -> Option<Arc<WrittenDown>> {
-        match (&self.journal, effect) {
-            (Some(journal), Effect::MovesMoney(payment)) => {
-                Some(WrittenDown::new(journal, payment, self.note.clone(), O::CONFIRMS))
-            }
-            _ => None,
-        }
-    }
-
-    /// A code that can be paid is written down before anybody sees it.
-    async fn add_to_journal(&self, noted: Option<(PaymentEntry, Option<&str>)>) -> Result<(), PaymentError> {
-        let (Some(journal), Some((entry, _))) = (self.journal.clone(), noted) else { return Ok(()) };
-        let note = self.note.clone();
-        let written = on_disk(&*self.transport, move || journal.add(&entry, note.as_deref())).await;
-        written.map_err(|not_held| outcome::not_sent(Effect::Creates, not_held))
+        Some(WrittenDown::new(journal, what, self.note.clone()))
     }
 
     /// Notes how a payment stands by the gateway's report.
@@ -185,11 +179,7 @@ impl Engine {
         }
     }
 
-    fn start<T: Send + 'static>(
-        &self,
-        call: Call,
-        finish: impl FnOnce(CameBack) -> T + Send + 'static,
-    ) -> Result<Waiter<T>, PaymentError> {
+    fn start(&self, call: Call, finish: Finish) -> Result<Underway, PaymentError> {
         self.transport.check()?;
         // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
         let counted = self.in_flight.enter();

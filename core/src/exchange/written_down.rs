@@ -1,21 +1,35 @@
 //! The journal's part of one call: written down before it is sent, and what came back noted.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
 
 use crate::{
-    exchange::{in_flight::Counted, outcome::Failed},
+    exchange::{
+        in_flight::Counted,
+        outcome::{self, Failed},
+    },
     journal::{Held, Journal, NotHeld, Noted},
-    operations::operation::Operation,
+    operations::operation::{Effect, Operation},
     transport::{Connection, Transport},
-    values::{error::PaymentError, payment_ref::PaymentRef},
+    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef},
 };
 
-/// The entry of a call that moves money.
+/// What a call is to the journal.
+pub(crate) enum What {
+    /// Written down before it is sent.
+    Payment(PaymentRef),
+    /// Of a payment that was written down.
+    Confirmation(PaymentRef),
+    /// Nobody can pay what nobody saw, so it is written down before it is handed on.
+    Code,
+}
+
+/// The entry of a call.
 pub(crate) struct WrittenDown {
     journal: Journal,
-    payment: PaymentRef,
+    what: What,
     note: Option<Arc<str>>,
-    confirms: bool,
     /// From when it was written until what came back was noted.
     entry: Mutex<Entry>,
 }
@@ -39,8 +53,8 @@ impl Drop for UnlessSent<'_> {
 }
 
 impl WrittenDown {
-    pub(crate) fn new(journal: &Journal, payment: &PaymentRef, note: Option<Arc<str>>, confirms: bool) -> Arc<Self> {
-        Arc::new(Self { journal: journal.clone(), payment: payment.clone(), note, confirms, entry: Mutex::default() })
+    pub(crate) fn new(journal: &Journal, what: What, note: Option<Arc<str>>) -> Arc<Self> {
+        Arc::new(Self { journal: journal.clone(), what, note, entry: Mutex::default() })
     }
 
     /// Writes it down, durably. Nothing may be sent where that fails. The call counts as in flight until that is done, also
@@ -50,23 +64,28 @@ impl WrittenDown {
         transport: &dyn Transport,
         counted: Option<Arc<Counted>>,
     ) -> Result<(), NotHeld> {
+        if let What::Code = self.what {
+            return Ok(());
+        }
         let this = self.clone();
-        on_disk(transport, move || {
+        let begun = apart(transport, move || {
             let begun = this.begin_now();
             drop(counted);
             begun
-        })
-        .await
+        });
+        let interrupted =
+            || Err(NotHeld::Unwritten { detail: "the journal was interrupted inside the SDK".to_owned() });
+        begun.await.unwrap_or_else(interrupted)
     }
 
     fn begin_now(&self) -> Result<(), NotHeld> {
         if self.entry().is_abandoned {
             return Err(NotHeld::Unwritten { detail: "the caller gave up".to_owned() });
         }
-        let held = if self.confirms {
-            self.journal.begin_confirmation(&self.payment)?
-        } else {
-            Some(self.journal.begin(&self.payment, self.note.as_deref())?)
+        let held = match &self.what {
+            What::Payment(payment) => Some(self.journal.begin(payment, self.note.as_deref())?),
+            What::Confirmation(payment) => self.journal.begin_confirmation(payment)?,
+            What::Code => None,
         };
         let mut entry = self.entry();
         entry.held = held;
@@ -84,18 +103,34 @@ impl WrittenDown {
         self.note(Noted::NothingHappened);
     }
 
-    /// Notes what came of it, whether its caller still waits or not.
-    pub(crate) fn note_result<O: Operation>(&self, result: &Result<O::Answer, Failed>) {
-        match result {
+    /// Notes what came of it, whether its caller still waits or not. A code that cannot be written down is not handed on.
+    pub(crate) fn noted<O: Operation>(&self, result: Result<O::Answer, Failed>) -> Result<O::Answer, Failed> {
+        match &result {
             Ok(answer) => {
                 if let Some((entry, code)) = O::noted(answer) {
-                    self.note(Noted::Accepted { entry: &entry, code });
+                    self.note_answer(&entry, code)?;
                 }
             }
-            Err(Failed { error: PaymentError::OutcomeUnknown { payment, code, .. }, .. }) => {
+            Err(failed) => self.note_error(&failed.error),
+        }
+        result
+    }
+
+    fn note_answer(&self, entry: &PaymentEntry, code: Option<&str>) -> Result<(), PaymentError> {
+        if let What::Code = self.what {
+            let added = self.journal.add(entry, self.note.as_deref());
+            return added.map_err(|not_held| outcome::not_sent(Effect::Creates, not_held));
+        }
+        self.note(Noted::Accepted { entry, code });
+        Ok(())
+    }
+
+    fn note_error(&self, error: &PaymentError) {
+        match error {
+            PaymentError::OutcomeUnknown { payment, code, .. } => {
                 self.note(Noted::Unanswered { payment, code: code.as_deref() });
             }
-            Err(_) => self.note(Noted::NothingHappened),
+            _ => self.note(Noted::NothingHappened),
         }
     }
 
@@ -118,16 +153,7 @@ pub(crate) async fn apart<T: Send + 'static>(
     transport: &dyn Transport,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let (done, result) = mpsc::channel();
+    let (done, mut result) = oneshot::channel();
     transport.block(Box::new(move || drop(done.send(work())))).await;
     result.try_recv().ok()
-}
-
-/// The same with the journal.
-pub(crate) async fn on_disk<T: Send + 'static>(
-    transport: &dyn Transport,
-    work: impl FnOnce() -> Result<T, NotHeld> + Send + 'static,
-) -> Result<T, NotHeld> {
-    let interrupted = || Err(NotHeld::Unwritten { detail: "the journal was interrupted inside the SDK".to_owned() });
-    apart(transport, work).await.unwrap_or_else(interrupted)
 }
