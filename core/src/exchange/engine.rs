@@ -169,6 +169,11 @@ impl Engine {
         self.journal.as_ref()
     }
 
+    pub(crate) fn required_journal(&self) -> Result<&Journal, PaymentError> {
+        self.journal()
+            .ok_or_else(|| PaymentError::misconfigured("the gateway has no journal: give it one (with_journal)"))
+    }
+
     pub(crate) async fn ask(&self, question: &Question, limits: Limits) -> Result<Told, Failed> {
         match question {
             Question::GatewayNumber(number) => self.perform_within(PaymentStatusQuery::new(number, None), limits).await,

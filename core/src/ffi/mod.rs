@@ -1,9 +1,10 @@
 //! Foreign function interface (UniFFI) for Kotlin, Swift and Python: replacements for what the generator cannot export
-//! as it is in Rust, which is constructors, conversions and texts of values, logging, and cancellation. It adds no
+//! as it is in Rust, which is constructors, conversions and texts of values, pages of the journal, logging, and cancellation. It adds no
 //! behaviour. All other methods are exported where they are defined.
 
 mod cancellable;
 mod constructors;
+mod journal;
 mod logging;
 mod methods;
 mod questions;

@@ -11,7 +11,7 @@ use crate::{
         watch::{PollPolicy, StatusWatch, WatchReport},
     },
     gateway::Gateway,
-    journal::Journal,
+    journal::{Journal, UnfinishedEntries},
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::MbankConfirmed,
@@ -175,6 +175,14 @@ impl BlockingGateway {
         self.gateway.with_deadline(deadline).map(Self::from)
     }
 
+    /// See [`Gateway::finish`].
+    ///
+    /// # Errors
+    /// See [`Gateway::finish`].
+    pub fn finish(&self, id: &str) -> Result<(), PaymentError> {
+        wait(self.gateway.finish(id))
+    }
+
     /// See [`Gateway::close`].
     pub fn close(&self) {
         wait(self.gateway.close());
@@ -199,6 +207,14 @@ impl BlockingGateway {
     /// See [`Gateway::journal`].
     pub fn journal(&self) -> Option<&Journal> {
         self.gateway.journal()
+    }
+
+    /// See [`Gateway::unfinished`].
+    ///
+    /// # Errors
+    /// See [`Gateway::unfinished`].
+    pub fn unfinished(&self) -> Result<UnfinishedEntries, PaymentError> {
+        self.gateway.unfinished()
     }
 }
 

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     config::gateway_config::GatewayConfig,
-    exchange::{engine::Engine, outcome},
+    exchange::{engine::Engine, outcome, written_down::apart},
     follow_up::{
         callback::Callback,
         check,
@@ -17,7 +17,7 @@ use crate::{
         verify,
         watch::{PollPolicy, StatusWatch},
     },
-    journal::Journal,
+    journal::{Journal, UnfinishedEntries},
     operations::{
         card_payment::{CardPayment, CardPaymentCreated},
         mbank_confirm::{MbankConfirm, MbankConfirmed},
@@ -282,6 +282,17 @@ impl Gateway {
         Ok(Self { engine: Arc::new(self.engine.with_deadline(deadline)?) })
     }
 
+    /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it.
+    /// See [`Journal::finish`].
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal; otherwise as for [`Journal::finish`].
+    pub async fn finish(&self, id: &str) -> Result<(), PaymentError> {
+        let (journal, id) = (self.engine.required_journal()?.clone(), id.to_owned());
+        let finished = apart(self.engine.transport(), move || journal.finish(&id)).await;
+        finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
+    }
+
     /// Shuts down gracefully: refuses further calls, and waits until every payment on its way has its reply.
     pub async fn close(&self) {
         self.engine.close().await;
@@ -308,6 +319,14 @@ impl Gateway {
     /// The gateway's journal, where it has one.
     pub fn journal(&self) -> Option<&Journal> {
         self.engine.journal()
+    }
+
+    /// What the gateway's journal has not done with. See [`Journal::unfinished`].
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
+    pub fn unfinished(&self) -> Result<UnfinishedEntries, PaymentError> {
+        Ok(self.engine.required_journal()?.unfinished())
     }
 }
 

@@ -5,6 +5,8 @@ use std::time::SystemTime;
 use crate::values::payment_ref::PaymentRef;
 
 /// A payment in a [`Journal`](crate::Journal).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalEntry {
@@ -13,6 +15,7 @@ pub struct JournalEntry {
     /// What to ask about the payment with.
     pub payment: PaymentRef,
     /// When it was written down: before anything was sent.
+    #[cfg_attr(feature = "serde", serde(rename = "begun_ms", with = "crate::values::serialized::moment"))]
     pub begun: SystemTime,
     /// What is known of it.
     pub state: JournalState,
@@ -27,6 +30,8 @@ pub struct JournalEntry {
 }
 
 /// What a journal knows of a payment.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JournalState {
@@ -43,6 +48,12 @@ pub enum JournalState {
 }
 
 /// What a journal lists as not done with.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfinished {

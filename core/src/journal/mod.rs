@@ -70,6 +70,7 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// # std::fs::remove_dir_all(&folder).unwrap();
 /// # Ok::<(), kassa::PaymentError>(())
 /// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Journal {
     shared: Arc<Shared>,
@@ -116,7 +117,10 @@ impl Journal {
     pub fn unfinished(&self) -> UnfinishedEntries {
         UnfinishedEntries::of(self.clone())
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Journal {
     /// What is known of a payment, finished or not; nothing where it has no entry.
     ///
     /// # Errors

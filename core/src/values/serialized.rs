@@ -77,3 +77,20 @@ pub(crate) mod optional_milliseconds {
         Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
     }
 }
+
+/// A moment as whole milliseconds of Unix time.
+pub(crate) mod moment {
+    use std::time::{Duration, SystemTime};
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
+
+    pub(crate) fn serialize<S: Serializer>(moment: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+        let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SystemTime, D::Error> {
+        let since = Duration::from_millis(u64::deserialize(deserializer)?);
+        SystemTime::UNIX_EPOCH.checked_add(since).ok_or_else(|| D::Error::custom("is no moment that can be told"))
+    }
+}

@@ -1,12 +1,13 @@
 //! The canonical JSON form of every public type.
 
-use std::{collections::BTreeSet, fmt::Debug, sync::Mutex};
+use std::{collections::BTreeSet, fmt::Debug, sync::Mutex, time::SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
-    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, FieldState, LocalDateTime, MbankConfirmed,
-    MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef, PaymentStatus, Provider,
-    QrCode, QrData, QrImage, ReturnRedirect, StatusReport, Verdict, Violation, WatchReport,
+    Advice, Callback, CardBrand, CardPaymentCreated, Decimal, FieldState, JournalEntry, JournalState, LocalDateTime,
+    MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef,
+    PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, StatusReport, Unfinished, Verdict, Violation,
+    WatchReport,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -123,6 +124,49 @@ impl Form for PaymentEntry {
     fn form(&self) -> Value {
         note("PaymentEntry");
         json!({"payment": self.payment.canonical(), "page_url": self.page_url, "qr_text": self.qr_text})
+    }
+}
+
+impl Form for JournalEntry {
+    fn form(&self) -> Value {
+        let begun = self.begun.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+        json!({
+            "id": self.id,
+            "payment": self.payment.canonical(),
+            "begun_ms": u64::try_from(begun).unwrap(),
+            "state": self.state.canonical(),
+            "code": self.code,
+            "page_url": self.page_url,
+            "qr_text": self.qr_text,
+            "note": self.note,
+        })
+    }
+}
+
+impl Form for JournalState {
+    fn form(&self) -> Value {
+        let name = match self {
+            Self::Unknown => "unknown",
+            Self::Open => "open",
+            Self::Charged => "charged",
+            Self::Contradicted => "contradicted",
+            Self::Rejected => "rejected",
+            other => panic!("no form of {other:?}"),
+        };
+        note(&format!("JournalState::{name}"));
+        name.into()
+    }
+}
+
+impl Form for Unfinished {
+    fn form(&self) -> Value {
+        let form = match self {
+            Self::Payment { entry } => json!({"kind": "payment", "entry": entry.canonical()}),
+            Self::Unreadable { id, why } => json!({"kind": "unreadable", "id": id, "why": why}),
+            other => panic!("no form of {other:?}"),
+        };
+        note(&format!("Unfinished::{}", form["kind"].as_str().unwrap()));
+        form
     }
 }
 

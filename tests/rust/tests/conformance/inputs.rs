@@ -90,9 +90,13 @@ pub fn callback_key(input: &Value) -> Result<CallbackKey, PaymentError> {
     previous.map(text).try_fold(CallbackKey::new(&text(&input["secret"]))?, |key, secret| key.with_previous(&secret))
 }
 
-/// The gateway, with another deadline where a step says so.
+/// The gateway, with another deadline or a note where a step says so.
 pub fn within(gateway: Gateway, input: &Value) -> Result<Gateway, PaymentError> {
-    input.get("within_ms").map_or_else(|| Ok(gateway.clone()), |time| gateway.with_deadline(milliseconds(time)))
+    let gateway = match input.get("within_ms") {
+        Some(time) => gateway.with_deadline(milliseconds(time))?,
+        None => gateway,
+    };
+    optional(&input["note"]).map_or_else(|| Ok(gateway.clone()), |note| gateway.with_note(&note))
 }
 
 pub fn card(input: &Value) -> Card {

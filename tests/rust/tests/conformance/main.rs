@@ -9,6 +9,7 @@ mod compare;
 mod coverage;
 mod generate;
 mod inputs;
+mod journals;
 mod log;
 mod operations;
 mod printed;

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     compare::differences,
     inputs,
+    journals::{self, Folder, JOURNAL_CALLS},
     operations::{self, Came, GATEWAY_CALLS, answer, shaped},
     printed,
     sandbox::Borrowed,
@@ -64,6 +65,7 @@ struct Scenario {
     /// Dropped, and so emptied, before the server that its callbacks go to.
     sandbox: Option<Borrowed>,
     server: Server,
+    journal: Option<Folder>,
     kept: Map<String, Value>,
     gateway: Option<Gateway>,
     watch: Option<StatusWatch>,
@@ -78,6 +80,7 @@ impl Scenario {
             config: spec["config"].clone(),
             server: Server::start(replies),
             sandbox: Borrowed::of(spec),
+            journal: Folder::of(spec),
             kept: Map::new(),
             gateway: None,
             watch: None,
@@ -89,7 +92,11 @@ impl Scenario {
     fn gateway(&mut self) -> Result<Gateway, PaymentError> {
         if self.gateway.is_none() {
             let config = inputs::config(&self.placed(&self.config), &self.server.url())?;
-            self.gateway = Some(Gateway::new(config)?);
+            let gateway = Gateway::new(config)?;
+            self.gateway = Some(match &self.journal {
+                Some(folder) => gateway.with_journal(folder.open()?),
+                None => gateway,
+            });
         }
         Ok(self.gateway.clone().expect("it was made just now"))
     }
@@ -108,6 +115,7 @@ impl Scenario {
                 self.server.release();
                 answer(Value::Null)
             }
+            "new_process" => self.new_process(),
             "sent" => answer(self.server.received().len()),
             "answered" => answer(self.server.answered()),
             "received" => {
@@ -116,8 +124,13 @@ impl Scenario {
             }
             _ => {
                 let sandbox_step = self.sandbox.as_ref().and_then(|sandbox| sandbox.step(name, input));
-                match sandbox_step.or_else(|| operations::function(name, input)) {
+                let journal_step = || self.journal.as_ref().and_then(|journal| journal.step(name, input));
+                match sandbox_step.or_else(journal_step).or_else(|| operations::function(name, input)) {
                     Some(came) => came,
+                    None if JOURNAL_CALLS.contains(&name) => match self.gateway() {
+                        Ok(gateway) => journals::call(&gateway, name, input),
+                        Err(error) => shaped(Err(error)),
+                    },
                     None => pollster::block_on(self.awaited(name, input)),
                 }
             }
@@ -169,6 +182,14 @@ impl Scenario {
                 name => operations::watch(&watch.expect("a watch"), name).await,
             }
         }
+    }
+
+    /// The gateway ends, and the next step has another one, as a program has that is started again.
+    fn new_process(&mut self) -> Came {
+        if let Some(gateway) = self.gateway.take() {
+            pollster::block_on(gateway.close());
+        }
+        answer(Value::Null)
     }
 
     fn watch(&mut self, input: &Value) -> Came {
