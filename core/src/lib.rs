@@ -103,12 +103,13 @@ pub use follow_up::{
     callback::Callback,
     callback_key::CallbackKey,
     redirect::ReturnRedirect,
+    settling::{SettlePolicy, Settled, Settling},
     verdict::Verdict,
     watch::{PollPolicy, StatusWatch, WatchReport},
 };
 pub use gateway::{
     Gateway,
-    blocking::{BlockingGateway, BlockingStatusWatch},
+    blocking::{BlockingGateway, BlockingSettling, BlockingStatusWatch},
     contract::{BlockingPaymentGateway, GatewayFuture, PaymentGateway},
 };
 pub use journal::{

@@ -6,6 +6,7 @@ pub(crate) mod callback;
 pub(crate) mod callback_key;
 pub(crate) mod check;
 pub(crate) mod redirect;
+pub(crate) mod settling;
 pub(crate) mod verdict;
 pub(crate) mod verify;
 pub(crate) mod watch;

@@ -7,6 +7,7 @@ use crate::{
     follow_up::{
         callback::Callback,
         redirect::ReturnRedirect,
+        settling::{SettlePolicy, Settled, Settling},
         verdict::Verdict,
         watch::{PollPolicy, StatusWatch, WatchReport},
     },
@@ -216,6 +217,14 @@ impl BlockingGateway {
     pub fn unfinished(&self) -> Result<UnfinishedEntries, PaymentError> {
         self.gateway.unfinished()
     }
+
+    /// See [`Gateway::settle`].
+    ///
+    /// # Errors
+    /// See [`Gateway::settle`].
+    pub fn settle(&self, policy: SettlePolicy) -> Result<BlockingSettling, PaymentError> {
+        self.gateway.settle(policy).map(|settling| BlockingSettling { settling })
+    }
 }
 
 impl From<Gateway> for BlockingGateway {
@@ -263,5 +272,26 @@ impl Iterator for BlockingStatusWatch {
 
     fn next(&mut self) -> Option<Self::Item> {
         wait(self.watch.next()).transpose()
+    }
+}
+
+/// A [`Settling`] for callers that wait. It is an iterator over the ends.
+#[derive(Clone, Debug)]
+pub struct BlockingSettling {
+    settling: Settling,
+}
+
+impl BlockingSettling {
+    /// See [`Settling::cancel`]. Call it from another thread.
+    pub fn cancel(&self) {
+        self.settling.cancel();
+    }
+}
+
+impl Iterator for BlockingSettling {
+    type Item = Result<Settled, PaymentError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        wait(self.settling.next()).transpose()
     }
 }

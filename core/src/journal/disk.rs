@@ -1,11 +1,14 @@
 //! The steps on the file system that a journal is made of, one by one, so that tests can stop before and after each.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, OpenOptions, TryLockError},
     io::{self, Write},
     path::Path,
     time::SystemTime,
 };
+
+/// What is locked while it lives.
+pub(crate) type Guard = Box<dyn Send + Sync>;
 
 /// A file system and a clock.
 pub(crate) trait Disk: Send + Sync {
@@ -30,6 +33,10 @@ pub(crate) trait Disk: Send + Sync {
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Locks a file, which is made if need be, until the guard is dropped or its process ends (advisory lock); nothing
+    /// where somebody else has it.
+    fn lock(&self, path: &Path) -> io::Result<Option<Guard>>;
 
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
@@ -96,6 +103,18 @@ impl Disk for RealDisk {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         fs::read(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Guard>> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        only_for_the_owner(&mut options);
+        let file = options.open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Box::new(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(problem)) => Err(problem),
+        }
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

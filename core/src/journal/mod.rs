@@ -17,7 +17,7 @@ use std::{
     fmt, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use disk::{Disk, RealDisk};
@@ -27,6 +27,7 @@ use names::name_of;
 
 use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
+pub(crate) use disk::Guard as SettlingLock;
 pub(crate) use store::{Held, NotHeld};
 pub use walk::UnfinishedEntries;
 
@@ -203,6 +204,26 @@ impl Journal {
         report(held.name(), done);
     }
 
+    /// The right to settle, of which one process at a time has it; nothing where another one has.
+    pub(crate) fn lock_for_settling(&self) -> Result<Option<SettlingLock>, PaymentError> {
+        let file = self.shared.folder.join("settling.lock");
+        self.shared.disk.lock(&file).map_err(unwritten)
+    }
+
+    /// An entry that is not done with, by its name; nothing where it is.
+    pub(crate) fn unfinished_entry(&self, name: &str) -> Result<Option<JournalEntry>, PaymentError> {
+        let Some(path) = self.shared.find(name).map_err(unreadable)? else { return Ok(None) };
+        if path.starts_with(&self.shared.done) {
+            return Ok(None);
+        }
+        let bytes = self.shared.disk.read(&path).map_err(unreadable)?;
+        Ok(History::read(name, &bytes).ok().filter(|history| !history.is_finished).map(|history| history.entry))
+    }
+
+    pub(crate) fn now(&self) -> SystemTime {
+        self.shared.disk.now()
+    }
+
     /// Notes how a payment that has an entry stands by the gateway's report.
     pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: Says) {
         let Some(name) = name_of(payment) else { return };
@@ -278,4 +299,4 @@ impl fmt::Debug for Journal {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

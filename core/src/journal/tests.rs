@@ -1,7 +1,7 @@
 //! Crashes, enumerated and not sampled: every operation is stopped before and after each of its steps on the file system,
 //! with all that was done kept (a process died) and with all that was not flushed lost (the power went).
 
-mod memory_disk;
+pub(crate) mod memory_disk;
 
 use std::path::Path;
 

@@ -9,8 +9,8 @@ use std::{
 };
 
 use kassa::{
-    FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment, PaymentError, PaymentRef,
-    PollPolicy, QrPayment, Unfinished, Verdict,
+    BlockingGateway, FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment, PaymentError,
+    PaymentRef, PollPolicy, QrPayment, SettlePolicy, Settled, Unfinished, Verdict,
 };
 
 use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, reply};
@@ -276,4 +276,27 @@ fn what_comes_back_is_noted_though_nobody_waits() {
     assert_eq!(entries(&journal)[0].state, JournalState::Open);
     let again = server.gateway().with_journal(journal.clone());
     run(again.confirm_mbank_payment(&payment, "123456")).unwrap();
+}
+
+/// On real files, where the lock is the system's.
+#[test]
+fn what_is_unfinished_is_settled_by_one_at_a_time() {
+    let folder = Folder::new("settle");
+    let fake = FakeGateway::new().unwrap();
+    let gateway = BlockingGateway::from(fake.gateway()).with_journal(folder.journal());
+    for number in ["order-1", "order-2"] {
+        gateway.create_mbank_payment(tea(number)).unwrap();
+        fake.charge(number).unwrap();
+    }
+    let mut first = gateway.settle(SettlePolicy::default()).unwrap();
+    let Settled::Payment { entry } = first.next().unwrap().unwrap() else { panic!() };
+    assert_eq!(entry.state, JournalState::Charged);
+    let policy =
+        SettlePolicy::default().with_interval(Duration::from_millis(1)).with_deadline(Duration::from_millis(5));
+    let other = BlockingGateway::from(fake.gateway()).with_journal(folder.journal());
+    assert!(other.settle(policy).unwrap().next().is_none(), "nothing is delivered twice");
+    gateway.finish(&entry.id).unwrap();
+    drop(first);
+    let left: Vec<_> = other.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::super::disk::Disk;
+use super::super::disk::{Disk, Guard};
 
 /// What is lost in a crash.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,7 @@ struct State {
     stop: Option<Stop>,
     failed: bool,
     passed: Duration,
+    is_locked: bool,
     /// What somebody else does between two steps, once.
     between: Option<(usize, Box<dyn FnOnce() + Send>)>,
 }
@@ -161,6 +162,14 @@ impl State {
     }
 }
 
+struct Unlock(MemoryDisk);
+
+impl Drop for Unlock {
+    fn drop(&mut self) {
+        self.0.state().is_locked = false;
+    }
+}
+
 fn not_found() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
@@ -234,6 +243,17 @@ impl Disk for MemoryDisk {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.state().seen.get(path).cloned().flatten().ok_or_else(not_found)
+    }
+
+    fn lock(&self, _path: &Path) -> io::Result<Option<Guard>> {
+        let is_free = !std::mem::replace(&mut self.state().is_locked, true);
+        let unlock = Unlock(self.clone());
+        if is_free {
+            return Ok(Some(Box::new(unlock)));
+        }
+        // It is not this one's to unlock.
+        std::mem::forget(unlock);
+        Ok(None)
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

@@ -1,0 +1,231 @@
+//! Settling on a virtual clock, with a journal on a disk in memory.
+
+use std::path::Path;
+
+use tokio::time::timeout;
+
+use super::*;
+use crate::{
+    Decimal, Gateway, PaymentRef,
+    journal::{Says, tests::memory_disk::MemoryDisk},
+    testing::scripted::{Act, Scripted},
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn journal(disk: &MemoryDisk) -> Journal {
+    Journal::on(Box::new(disk.clone()), Path::new("shop")).unwrap()
+}
+
+fn card(number: &str) -> PaymentRef {
+    PaymentRef::card(number, Decimal::TEN, "KGS")
+}
+
+/// A journal with these payments, all of them sent.
+fn journal_of(disk: &MemoryDisk, numbers: impl IntoIterator<Item = String>) -> Journal {
+    let journal = journal(disk);
+    for number in numbers {
+        journal.begin(&card(&number), None).unwrap();
+    }
+    journal
+}
+
+fn numbers(count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(|number| format!("order-{number:03}"))
+}
+
+/// A report on any payment of these tests.
+fn report(word: &str, amount: u32) -> Act {
+    let body = format!(r#"{{"code":"200","data":{{"status":"{word}","amount":{amount},"currency":"KGS"}}}}"#);
+    Act::Reply(Duration::ZERO, 200, None, body)
+}
+
+fn slow(seconds: u64, word: &str) -> Act {
+    match report(word, 10) {
+        Act::Reply(_, status, wait, body) => Act::Reply(Duration::from_secs(seconds), status, wait, body),
+        other => other,
+    }
+}
+
+async fn all(gateway: &Gateway, policy: SettlePolicy) -> Vec<(String, JournalState)> {
+    let settling = gateway.settle(policy).unwrap();
+    let mut ends = Vec::new();
+    while let Some(settled) = settling.next().await.unwrap() {
+        let Settled::Payment { entry } = settled else { panic!("{settled:?}") };
+        ends.push((entry.payment.order_number.unwrap(), entry.state));
+    }
+    assert_eq!(settling.next().await, Ok(None));
+    ends
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_is_followed_to_its_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    journal.note_report(&card("order-000"), Says::Charged);
+    journal.add(&crate::PaymentEntry::new(PaymentRef::pay_form(Decimal::TEN)), None).unwrap();
+    // The second one takes three questions, the third one two.
+    let words = ["NEW", "NEW", "NEW", "REJECT", "CHARGE"];
+    let (gateway, memory) = Scripted::gateway(move |number| report(words[number], 10));
+    let gateway = gateway.with_journal(journal.clone());
+    let ends = all(&gateway, SettlePolicy::default()).await;
+    assert_eq!(ends[0], ("order-000".to_owned(), JournalState::Charged), "without a question");
+    assert_eq!(ends[1].1, JournalState::Rejected);
+    assert_eq!(ends[2].1, JournalState::Charged);
+    assert_eq!(memory.attempted_at().len(), 5);
+    // The rejected one is put away, the charged ones wait for their goods.
+    let left = journal.unfinished().collect::<Result<Vec<_>, _>>().unwrap();
+    let states = left.iter().map(|item| match item {
+        Unfinished::Payment { entry } => entry.state,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(states.collect::<Vec<_>>(), [JournalState::Charged, JournalState::Charged]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_open_at_the_deadline_stays_for_the_next_time() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+    let gateway = gateway.with_journal(journal);
+    assert_eq!(all(&gateway, SettlePolicy::default().with_deadline(MINUTE)).await, []);
+    assert_eq!(memory.attempted_at().len(), 6);
+    assert_eq!(gateway.unfinished().unwrap().count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_than_some_are_asked_about_at_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(200));
+    let (gateway, memory) = Scripted::gateway(|_| slow(5, "CHARGE"));
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default().with_at_once(4)).await;
+    assert_eq!(ends.len(), 200);
+    let expected: Vec<u64> = (0..200).map(|number| number / 4 * 5).collect();
+    assert_eq!(memory.attempted_at(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_older_a_payment_the_less_often_it_is_asked_about() {
+    for (age, expected) in [(MINUTE, 7), (60 * MINUTE, 2), (5 * 60 * MINUTE, 1)] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(1));
+        disk.pass(age);
+        let (gateway, memory) = Scripted::gateway(|_| report("NEW", 10));
+        // Every 10 seconds, every minute, every 10 minutes, each with jitter.
+        let policy = SettlePolicy::default().with_deadline(Duration::from_secs(70));
+        assert_eq!(all(&gateway.with_journal(journal), policy).await, []);
+        assert_eq!(memory.attempted_at().len(), expected, "{age:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_process_settles_at_a_time() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, memory) = Scripted::gateway(|_| report("CHARGE", 10));
+    let gateway = gateway.with_journal(journal);
+    let (first, second) =
+        (gateway.settle(SettlePolicy::default()).unwrap(), gateway.settle(SettlePolicy::default()).unwrap());
+    assert!(first.next().await.unwrap().is_some());
+    assert!(timeout(5 * MINUTE, second.next()).await.is_err(), "nothing is delivered twice");
+    assert_eq!(memory.attempted_at().len(), 2);
+    drop(first);
+    // Nothing was finished, so it all comes again.
+    assert!(second.next().await.unwrap().is_some());
+    assert!(second.next().await.unwrap().is_some());
+    assert_eq!(second.next().await, Ok(None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_future_loses_no_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    let (gateway, memory) = Scripted::gateway(|_| slow(5, "CHARGE"));
+    let settling = gateway.with_journal(journal).settle(SettlePolicy::default().with_at_once(1)).unwrap();
+    let mut ends = 0;
+    for _ in 0..100 {
+        if let Ok(settled) = timeout(Duration::from_secs(1), settling.next()).await {
+            match settled.unwrap() {
+                Some(_) => ends += 1,
+                None => break,
+            }
+        }
+    }
+    assert_eq!((ends, memory.attempted_at().len()), (3, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_settling_can_be_cancelled() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    let settling = gateway.with_journal(journal).settle(SettlePolicy::default()).unwrap();
+    let (ended, ()) = tokio::join!(settling.next(), async {
+        tokio::time::sleep(MINUTE).await;
+        settling.cancel();
+    });
+    assert_eq!(ended, Ok(None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_credentials_end_it_the_third_time_and_a_gateway_that_is_closed_at_once() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, memory) = Scripted::gateway(|_| Act::error(401, None));
+    let gateway = gateway.with_journal(journal);
+    let settling = gateway.settle(SettlePolicy::default()).unwrap();
+    assert!(matches!(settling.next().await, Err(PaymentError::Unauthorized { .. })));
+    assert_eq!((settling.next().await, memory.attempted_at().len()), (Ok(None), 3));
+    gateway.close().await;
+    let settling = gateway.settle(SettlePolicy::default()).unwrap();
+    assert!(matches!(settling.next().await, Err(PaymentError::Misconfigured { .. })));
+}
+
+/// A rate limit is that of the gateway and not that of one payment.
+#[tokio::test(start_paused = true)]
+async fn retry_after_holds_all_questions_back() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(3));
+    let (gateway, memory) =
+        Scripted::gateway(|number| if number == 0 { Act::error(429, Some(100)) } else { report("CHARGE", 10) });
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default().with_at_once(1)).await;
+    assert_eq!((ends.len(), memory.attempted_at()), (3, vec![0, 100, 100, 100]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_contradiction_is_one_the_third_time() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let amounts = [11, 10, 11, 11, 11];
+    let words = ["CHARGE", "NEW", "CHARGE", "CHARGE", "CHARGE"];
+    let (gateway, memory) = Scripted::gateway(move |number| report(words[number], amounts[number]));
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
+    assert_eq!(ends, [("order-000".to_owned(), JournalState::Contradicted)]);
+    assert_eq!(memory.attempted_at().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_has_dealt_with_is_not_asked_about() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let finished = journal.entry(&card("order-001")).unwrap().unwrap().id;
+    let others = journal.clone();
+    let (gateway, memory) = Scripted::gateway(move |_| {
+        others.finish(&finished).unwrap();
+        slow(1, "CHARGE")
+    });
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default().with_at_once(1)).await;
+    assert_eq!((ends.len(), memory.attempted_at().len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_work_is_said_at_once() {
+    let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
+    assert!(matches!(gateway.settle(SettlePolicy::default()), Err(PaymentError::Misconfigured { .. })));
+    let gateway = gateway.with_journal(journal(&MemoryDisk::default()));
+    let policy = SettlePolicy { interval: Duration::ZERO, deadline: Duration::ZERO, at_once: 0 };
+    let Err(PaymentError::Invalid { violations }) = gateway.settle(policy) else { panic!() };
+    let fields: Vec<&str> = violations.iter().map(|violation| violation.field.as_str()).collect();
+    assert_eq!(fields, ["interval", "deadline", "at_once"]);
+    assert_eq!(all(&gateway, SettlePolicy::default()).await, []);
+}
