@@ -24,7 +24,7 @@ use crate::{
         outcome::{self, Failed, ResendPolicy},
         written_down::{What, WrittenDown},
     },
-    journal::{Journal, Says, checked_note},
+    journal::{Journal, checked_note},
     operations::{
         operation::{CheckSettings, Effect, Operation, WireSettings},
         payment_status::PaymentStatusQuery,
@@ -36,12 +36,7 @@ use crate::{
         redact::Redactor,
     },
     transport::Transport,
-    values::{
-        error::PaymentError,
-        payment_ref::{PaymentRef, question::Question},
-        rules::Checks,
-        secret::Secret,
-    },
+    values::{error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret},
 };
 
 /// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.
@@ -148,13 +143,6 @@ impl Engine {
             Effect::Asks => return None,
         };
         Some(WrittenDown::new(journal, what, self.note.clone()))
-    }
-
-    /// Notes how a payment stands by the gateway's report.
-    pub(crate) fn note_report(&self, payment: &PaymentRef, says: Says) {
-        if let Some(journal) = &self.journal {
-            journal.note_report(payment, says);
-        }
     }
 
     pub(crate) fn with_journal(&self, journal: Journal) -> Self {

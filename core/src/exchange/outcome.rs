@@ -17,7 +17,7 @@ use crate::{
         reader::{NotAnAnswer, ReplyReader},
     },
     transport::Failure,
-    values::{error::PaymentError, payment_ref::PaymentRef},
+    values::{error::PaymentError, payment_ref::PaymentRef, violation::Rule},
 };
 
 /// Whether to retry: whether the same request may be sent again, and how long the gateway asked to wait
@@ -70,7 +70,10 @@ pub(crate) fn not_sent(effect: Effect, not_held: NotHeld) -> PaymentError {
             detail,
             body: None,
         },
-        (NotHeld::Unwritten { detail } | NotHeld::SentBefore { detail, .. }, _) => PaymentError::unavailable(detail),
+        (NotHeld::SentBefore { detail, .. }, _) => {
+            PaymentError::invalid("entry_id", Rule::OneOf, None, &format!("is taken: {detail}"))
+        }
+        (NotHeld::Unwritten { detail }, _) => PaymentError::unavailable(detail),
     }
 }
 

@@ -9,10 +9,12 @@ use crate::{
         in_flight::Counted,
         outcome::{self, Failed},
     },
-    journal::{Held, Journal, NotHeld, Noted},
+    journal::{Held, Journal, NotHeld, Noted, names::name_of},
     operations::operation::{Effect, Operation},
     transport::{Connection, Transport},
-    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef},
+    values::{
+        error::PaymentError, order_number::new_order_number, payment_entry::PaymentEntry, payment_ref::PaymentRef,
+    },
 };
 
 /// What a call is to the journal.
@@ -104,9 +106,12 @@ impl WrittenDown {
     }
 
     /// Notes what came of it, whether its caller still waits or not. A code that cannot be written down is not handed on.
-    pub(crate) fn noted<O: Operation>(&self, result: Result<O::Answer, Failed>) -> Result<O::Answer, Failed> {
-        match &result {
+    pub(crate) fn noted<O: Operation>(&self, mut result: Result<O::Answer, Failed>) -> Result<O::Answer, Failed> {
+        match &mut result {
             Ok(answer) => {
+                if let Some(payment) = O::unnamed(answer) {
+                    give_name(payment);
+                }
                 if let Some((entry, code)) = O::noted(answer) {
                     self.note_answer(&entry, code)?;
                 }
@@ -145,6 +150,13 @@ impl WrittenDown {
         if let Some(held) = held {
             self.journal.note(&held, noted);
         }
+    }
+}
+
+/// What has no number has an id, by which its entry is found.
+fn give_name(payment: &mut PaymentRef) {
+    if name_of(payment).is_none() {
+        payment.entry_id = Some(new_order_number());
     }
 }
 

@@ -5,9 +5,9 @@ use tokio::time::Instant;
 
 use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
-    exchange::{attempts::Limits, engine::Engine, outcome::Failed},
+    exchange::{attempts::Limits, engine::Engine, outcome::Failed, written_down::apart},
     follow_up::verdict::{Verdict, judge},
-    journal::Says,
+    journal::{Journal, Says},
     reply::reader::Told,
     transport::after,
     values::{
@@ -18,29 +18,61 @@ use crate::{
     },
 };
 
-/// Asks about a payment and judges what the gateway reports. All queries share one deadline.
+/// Asks about a payment, judges what the gateway reports, and notes it in the journal. All queries share one deadline.
 pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
+    let verdict = asked(engine, payment, limits).await?;
+    noted(engine, payment, verdict).await
+}
+
+/// The verdict on the gateway's report, of which nobody else has been told yet.
+pub(crate) async fn asked(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
     let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
     let verdict = asking.about(payment).await?;
     let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
-    let verdict = if verdict.is_charged() && could_be_a_qr_payment {
-        asking.unless_it_is_a_qr_payment(payment, verdict).await?
+    if verdict.is_charged() && could_be_a_qr_payment {
+        asking.unless_it_is_a_qr_payment(payment, verdict).await
     } else {
-        verdict
-    };
-    note(engine, payment, &verdict);
-    Ok(verdict)
+        Ok(verdict)
+    }
 }
 
-/// What the journal must know, however a payment was asked about.
-fn note(engine: &Engine, payment: &PaymentRef, verdict: &Verdict) {
-    match verdict {
-        Verdict::Charged { payment, .. } => engine.note_report(payment, Says::Charged),
-        Verdict::Rejected { .. } => engine.note_report(payment, Says::Rejected),
-        Verdict::Open { payment, .. } => engine.note_report(payment, Says::Open),
-        Verdict::Contradicted { .. } => engine.note_report(payment, Says::Contradicted),
+/// Notes what the journal must know before anybody is told it, however a payment was asked about.
+pub(crate) async fn noted(engine: &Engine, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+    let Some(journal) = engine.journal().cloned() else { return Ok(verdict) };
+    let payment = payment.clone();
+    let noted = apart(engine.transport(), move || match payment.has_only_a_claimed_number() {
+        true => note_claimed(&journal, &payment, verdict),
+        false => Ok(note_own(&journal, &payment, verdict)),
+    });
+    noted.await.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
+}
+
+fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdict {
+    match &verdict {
+        Verdict::Charged { payment, .. } => journal.note_report(payment, Says::Charged),
+        Verdict::Rejected { .. } => journal.note_report(payment, Says::Rejected),
+        Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open),
+        Verdict::Contradicted { .. } => journal.note_report(payment, Says::Contradicted),
         Verdict::Unverifiable { .. } => {}
     }
+    verdict
+}
+
+/// Anybody can claim a number, and a payer may try again after a rejection: so neither that nor a contradiction says
+/// anything of the payment itself. A charge pays for it, unless it has paid for something else.
+fn note_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+    match &verdict {
+        Verdict::Charged { payment: found, report, .. } => {
+            if !journal.take_number(found)? {
+                let field = if payment.kind == PaymentKind::Qr { "transaction_id" } else { "orderNumber" };
+                return Ok(Verdict::contradicted([field], Some(report.clone())));
+            }
+            journal.note_report(found, Says::Charged);
+        }
+        Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open),
+        Verdict::Rejected { .. } | Verdict::Contradicted { .. } | Verdict::Unverifiable { .. } => {}
+    }
+    Ok(verdict)
 }
 
 /// The error for a payment that has no number to ask with.

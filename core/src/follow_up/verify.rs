@@ -10,7 +10,7 @@ use crate::{
     exchange::engine::Engine,
     follow_up::{
         callback::Callback,
-        check::check,
+        check::{asked, check, noted},
         redirect::ReturnRedirect,
         verdict::{Verdict, is_amount_of},
     },
@@ -34,13 +34,16 @@ pub(crate) async fn verify_callback(
     if !fields.is_empty() {
         return Ok(Verdict::contradicted(fields, None));
     }
-    let verdict = check_if_possible(engine, &claim.completed()).await?;
-    let Some(report) = verdict.report() else { return Ok(verdict) };
-    if matches!(verdict, Verdict::Contradicted { .. }) {
-        return Ok(verdict);
+    let completed = claim.completed();
+    if !completed.has_only_a_claimed_number() {
+        // What the gateway reports of it is true whatever the callback says.
+        return Ok(claim.compared(check_if_possible(engine, &completed).await?));
     }
-    let fields = claim.differing_from(report);
-    Ok(if fields.is_empty() { verdict } else { Verdict::contradicted(fields, Some(report.clone())) })
+    if !completed.can_be_asked_about() {
+        return Ok(nothing_to_ask_with());
+    }
+    let verdict = claim.compared(asked(engine, &completed, engine.limits()).await?);
+    noted(engine, &completed, verdict).await
 }
 
 pub(crate) async fn verify_return(
@@ -65,8 +68,11 @@ async fn check_if_possible(engine: &Engine, payment: &PaymentRef) -> Result<Verd
     if payment.can_be_asked_about() {
         return check(engine, payment, engine.limits()).await;
     }
-    let why = "there is no number to ask the gateway with".to_owned();
-    Ok(Verdict::Unverifiable { why, report: None })
+    Ok(nothing_to_ask_with())
+}
+
+fn nothing_to_ask_with() -> Verdict {
+    Verdict::unverifiable("there is no number to ask the gateway with", None)
 }
 
 /// What a callback says, about a payment of which something was asked for.
@@ -119,6 +125,17 @@ impl Claim<'_> {
     /// The transaction that the callback names, where the dialect knows where.
     fn claimed_transaction(&self) -> Option<String> {
         self.callback.find(self.dialect.callback_transaction_id())
+    }
+
+    /// The verdict, unless the callback is not what the gateway reports.
+    fn compared(&self, verdict: Verdict) -> Verdict {
+        let report = match &verdict {
+            Verdict::Contradicted { .. } => return verdict,
+            other => other.report(),
+        };
+        let Some(report) = report else { return verdict };
+        let fields = self.differing_from(report);
+        if fields.is_empty() { verdict } else { Verdict::contradicted(fields, Some(report.clone())) }
     }
 
     /// The fields in which the callback is not what the gateway reports.

@@ -42,6 +42,8 @@ pub(super) enum Step {
     Contradicted,
     /// The user is done with it.
     Finished,
+    /// Of a note: a claimed number has paid for an entry.
+    Paid,
 }
 
 /// One line, to be written.
@@ -144,7 +146,10 @@ impl History {
         let entry = &mut self.entry;
         // What was asked for was said before it was sent, and stays so; the gateway's own numbers come later.
         if let Some(told) = fields.get("payment").and_then(|text| text.parse::<PaymentRef>().ok()) {
-            entry.payment.learn_numbers(&told);
+            // What has paid stays what has paid, whatever is claimed later.
+            if !told.is_claimed || entry.state != JournalState::Charged {
+                entry.payment.learn_numbers(&told);
+            }
         }
         for (place, name) in [
             (&mut entry.page_url, "page"),
@@ -179,13 +184,20 @@ impl History {
 impl Step {
     pub(super) fn state(self) -> JournalState {
         match self {
-            Self::Sending | Self::Unanswered | Self::Confirming | Self::Finished => JournalState::Unknown,
+            Self::Sending | Self::Unanswered | Self::Confirming | Self::Finished | Self::Paid => JournalState::Unknown,
             Self::Accepted | Self::Confirmed | Self::NotConfirmed => JournalState::Open,
             Self::Charged => JournalState::Charged,
             Self::Rejected => JournalState::Rejected,
             Self::Contradicted => JournalState::Contradicted,
         }
     }
+}
+
+/// The entry that a claimed number has paid for, by its note: the first line that can be read. A writer that died in the
+/// middle of one has told nobody.
+pub(super) fn paid_for(note: &[u8]) -> Option<String> {
+    let mut lines = note.split_inclusive(|byte| *byte == b'\n').filter_map(|line| Fields::read(line).ok());
+    lines.find(|fields| fields.step() == Some(Step::Paid))?.0.remove("by")
 }
 
 /// The fields of a whole line.

@@ -6,10 +6,11 @@
 //! through; only then is the first line written and flushed. So of two who begin with one order number, at any time and
 //! in any process, at most one goes on; an empty file was never sent.
 
+mod claims;
 pub(crate) mod disk;
 pub(crate) mod entry;
 mod lines;
-mod names;
+pub(crate) mod names;
 mod store;
 mod walk;
 
@@ -53,8 +54,9 @@ const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// read by the owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order
 /// number says nothing of where it was sent. It must be on a file system of the machine itself.
 ///
-/// Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be
-/// found by, and have no entry (yet).
+/// Pay-forms and QR codes, which have no number of the merchant's, have an id for their entry in the reference
+/// ([`PaymentRef::entry_id`]). Keep the reference, or sign it into the addresses ([`CallbackKey`](crate::CallbackKey)):
+/// with it a callback finds the entry. A number that a callback claims pays for one entry alone.
 ///
 /// ```
 /// use kassa::{Journal, Unfinished};
@@ -238,18 +240,36 @@ impl Journal {
 
     /// Writes down, durably, a payment that nobody can make before its code is shown.
     pub(crate) fn add(&self, entry: &PaymentEntry, note: Option<&str>) -> Result<(), NotHeld> {
-        let Some(name) = name_of(&entry.payment) else { return Ok(()) };
+        let payment = &entry.payment;
+        let Some(name) = name_of(payment) else { return Ok(()) };
         let now = self.shared.disk.now();
         let sending = Line { entry: Some(entry), note, ..Line::of(Step::Sending, now) };
-        match self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text())) {
+        let added = self.shared.begin(&name, &(sending.text() + &Line::of(Step::Accepted, now).text()));
+        let kept_back = |detail| {
+            let detail = format!("the code was made, and is not handed on, as it could not be followed: {detail}");
+            Err(NotHeld::Unwritten { detail })
+        };
+        match added {
+            // A transaction pays for this entry alone, also where somebody claims it later.
+            Ok(_) if payment.entry_id.is_some() => match self.shared.take_number(payment) {
+                Ok(true) => Ok(()),
+                Ok(false) => kept_back("its transaction has paid for something else".to_owned()),
+                Err(problem) => kept_back(problem.to_string()),
+            },
             Ok(_) => Ok(()),
+            Err(taken @ NotHeld::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
             // The gateway gave the same transaction twice: it is followed already.
-            Err(NotHeld::SentBefore { payment: Some(first), .. }) if first.is_same_request(&entry.payment) => Ok(()),
-            Err(NotHeld::SentBefore { detail, .. } | NotHeld::Unwritten { detail }) => {
-                let detail = format!("the code was made, and is not handed on, as it could not be followed: {detail}");
-                Err(NotHeld::Unwritten { detail })
-            }
+            Err(NotHeld::SentBefore { payment: Some(first), .. }) if first.is_same_request(payment) => Ok(()),
+            Err(NotHeld::SentBefore { detail, .. } | NotHeld::Unwritten { detail }) => kept_back(detail),
         }
+    }
+
+    /// One payment pays for one entry: false where the number, which was only claimed, has paid for something else.
+    pub(crate) fn take_number(&self, payment: &PaymentRef) -> Result<bool, PaymentError> {
+        self.shared.take_number(payment).map_err(|problem| {
+            let why = "whether its number has paid for something else could not be written down";
+            PaymentError::unavailable(format!("{why}: {problem}"))
+        })
     }
 }
 

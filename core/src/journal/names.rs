@@ -10,19 +10,27 @@ use crate::values::payment_ref::{PaymentKind, PaymentRef};
 /// The longest part of an order number that is seen in a name.
 const SHOWN: usize = 40;
 
-/// The name of a payment's entry, by what names it for good: a merchant's own number, or a QR transaction. A number that
-/// was only claimed names somebody else's.
-pub(super) fn name_of(payment: &PaymentRef) -> Option<String> {
-    if payment.is_claimed {
-        return None;
-    }
+/// The name of a payment's entry, by what names it for good: a merchant's own number, an id that was made for it, or a QR
+/// transaction. A number that was only claimed names somebody else's.
+pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
+    let order_number = payment.order_number.as_deref().filter(|_| !payment.is_claimed);
+    let transaction_id = payment.transaction_id.as_deref().filter(|_| !payment.is_claimed);
+    let by_id = || payment.entry_id.as_deref().map(|id| of_number(NumberOf::Entry, id));
     match payment.kind {
-        PaymentKind::Card | PaymentKind::Mbank => {
-            payment.order_number.as_deref().map(|number| of_number(NumberOf::Order, number))
-        }
-        PaymentKind::Qr => payment.transaction_id.as_deref().map(|id| of_number(NumberOf::QrTransaction, id)),
-        PaymentKind::PayForm => None,
+        PaymentKind::Card | PaymentKind::Mbank => order_number.map(|number| of_number(NumberOf::Order, number)),
+        PaymentKind::Qr => by_id().or_else(|| transaction_id.map(|id| of_number(NumberOf::QrTransaction, id))),
+        PaymentKind::PayForm => by_id(),
     }
+}
+
+/// The names that go with a claimed number: of the merchant's own payment that has it, and of the note of whom it paid for.
+pub(super) fn of_claimed(payment: &PaymentRef) -> Option<(String, String)> {
+    let (own, number) = match payment.kind {
+        PaymentKind::Qr => (NumberOf::QrTransaction, payment.transaction_id.as_deref()?),
+        _ => (NumberOf::Order, payment.order_number.as_deref()?),
+    };
+    let paid = format!("{}-{number}", own.domain());
+    Some((of_number(own, number), of_number(NumberOf::Paid, &paid)))
 }
 
 /// What an entry's number is.
@@ -30,6 +38,22 @@ pub(super) fn name_of(payment: &PaymentRef) -> Option<String> {
 enum NumberOf {
     Order,
     QrTransaction,
+    /// None of the gateway's.
+    Entry,
+    /// What was claimed, and has paid for something.
+    Paid,
+}
+
+impl NumberOf {
+    /// Domain separation: an order may have the number of a transaction.
+    fn domain(self) -> &'static str {
+        match self {
+            Self::Order => "order",
+            Self::QrTransaction => "qr",
+            Self::Entry => "entry",
+            Self::Paid => "paid",
+        }
+    }
 }
 
 /// The name of a number's entry: the same in every process. The beginning is for people; the hash keeps apart what
@@ -37,12 +61,7 @@ enum NumberOf {
 fn of_number(of: NumberOf, number: &str) -> String {
     let shown: String =
         number.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(SHOWN).collect();
-    // Domain separation: an order may have the number of a transaction.
-    let domain = match of {
-        NumberOf::Order => "order",
-        NumberOf::QrTransaction => "qr",
-    };
-    let hash = digest(&SHA256, format!("{domain}\0{number}").as_bytes());
+    let hash = digest(&SHA256, format!("{}\0{number}", of.domain()).as_bytes());
     let hash: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{hash}", shown.to_ascii_lowercase())
 }

@@ -10,7 +10,7 @@ use std::{
 use super::{
     Shared,
     disk::Disk,
-    entry::JournalState,
+    entry::{JournalEntry, JournalState},
     lines::{History, Line, Step},
     names,
 };
@@ -83,7 +83,7 @@ impl Shared {
         self.find_beside(name, None)
     }
 
-    fn find_beside(&self, name: &str, own: Option<&Path>) -> io::Result<Option<PathBuf>> {
+    pub(super) fn find_beside(&self, name: &str, own: Option<&Path>) -> io::Result<Option<PathBuf>> {
         for place in [&self.open, &self.done, &self.open] {
             for folder in self.folders(place)? {
                 let path = folder.join(name);
@@ -150,7 +150,7 @@ impl Shared {
         Ok(())
     }
 
-    fn write_durably(&self, path: &Path, lines: &str) -> io::Result<()> {
+    pub(super) fn write_durably(&self, path: &Path, lines: &str) -> io::Result<()> {
         self.disk.append(path, lines.as_bytes())?;
         self.disk.sync_file(path)?;
         path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
@@ -240,7 +240,8 @@ impl Shared {
     pub(super) fn note_report(&self, name: &str, step: Step, payment: &PaymentRef) -> io::Result<()> {
         let Some(mut path) = self.find(name)? else { return Ok(()) };
         let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
-        if !known.entry.payment.is_same_request(payment) || !known.entry.state.can_become(step) {
+        let is_new = known.entry.state.can_become(step) || known.entry.learns_from(payment);
+        if !known.entry.payment.is_same_request(payment) || !is_new {
             return Ok(());
         }
         // Only what is listed is dealt with. It may come to an end after it had one, as rejected or by a person.
@@ -270,13 +271,19 @@ impl Shared {
 
     /// Moves an entry to what is done, durably.
     pub(super) fn put_away(&self, name: &str, path: &Path) -> io::Result<()> {
-        // A clock that was set back must not put it where it is pruned at once.
+        let folder = self.folder_of_done()?;
+        self.move_to(name, path, &folder)
+    }
+
+    /// The folder of what is done with now.
+    pub(super) fn folder_of_done(&self) -> io::Result<PathBuf> {
+        // A clock that was set back must not put anything where it is pruned at once.
         let month = names::of_month(self.disk.now());
         let newest = self.folders(&self.done)?.pop();
         let folder = newest.into_iter().fold(self.done.join(month), Ord::max);
         self.disk.make_folder(&folder)?;
         self.disk.sync_folder(&self.done)?;
-        self.move_to(name, path, &folder)
+        Ok(folder)
     }
 
     /// Moves an entry back to what is not done with, durably.
@@ -332,11 +339,20 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
+impl JournalEntry {
+    /// Whether a report names another number than was claimed before.
+    fn learns_from(&self, payment: &PaymentRef) -> bool {
+        let numbers = |payment: &PaymentRef| (payment.order_number.clone(), payment.transaction_id.clone());
+        payment.is_claimed && self.state != JournalState::Charged && numbers(&self.payment) != numbers(payment)
+    }
+}
+
 impl JournalState {
-    /// Whether a report changes what is known. Charged is absorbing; that it is open takes back a contradiction alone.
+    /// Whether a report changes what is known. Charged is absorbing; that it is open takes back a contradiction, and ends
+    /// that nothing is known.
     fn can_become(self, step: Step) -> bool {
         match step {
-            Step::Accepted => self == Self::Contradicted,
+            Step::Accepted => matches!(self, Self::Unknown | Self::Contradicted),
             step => self != Self::Charged && self != step.state(),
         }
     }

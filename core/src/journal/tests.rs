@@ -319,3 +319,71 @@ fn after_a_crash(disk: &MemoryDisk, books: &mut Books, step: usize) {
         assert!(is_known, "step {step}: the confirmation would be sent again");
     }
 }
+
+fn form(id: &str) -> PaymentRef {
+    PaymentRef::pay_form(Decimal::TEN).with_entry_id(id).with_claimed_number("gw-7", None)
+}
+
+/// Whoever was told that a number paid for its entry is the only one, whenever the program died.
+#[test]
+fn a_claimed_number_pays_once_whatever_crashes() {
+    for crash in [Crash::Process, Crash::Power] {
+        for is_done in [false, true] {
+            for step in 0.. {
+                let disk = MemoryDisk::default();
+                let before = journal(&disk);
+                disk.crash_at(step, is_done);
+                let first_was_told = before.take_number(&form("first")) == Ok(true);
+                let has_crashed = disk.has_failed();
+                disk.restart(crash);
+                let after = journal(&disk);
+                let second_was_told = after.take_number(&form("second")) == Ok(true);
+                assert!(!(first_was_told && second_was_told), "{crash:?} {is_done} {step}: both");
+                let first_is_told = after.take_number(&form("first")) == Ok(true);
+                assert!(first_is_told != second_was_told, "{crash:?} {is_done} {step}: exactly one");
+                if !has_crashed {
+                    assert!(first_was_told && step > 4);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn of_two_who_claim_a_number_at_once_one_has_it() {
+    for days in [0, 40] {
+        for step in 0.. {
+            let disk = MemoryDisk::default();
+            let mine = journal(&disk);
+            let other = journal(&disk.with_a_clock_ahead_by(Duration::from_secs(days * 24 * 3600)));
+            let (tell, told) = std::sync::mpsc::channel();
+            disk.before_step(step, move || tell.send(other.take_number(&form("other")) == Ok(true)).unwrap());
+            let is_mine = mine.take_number(&form("mine")) == Ok(true);
+            if disk.is_still_waiting() {
+                assert!(is_mine && step > 3);
+                break;
+            }
+            assert!(!(is_mine && told.recv().unwrap()), "{days} days, step {step}: both");
+        }
+    }
+}
+
+/// A payer may be declined and try again, so the number that was claimed last is asked about, until one has paid.
+#[test]
+fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
+    let journal = journal(&MemoryDisk::default());
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();
+    let numbers = |journal: &Journal| entries(journal).pop().unwrap().payment.order_number;
+    let claimed = |number: &str| plain.clone().with_claimed_number(number, None);
+    for number in ["gw-1", "gw-2"] {
+        journal.note_report(&claimed(number), Says::Open);
+        assert_eq!(numbers(&journal).as_deref(), Some(number));
+    }
+    journal.note_report(&claimed("gw-3"), Says::Charged);
+    journal.note_report(&claimed("gw-4"), Says::Open);
+    journal.note_report(&claimed("gw-4"), Says::Charged);
+    assert_eq!(numbers(&journal).as_deref(), Some("gw-3"), "what has paid stays what has paid");
+    assert_eq!(journal.entry(&plain).unwrap().unwrap().state, JournalState::Charged);
+}

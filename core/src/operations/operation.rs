@@ -48,6 +48,11 @@ pub(crate) trait Operation: Send + 'static {
         None
     }
 
+    /// The payment of an answer, where it may have no number: the journal names it then.
+    fn unnamed(_answer: &mut Self::Answer) -> Option<&mut PaymentRef> {
+        None
+    }
+
     /// Reads a reply with a success status.
     fn read(&self, reply: &ReplyReader<'_>) -> Result<Self::Answer, NotAnAnswer>;
 

@@ -13,6 +13,7 @@ use crate::{
         currency::{KGS, KGS_DECIMALS},
         error::PaymentError,
         money::ExactNumber,
+        payment_entry::PaymentEntry,
         payment_ref::PaymentRef,
         rules::Checks,
         violation::{Advice, AdviceTopic},
@@ -51,6 +52,10 @@ pub struct PayForm {
     pub callback_url: String,
     /// Where the payer's browser goes after success: a page, or a deep link of an app.
     pub return_url: String,
+    /// The name of its entry in the gateway's [`Journal`](crate::Journal), one of its own for each pay-form; one is made
+    /// unless it is given. The gateway never sees it.
+    #[cfg_attr(feature = "uniffi", uniffi(default = None))]
+    pub entry_id: Option<String>,
 }
 
 impl PayForm {
@@ -58,7 +63,8 @@ impl PayForm {
     /// that it cannot be mixed up with the callback URL: without it the request is [`PaymentError::Invalid`], naming it,
     /// and nothing is sent.
     pub fn new(amount: Decimal, service_name: impl Into<String>, callback_url: impl Into<String>) -> Self {
-        Self { amount, service_name: service_name.into(), callback_url: callback_url.into(), return_url: String::new() }
+        let (service_name, callback_url) = (service_name.into(), callback_url.into());
+        Self { amount, service_name, callback_url, return_url: String::new(), entry_id: None }
     }
 
     /// The same with where the payer's browser goes after success: a page, or a deep link of an app. Needed.
@@ -67,10 +73,17 @@ impl PayForm {
         Self { return_url: return_url.into(), ..self }
     }
 
+    /// The same with a name for its entry in the gateway's journal: where the callback's address has to say which payment
+    /// it is about. [`new_order_number`](crate::new_order_number) makes one.
+    #[must_use]
+    pub fn with_entry_id(self, entry_id: impl Into<String>) -> Self {
+        Self { entry_id: Some(entry_id.into()), ..self }
+    }
+
     /// What to store before sending: what was asked for. The payer chooses how to pay, so the payment has no number until
     /// a callback or a return claims one.
     pub fn payment_ref(&self) -> PaymentRef {
-        PaymentRef::pay_form(self.amount)
+        PaymentRef { entry_id: self.entry_id.clone(), ..PaymentRef::pay_form(self.amount) }
     }
 
     /// What is worth a second look before sending. It blocks nothing.
@@ -145,6 +158,7 @@ impl Operation for PayForm {
         checks.required("serviceName", &self.service_name);
         checks.http_url("callbackURL", &self.callback_url);
         checks.return_uri("returnURL", &self.return_url);
+        checks.entry_id(self.entry_id.as_deref());
     }
 
     fn effect(&self) -> Effect {
@@ -168,6 +182,14 @@ impl Operation for PayForm {
         Sent { amounts: vec![self.amount], currency: Some(KGS), ..Sent::default() }
     }
 
+    fn noted(answer: &PayFormCreated) -> Option<(PaymentEntry, Option<&str>)> {
+        Some((answer.entry(), None))
+    }
+
+    fn unnamed(answer: &mut PayFormCreated) -> Option<&mut PaymentRef> {
+        Some(&mut answer.payment)
+    }
+
     fn read(&self, reply: &ReplyReader<'_>) -> Result<PayFormCreated, NotAnAnswer> {
         reply.accepted()?;
         let text =
@@ -188,6 +210,7 @@ mod tests {
             service_name: "tea".into(),
             callback_url: "https://shop.example.kg/cb".into(),
             return_url: "https://shop.example.kg/".into(),
+            entry_id: None,
         };
         assert_eq!(form("5").advice(), []);
         assert_eq!(form("4.99").advice()[0].topic, AdviceTopic::MegaPayMinimum);

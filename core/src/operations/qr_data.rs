@@ -82,6 +82,10 @@ impl Operation for QrDataRequest {
         Some((answer.entry(), None))
     }
 
+    fn unnamed(answer: &mut QrData) -> Option<&mut PaymentRef> {
+        Some(&mut answer.payment)
+    }
+
     /// JSON of any shape will do.
     fn read(&self, reply: &ReplyReader<'_>) -> Result<QrData, NotAnAnswer> {
         reply.document()?;

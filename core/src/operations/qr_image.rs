@@ -14,7 +14,7 @@ use crate::{
     config::{endpoint::Endpoint, reply_field::ReplyField},
     operations::operation::{CheckSettings, Effect, Operation, RequestParts, WireSettings},
     reply::reader::{NotAnAnswer, ReplyReader},
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks},
+    values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, rules::Checks},
 };
 
 /// The side of the picture in pixels, as `docs/interface.md#qr-replies` promises.
@@ -91,6 +91,14 @@ impl Operation for QrImageRequest {
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
         self.0.parts()
+    }
+
+    fn noted(answer: &QrImage) -> Option<(PaymentEntry, Option<&str>)> {
+        Some((PaymentEntry::new(answer.payment.clone()), None))
+    }
+
+    fn unnamed(answer: &mut QrImage) -> Option<&mut PaymentRef> {
+        Some(&mut answer.payment)
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<QrImage, NotAnAnswer> {

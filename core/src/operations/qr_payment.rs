@@ -40,6 +40,10 @@ pub struct QrPayment {
     pub requisite: Option<String>,
     /// Where the gateway sends its callbacks (webhooks): an absolute http or https URL.
     pub callback_url: Option<String>,
+    /// The name of its entry in the gateway's [`Journal`](crate::Journal), one of its own for each code; one is made
+    /// unless it is given or the gateway tells a transaction. The gateway never sees it.
+    #[cfg_attr(feature = "uniffi", uniffi(default = None))]
+    pub entry_id: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -55,12 +59,12 @@ struct Body<'a> {
 impl QrPayment {
     /// A request for a code of an amount in **whole tyiyn**; [`som_to_tyiyn`](crate::som_to_tyiyn) converts.
     pub fn new(sum_tyiyn: i64) -> Self {
-        Self { sum_tyiyn: Some(sum_tyiyn), requisite: None, callback_url: None }
+        Self { sum_tyiyn: Some(sum_tyiyn), requisite: None, callback_url: None, entry_id: None }
     }
 
     /// A request for a code whose amount the payer names. Only as data: the picture needs an amount.
     pub fn of_open_amount() -> Self {
-        Self { sum_tyiyn: None, requisite: None, callback_url: None }
+        Self { sum_tyiyn: None, requisite: None, callback_url: None, entry_id: None }
     }
 
     /// The same with the payee: a phone number, or the name of the enterprise or branch.
@@ -74,6 +78,13 @@ impl QrPayment {
     pub fn with_callback_url(self, callback_url: impl Into<String>) -> Self {
         Self { callback_url: Some(callback_url.into()), ..self }
     }
+
+    /// The same with a name for its entry in the gateway's journal, as
+    /// [`PayForm::with_entry_id`](crate::PayForm::with_entry_id).
+    #[must_use]
+    pub fn with_entry_id(self, entry_id: impl Into<String>) -> Self {
+        Self { entry_id: Some(entry_id.into()), ..self }
+    }
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
@@ -81,7 +92,7 @@ impl QrPayment {
     /// What to store before sending: what was asked for. Only the reply to
     /// [`create_qr_data`](crate::Gateway::create_qr_data) adds the transaction to ask with.
     pub fn payment_ref(&self) -> PaymentRef {
-        PaymentRef::qr(self.sum_tyiyn)
+        PaymentRef { entry_id: self.entry_id.clone(), ..PaymentRef::qr(self.sum_tyiyn) }
     }
 }
 
@@ -95,6 +106,7 @@ impl QrPayment {
         if let Some(callback_url) = &self.callback_url {
             checks.http_url("callback_url", callback_url);
         }
+        checks.entry_id(self.entry_id.as_deref());
     }
 
     /// The unit of amounts in QR replies is not shown, so both count unless the dialect names it.

@@ -38,6 +38,7 @@ pub(crate) fn pay_form() -> PayForm {
         service_name: "tea".into(),
         callback_url: "https://shop.example/callback".into(),
         return_url: "https://shop.example/done".into(),
+        entry_id: None,
     }
 }
 

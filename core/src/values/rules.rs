@@ -16,6 +16,9 @@ use crate::values::{
 /// allowlist is not possible, because the deep link of an app may have any scheme.
 const REFUSED_RETURN_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
 
+/// In characters.
+const LONGEST_ENTRY_ID: usize = 256;
+
 /// Collects the violations of one input. A field that breaks `Required` is not checked further.
 #[derive(Default)]
 pub(crate) struct Checks {
@@ -110,6 +113,15 @@ impl Checks {
     pub(crate) fn phone(&mut self, field: &str, value: &str) {
         if self.required(field, value) && !can_be_phone(value) {
             self.break_rule(field, Rule::Format, Some("9 to 15"));
+        }
+    }
+
+    /// The name of an entry in a journal, where one is given.
+    pub(crate) fn entry_id(&mut self, value: Option<&str>) {
+        let Some(value) = value else { return };
+        if self.required("entry_id", value) && value.chars().count() > LONGEST_ENTRY_ID {
+            let limit = LONGEST_ENTRY_ID.to_string();
+            self.fail("entry_id", Rule::Length, Some(&limit), "must have at most 256 characters");
         }
     }
 

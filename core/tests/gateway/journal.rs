@@ -9,8 +9,8 @@ use std::{
 };
 
 use kassa::{
-    BlockingGateway, FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment, PaymentError,
-    PaymentRef, PollPolicy, QrPayment, SettlePolicy, Settled, Unfinished, Verdict,
+    BlockingGateway, Callback, FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment,
+    PayForm, PaymentError, PaymentRef, PollPolicy, QrPayment, SettlePolicy, Settled, Unfinished, Verdict,
 };
 
 use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, reply};
@@ -223,7 +223,7 @@ fn entries_hold_no_secret_and_are_the_owners_alone() {
     let _ = run(gateway.confirm_mbank_payment(&payment, OTP));
     run(gateway.create_pay_form(pay_form())).unwrap();
     let files = folder.files();
-    assert_eq!(files.len(), 2, "a pay-form has no number yet: {files:?}");
+    assert_eq!(files.len(), 3, "one each: {files:?}");
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         for secret in [PAN, &format!("={CVC}&"), OTP, "fake:fake"] {
@@ -299,4 +299,121 @@ fn what_is_unfinished_is_settled_by_one_at_a_time() {
     drop(first);
     let left: Vec<_> = other.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// A pay-form has no number, so its entry is found by the id in the reference.
+#[test]
+fn a_pay_form_is_listed_until_it_was_paid_and_delivered() {
+    let folder = Folder::new("form");
+    let (fake, gateway) = fake_with(&folder.journal());
+    let created = run(gateway.with_note("cart 17").unwrap().create_pay_form(pay_form())).unwrap();
+    assert!(created.payment.entry_id.is_some());
+    let stored = created.payment.to_string();
+
+    let journal = folder.journal();
+    let gateway = fake.gateway().with_journal(journal.clone());
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!((entry.state, &entry.payment), (JournalState::Open, &created.payment));
+    assert_eq!((entry.page_url.as_ref(), entry.note.as_deref()), (Some(&created.pay_form_url), Some("cart 17")));
+    let payment: PaymentRef = stored.parse().unwrap();
+    let notice = fake.charge(&created.pay_form_url).unwrap();
+    let callback = Callback::parse(&notice.callback).unwrap();
+    assert!(run(gateway.verify_callback(&callback, &payment)).unwrap().is_charged());
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!((entry.state, entry.payment.is_claimed), (JournalState::Charged, true));
+    assert_eq!(entry.payment.order_number.as_deref(), Some(callback.order_number.as_str()), "the number is learned");
+    run(gateway.finish(&entry.id)).unwrap();
+    assert!(entries(&journal).is_empty());
+    assert!(run(gateway.verify_callback(&callback, &payment)).unwrap().is_charged(), "a callback that comes again");
+    assert!(entries(&journal).is_empty(), "delivered once");
+}
+
+#[test]
+fn a_declined_try_ends_no_pay_form() {
+    let folder = Folder::new("declined");
+    let (fake, gateway) = fake_with(&folder.journal());
+    let created = run(gateway.create_pay_form(pay_form())).unwrap();
+    let notice = fake.reject(&created.pay_form_url).unwrap();
+    let callback = Callback::parse(&notice.callback).unwrap();
+    let verdict = run(gateway.verify_callback(&callback, &created.payment)).unwrap();
+    assert!(matches!(verdict, Verdict::Rejected { .. }));
+    assert_eq!(entries(&folder.journal()).len(), 1, "the payer may try again");
+}
+
+/// Replay: whoever paid once claims that payment for another cart of the same amount.
+#[test]
+fn a_claimed_number_pays_for_one_order_alone() {
+    let folder = Folder::new("replay");
+    let (fake, gateway) = fake_with(&folder.journal());
+    let forms: Vec<_> = (0..2).map(|_| run(gateway.create_pay_form(pay_form())).unwrap()).collect();
+    let notice = fake.charge(&forms[0].pay_form_url).unwrap();
+    let callback = Callback::parse(&notice.callback).unwrap();
+    let verify = |payment: &PaymentRef| run(gateway.verify_callback(&callback, payment)).unwrap();
+    assert!(verify(&forms[0].payment).is_charged());
+    // Also by a reference that was made from the amount alone.
+    let unnamed = PaymentRef::pay_form(pay_form().amount);
+    for payment in [&forms[1].payment, &unnamed] {
+        let Verdict::Contradicted { fields, .. } = verify(payment) else { panic!("it has paid already") };
+        assert_eq!(fields, ["orderNumber"]);
+    }
+    assert!(verify(&forms[0].payment).is_charged(), "it is still the first one's");
+    let states: Vec<_> = entries(&folder.journal()).iter().map(|entry| entry.state).collect();
+    assert_eq!(states.iter().filter(|state| **state == JournalState::Charged).count(), 1, "{states:?}");
+}
+
+#[test]
+fn the_number_of_a_payment_of_ones_own_pays_for_no_pay_form() {
+    let folder = Folder::new("own");
+    let (fake, gateway) = fake_with(&folder.journal());
+    run(gateway.create_mbank_payment(MbankPayment::new("order-1", 5, "996700000001", "Tea"))).unwrap();
+    let notice = fake.charge("order-1").unwrap();
+    let callback = Callback::parse(&notice.callback).unwrap();
+    let form = PayForm::new(5.into(), "Shop", "https://shop.example.kg/cb").with_return_url("https://shop.example.kg/");
+    let created = run(gateway.create_pay_form(form)).unwrap();
+    let verdict = run(gateway.verify_callback(&callback, &created.payment)).unwrap();
+    assert!(matches!(verdict, Verdict::Contradicted { .. }), "{verdict:?}");
+}
+
+/// For an address that says which payment it is about, the name is chosen before the request is made.
+#[test]
+fn an_entry_can_be_named_by_its_user_once() {
+    let folder = Folder::new("named");
+    let (_, gateway) = fake_with(&folder.journal());
+    let form = || pay_form().with_entry_id("order-17");
+    assert_eq!(form().payment_ref(), PaymentRef::pay_form(pay_form().amount).with_entry_id("order-17"));
+    let created = run(gateway.create_pay_form(form())).unwrap();
+    assert_eq!(created.payment.entry_id.as_deref(), Some("order-17"));
+    let Err(PaymentError::Invalid { violations, .. }) = run(gateway.create_pay_form(form())) else { panic!() };
+    assert_eq!(violations[0].field, "entry_id");
+    assert_eq!(entries(&folder.journal()).len(), 1);
+    // One page is shown, the first: it is in the entry.
+    let known = folder.journal().entry(&form().payment_ref()).unwrap().unwrap();
+    assert_eq!(known.page_url.as_ref(), Some(&created.pay_form_url));
+    for wrong in [" ".to_owned(), "x".repeat(257)] {
+        let named = run(gateway.create_pay_form(pay_form().with_entry_id(wrong)));
+        assert!(matches!(named, Err(PaymentError::Invalid { .. })), "{named:?}");
+    }
+}
+
+/// The gateway's own picture tells no transaction; the callback does.
+#[test]
+fn a_qr_picture_has_an_entry_of_its_own() {
+    let folder = Folder::new("picture");
+    let (fake, gateway) = fake_with(&folder.journal());
+    let (first, second) = (
+        run(gateway.create_qr_image(QrPayment::new(500))).unwrap().payment,
+        run(gateway.create_qr_image(QrPayment::new(500))).unwrap().payment,
+    );
+    assert_ne!(first.entry_id, second.entry_id);
+    let transaction = fake.payments()[0].transaction_id.clone().unwrap();
+    fake.charge(&transaction).unwrap();
+    let claimed = |payment: &PaymentRef| {
+        let mut claimed = payment.clone().with_transaction_id(&transaction);
+        claimed.is_claimed = true;
+        claimed
+    };
+    assert!(run(gateway.check(&claimed(&first))).unwrap().is_charged());
+    assert!(matches!(run(gateway.check(&claimed(&second))), Ok(Verdict::Contradicted { .. })), "it paid for the first");
+    let states: Vec<_> = entries(&folder.journal()).iter().map(|entry| entry.state).collect();
+    assert_eq!(states.iter().filter(|state| **state == JournalState::Charged).count(), 1, "{states:?}");
 }

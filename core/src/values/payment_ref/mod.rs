@@ -64,6 +64,9 @@ pub struct PaymentRef {
     /// claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the
     /// gateway reports the amount that was asked for.
     pub is_claimed: bool,
+    /// What the payment's entry in a [`Journal`](crate::Journal) is called, where the payment has no number to be called
+    /// by: that of a pay-form or of a QR code. The gateway never sees it.
+    pub entry_id: Option<String>,
 }
 
 /// The kinds of payment.
@@ -130,6 +133,14 @@ impl PaymentRef {
         Self { order_number: Some(order_number.into()), provider, is_claimed: true, ..self }
     }
 
+    /// The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same one
+    /// ([`PayForm::with_entry_id`](crate::PayForm::with_entry_id)): for a reference that goes into a
+    /// [signed address](crate::CallbackKey) before the request is made.
+    #[must_use]
+    pub fn with_entry_id(self, entry_id: impl Into<String>) -> Self {
+        Self { entry_id: Some(entry_id.into()), ..self }
+    }
+
     /// True where nothing but a claim ties a number to the payment. That of a pay-form is never the merchant's choice,
     /// even if it was stored since.
     pub(crate) fn has_only_a_claimed_number(&self) -> bool {
@@ -146,15 +157,31 @@ impl PaymentRef {
 
     /// Whether another reference is of the same request: the merchant's own numbers, and what was asked for.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
-        let own = |payment: &Self| (payment.kind, payment.order_number.clone(), payment.transaction_id.clone());
-        own(self) == own(other) && self.amount == other.amount && self.currency == other.currency
+        self.own_numbers() == other.own_numbers()
+            && (self.kind, self.amount, &self.currency) == (other.kind, other.amount, &other.currency)
     }
 
-    /// Takes the gateway's numbers over, where they were not known.
+    /// What names the payment, without what was only claimed.
+    fn own_numbers(&self) -> [Option<&str>; 3] {
+        let (order_number, transaction_id) = match self.has_only_a_claimed_number() {
+            true => (None, None),
+            false => (self.order_number.as_deref(), self.transaction_id.as_deref()),
+        };
+        [order_number, transaction_id, self.entry_id.as_deref()]
+    }
+
+    /// Takes over the numbers that the gateway told, where they were not known, and those that were claimed last.
     pub(crate) fn learn_numbers(&mut self, other: &Self) {
         let learn = |own: &mut Option<String>, told: &Option<String>| *own = own.take().or_else(|| told.clone());
         learn(&mut self.gateway_number, &other.gateway_number);
         learn(&mut self.confirm_identifier, &other.confirm_identifier);
+        let has_none = self.order_number.is_none() && self.transaction_id.is_none();
+        if other.is_claimed && (self.is_claimed || has_none) {
+            self.order_number.clone_from(&other.order_number);
+            self.transaction_id.clone_from(&other.transaction_id);
+            self.provider.clone_from(&other.provider);
+            self.is_claimed = true;
+        }
     }
 
     pub(crate) fn bare(kind: PaymentKind) -> Self {
@@ -168,6 +195,7 @@ impl PaymentRef {
             amount: None,
             currency: None,
             is_claimed: false,
+            entry_id: None,
         }
     }
 

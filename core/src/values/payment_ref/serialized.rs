@@ -20,6 +20,9 @@ pub(super) struct Form {
     /// Written only where it is true, as in the text form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     is_claimed: Option<bool>,
+    /// Likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry_id: Option<String>,
 }
 
 /// The transaction of a payment of another kind is left out, as in the text form: it would be refused when it is read.
@@ -36,6 +39,7 @@ impl From<PaymentRef> for Form {
             amount: payment.amount,
             currency: payment.currency,
             is_claimed: payment.is_claimed.then_some(true),
+            entry_id: payment.entry_id,
         }
     }
 }
@@ -57,6 +61,7 @@ impl TryFrom<Form> for PaymentRef {
             amount: form.amount,
             currency: form.currency,
             is_claimed: form.is_claimed.unwrap_or(false),
+            entry_id: form.entry_id,
         })
     }
 }

@@ -13,8 +13,8 @@ use crate::values::{error::PaymentError, provider::Provider, violation::Rule};
 /// The version of the text form. A text of another version is refused, not guessed at.
 const PREFIX: &str = "kassa1:";
 
-const NAMES: [&str; 9] =
-    ["kind", "order", "gateway", "provider", "transaction", "confirm", "amount", "currency", "claimed"];
+const NAMES: [&str; 10] =
+    ["kind", "order", "gateway", "provider", "transaction", "confirm", "amount", "currency", "claimed", "entry"];
 
 const CLAIMED: &str = "yes";
 
@@ -29,6 +29,7 @@ impl fmt::Display for PaymentRef {
         let fields = [
             // Before the rest, so that a text that was cut short does not pass as the merchant's own number.
             ("claimed", self.is_claimed.then_some(CLAIMED)),
+            ("entry", self.entry_id.as_deref()),
             ("order", self.order_number.as_deref()),
             ("gateway", self.gateway_number.as_deref()),
             ("provider", self.provider.as_ref().map(Provider::name)),
@@ -74,6 +75,7 @@ impl FromStr for PaymentRef {
             amount: fields.remove("amount").map(|amount| exact(&amount)).transpose()?,
             currency: fields.remove("currency"),
             is_claimed: fields.remove("claimed").map(|claimed| is_claimed(&claimed)).transpose()?.unwrap_or(false),
+            entry_id: fields.remove("entry"),
         })
     }
 }
