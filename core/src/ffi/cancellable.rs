@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use crate::{
     Callback, CardPayment, CardPaymentCreated, Gateway, MbankConfirmed, MbankPayment, MbankPaymentCreated, PayForm,
-    PayFormCreated, PaymentError, PaymentRef, Provider, QrData, QrImage, QrPayment, ReturnRedirect, StatusReport,
-    StatusWatch, Verdict, WatchReport,
+    PayFormCreated, PaymentError, PaymentRef, Provider, QrData, QrImage, QrPayment, ReturnRedirect, Settled, Settling,
+    StatusReport, StatusWatch, Verdict, WatchReport,
 };
 
 /// One call that can be given up. After `cancel` it answers nothing, at once, as if its future had been dropped: a
@@ -41,6 +41,11 @@ impl CancellableCall {
     /// See [`StatusWatch::outcome`]. Nothing where the watch was cancelled, too.
     async fn outcome(&self, watch: Arc<StatusWatch>) -> Result<Option<Verdict>, PaymentError> {
         Ok(self.unless_cancelled(watch.outcome()).await.transpose()?.flatten())
+    }
+
+    /// See [`Settling::next`]. Nothing after the last end, too.
+    async fn next_settled(&self, settling: Arc<Settling>) -> Result<Option<Settled>, PaymentError> {
+        Ok(self.unless_cancelled(settling.next()).await.transpose()?.flatten())
     }
 
     /// See [`Gateway::close`]. It is closed also where the wait for its payments is given up, even before it was begun.

@@ -9,6 +9,7 @@ mod logging;
 mod methods;
 mod questions;
 mod references;
+mod settling;
 mod texts;
 
 use rust_decimal::Decimal;

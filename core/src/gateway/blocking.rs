@@ -176,6 +176,14 @@ impl BlockingGateway {
         self.gateway.with_deadline(deadline).map(Self::from)
     }
 
+    /// See [`Gateway::settle`].
+    ///
+    /// # Errors
+    /// See [`Gateway::settle`].
+    pub fn settle(&self, policy: SettlePolicy) -> Result<BlockingSettling, PaymentError> {
+        self.gateway.settle(policy).map(|settling| BlockingSettling { settling })
+    }
+
     /// See [`Gateway::finish`].
     ///
     /// # Errors
@@ -216,14 +224,6 @@ impl BlockingGateway {
     /// See [`Gateway::unfinished`].
     pub fn unfinished(&self) -> Result<UnfinishedEntries, PaymentError> {
         self.gateway.unfinished()
-    }
-
-    /// See [`Gateway::settle`].
-    ///
-    /// # Errors
-    /// See [`Gateway::settle`].
-    pub fn settle(&self, policy: SettlePolicy) -> Result<BlockingSettling, PaymentError> {
-        self.gateway.settle(policy).map(|settling| BlockingSettling { settling })
     }
 }
 
@@ -276,11 +276,13 @@ impl Iterator for BlockingStatusWatch {
 }
 
 /// A [`Settling`] for callers that wait. It is an iterator over the ends.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct BlockingSettling {
     settling: Settling,
 }
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl BlockingSettling {
     /// See [`Settling::cancel`]. Call it from another thread.
     pub fn cancel(&self) {

@@ -283,6 +283,32 @@ impl Gateway {
         Ok(Self { engine: Arc::new(self.engine.with_deadline(deadline)?) })
     }
 
+    /// Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
+    /// program that runs for long. Nothing is asked until it is awaited.
+    ///
+    /// ```
+    /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, SettlePolicy, Settled};
+    /// # async fn start(gateway: Gateway) -> Result<(), kassa::PaymentError> {
+    /// let settling = gateway.settle(SettlePolicy::default())?;
+    /// while let Some(settled) = settling.next().await? {
+    ///     match settled {
+    ///         Settled::Payment { entry } if entry.state == JournalState::Charged => {
+    ///             // Deliver what `entry.note` says, then:
+    ///             gateway.finish(&entry.id).await?;
+    ///         }
+    ///         other => println!("for the payer, or for a person: {other:?}"),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy of zeros.
+    pub fn settle(&self, policy: SettlePolicy) -> Result<Settling, PaymentError> {
+        Settling::new(self.engine.clone(), policy)
+    }
+
     /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it.
     /// See [`Journal::finish`].
     ///
@@ -328,32 +354,6 @@ impl Gateway {
     /// [`PaymentError::Misconfigured`] where the gateway has no journal.
     pub fn unfinished(&self) -> Result<UnfinishedEntries, PaymentError> {
         Ok(self.engine.required_journal()?.unfinished())
-    }
-
-    /// Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
-    /// program that runs for long. Nothing is asked until it is awaited.
-    ///
-    /// ```
-    /// # use kassa::{Credentials, Gateway, GatewayConfig, Journal, JournalState, SettlePolicy, Settled};
-    /// # async fn start(gateway: Gateway) -> Result<(), kassa::PaymentError> {
-    /// let settling = gateway.settle(SettlePolicy::default())?;
-    /// while let Some(settled) = settling.next().await? {
-    ///     match settled {
-    ///         Settled::Payment { entry } if entry.state == JournalState::Charged => {
-    ///             // Deliver what `entry.note` says, then:
-    ///             gateway.finish(&entry.id).await?;
-    ///         }
-    ///         other => println!("for the payer, or for a person: {other:?}"),
-    ///     }
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`PaymentError::Misconfigured`] where the gateway has no journal, [`PaymentError::Invalid`] for a policy of zeros.
-    pub fn settle(&self, policy: SettlePolicy) -> Result<Settling, PaymentError> {
-        Settling::new(self.engine.clone(), policy)
     }
 }
 

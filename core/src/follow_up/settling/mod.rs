@@ -46,14 +46,18 @@ use schedule::{Due, interval_at};
 /// ```
 ///
 /// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettlePolicy {
     /// The time from the start of one question about a payment to the start of the next, while the payment is younger
     /// than 20 minutes. 10 s unless set. Older ones are asked about less often: up to 2 hours of age a sixth as often, to
     /// a day a sixtieth, to three days every 360th time, then every 8640th: daily.
+    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::values::serialized::milliseconds"))]
     pub interval: Duration,
     /// How long to go on. 20 minutes unless set.
+    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::values::serialized::milliseconds"))]
     pub deadline: Duration,
     /// How many payments are asked about at the same time. 8 unless set.
     pub at_once: u32,
@@ -99,6 +103,12 @@ impl Default for SettlePolicy {
 }
 
 /// What [`Settling`] brings: a payment that has come to its end, or an entry that only a person can read.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Settled {
@@ -138,6 +148,7 @@ const ODD_IN_A_ROW: u32 = 3;
 /// Take the ends one by one with [`next`](Self::next), or as a [`stream`](Self::stream). Between calls nothing new is
 /// asked. Clones are the same settling. The methods are cancellation safe: where a future is dropped, what it brought is
 /// the next one's.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone)]
 pub struct Settling {
     shared: Arc<Shared>,
@@ -212,7 +223,10 @@ impl Settling {
         let (cancelled, wake, progress) = (AtomicBool::new(false), Notify::new(), Mutex::default());
         Ok(Self { shared: Arc::new(Shared { source: Source { engine, journal, policy }, cancelled, wake, progress }) })
     }
+}
 
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Settling {
     /// The next end, when it is there; `None` when nothing is left to be asked about, at the policy's deadline, or when it
     /// was cancelled.
     ///
@@ -234,7 +248,9 @@ impl Settling {
         self.shared.cancelled.store(true, Ordering::Release);
         self.shared.wake.notify_one();
     }
+}
 
+impl Settling {
     /// The ends as a stream.
     pub fn stream(&self) -> impl Stream<Item = Result<Settled, PaymentError>> + Send + Unpin + 'static {
         Box::pin(stream::unfold(self.clone(), |settling| async move {
