@@ -9,7 +9,7 @@ from . import _check
 from ._calls import ask, call
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
-from .journal import listed_apart
+from .journal import Pages
 from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
@@ -167,7 +167,7 @@ class AsyncGateway(Connected):
         thread, as they are asked for, so that the event loop never waits for the disk. See `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
-        return listed_apart(call(self._core().unfinished_pages))
+        return Pages(call(self._core().unfinished_pages)).items_read_apart()
 
     async def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were

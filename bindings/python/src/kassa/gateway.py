@@ -10,7 +10,7 @@ from ._calls import ask, call
 from ._wait import wait
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
-from .journal import listed
+from .journal import Pages
 from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
@@ -180,7 +180,7 @@ class Gateway(Connected):
         `Journal.unfinished`.
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
-        return listed(call(self._core().unfinished_pages))
+        return Pages(call(self._core().unfinished_pages)).items()
 
     def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were

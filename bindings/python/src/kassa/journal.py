@@ -75,7 +75,7 @@ class Journal:
 
         Raises `kassa.Unavailable` where the journal cannot be read.
         """
-        return listed(call(self._core().unfinished_pages))
+        return Pages(call(self._core().unfinished_pages)).items()
 
     def entry(self, payment: PaymentRef) -> JournalEntry | None:
         """What is known of a payment, finished or not; None where it has no entry.
@@ -132,22 +132,29 @@ def opened(journal: Journal | str | os.PathLike[str]) -> Journal:
     return journal if isinstance(journal, Journal) else Journal(_check.path("journal", journal))
 
 
-def listed(pages: Any) -> Iterator[Unfinished]:
-    """What is unfinished, item by item."""
-    process = os.getpid()
-    while page := call(_of_process(process, pages).next_page):
-        yield from page
+class Pages:
+    """What is unfinished, many at a time: each crossing into the core costs about as much as reading an entry."""
 
+    __slots__ = ("_pages", "_process")
 
-async def listed_apart(pages: Any) -> AsyncIterator[Unfinished]:
-    """The same, read in a thread, so that the event loop never waits for the disk."""
-    process = os.getpid()
-    while page := await asyncio.to_thread(call, _of_process(process, pages).next_page):
-        for item in page:
-            yield item
+    def __init__(self, pages: Any) -> None:
+        self._pages = pages
+        self._process = os.getpid()
 
+    def next(self) -> tuple[Unfinished, ...]:
+        """The next ones; none after the last one. It waits for the disk."""
+        if self._process != os.getpid():
+            raise Misconfigured("what is unfinished was asked for before a fork; ask again in this process")
+        page: tuple[Unfinished, ...] = call(self._pages.next_page)
+        return page
 
-def _of_process(process: int, pages: Any) -> Any:
-    if process != os.getpid():
-        raise Misconfigured("what is unfinished was asked for before a fork; ask again in this process")
-    return pages
+    def items(self) -> Iterator[Unfinished]:
+        """One by one."""
+        while page := self.next():
+            yield from page
+
+    async def items_read_apart(self) -> AsyncIterator[Unfinished]:
+        """One by one, read in a thread, so that the event loop never waits for the disk."""
+        while page := await asyncio.to_thread(self.next):
+            for item in page:
+                yield item
