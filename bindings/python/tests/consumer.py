@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 from typing_extensions import assert_never, assert_type
 
@@ -195,6 +197,40 @@ async def with_asyncio(gateway: kassa.AsyncGateway) -> None:
             raise SystemExit(defect.detail) from defect
 
 
+def with_a_journal(credentials: kassa.Credentials) -> None:
+    gateway = kassa.Gateway("https://pay.example.kg", credentials, journal="/var/lib/shop/payments")
+    assert_type(gateway.journal, kassa.Journal | None)
+    journal = assert_type(kassa.Journal.open(Path("payments")), kassa.Journal)
+    assert_type(kassa.Gateway.from_environment(journal=journal), kassa.Gateway)
+    assert_type(kassa.AsyncGateway("https://pay.example.kg", credentials, journal=Path("payments")), kassa.AsyncGateway)
+    assert_type(gateway.with_journal(journal).with_note("cart 17"), kassa.Gateway)
+    assert_type(journal.unfinished(), Iterator[kassa.Unfinished])
+    for item in gateway.unfinished():
+        match item:
+            case kassa.JournalEntry(id, payment, begun, state, code, page_url, qr_text, note):
+                assert_type((id, payment, begun), tuple[str, kassa.PaymentRef, datetime])
+                assert_type((code, page_url, qr_text, note), tuple[str | None, str | None, str | None, str | None])
+                assert_type(state is kassa.JournalState.CHARGED, bool)
+                assert_type(journal.entry(payment), kassa.JournalEntry | None)
+                gateway.finish(id)
+            case kassa.Unreadable(id, why):
+                assert_type((id, why), tuple[str, str])
+            case _:
+                assert_never(item)
+        gateway.finish(item)
+        journal.finish(item)
+    journal.prune(timedelta(days=30))
+    journal.prune(2.5)
+
+
+async def with_a_journal_in_a_loop(gateway: kassa.AsyncGateway) -> None:
+    assert_type(gateway.with_note("cart 17"), kassa.AsyncGateway)
+    assert_type(gateway.unfinished(), AsyncIterator[kassa.Unfinished])
+    async for item in gateway.unfinished():
+        assert_type(item, kassa.Unfinished)
+        await gateway.finish(item)
+
+
 def a_gateway_for_tests() -> kassa.PaymentGateway:
     fake = FakeGateway()
     fake.plan(FakePlan.charge(after=timedelta(seconds=45)))
@@ -231,4 +267,6 @@ def what_a_checker_refuses(gateway: kassa.Gateway) -> None:
     gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=0.5))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     FakeGateway().fail_next(FakeFault("lost"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     kassa.PollPolicy(interval="5")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    kassa.Gateway("https://pay.example.kg", kassa.Credentials("a", "b"), journal=17)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    gateway.finish(kassa.PaymentRef.mbank("o-1", 250))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     gateway.payment_status(17)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -8,8 +8,10 @@ import pydoc
 import re
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, reply
 
 import kassa
 import kassa.testing
@@ -66,3 +68,21 @@ def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:
     [tests] = (block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "def test_" in block)
     pytester.makepyfile(tests)
     pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)
+
+
+def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:
+    [program] = (block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "journal=" in block)
+    for shown, used in (("https://pay.example.kg", raw.url), ("/var/lib/shop/payments", str(tmp_path))):
+        assert shown in program
+        program = program.replace(shown, used)
+
+    delivered: list[str] = []
+    shop: dict[str, Any] = {"password": "secret", "deliver": delivered.append}
+    exec(program, shop)  # noqa: S102
+    raw.answers(CREATED)
+    shop["sell"](shop["open_shop"](), "cart 17", mbank_payment(order_number="o-1"))
+    for answer, expected in ((OPEN, []), (reply(401, ""), []), (CHARGED, ["cart 17"]), (CHARGED, ["cart 17"])):
+        raw.answers(answer)
+        shop["open_shop"]()
+        assert delivered == expected
+    assert len(raw.requests) == 4, "what was delivered is asked about no more"

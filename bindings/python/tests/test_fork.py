@@ -6,20 +6,18 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import traceback
-import urllib.request
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment
+from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, mbank_payment
+from web_server import LONG, gunicorn
 
 import kassa
 from kassa._calls import ask as ask_core
@@ -170,6 +168,33 @@ def test_a_watch_from_before_the_fork_fails_at_once(raw: RawGateway) -> None:
         in_child(work)
 
 
+def test_a_journal_from_before_the_fork_is_opened_again(
+    raw: RawGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    raw.answers(CREATED)
+    tea, cake = mbank_payment(), mbank_payment()
+    with raw.gateway(journal="payments") as gateway:
+        gateway.with_note("tea").create_mbank_payment(tea)
+        unfinished = gateway.unfinished()
+
+        def work() -> None:
+            # The folder is the one that it was where the program began.
+            os.chdir("/")
+            with pytest.raises(kassa.OutcomeUnknown, match="nothing was sent now"):
+                gateway.create_mbank_payment(tea)
+            gateway.with_note("cake").with_deadline(LONG).create_mbank_payment(cake)
+            notes = {getattr(item, "note", item): item for item in gateway.unfinished()}
+            assert notes.keys() == {"tea", "cake"}
+            gateway.finish(notes["tea"])
+            with pytest.raises(kassa.Misconfigured, match="fork"):
+                next(unfinished)
+
+        in_child(work)
+        assert [getattr(item, "note", item) for item in unfinished] == ["cake"]
+        assert len(raw.requests) == 2
+
+
 def test_a_closed_gateway_stays_closed(raw: RawGateway) -> None:
     gateway = raw.gateway()
     gateway.close()
@@ -212,35 +237,6 @@ def app(environ, start_response):
     start_response("200 OK", [("content-type", "text/plain")])
     return [text.encode()]
 """
-LONG = 60
-"""Seconds in which everything has happened on any machine."""
-
-
-@contextmanager
-def gunicorn(folder: Path, raw: RawGateway) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
-    """Two workers of one process each, forked from a master that has used the gateway. They share a socket."""
-    (folder / "shop.py").write_text(APP)
-    with socket.create_server(("127.0.0.1", 0)) as listener, (folder / "log").open("wb") as log:
-        options = (
-            "--preload",
-            "--workers=2",
-            f"--timeout={LONG}",
-            f"--bind=fd://{listener.fileno()}",
-            "--no-control-socket",
-        )
-        master = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", *options, "shop:app"],
-            cwd=folder,
-            env={**os.environ, "GATEWAY": raw.url},
-            pass_fds=[listener.fileno()],
-            stderr=log,
-        )
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}", master
-        finally:
-            # Its workers see that it is gone, and go.
-            master.kill()
-            master.wait()
 
 
 def test_workers_of_gunicorn_use_what_the_master_has_used(raw: RawGateway, tmp_path: Path) -> None:
@@ -250,19 +246,13 @@ def test_workers_of_gunicorn_use_what_the_master_has_used(raw: RawGateway, tmp_p
         both_ask.wait(LONG)
         CHARGED(connection)
 
-    def get(url: str) -> str:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=LONG) as answer:
-            return str(answer.read().decode())
-
     raw.answers(CHARGED, once_both_ask)
-    with gunicorn(tmp_path, raw) as (url, master), ThreadPoolExecutor(2) as pool:
+    options = ("--preload", "--workers=2")
+    with gunicorn(tmp_path, APP, {"GATEWAY": raw.url}, *options) as server, ThreadPoolExecutor(2) as pool:
         # A worker answers one request at a time, so both have to.
-        texts = list(pool.map(get, [url, url]))
+        texts = list(pool.map(server.get, ["", ""]))
         assert len(raw.requests) == 3, "one of the master, and one of each worker"
         statuses, workers = zip(*(text.split(" in ") for text in texts), strict=True)
         assert statuses == ("charged", "charged")
-        assert len({*workers, str(master.pid)}) == 3
-        master.terminate()
-        assert master.wait(LONG) == 0
-        log = (tmp_path / "log").read_text()
-        assert not any(word in log for word in ("Traceback", "ERROR", "CRITICAL")), log
+        assert len({*workers, str(server.master.pid)}) == 3
+        server.stop()

@@ -7,7 +7,7 @@ import inspect
 import types
 import typing
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -78,6 +78,10 @@ CALLBACK = kassa.Callback(
 VALUES = [
     REF,
     kassa.PaymentEntry(REF, page_url="https://pay.example.kg/3ds"),
+    kassa.JournalEntry(
+        "order-1-6f1e", REF, datetime(2026, 11, 20, 9, 5, 7, 8000, timezone.utc), kassa.JournalState.OPEN, "110"
+    ),
+    kassa.Unreadable("order-2-8a1b", "is torn"),
     REPORT,
     CALLBACK,
     kassa.PollPolicy(2.5),
@@ -166,6 +170,12 @@ def test_no_verdict_that_was_stored_is_read_as_another(verdict: kassa.Verdict) -
 def test_the_next_step_that_was_stored_is_read_as_it_was(step: kassa.NextStep) -> None:
     order = Order(payment=REF, next_step=step)
     assert Order.model_validate_json(order.model_dump_json()) == order
+
+
+def test_what_is_unfinished_is_read_as_it_was() -> None:
+    unfinished = [value for value in VALUES if isinstance(value, kassa.JournalEntry | kassa.Unreadable)]
+    adapter: pydantic.TypeAdapter[list[kassa.Unfinished]] = pydantic.TypeAdapter(list[kassa.Unfinished])
+    assert adapter.validate_json(adapter.dump_json(unfinished)) == unfinished
 
 
 @pytest.mark.parametrize("status", [kassa.PaymentStatus.REJECTED, kassa.PaymentStatus.other("CHARGE")])

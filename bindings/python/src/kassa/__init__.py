@@ -36,6 +36,7 @@ take a callback                       Callback.parse                       verif
 take the payer's return               ReturnRedirect.parse                 verify_return
 ask about a payment once              check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
+forget no payment, send none twice    Gateway(..., journal=folder)         unfinished, check, finish
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
@@ -77,6 +78,8 @@ from .errors import (
     Unexpected,
 )
 from .gateway import Gateway
+from .journal import Journal
+from .journal_entry import JournalEntry, JournalState, Unfinished, Unreadable
 from .money import new_order_number, som_to_tyiyn, tyiyn_to_som
 from .payment_entry import PaymentEntry
 from .payments import PaymentKind, PaymentRef, PaymentStatus, Provider, StatusReport
@@ -126,6 +129,9 @@ __all__ = [
     "Incomplete",
     "InternalError",
     "Invalid",
+    "Journal",
+    "JournalEntry",
+    "JournalState",
     "Language",
     "MbankConfirmed",
     "MbankPayment",
@@ -162,6 +168,8 @@ __all__ = [
     "Unauthorized",
     "Unavailable",
     "Unexpected",
+    "Unfinished",
+    "Unreadable",
     "Unverifiable",
     "Verdict",
     "Violation",

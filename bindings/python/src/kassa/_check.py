@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -33,6 +34,14 @@ def text(name: str, value: Any) -> str:
 def optional_text(name: str, value: Any) -> str | None:
     """A str that can be sent, or None."""
     return None if value is None else text(name, value)
+
+
+def path(name: str, value: Any) -> str:
+    """The path of a file or folder, as text."""
+    if not isinstance(value, str | os.PathLike):
+        raise _wrong(name, "a str or an os.PathLike", value)
+    # One that gives bytes is refused as bytes are.
+    return text(name, os.fspath(value))  # pyright: ignore[reportUnknownArgumentType]
 
 
 def amount(name: str, value: Any) -> Decimal:
@@ -81,6 +90,14 @@ def duration(name: str, value: Any) -> datetime.timedelta:
 def optional_duration(name: str, value: Any) -> datetime.timedelta | None:
     """A time that can be waited, or None."""
     return None if value is None else duration(name, value)
+
+
+def moment(name: str, value: Any) -> datetime.datetime:
+    """A moment, whatever the clock at the wall shows."""
+    time = instance(name, value, datetime.datetime)
+    if time.tzinfo is None:
+        raise ValueError(f"{name} must have a time zone")
+    return time
 
 
 def _from_seconds(name: str, value: Any) -> datetime.timedelta:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from types import TracebackType
 
 from . import _check
 from ._calls import ask, call
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
+from .journal import Pages
+from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected
@@ -157,6 +160,22 @@ class AsyncGateway(Connected):
         """
         _check.instance("payment", payment, PaymentRef)
         return AsyncStatusWatch(call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+
+    def unfinished(self) -> AsyncIterator[Unfinished]:
+        """What the gateway's journal has not done with, the oldest first, for ``async for``: payments to ask about
+        (``check``), to deliver where they are charged, and to ``finish``; and files that cannot be read. They are read in a
+        thread, as they are asked for, so that the event loop never waits for the disk. See `Journal.unfinished`.
+
+        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
+        return Pages(call(self._core().unfinished_pages)).items_read_apart()
+
+    async def finish(self, entry: Unfinished | str) -> None:
+        """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were
+        delivered, or a person has dealt with it. Finishing it again does nothing. See `Journal.finish`.
+
+        Raises `kassa.Misconfigured` where the gateway has no journal, `kassa.Invalid` where there is no such entry, and
+        `kassa.Unavailable` where that cannot be written: then it is still unfinished."""
+        await ask(self._core().finish, id_of(entry))
 
     async def close(self) -> None:
         """Refuses further calls and waits until every payment on its way has its reply."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import TracebackType
 
 from . import _check
@@ -9,6 +10,8 @@ from ._calls import ask, call
 from ._wait import wait
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
+from .journal import Pages
+from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected
@@ -170,6 +173,22 @@ class Gateway(Connected):
         """
         _check.instance("payment", payment, PaymentRef)
         return StatusWatch(call(self._core().watch, payment, _check.instance("policy", policy, PollPolicy)))
+
+    def unfinished(self) -> Iterator[Unfinished]:
+        """What the gateway's journal has not done with, the oldest first, read as it is asked for: payments to ask about
+        (``check``), to deliver where they are charged, and to ``finish``; and files that cannot be read. See
+        `Journal.unfinished`.
+
+        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
+        return Pages(call(self._core().unfinished_pages)).items()
+
+    def finish(self, entry: Unfinished | str) -> None:
+        """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were
+        delivered, or a person has dealt with it. Finishing it again does nothing. See `Journal.finish`.
+
+        Raises `kassa.Misconfigured` where the gateway has no journal, `kassa.Invalid` where there is no such entry, and
+        `kassa.Unavailable` where that cannot be written: then it is still unfinished."""
+        wait(ask(self._core().finish, id_of(entry)))
 
     def close(self) -> None:
         """Refuses further calls and waits until every payment on its way has its reply."""

@@ -11,9 +11,11 @@ from typing import Any, NoReturn, TypeVar
 from . import _check
 from ._calls import translated
 from ._convert import lower, mirrors_enum
+from ._forks import leave_behind
 from ._generated import native
 from .dialect import Dialect
 from .errors import Misconfigured
+from .journal import Journal, opened
 from .secrets import Credentials, Proxy
 
 
@@ -29,10 +31,6 @@ class StatusQueryForm(Enum):
 
 C = TypeVar("C", bound="Connected")
 
-# What belongs to a process that was forked away from is never touched again, not even to free it: its locks may be held by
-# threads that exist no more.
-_LEFT_BEHIND: list[Any] = []
-
 
 class Connected:
     """The settings of a gateway, and the core's gateway of this process.
@@ -41,7 +39,7 @@ class Connected:
     own, at its first call.
     """
 
-    __slots__ = ("__weakref__", "_config", "_here", "_is_closed", "_make", "_origin")
+    __slots__ = ("__weakref__", "_config", "_here", "_is_closed", "_journal", "_make", "_origin")
 
     def __init__(
         self,
@@ -58,6 +56,7 @@ class Connected:
         proxy: Proxy | None = None,
         user_agent_suffix: str | None = None,
         check_luhn: bool = False,
+        journal: Journal | str | os.PathLike[str] | None = None,
     ) -> None:
         """A gateway by its settings. Nothing is sent. A time is a `timedelta`, or a number of seconds.
 
@@ -75,6 +74,7 @@ class Connected:
         * ``proxy``: the way to the gateway; direct unless given, whatever the environment says
         * ``user_agent_suffix``: added to the user agent, such as ``my-shop/1.2``
         * ``check_luhn``: refuse card numbers with a wrong check digit before they are sent
+        * ``journal``: where payments are written down before they are sent, a `Journal` or its folder; nowhere unless given
 
         Raises `kassa.Misconfigured` where a setting cannot work, naming it.
         """
@@ -92,7 +92,7 @@ class Connected:
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
         )
-        self._start(config)
+        self._over_network(config, journal)
 
     @classmethod
     def from_environment(
@@ -105,8 +105,9 @@ class Connected:
         status_query: StatusQueryForm = StatusQueryForm.JSON_BODY,
         user_agent_suffix: str | None = None,
         check_luhn: bool = False,
+        journal: Journal | str | os.PathLike[str] | None = None,
     ) -> C:
-        """A gateway by the environment variables, and by settings that have none. Nothing is sent.
+        """A gateway by the environment variables, and by settings that have none, such as the ``journal``. Nothing is sent.
 
         * ``KASSA_URL``: the gateway's base address
         * ``KASSA_LOGIN``, ``KASSA_PASSWORD``: the merchant's login and password
@@ -128,7 +129,9 @@ class Connected:
         config.status_query = lower(_check.instance("status_query", status_query, StatusQueryForm))
         config.user_agent_suffix = _check.optional_text("user_agent_suffix", user_agent_suffix)
         config.check_luhn = _check.flag("check_luhn", check_luhn)
-        return made(cls, config)
+        gateway = cls.__new__(cls)
+        gateway._over_network(config, journal)
+        return gateway
 
     def with_deadline(self: C, deadline: timedelta | float) -> C:
         """The same gateway with one deadline for every call, whether it moves money or not: for calls that may take more or
@@ -140,14 +143,53 @@ class Connected:
         Raises `kassa.Misconfigured` for a deadline of zero.
         """
         time = _check.duration("deadline", deadline)
-        origin = self._origin or self
-        return made(type(self), self._config, lambda: origin._core().with_deadline(time), origin)
+        return self._derived(lambda: self._core().with_deadline(time))
 
-    def _start(self, config: Any, make: Callable[[], Any] | None = None, origin: Connected | None = None) -> None:
-        """``make`` gives the core's gateway of the process that calls it; one over the network unless given."""
+    def with_journal(self: C, journal: Journal | str | os.PathLike[str]) -> C:
+        """The same gateway with a journal, a `Journal` or its folder: what it sends from now on is written down first. It
+        shares the connections and what is on its way, and closing one of them closes both.
+
+        Raises `kassa.Misconfigured` where the folder cannot be made or read.
+        """
+        kept = opened(journal)
+        return self._derived(lambda: self._core().with_journal(lower(kept)), kept)
+
+    def with_note(self: C, note: str) -> C:
+        """The same gateway, which writes this note into the journal's entries of the payments that it makes: your own
+        order, for example, so that after a crash it is known what each payment is for.
+
+        It shares the connections and what is on its way, and costs next to nothing, so it can be made for one call, as in
+        ``gateway.with_note("cart 17").create_card_payment(...)``. Closing one of them closes both.
+
+        Raises `kassa.Invalid` for a note of more than 256 characters.
+        """
+        text = _check.text("note", note)
+        return self._derived(lambda: self._core().with_note(text))
+
+    @property
+    def journal(self) -> Journal | None:
+        """The gateway's journal, where it has one."""
+        return self._journal
+
+    def _over_network(self, config: Any, journal: Journal | str | os.PathLike[str] | None) -> None:
+        if journal is None:
+            self._start(config, lambda: native.Gateway(config))
+            return
+        kept = opened(journal)
+        self._start(config, lambda: native.Gateway(config).with_journal(lower(kept)), journal=kept)
+
+    def _derived(self: C, make: Callable[[], Any], journal: Journal | None = None) -> C:
+        """Another one over the same connections. ``make`` gives its core, made from that of this one."""
+        return made(type(self), self._config, make, self._origin or self, journal or self._journal)
+
+    def _start(
+        self, config: Any, make: Callable[[], Any], origin: Connected | None = None, journal: Journal | None = None
+    ) -> None:
+        """``make`` gives the core's gateway of the process that calls it."""
         self._config = config
-        self._make = make or (lambda: native.Gateway(config))
+        self._make = make
         self._origin = origin
+        self._journal = journal
         self._is_closed = False
         self._open()
 
@@ -166,9 +208,7 @@ class Connected:
     def _after_fork(self, left: Any) -> Any:
         if self._is_closed:
             raise Misconfigured("the gateway was closed")
-        _LEFT_BEHIND.append(left)
-        # Or its destructor would touch it when the interpreter ends.
-        left._handle = None
+        leave_behind(left)
         return self._open()
 
     def _to_close(self) -> Any | None:
@@ -188,10 +228,16 @@ class Connected:
         )
 
 
-def made(kind: type[C], config: Any, make: Callable[[], Any] | None = None, origin: Connected | None = None) -> C:
+def made(
+    kind: type[C],
+    config: Any,
+    make: Callable[[], Any],
+    origin: Connected | None = None,
+    journal: Journal | None = None,
+) -> C:
     """A gateway that is not made by its settings, but from what another one has."""
     gateway = kind.__new__(kind)
-    gateway._start(config, make, origin)  # pyright: ignore[reportPrivateUsage]
+    gateway._start(config, make, origin, journal)  # pyright: ignore[reportPrivateUsage]
     return gateway
 
 

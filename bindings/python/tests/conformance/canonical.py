@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from typing import Any, cast
@@ -17,7 +17,11 @@ KINDS: dict[type, str] = {
     kassa.AskStatus: "ask_status",
     kassa.QueryFailed: "query_failed",
     kassa.Wrong: "wrong",
+    kassa.Unreadable: "unreadable",
 }
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def canonical(value: Any) -> Any:  # noqa: C901 (one case a type)
@@ -34,6 +38,8 @@ def canonical(value: Any) -> Any:  # noqa: C901 (one case a type)
             return [canonical(item) for item in cast("Iterable[Any]", value)]
         case datetime():
             return _moment(value)
+        case kassa.JournalEntry():
+            return _journal_entry(value)
         case kassa.PaymentError():
             return _error(value)
         case kassa.Provider():
@@ -64,6 +70,12 @@ def _fields(value: Any) -> Any:
         case _:
             pass
     return {"kind": KINDS[type(value)]} | form if type(value) in KINDS else form
+
+
+def _journal_entry(entry: kassa.JournalEntry) -> Any:
+    form = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
+    begun = form.pop("begun") - EPOCH
+    return {name: canonical(value) for name, value in form.items()} | {"begun_ms": begun // timedelta(milliseconds=1)}
 
 
 def _moment(value: datetime) -> Any:

@@ -56,10 +56,12 @@ def callback_key(given: Any) -> kassa.CallbackKey:
 
 
 def within(gateway: Any, given: Any) -> tuple[Any, Any]:
-    """The gateway, with another deadline where a step says so, and the rest of the input."""
+    """The gateway, with another deadline or a note where a step says so, and the rest of the input."""
     rest = dict(given)
-    time = rest.pop("within_ms", None)
-    return gateway if time is None else gateway.with_deadline(timedelta(milliseconds=time)), rest
+    time, note = rest.pop("within_ms", None), rest.pop("note", None)
+    if time is not None:
+        gateway = gateway.with_deadline(timedelta(milliseconds=time))
+    return gateway if note is None else gateway.with_note(note), rest
 
 
 CARD_FIELDS = ("pan", "expiry_month", "expiry_year", "cvc", "holder_name")

@@ -171,6 +171,12 @@ def _report(report: kassa.WatchReport | None) -> Any:
     return form if report is None or isinstance(report, kassa.QueryFailed) else {"kind": "status", "verdict": form}
 
 
+def _unfinished(item: kassa.Unfinished) -> Any:
+    """In Python an entry is unfinished as it is."""
+    form = canonical(item)
+    return {"kind": "payment", "entry": form} if isinstance(item, kassa.JournalEntry) else form
+
+
 # Answers that are compared in another form than that of their type.
 _FORMS: dict[str, Callable[[Any], Any]] = {
     "read_dialect": lambda dialect: json.loads(dialect.to_json()),
@@ -185,6 +191,7 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "watch": lambda _: None,
     "start": lambda _: None,
     "next": _report,
+    "unfinished": lambda items: list(map(_unfinished, items)),
     "ledger": lambda lines: lines,
     "requests": lambda lines: lines,
     "callbacks": lambda lines: lines,

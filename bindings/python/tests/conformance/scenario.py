@@ -11,9 +11,10 @@ from typing import Any, cast
 
 import kassa
 
-from . import inputs, operations, printed, sandboxes
+from . import inputs, journals, operations, printed, sandboxes
 from .compare import differences
 from .in_python import expected_in_python
+from .journals import Folder
 from .operations import Came, came
 from .server import Received, Server
 from .vectors import Vector
@@ -37,6 +38,8 @@ def run(vector: Vector, way: Way) -> Ran:
         if scenario.sandbox is not None:
             sandboxes.give_back(vector.spec["sandbox"], scenario.sandbox)
         scenario.server.stop()
+        if scenario.journal is not None:
+            scenario.journal.remove()
 
 
 class Scenario:
@@ -45,6 +48,7 @@ class Scenario:
     def __init__(self, spec: Any, way: Way) -> None:
         self.server = Server(spec.get("replies", []))
         self.sandbox = sandboxes.borrow(spec["sandbox"], spec["config"]) if "sandbox" in spec else None
+        self.journal = Folder() if spec.get("journal") else None
         self._kept: dict[str, Any] = {}
         self._spec = spec
         self._way = way
@@ -103,11 +107,15 @@ class Scenario:
             return _OWN[name](self, given)
         if self.sandbox is not None and name in sandboxes.STEPS:
             return sandboxes.STEPS[name](self.sandbox, given)
+        if self.journal is not None and name in journals.STEPS:
+            return journals.STEPS[name](self.journal, given)
         return self._way.run(self._ready(name, given))
 
     def the_gateway(self) -> Any:
         if self._made is None:
-            self._made = self._way.gateway(**inputs.settings(self._placed(self._spec["config"]), self.server.url))
+            settings = inputs.settings(self._placed(self._spec["config"]), self.server.url)
+            journal = None if self.journal is None else self.journal.path
+            self._made = self._way.gateway(**settings, journal=journal)
             self._printed += printed.forms(self._made)
         return self._made
 
@@ -125,6 +133,10 @@ class Scenario:
             return lambda: self._way.next(self.watch)
         if name == "outcome":
             return lambda: self.watch.outcome()
+        if name == "unfinished":
+            return lambda: self._way.all(self.the_gateway().unfinished())
+        if name == "finish_entry":
+            return lambda: self.the_gateway().finish(given["id"])
         gateway, given = inputs.within(self.the_gateway(), given)
         return operations.call(gateway, name, given)
 
@@ -137,6 +149,16 @@ class Scenario:
         except kassa.PaymentError as error:
             return reports, error
         return reports, None
+
+    def entry(self, given: Any) -> kassa.JournalEntry | None:
+        journal: kassa.Journal = self.the_gateway().journal
+        return journal.entry(inputs.payment_ref(given["payment"]))
+
+    def new_process(self) -> None:
+        """The gateway ends, and the next step has another one, as a program has that is started again."""
+        if self._made is not None:
+            self._way.run(self._made.close)
+            self._made = None
 
     def start(self, given: Any) -> None:
         self.started = given["do"], self._way.start(self._ready(given["do"], given.get("input") or {}))
@@ -174,6 +196,8 @@ _OWN: dict[str, Callable[[Scenario, Any], Any]] = {
     "check_now": lambda scenario, _: scenario.watch.check_now(),
     "cancel": lambda scenario, _: scenario.watch.cancel(),
     "all": lambda scenario, _: scenario.all_reports(),
+    "entry": lambda scenario, given: scenario.entry(given),
+    "new_process": lambda scenario, _: scenario.new_process(),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -36,6 +36,8 @@ class Way(Protocol):
 
     def next(self, watch: Any) -> Any: ...
 
+    def all(self, items: Any) -> Any: ...
+
     def start(self, function: Function) -> Started: ...
 
 
@@ -52,6 +54,9 @@ class Blocking:
 
     def next(self, watch: kassa.StatusWatch) -> Any:
         return next(watch, None)
+
+    def all(self, items: Iterator[kassa.Unfinished]) -> Any:
+        return list(items)
 
     def start(self, function: Function) -> InMainThread:
         started = InMainThread(function)
@@ -120,6 +125,9 @@ class InLoop:
 
     def next(self, watch: kassa.AsyncStatusWatch) -> Any:
         return anext(watch, None)
+
+    async def all(self, items: AsyncIterator[kassa.Unfinished]) -> Any:
+        return [item async for item in items]
 
     def start(self, function: Function) -> InTask:
         return InTask(self, function)

@@ -1,0 +1,94 @@
+"""What a journal tells about payments."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import TypeAlias
+
+from . import _check
+from ._convert import lift, lifts, mirrors, mirrors_enum
+from ._generated import native
+from .payments import PaymentRef
+
+
+@mirrors_enum(native.JournalState)
+class JournalState(Enum):
+    """What a journal knows of a payment."""
+
+    UNKNOWN = "unknown"
+    """It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask."""
+    OPEN = "open"
+    """The gateway accepted it. Ask for its end."""
+    CHARGED = "charged"
+    """The gateway said that the money was taken. Deliver the goods, then finish the entry."""
+    CONTRADICTED = "contradicted"
+    """The gateway's report was about something else than was asked for. Let a person look, then finish the entry."""
+    REJECTED = "rejected"
+    """It ended without the money being taken."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@mirrors(native.JournalEntry)
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A payment in a `Journal`. Ask about its ``payment`` (``gateway.check``), deliver what is charged, then ``finish`` it.
+
+    It holds no secret; but whoever has the page's address can open it.
+    """
+
+    id: str
+    """The entry's own name, by which it is finished."""
+    payment: PaymentRef
+    """What to ask about the payment with."""
+    begun: datetime
+    """When it was written down, before anything was sent: in UTC."""
+    state: JournalState
+    """What is known of it."""
+    code: str | None = None
+    """The gateway's code in the reply to its creation, where there was one."""
+    page_url: str | None = None
+    """The page that the payer opens: the 3DS confirmation, or the pay-form."""
+    qr_text: str | None = None
+    """The text of the QR code, to be drawn with `QrCode`."""
+    note: str | None = None
+    """The user's own note, such as the order in the shop: see ``with_note`` of the gateway."""
+
+    def __post_init__(self) -> None:
+        _check.text("id", self.id)
+        _check.instance("payment", self.payment, PaymentRef)
+        _check.moment("begun", self.begun)
+        _check.instance("state", self.state, JournalState)
+        for name in ("code", "page_url", "qr_text", "note"):
+            _check.optional_text(name, getattr(self, name))
+
+
+@mirrors(native.Unfinished.UNREADABLE)
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file of a `Journal` that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the
+    order number whose entry it is, until a person has looked and finished it."""
+
+    id: str
+    """The file's name, by which it is finished."""
+    why: str
+    """What is wrong with it."""
+
+    def __post_init__(self) -> None:
+        _check.text("id", self.id)
+        _check.text("why", self.why)
+
+
+Unfinished: TypeAlias = JournalEntry | Unreadable
+"""What a journal lists as not done with: a payment that is open, unknown or contradicted, or charged and not yet finished;
+or a file that cannot be read."""
+
+lifts(native.Unfinished.PAYMENT, lambda item: lift(item.entry))
+
+
+def id_of(entry: Unfinished | str) -> str:
+    """The name by which it is finished."""
+    if isinstance(entry, JournalEntry | Unreadable):
+        return entry.id
+    return _check.text("entry", entry)
