@@ -190,7 +190,9 @@ import Testing
                 return String(decoding: try JSONEncoder().encode(error), as: UTF8.self)
             }
         }
-        let card = try await stored { try await it.gateway.createCardPayment(cardPayment()) }
+        var payment = cardPayment()
+        payment.orderNumber = "order-1"  // a number that is made up could have the security code in it
+        let card = try await stored { [payment] in try await it.gateway.createCardPayment(payment) }
         let confirmed = try await stored {
             try await it.gateway.confirmMbankPayment(.mbank("order-1", amountSom: 5), otp: "918273")
         }
