@@ -49,6 +49,21 @@ import Testing
         try expect(ReturnRedirect(orderNumber: "o-1", statusCode: "200"), #"{"orderNumber":"o-1","statusCode":"200"}"#)
     }
 
+    @Test func whatAJournalLists() throws {
+        let entry = JournalEntry(
+            id: "o-1-0123", payment: payment, begun: Date(timeIntervalSinceReferenceDate: 0.125), state: .charged, code: "0",
+            pageURL: page.absoluteString, qrText: "000201", note: "cart 17")
+        let json =
+            #"{"begun":0.125,"code":"0","id":"o-1-0123","note":"cart 17","pageURL":"\#(page)","payment":\#(stored),"#
+            + #""qrText":"000201","state":"charged"}"#
+        try expect(entry, json)
+        try expect(Unfinished.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
+        try expect(Unfinished.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
+        try expect(JournalState.allCases, #"["unknown","open","charged","contradicted","rejected"]"#)
+        #expect("\(Unfinished.payment(entry: entry))".contains("cart 17"))
+        #expect("\(Unfinished.unreadable(id: "x", why: "is torn"))" == "unreadable(x, is torn)")
+    }
+
     @Test func answers() throws {
         try expect(
             CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page), code: "110", amount: 250, currency: "KGS"),
