@@ -32,25 +32,32 @@ internal import KassaGenerated
 public final class Gateway: PaymentGateway {
     let core: KassaGenerated.Gateway
     private let baseURL: String
+    /// The gateway's journal, where it has one.
+    public let journal: Journal?
 
     /// A gateway by its configuration. Nothing is sent.
     ///
+    /// - Parameter journal: Where it writes down what it sends, before it sends it.
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where a setting cannot work, naming it.
-    public init(_ config: GatewayConfig) throws {
-        core = try translated { try KassaGenerated.Gateway(config: config.core()) }
+    public init(_ config: GatewayConfig, journal: Journal? = nil) throws {
+        let core = try translated { try KassaGenerated.Gateway(config: config.core()) }
+        self.core = journal.map { core.withJournal(journal: $0.core) } ?? core
         baseURL = config.baseURL
+        self.journal = journal
     }
 
-    init(core: KassaGenerated.Gateway, baseURL: String) {
+    init(core: KassaGenerated.Gateway, baseURL: String, journal: Journal? = nil) {
         self.core = core
         self.baseURL = baseURL
+        self.journal = journal
     }
 
     /// A gateway with every other setting at its default. Nothing is sent.
     ///
-    /// - Throws: As ``init(_:)`` does.
-    public convenience init(baseURL: String, credentials: Credentials) throws {
-        try self.init(GatewayConfig(baseURL: baseURL, credentials: credentials))
+    /// - Parameter journal: Where it writes down what it sends, before it sends it.
+    /// - Throws: As ``init(_:journal:)`` does.
+    public convenience init(baseURL: String, credentials: Credentials, journal: Journal? = nil) throws {
+        try self.init(GatewayConfig(baseURL: baseURL, credentials: credentials), journal: journal)
     }
 
     /// Creates a card payment. **Moves money**; sent once.
@@ -172,7 +179,47 @@ public final class Gateway: PaymentGateway {
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` for a deadline of zero or less.
     public func withDeadline(_ deadline: Duration) throws -> Gateway {
-        Gateway(core: try translated { try core.withDeadline(deadline: deadline.core) }, baseURL: baseURL)
+        let changed = try translated { try core.withDeadline(deadline: deadline.core) }
+        return Gateway(core: changed, baseURL: baseURL, journal: journal)
+    }
+
+    /// The same gateway with a journal: what it sends from now on is written down first. Closing one of them closes both.
+    public func withJournal(_ journal: Journal) -> Gateway {
+        Gateway(core: core.withJournal(journal: journal.core), baseURL: baseURL, journal: journal)
+    }
+
+    /// The same gateway, which writes this note into the journal's entries of the payments that it makes, so that after a crash it is
+    /// known what each payment is for: `gateway.withNote("cart 17").createCardPayment(...)`. It costs next to nothing, so it can be made
+    /// for one call.
+    ///
+    /// - Throws: ``PaymentError/invalid(violations:)`` for a note of more than 256 characters (Unicode scalars).
+    public func withNote(_ note: String) throws -> Gateway {
+        let changed = try translated { try core.withNote(note: checked(note, "note")) }
+        return Gateway(core: changed, baseURL: baseURL, journal: journal)
+    }
+
+    /// What the gateway's journal has not done with: see ``Journal/unfinished()``. After a crash, ask about each (``check(_:)``), deliver
+    /// what is charged, and finish it.
+    ///
+    /// The iteration throws ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal.
+    public func unfinished() -> UnfinishedEntries {
+        UnfinishedEntries { [core] in try core.unfinishedPages() }
+    }
+
+    /// Says that a payment of the gateway's journal is done with: the goods were delivered, or a person has dealt with it. It is done
+    /// even where the task is cancelled.
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal; otherwise as
+    ///   ``Journal/finish(_:)-(JournalEntry)`` does.
+    public func finish(_ entry: JournalEntry) async throws {
+        try await finish(entry.id)
+    }
+
+    /// The same by the entry's own name: also for one that cannot be read, once a person has looked at it.
+    ///
+    /// - Throws: As ``finish(_:)-(JournalEntry)`` does.
+    public func finish(_ id: String) async throws {
+        try await translated { try await core.finish(id: checked(id, "id")) }
     }
 
     /// Refuses further calls and waits until every payment on its way has its reply, or this task is cancelled.

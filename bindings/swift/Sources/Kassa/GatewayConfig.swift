@@ -29,7 +29,7 @@ public struct GatewayConfig: Sendable {
     /// Refuse card numbers with a wrong check digit before they are sent.
     public var checkLuhn: Bool
 
-    /// A configuration. Nothing is checked here, but by ``Gateway/init(_:)``.
+    /// A configuration. Nothing is checked here, but by ``Gateway/init(_:journal:)``.
     public init(
         baseURL: String, credentials: Credentials, connectTimeout: Duration = .seconds(10),
         paymentDeadline: Duration = .seconds(60), queryDeadline: Duration = .seconds(30), queryRetries: Int = 2, statusQuery: StatusQueryForm = .jsonBody, dialect: Dialect = Dialect(),

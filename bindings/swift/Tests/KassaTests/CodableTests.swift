@@ -49,6 +49,21 @@ import Testing
         try expect(ReturnRedirect(orderNumber: "o-1", statusCode: "200"), #"{"orderNumber":"o-1","statusCode":"200"}"#)
     }
 
+    @Test func whatAJournalLists() throws {
+        let entry = JournalEntry(
+            id: "o-1-0123", payment: payment, begun: Date(timeIntervalSinceReferenceDate: 0.125), state: .charged, code: "0",
+            pageURL: page.absoluteString, qrText: "000201", note: "cart 17")
+        let json =
+            #"{"begun":0.125,"code":"0","id":"o-1-0123","note":"cart 17","pageURL":"\#(page)","payment":\#(stored),"#
+            + #""qrText":"000201","state":"charged"}"#
+        try expect(entry, json)
+        try expect(Unfinished.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
+        try expect(Unfinished.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
+        try expect(JournalState.allCases, #"["unknown","open","charged","contradicted","rejected"]"#)
+        #expect("\(Unfinished.payment(entry: entry))".contains("cart 17"))
+        #expect("\(Unfinished.unreadable(id: "x", why: "is torn"))" == "unreadable(x, is torn)")
+    }
+
     @Test func answers() throws {
         try expect(
             CardPaymentCreated(payment: payment, nextStep: .openConfirmation(url: page), code: "110", amount: 250, currency: "KGS"),
@@ -190,7 +205,9 @@ import Testing
                 return String(decoding: try JSONEncoder().encode(error), as: UTF8.self)
             }
         }
-        let card = try await stored { try await it.gateway.createCardPayment(cardPayment()) }
+        var payment = cardPayment()
+        payment.orderNumber = "order-1"  // a number that is made up could have the security code in it
+        let card = try await stored { [payment] in try await it.gateway.createCardPayment(payment) }
         let confirmed = try await stored {
             try await it.gateway.confirmMbankPayment(.mbank("order-1", amountSom: 5), otp: "918273")
         }

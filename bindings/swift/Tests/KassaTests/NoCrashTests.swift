@@ -36,6 +36,9 @@ import Testing
         ] as [() throws -> PaymentRef] {
             #expect(throws: PaymentError.self) { try act() }
         }
+        let home = JournalFolder()
+        let journal = try home.open()
+        await #expect(throws: PaymentError.self) { try await journal.entry(payment) }
         #expect(payment.canBeAskedAbout)
         #expect(throws: PaymentError.self) { try PaymentRef(payment.description) }
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([payment]) }
@@ -111,6 +114,8 @@ import Testing
             }
         }
         #expect(PaymentError.unavailable(detail: "it rains", retryAfter: duration).description.contains("it rains"))
+        let home = JournalFolder()
+        try await home.open().prune(olderThan: duration)
         let fake = try FakeGateway()
         fake.plan(.charge(after: duration))
         _ = try await fake.gateway.createPayForm(
@@ -201,6 +206,19 @@ import Testing
         #expect(throws: PaymentError.self) { try fake.reject(text) }
         fake.failNext(.refused(code: text, reason: text))
         await #expect(throws: PaymentError.self) { try await fake.gateway.qrStatus("t-1") }
+        let home = JournalFolder()
+        let journal = try home.open()
+        await #expect(throws: PaymentError.self) { try await journal.finish(text) }
+        #expect(try await journal.entry(claimed) == nil)
+        let gateway = fake.gateway.withJournal(journal)
+        await #expect(throws: PaymentError.self) { try await gateway.finish(text) }
+        guard text.unicodeScalars.count <= 256 else {
+            #expect(throws: PaymentError.self) { try gateway.withNote(text) }
+            return
+        }
+        let order = MbankPayment(orderNumber: "order-1", phone: "996555000101", amountSom: 1, comment: "tea")
+        _ = try await gateway.withNote(text).createMbankPayment(order)
+        #expect(try await journal.entry(order.paymentRef())?.note == text)
     }
 
     @Test func bytesThatAreNoTextAreRefused() {

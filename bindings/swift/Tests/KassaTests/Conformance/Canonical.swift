@@ -55,6 +55,25 @@ extension PaymentEntry: Canonical {
     var canonical: JSON { ["payment": payment.canonical, "page_url": JSON(pageURL), "qr_text": JSON(qrText)] }
 }
 
+extension JournalEntry: Canonical {
+    var canonical: JSON {
+        [
+            "id": .string(id), "payment": payment.canonical, "begun_ms": JSON(Int((begun.timeIntervalSince1970 * 1000).rounded())),
+            "state": .string(state.rawValue), "code": JSON(code), "page_url": JSON(pageURL), "qr_text": JSON(qrText),
+            "note": JSON(note),
+        ]
+    }
+}
+
+extension Unfinished: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .payment(let entry): ["kind": "payment", "entry": entry.canonical]
+        case .unreadable(let id, let why): ["kind": "unreadable", "id": .string(id), "why": .string(why)]
+        }
+    }
+}
+
 extension PaymentStatus: Canonical {
     var canonical: JSON {
         switch self {

@@ -47,10 +47,10 @@ enum Inputs {
         try (input["previous"].array ?? []).reduce(CallbackKey(secret: input["secret"].text)) { try $0.withPrevious($1.text) }
     }
 
-    /// The gateway, with another deadline where a step says so.
+    /// The gateway, with another deadline or a note where a step says so.
     static func within(_ gateway: Gateway, _ input: JSON) throws -> Gateway {
-        guard let time = input["within_ms"].int else { return gateway }
-        return try gateway.withDeadline(.milliseconds(time))
+        let gateway = try input["within_ms"].int.map { try gateway.withDeadline(.milliseconds($0)) } ?? gateway
+        return try input["note"].string.map(gateway.withNote) ?? gateway
     }
 
     static func card(_ input: JSON) -> Card {

@@ -51,6 +51,11 @@ enum Operations {
         case "verify_return":
             let redirect = try ReturnRedirect(input["url"].text)
             return .answer(try await gateway.verifyReturn(redirect, payment: Inputs.paymentRef(input["payment"])))
+        case "unfinished": return .answer(try await listed(gateway.unfinished()))
+        case "finish_entry":
+            try await gateway.finish(input["id"].text)
+            return .nothing
+        case "entry": return .answer(try await gateway.journal!.entry(Inputs.paymentRef(input["payment"])))
         case "close":
             await gateway.close()
             return .nothing

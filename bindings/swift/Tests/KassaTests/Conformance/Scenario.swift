@@ -6,6 +6,7 @@ final class Scenario {
     private let spec: JSON
     private let server: Server
     private let sandbox: BorrowedSandbox?
+    private let journal: JournalFolder?
     private var kept: [String: JSON] = [:]
     private var gateway: Gateway?
     private var watch: StatusWatch?
@@ -15,6 +16,7 @@ final class Scenario {
     init(_ spec: JSON, _ sandbox: BorrowedSandbox?) {
         self.spec = spec
         self.sandbox = sandbox
+        journal = spec["journal"] == .bool(true) ? JournalFolder() : nil
         server = Server(spec["replies"].array ?? [])
     }
 
@@ -112,6 +114,10 @@ final class Scenario {
             let ended = await started?.value
             return .answer(ended == nil)
         case "finish": return await started?.value ?? .error(CancellationError())
+        case "new_process":
+            await gateway?.close()
+            gateway = nil
+            return .nothing
         case "wait_for_requests": return .answer(await server.waitForRequests(input["count"].whole))
         case "release":
             server.release()
@@ -121,6 +127,7 @@ final class Scenario {
         case "received": return .answer(server.received[input["number"].whole - 1].body)
         default:
             do {
+                if let came = try journal?.step(name, input) { return came }
                 if let answer = try await sandbox?.step(name, input) {
                     return Came(result: ["answer": answer], printed: "\(answer)")
                 }
@@ -142,7 +149,7 @@ final class Scenario {
 
     /// The vector's gateway, made when it is first needed.
     private func theGateway() throws -> Gateway {
-        let known = try gateway ?? Gateway(Inputs.config(placed(spec["config"]), server.url))
+        let known = try gateway ?? Gateway(Inputs.config(placed(spec["config"]), server.url), journal: journal?.open())
         gateway = known
         return known
     }
