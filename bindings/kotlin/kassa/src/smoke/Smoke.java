@@ -1,6 +1,7 @@
 import dev.kassa.BlockingGateway;
 import dev.kassa.Card;
 import dev.kassa.Credentials;
+import dev.kassa.Journal;
 import dev.kassa.Kassa;
 import dev.kassa.PaymentException;
 import dev.kassa.PaymentRef;
@@ -9,6 +10,7 @@ import dev.kassa.Provider;
 import dev.kassa.QrCode;
 import java.lang.reflect.Modifier;
 import java.math.BigDecimal;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -30,6 +32,9 @@ class Smoke {
         } catch (PaymentException.Unavailable unavailable) {
             check(unavailable.isRetryable());
         }
+        Path folder = Files.createTempDirectory("kassa-smoke");
+        check(!Journal.open(folder).unfinished().iterator().hasNext());
+        for (String name : List.of("open", "done", "")) Files.deleteIfExists(folder.resolve(name));
         PollPolicy policy = new PollPolicy(Duration.ofSeconds(5), Duration.ofMinutes(2));
         check(policy.getInterval().equals(Duration.ofSeconds(5)) && QrCode.PNG_SIDE == 400);
         PaymentRef payment = PaymentRef.card("o-1", new BigDecimal("100.10"), "KGS");

@@ -16,18 +16,23 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     /**
      * A gateway by its configuration. Nothing is sent.
      *
+     * @param journal where it writes down what it sends, if anywhere
      * @throws PaymentException.Misconfigured where a setting cannot work, naming it
      */
+    @JvmOverloads
     @Throws(PaymentException::class)
-    public constructor(config: GatewayConfig) : this(GatewayCore(config))
+    public constructor(config: GatewayConfig, journal: Journal? = null) : this(GatewayCore.of(config, journal))
 
     /**
      * A gateway with every other setting at its default. Nothing is sent.
      *
+     * @param journal where it writes down what it sends, if anywhere
      * @throws PaymentException.Misconfigured where a setting cannot work, naming it
      */
+    @JvmOverloads
     @Throws(PaymentException::class)
-    public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
+    public constructor(baseUrl: String, credentials: Credentials, journal: Journal? = null) :
+        this(GatewayConfig(baseUrl, credentials), journal)
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun createCardPayment(payment: CardPayment): CardPaymentCreated =
@@ -95,6 +100,56 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
      */
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): BlockingGateway = withDeadline(deadline.toKotlinDuration())
+
+    /** The journal in which it writes down what it sends, where it has one. */
+    public val journal: Journal? get() = core.journal
+
+    /**
+     * The same gateway with a journal: what it sends from now on is written down first. See [Journal].
+     *
+     * It shares the connections and what is on its way. Closing one of them closes both.
+     */
+    public fun withJournal(journal: Journal): BlockingGateway = BlockingGateway(core.withJournal(journal))
+
+    /**
+     * The same gateway, which writes this note into the journal's entries of the payments that it makes: the order in the shop, for
+     * example, so that after a crash it is known what each payment is for. It costs next to nothing, so it can be made for one call, as
+     * in `gateway.withNote("cart 17").createCardPayment(...)`.
+     *
+     * @throws PaymentException.Invalid for a note of more than 256 characters
+     */
+    @Throws(PaymentException::class)
+    public fun withNote(note: String): BlockingGateway = BlockingGateway(core.withNote(note))
+
+    /**
+     * What the gateway's journal has not done with: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     *
+     * It reads the disk a part at a time while it is gone through, and each going through it reads anew. That throws
+     * [PaymentException.Unavailable] where the journal cannot be read.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal
+     */
+    @Throws(PaymentException::class)
+    public fun unfinished(): Iterable<Unfinished> {
+        core.unfinished().close() // without a journal it is refused now, not when it is gone through
+        return inTurn { core.unfinished() }
+    }
+
+    /**
+     * Says that a payment of the journal is done with, as [Journal.finish] does.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
+     */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun finish(entry: JournalEntry): Unit = finish(entry.id)
+
+    /**
+     * Says that a payment of the journal is done with, by its entry's name, as [Journal.finish] does.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
+     */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun finish(id: String): Unit = runBlocking { core.finish(id) }
 
     override fun close(): Unit = core.closeBlocking()
 

@@ -1,5 +1,6 @@
 package dev.kassa
 
+import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.future.future
@@ -20,18 +21,23 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     /**
      * A gateway by its configuration. Nothing is sent.
      *
+     * @param journal where it writes down what it sends, if anywhere
      * @throws PaymentException.Misconfigured where a setting cannot work, naming it
      */
+    @JvmOverloads
     @Throws(PaymentException::class)
-    public constructor(config: GatewayConfig) : this(GatewayCore(config))
+    public constructor(config: GatewayConfig, journal: Journal? = null) : this(GatewayCore.of(config, journal))
 
     /**
      * A gateway with every other setting at its default. Nothing is sent.
      *
+     * @param journal where it writes down what it sends, if anywhere
      * @throws PaymentException.Misconfigured where a setting cannot work, naming it
      */
+    @JvmOverloads
     @Throws(PaymentException::class)
-    public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
+    public constructor(baseUrl: String, credentials: Credentials, journal: Journal? = null) :
+        this(GatewayConfig(baseUrl, credentials), journal)
 
     override fun createCardPayment(payment: CardPayment): CompletableFuture<CardPaymentCreated> =
         promise { core.createCardPayment(payment) }
@@ -89,6 +95,47 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): FutureGateway = withDeadline(deadline.toKotlinDuration())
 
+    /** The journal in which it writes down what it sends, where it has one. */
+    public val journal: Journal? get() = core.journal
+
+    /**
+     * The same gateway with a journal: what it sends from now on is written down first. See [Journal].
+     *
+     * It shares the connections and what is on its way. Closing one of them closes both.
+     */
+    public fun withJournal(journal: Journal): FutureGateway = FutureGateway(core.withJournal(journal))
+
+    /**
+     * The same gateway, which writes this note into the journal's entries of the payments that it makes: the order in the shop, for
+     * example, so that after a crash it is known what each payment is for. It costs next to nothing, so it can be made for one call, as
+     * in `gateway.withNote("cart 17").createCardPayment(...)`.
+     *
+     * @throws PaymentException.Invalid for a note of more than 256 characters
+     */
+    @Throws(PaymentException::class)
+    public fun withNote(note: String): FutureGateway = FutureGateway(core.withNote(note))
+
+    /**
+     * What the gateway's journal has not done with: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     * It begins anew each time.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal
+     */
+    @Throws(PaymentException::class)
+    public fun unfinished(): FutureUnfinished = FutureUnfinished(core.unfinished())
+
+    /**
+     * Says that a payment of the journal is done with, as [Journal.finish] does. A [PaymentException] in its future is
+     * [PaymentException.Misconfigured] where the gateway has no journal, and otherwise as of [Journal.finish].
+     */
+    public fun finish(entry: JournalEntry): CompletableFuture<Void?> = finish(entry.id)
+
+    /**
+     * Says that a payment of the journal is done with, by its entry's name, as [Journal.finish] does. A [PaymentException] in its future
+     * is [PaymentException.Misconfigured] where the gateway has no journal, and otherwise as of [Journal.finish].
+     */
+    public fun finish(id: String): CompletableFuture<Void?> = promise { core.finish(id) }.thenApply { null }
+
     override fun closeAndWait(): CompletableFuture<Void?> = promise { core.close() }.thenApply { null }
 
     override fun close(): Unit = core.closeBlocking()
@@ -134,5 +181,26 @@ public class FutureStatusWatch internal constructor(private val core: WatchCore)
     override fun toString(): String = "FutureStatusWatch()"
 }
 
-private fun <T> promise(call: suspend () -> T): CompletableFuture<T> =
-    CoroutineScope(Dispatchers.Default).future { call() }
+/** What a journal has not done with, a page at a time, the oldest first. The disk is read by a thread apart. */
+public class FutureUnfinished internal constructor(private val pages: UnfinishedPages) {
+    /**
+     * The next ones; **an empty list after the last one**. The future has a [PaymentException.Unavailable] where the journal cannot be
+     * read. What a cancelled one had read is not given again here.
+     *
+     * ```java
+     * CompletableFuture<Void> settle(FutureUnfinished unfinished) {
+     *     return unfinished.nextPage().thenCompose(page -> page.isEmpty()
+     *             ? CompletableFuture.completedFuture(null)
+     *             : settleAll(page).thenCompose(settled -> settle(unfinished)));
+     * }
+     * ```
+     */
+    public fun nextPage(): CompletableFuture<List<Unfinished>> =
+        promise(Dispatchers.IO) { pages.next().orEmpty() }
+
+    /** What it is, and not how far it has got. */
+    override fun toString(): String = "FutureUnfinished()"
+}
+
+private fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend () -> T): CompletableFuture<T> =
+    CoroutineScope(on).future { call() }

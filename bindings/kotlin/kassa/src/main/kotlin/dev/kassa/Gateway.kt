@@ -1,6 +1,10 @@
 package dev.kassa
 
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
 import kotlin.time.Duration
 import kotlin.time.toKotlinDuration
 
@@ -34,18 +38,23 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     /**
      * A gateway by its configuration. Nothing is sent.
      *
+     * @param journal where it writes down what it sends, if anywhere
      * @throws PaymentException.Misconfigured where a setting cannot work, naming it
      */
+    @JvmOverloads
     @Throws(PaymentException::class)
-    public constructor(config: GatewayConfig) : this(GatewayCore(config))
+    public constructor(config: GatewayConfig, journal: Journal? = null) : this(GatewayCore.of(config, journal))
 
     /**
      * A gateway with every other setting at its default. Nothing is sent.
      *
+     * @param journal where it writes down what it sends, if anywhere
      * @throws PaymentException.Misconfigured where a setting cannot work, naming it
      */
+    @JvmOverloads
     @Throws(PaymentException::class)
-    public constructor(baseUrl: String, credentials: Credentials) : this(GatewayConfig(baseUrl, credentials))
+    public constructor(baseUrl: String, credentials: Credentials, journal: Journal? = null) :
+        this(GatewayConfig(baseUrl, credentials), journal)
 
     override suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         onDefault { core.createCardPayment(payment) }
@@ -102,6 +111,62 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
      */
     @Throws(PaymentException::class)
     public fun withDeadline(deadline: java.time.Duration): Gateway = withDeadline(deadline.toKotlinDuration())
+
+    /** The journal in which it writes down what it sends, where it has one. */
+    public val journal: Journal? get() = core.journal
+
+    /**
+     * The same gateway with a journal: what it sends from now on is written down first. See [Journal].
+     *
+     * It shares the connections and what is on its way. Closing one of them closes both.
+     */
+    public fun withJournal(journal: Journal): Gateway = Gateway(core.withJournal(journal))
+
+    /**
+     * The same gateway, which writes this note into the journal's entries of the payments that it makes: the order in the shop, for
+     * example, so that after a crash it is known what each payment is for. It costs next to nothing, so it can be made for one call, as
+     * in `gateway.withNote("cart 17").createCardPayment(...)`.
+     *
+     * @throws PaymentException.Invalid for a note of more than 256 characters
+     */
+    @Throws(PaymentException::class)
+    public fun withNote(note: String): Gateway = Gateway(core.withNote(note))
+
+    /**
+     * What the gateway's journal has not done with: after a crash, ask about each ([check]), deliver what is charged, and [finish] it.
+     *
+     * It is a cold flow: it reads the disk a part at a time, on `Dispatchers.IO`, while it is collected, and every collection reads
+     * anew. Cancelling the collector ends it, and finishes nothing. Collecting throws [PaymentException.Unavailable] where the
+     * journal cannot be read.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal
+     */
+    @Throws(PaymentException::class)
+    public fun unfinished(): Flow<Unfinished> {
+        core.unfinished().close() // without a journal it is refused now, not when it is collected
+        return flow {
+            core.unfinished().use { pages ->
+                while (true) {
+                    val page = withContext(Dispatchers.IO) { pages.next() } ?: break
+                    page.forEach { emit(it) }
+                }
+            }
+        }
+    }
+
+    /**
+     * Says that a payment of the journal is done with, as [Journal.finish] does.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
+     */
+    public suspend fun finish(entry: JournalEntry): Unit = finish(entry.id)
+
+    /**
+     * Says that a payment of the journal is done with, by its entry's name, as [Journal.finish] does.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
+     */
+    public suspend fun finish(id: String): Unit = onDefault { core.finish(id) }
 
     override suspend fun closeAndWait(): Unit = onDefault { core.close() }
 

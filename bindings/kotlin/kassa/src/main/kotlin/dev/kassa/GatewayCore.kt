@@ -8,10 +8,17 @@ internal class GatewayCore(
     /** For `toString`. */
     val baseUrl: String,
     private val core: DirectGateway,
+    val journal: Journal? = null,
 ) {
-    constructor(config: GatewayConfig) : this(config.shownBaseUrl, calling { DirectGateway(config.toCore()) })
+    fun withDeadline(deadline: Duration) = GatewayCore(baseUrl, calling { core.withDeadline(sendable(deadline)) }, journal)
 
-    fun withDeadline(deadline: Duration) = GatewayCore(baseUrl, calling { core.withDeadline(sendable(deadline)) })
+    fun withJournal(journal: Journal) = GatewayCore(baseUrl, calling { core.withJournal(journal.core) }, journal)
+
+    fun withNote(note: String) = GatewayCore(baseUrl, calling { core.withNote(sendable("note", note)) }, journal)
+
+    fun unfinished(): UnfinishedPages = UnfinishedPages(calling { core.unfinishedPages() })
+
+    suspend fun finish(id: String): Unit = calling { core.finish(sendable("id", id)) }
 
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =
         calling { core.createCardPayment(payment.toCore()).toKassa() }
@@ -48,5 +55,12 @@ internal class GatewayCore(
     fun watch(payment: PaymentRef, policy: PollPolicy): WatchCore =
         WatchCore(calling { core.watch(payment.toCore(), policy.toCore()) })
 
-    suspend fun close(): Unit = calling { core.finish() }
+    suspend fun close(): Unit = calling { core.closeAndWait() }
+
+    companion object {
+        fun of(config: GatewayConfig, journal: Journal?): GatewayCore {
+            val bare = GatewayCore(config.shownBaseUrl, calling { DirectGateway(config.toCore()) })
+            return journal?.let(bare::withJournal) ?: bare
+        }
+    }
 }

@@ -95,10 +95,10 @@ public sealed class Verdict : WatchReport, Serializable {
     }
 }
 
-/** A stream that lacks a field leaves null in it, past the constructor and Kotlin's types: nobody should act on such a verdict. */
-private fun whole(stream: ObjectInputStream, needed: () -> List<Any?>) {
+/** A stream that lacks a field leaves null in it, past the constructor and Kotlin's types: nobody should act on such a value. */
+internal fun whole(stream: ObjectInputStream, needed: () -> List<Any?>) {
     stream.defaultReadObject()
-    if (null in needed()) throw InvalidObjectException("a verdict lacks a field")
+    if (null in needed()) throw InvalidObjectException("a field is missing")
 }
 
 internal fun CoreVerdict.toKassa(): Verdict = when (this) {

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 import java.math.BigDecimal
+import java.nio.file.Files
 import java.nio.file.Path
 
 /**
@@ -59,6 +60,7 @@ internal object FirstCall {
         "advice topic" to { AdviceTopic.values().forEach { it.toString() } },
         "error" to { check(!PaymentException.DeadlineExpired().paymentMayExist) },
         "logging" to { Kassa.logTo(null) },
+        "journal" to { Files.createTempDirectory("kassa-journal").toFile().apply { Journal.open(this) }.deleteRecursively() },
         "gateway" to { Gateway("http://127.0.0.1:9", Credentials("shop", "a password")).use {} },
     )
 }

@@ -20,6 +20,7 @@ import java.io.ObjectOutputStream
 import java.io.ObjectStreamClass
 import java.io.ObjectStreamConstants
 import java.math.BigDecimal
+import java.time.Instant
 import kotlin.time.Duration.Companion.seconds
 
 /** `java.io.Serializable`: what may leave the process, and what may not. */
@@ -81,10 +82,19 @@ class SerializationTest {
     }
 
     @Test
-    fun `a verdict that lacks a field is none`() {
-        val bytes = ByteArrayOutputStream()
-        DataOutputStream(bytes).writeObjectWithoutFields(Verdict.Charged::class.java)
-        assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
+    fun `what a journal lists comes back as what it was`() {
+        val entry = JournalEntry("o-1-ab", payment, Instant.parse("2026-11-22T10:00:00.123Z"), JournalState.CHARGED, note = "cart 17")
+        for (item in listOf(Unfinished.Payment(entry), Unfinished.Unreadable("o-2-cd", "is torn"))) assertEquals(item, read(written(item)))
+    }
+
+    @Test
+    fun `a verdict, an entry or an item that lacks a field is none`() {
+        val types = listOf(Verdict.Charged::class, JournalEntry::class, Unfinished.Payment::class, Unfinished.Unreadable::class)
+        for (type in types) {
+            val bytes = ByteArrayOutputStream()
+            DataOutputStream(bytes).writeObjectWithoutFields(type.java)
+            assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
+        }
     }
 
     @Test

@@ -96,6 +96,10 @@ internal class DirectGateway : Gateway {
 
     override fun withDeadline(deadline: Duration): DirectGateway = of(super.withDeadline(deadline))
 
+    override fun withJournal(journal: Journal): DirectGateway = of(super.withJournal(journal))
+
+    override fun withNote(note: String): DirectGateway = of(super.withNote(note))
+
     /**
      * The core's gateway is freed once this is unreachable, and not before: a call may be using it. The generated code
      * counts its own calls, and knows nothing of those that go past it.

@@ -15,7 +15,10 @@ import dev.kassa.Credentials;
 import dev.kassa.Dialect;
 import dev.kassa.FutureGateway;
 import dev.kassa.FuturePaymentGateway;
+import dev.kassa.FutureUnfinished;
 import dev.kassa.GatewayConfig;
+import dev.kassa.Journal;
+import dev.kassa.JournalState;
 import dev.kassa.Kassa;
 import dev.kassa.MbankPayment;
 import dev.kassa.NextStep;
@@ -27,6 +30,7 @@ import dev.kassa.PollPolicy;
 import dev.kassa.Provider;
 import dev.kassa.QrCode;
 import dev.kassa.QrPayment;
+import dev.kassa.Unfinished;
 import dev.kassa.Verdict;
 import dev.kassa.WatchReport;
 import dev.kassa.StatusReport;
@@ -37,6 +41,7 @@ import dev.kassa.testing.FakePlan;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +50,7 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A program in Java that uses everything which was made for it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -206,6 +212,35 @@ class JavaCallersTest {
         fake.plan(FakePlan.stayOpen());
         assertInstanceOf(Verdict.Charged.class, fake.getFuture().check(entry.getPayment()).join());
         assertNull(new PaymentEntry(PaymentRef.mbank("o-1", 250), null, "0002").getPageUrl());
+    }
+
+    /** After a crash: what is not done with is asked about, delivered and finished. */
+    @Test
+    void aJournalListsWhatIsNotDoneWith(@TempDir Path folder) throws Exception {
+        FakeGateway fake = new FakeGateway();
+        Journal journal = Journal.open(folder);
+        BlockingGateway gateway = fake.getBlocking().withJournal(journal);
+        PaymentRef payment = gateway.withNote("cart 17").createCardPayment(payment("4000000000002016")).getPayment();
+        fake.charge(payment.getOrderNumber());
+        List<String> delivered = new ArrayList<>();
+        for (Unfinished item : gateway.unfinished()) {
+            if (item instanceof Unfinished.Payment unfinished && gateway.check(unfinished.getEntry().getPayment()).isCharged()) {
+                delivered.add(unfinished.getEntry().getNote());
+                assertEquals(List.of(JournalState.CHARGED), statesOf(fake.getFuture().withJournal(journal).unfinished()));
+                gateway.finish(unfinished.getEntry());
+            }
+        }
+        assertEquals(List.of("cart 17"), delivered);
+        assertEquals(List.of(), statesOf(fake.getFuture().withJournal(journal).unfinished()));
+        journal.prune(Duration.ofDays(365));
+        assertEquals(JournalState.CHARGED, gateway.getJournal().entry(payment).getState());
+        try (BlockingGateway another = new BlockingGateway(sandbox.config(), journal)) {
+            assertThrows(PaymentException.Invalid.class, () -> another.finish("no entry"));
+        }
+    }
+
+    private static List<JournalState> statesOf(FutureUnfinished unfinished) {
+        return unfinished.nextPage().join().stream().map(item -> ((Unfinished.Payment) item).getEntry().getState()).toList();
     }
 
     /** As a library that makes mocks does it; what is asked without a language, or without a policy, is asked with the default. */

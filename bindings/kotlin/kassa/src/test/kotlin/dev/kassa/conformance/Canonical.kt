@@ -4,6 +4,8 @@ import dev.kassa.Advice
 import dev.kassa.Callback
 import dev.kassa.CardPaymentCreated
 import dev.kassa.FieldState
+import dev.kassa.JournalEntry
+import dev.kassa.JournalState
 import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPaymentCreated
 import dev.kassa.NextStep
@@ -19,6 +21,7 @@ import dev.kassa.QrImage
 import dev.kassa.QueryFailed
 import dev.kassa.ReturnRedirect
 import dev.kassa.StatusReport
+import dev.kassa.Unfinished
 import dev.kassa.Verdict
 import dev.kassa.Violation
 import dev.kassa.support.json
@@ -39,6 +42,10 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is Provider -> provider(value)
     is PaymentRef -> paymentRef(value)
     is PaymentEntry -> jsonOf("payment" to canonical(value.payment), "page_url" to value.pageUrl, "qr_text" to value.qrText)
+    is JournalEntry -> journalEntry(value)
+    is JournalState -> json(value.toString())
+    is Unfinished.Payment -> jsonOf("kind" to "payment", "entry" to canonical(value.entry))
+    is Unfinished.Unreadable -> jsonOf("kind" to "unreadable", "id" to value.id, "why" to value.why)
     is PaymentStatus -> status(value)
     is StatusReport -> report(value)
     is CardPaymentCreated -> cardPaymentCreated(value)
@@ -90,6 +97,12 @@ private fun paymentRef(value: PaymentRef) = jsonOf(
     "amount" to canonical(value.amount),
     "currency" to value.currency,
     "is_claimed" to true.takeIf { value.isClaimed },
+)
+
+private fun journalEntry(value: JournalEntry) = jsonOf(
+    "id" to value.id, "payment" to canonical(value.payment), "begun_ms" to value.begun.toEpochMilli(),
+    "state" to canonical(value.state), "code" to value.code, "page_url" to value.pageUrl, "qr_text" to value.qrText,
+    "note" to value.note,
 )
 
 private fun status(value: PaymentStatus): JsonElement = when (value) {

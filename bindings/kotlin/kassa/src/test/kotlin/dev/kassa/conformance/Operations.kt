@@ -71,6 +71,9 @@ val gatewayCalls: Map<String, suspend (AnyGateway, JsonElement) -> Any?> = mapOf
     "verify_return" to { gateway, input ->
         gateway.verifyReturn(ReturnRedirect.parse(input.at("url").text), paymentRefOf(input.at("payment")))
     },
+    "unfinished" to { gateway, _ -> gateway.unfinished() },
+    "finish_entry" to { gateway, input -> gateway.finish(input.at("id").text).let { null } },
+    "entry" to { gateway, input -> gateway.journal!!.entry(paymentRefOf(input.at("payment"))) },
     "close" to { gateway, _ -> gateway.close().let { null } },
 )
 

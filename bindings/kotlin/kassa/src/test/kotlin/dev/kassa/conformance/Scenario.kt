@@ -26,7 +26,11 @@ import kotlinx.serialization.json.JsonObject
 
 /** Runs one vector: its steps one after the other, then what it says about the requests and about what was printed. */
 suspend fun problemsOf(spec: JsonElement, way: Way): List<String> = ScriptedServer(spec.at("replies").items).use { server ->
-    BorrowedSandbox.of(spec).use { sandbox -> problemsOf(spec, Scenario(spec.at("config"), way, server, sandbox), server) }
+    BorrowedSandbox.of(spec).use { sandbox ->
+        JournalFolder.of(spec).use { folder ->
+            problemsOf(spec, Scenario(spec.at("config"), way, server, sandbox, folder), server)
+        }
+    }
 }
 
 private suspend fun problemsOf(spec: JsonElement, scenario: Scenario, server: ScriptedServer): List<String> {
@@ -53,6 +57,7 @@ private class Scenario(
     private val way: Way,
     private val server: ScriptedServer,
     private val sandbox: BorrowedSandbox?,
+    private val folder: JournalFolder?,
 ) {
     private val kept = mutableMapOf<String, JsonElement>()
     private var gateway: AnyGateway? = null
@@ -94,6 +99,8 @@ private class Scenario(
         "answered" -> came { server.answered }
         "received" -> came { server.received[input.at("number").int - 1].body }
         "print" -> Came(jsonOf("answer" to null), print(input.at("type").text, input.at("value")))
+        "new_process" -> nothing { gateway?.close().also { gateway = null } }
+        in JournalFolder.steps -> came { folder!!.step(name, input) }
         in BorrowedSandbox.steps -> came { sandbox!!.step(name, input) }
         in functions -> came { functions.getValue(name)(input) }
         in gatewayCalls -> came { gatewayCalls.getValue(name)(gateway(input), input) }
@@ -102,11 +109,14 @@ private class Scenario(
 
     private inline fun nothing(step: () -> Unit) = came { step().let { null } }
 
-    private fun gateway(): AnyGateway = gateway ?: way.open(configOf(placed(config), server.url)).also { gateway = it }
+    private fun gateway(): AnyGateway =
+        gateway ?: way.open(configOf(placed(config), server.url), folder?.open()).also { gateway = it }
 
-    /** With another deadline where a step says so. */
-    private fun gateway(input: JsonElement): AnyGateway =
-        input.at("within_ms").optionalMillis?.let { gateway().withDeadline(it) } ?: gateway()
+    /** With another deadline or a note where a step says so. */
+    private fun gateway(input: JsonElement): AnyGateway {
+        val within = input.at("within_ms").optionalMillis?.let { gateway().withDeadline(it) } ?: gateway()
+        return input.at("note").optionalText?.let(within::withNote) ?: within
+    }
 
     /** Closing waits for payments on their way. */
     suspend fun end() {

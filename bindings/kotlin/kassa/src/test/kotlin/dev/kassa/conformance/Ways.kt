@@ -9,6 +9,7 @@ import dev.kassa.FutureGateway
 import dev.kassa.FutureStatusWatch
 import dev.kassa.Gateway
 import dev.kassa.GatewayConfig
+import dev.kassa.Journal
 import dev.kassa.MbankConfirmed
 import dev.kassa.MbankPayment
 import dev.kassa.MbankPaymentCreated
@@ -22,6 +23,7 @@ import dev.kassa.QrImage
 import dev.kassa.QrPayment
 import dev.kassa.ReturnRedirect
 import dev.kassa.StatusReport
+import dev.kassa.Unfinished
 import dev.kassa.Verdict
 import dev.kassa.WatchCore
 import dev.kassa.WatchReport
@@ -30,6 +32,7 @@ import dev.kassa.support.text
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.future.await
 import kotlinx.coroutines.runInterruptible
 import kotlinx.serialization.json.JsonArray
@@ -39,21 +42,21 @@ import kotlin.time.Duration
 // A vector means the same whichever of the three gateways runs it.
 
 /** The ways in which a program can use Kassa. */
-enum class Way(val open: (GatewayConfig) -> AnyGateway) {
+enum class Way(val open: (GatewayConfig, Journal?) -> AnyGateway) {
     /** Each watch is one of the core's, on which the flow is built. */
-    COROUTINES({ ByCoroutines(Gateway(it)) }),
+    COROUTINES({ config, journal -> ByCoroutines(Gateway(config, journal)) }),
 
     /** Each watch is its flow of reports. */
-    FLOWS({ ByFlows(Gateway(it)) }),
-    BLOCKING({ ByBlocking(BlockingGateway(it)) }),
-    FUTURES({ ByFutures(FutureGateway(it)) }),
+    FLOWS({ config, journal -> ByFlows(Gateway(config, journal)) }),
+    BLOCKING({ config, journal -> ByBlocking(BlockingGateway(config, journal)) }),
+    FUTURES({ config, journal -> ByFutures(FutureGateway(config, journal)) }),
 }
 
 /** The vectors that are run in this way, too, beside all of them by coroutines. */
 fun Way.chosenOf(vectors: List<Vector>): List<Vector> = when (this) {
     Way.COROUTINES -> vectors
     Way.FLOWS -> vectors.filter { it.group == "watching" }.mapNotNull(::asFlow)
-    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in setOf("wire", "callbacks", "watching", "deadlines") }
+    Way.BLOCKING, Way.FUTURES -> vectors.filter { it.group in setOf("wire", "callbacks", "watching", "deadlines", "journal") }
 }
 
 /** Without asking for the outcome afterwards: a flow would ask the gateway for it. Null where reports are taken one by one. */
@@ -80,6 +83,10 @@ interface AnyGateway {
     suspend fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict
     fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch
     fun withDeadline(deadline: Duration): AnyGateway
+    fun withNote(note: String): AnyGateway
+    val journal: Journal?
+    suspend fun unfinished(): List<Unfinished>
+    suspend fun finish(id: String)
     suspend fun close()
 }
 
@@ -111,11 +118,16 @@ private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
         gateway.verifyReturn(redirect, payment)
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = WatchOfCore(gateway.core.watch(payment, policy))
     override fun withDeadline(deadline: Duration): AnyGateway = ByCoroutines(gateway.withDeadline(deadline))
+    override fun withNote(note: String): AnyGateway = ByCoroutines(gateway.withNote(note))
+    override val journal get() = gateway.journal
+    override suspend fun unfinished() = gateway.unfinished().toList()
+    override suspend fun finish(id: String) = gateway.finish(id)
     override suspend fun close() = gateway.closeAndWait()
 }
 
 private class ByFlows(gateway: Gateway) : ByCoroutines(gateway) {
     override fun withDeadline(deadline: Duration): AnyGateway = ByFlows(gateway.withDeadline(deadline))
+    override fun withNote(note: String): AnyGateway = ByFlows(gateway.withNote(note))
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch {
         val watch = gateway.watch(payment, policy)
         return object : AnyWatch {
@@ -148,6 +160,10 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
         waiting { gateway.verifyReturn(redirect, payment) }
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = BlockingWatch(gateway.watch(payment, policy))
     override fun withDeadline(deadline: Duration): AnyGateway = ByBlocking(gateway.withDeadline(deadline))
+    override fun withNote(note: String): AnyGateway = ByBlocking(gateway.withNote(note))
+    override val journal get() = gateway.journal
+    override suspend fun unfinished() = waiting { gateway.unfinished().toList() }
+    override suspend fun finish(id: String) = waiting { gateway.finish(id) }
     override suspend fun close() = waiting { gateway.close() }
 }
 
@@ -171,6 +187,13 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
         gateway.verifyReturn(redirect, payment).await()
     override fun watch(payment: PaymentRef, policy: PollPolicy): AnyWatch = FutureWatch(gateway.watch(payment, policy))
     override fun withDeadline(deadline: Duration): AnyGateway = ByFutures(gateway.withDeadline(deadline))
+    override fun withNote(note: String): AnyGateway = ByFutures(gateway.withNote(note))
+    override val journal get() = gateway.journal
+    override suspend fun unfinished(): List<Unfinished> {
+        val unfinished = gateway.unfinished()
+        return flow { while (true) emit(unfinished.nextPage().await().ifEmpty { null } ?: break) }.toList().flatten()
+    }
+    override suspend fun finish(id: String) = gateway.finish(id).await().let { }
     override suspend fun close() = gateway.closeAndWait().await().let { }
 }
 

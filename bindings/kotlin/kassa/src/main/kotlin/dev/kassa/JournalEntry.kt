@@ -1,0 +1,89 @@
+package dev.kassa
+
+import java.io.ObjectInputStream
+import java.io.Serializable
+import java.time.Instant
+import dev.kassa.internal.JournalEntry as CoreJournalEntry
+import dev.kassa.internal.JournalState as CoreJournalState
+import dev.kassa.internal.Unfinished as CoreUnfinished
+
+/**
+ * A payment in a [Journal].
+ *
+ * It holds no secret, but **whoever has the page's address can open it**: do not log it.
+ *
+ * @property id the entry's own name, by which it is finished
+ * @property payment what to ask about the payment with
+ * @property begun when it was written down: before anything was sent
+ * @property state what is known of it
+ * @property code the gateway's code in the reply to its creation, where there was one
+ * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
+ * @property qrText the text of the QR code, to be drawn with [QrCode]
+ * @property note the user's own note, such as the order in the shop
+ */
+public data class JournalEntry @JvmOverloads constructor(
+    public val id: String,
+    public val payment: PaymentRef,
+    public val begun: Instant,
+    public val state: JournalState,
+    public val code: String? = null,
+    public val pageUrl: String? = null,
+    public val qrText: String? = null,
+    public val note: String? = null,
+) : Serializable {
+    private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(id, payment, begun, state) }
+}
+
+/** What a journal knows of a payment. */
+public enum class JournalState {
+    /** It was sent, or was just about to be, and no answer that can be trusted is known. **It may have happened**: ask. */
+    UNKNOWN,
+
+    /** The gateway accepted it. Ask for its end. */
+    OPEN,
+
+    /** The gateway said that the money was taken. Deliver the goods, then finish the entry. */
+    CHARGED,
+
+    /** The gateway's report was about something else than was asked for. Let a person look, then finish the entry. */
+    CONTRADICTED,
+
+    /** It ended without the money being taken. */
+    REJECTED;
+
+    /** The name in lower case, the same in every language. */
+    override fun toString(): String = name.lowercase()
+}
+
+/** What a journal lists as not done with. It is [Serializable], and what is read is of the kind that was written. */
+public sealed class Unfinished : Serializable {
+    /**
+     * A payment that is open, unknown or contradicted, or charged and not yet finished.
+     *
+     * @property entry its entry
+     */
+    public data class Payment(public val entry: JournalEntry) : Unfinished() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(entry) }
+    }
+
+    /**
+     * A file that cannot be read: torn, damaged, of a newer version, or foreign. It is kept, and blocks the order number whose entry it
+     * is. Once a person has looked, finishing its name puts it away.
+     *
+     * @property id the file's name
+     * @property why what is wrong with it
+     */
+    public data class Unreadable(public val id: String, public val why: String) : Unfinished() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(id, why) }
+    }
+}
+
+internal fun CoreJournalEntry.toKassa() =
+    JournalEntry(id, payment.toKassa(), begun, state.toKassa(), code, pageUrl, qrText, note)
+
+private fun CoreJournalState.toKassa() = JournalState.valueOf(name)
+
+internal fun CoreUnfinished.toKassa(): Unfinished = when (this) {
+    is CoreUnfinished.Payment -> Unfinished.Payment(entry.toKassa())
+    is CoreUnfinished.Unreadable -> Unfinished.Unreadable(id, why)
+}

@@ -1,0 +1,205 @@
+package dev.kassa
+
+import dev.kassa.support.CHARGED
+import dev.kassa.support.CREATED
+import dev.kassa.support.ScriptedServer
+import dev.kassa.support.cardPayment
+import dev.kassa.support.configOf
+import dev.kassa.support.held
+import dev.kassa.support.mbankPayment
+import dev.kassa.testing.FakeFault
+import dev.kassa.testing.FakeGateway
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.awaitCancellation
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.assertInstanceOf
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.api.io.TempDir
+import java.net.URI
+import java.nio.file.FileSystems
+import java.nio.file.Path
+import java.time.Instant
+import java.util.concurrent.CompletionException
+import java.util.concurrent.TimeUnit
+import kotlin.io.path.Path
+import kotlin.io.path.writeText
+import kotlin.time.Duration.Companion.seconds
+
+/** No payment is forgotten. What a journal promises is in the vectors; here is what is Kotlin's and the JVM's. */
+@Timeout(120)
+class JournalTest {
+    @TempDir
+    lateinit var folder: Path
+    private val fake = FakeGateway()
+    private val journal by lazy { Journal.open(folder) }
+    private val delivered = mutableListOf<String?>()
+
+    /** The program in the README. */
+    private suspend fun deliverWhatIsPaid(gateway: Gateway) = gateway.unfinished().collect { item ->
+        when (item) {
+            is Unfinished.Payment -> try {
+                if (gateway.check(item.entry.payment).isCharged) {
+                    delivered += item.entry.note
+                    gateway.finish(item.entry)
+                }
+            } catch (error: PaymentException) {
+                assertTrue(error.isRetryable, error.message)
+            }
+            is Unfinished.Unreadable -> delivered += "a person should look at ${item.id}: it ${item.why}"
+        }
+    }
+
+    @Test
+    fun `the documentation's example, over a fake gateway`() = runBlocking<Unit> {
+        val gateway = fake.gateway.withJournal(journal)
+        val begun = Instant.now()
+        fake.failNext(FakeFault.AnswerLost)
+        val payment = mbankPayment()
+        val lost = assertThrows<PaymentException.OutcomeUnknown> { gateway.withNote("cart 17").createMbankPayment(payment) }
+        val entry = gateway.journal!!.entry(lost.payment)!!
+        assertEquals(listOf(Unfinished.Payment(entry)), gateway.unfinished().toList())
+        assertEquals(JournalState.UNKNOWN to "cart 17", entry.state to entry.note)
+        assertTrue(entry.begun in begun.minusSeconds(1)..begun.plusSeconds(60), "$entry")
+        assertThrows<PaymentException.OutcomeUnknown> { gateway.createMbankPayment(payment) }
+        assertEquals(1, fake.payments.size)
+
+        fake.failNext(FakeFault.NoConnection)
+        deliverWhatIsPaid(gateway)
+        deliverWhatIsPaid(gateway)
+        assertEquals(emptyList<String?>(), delivered)
+        fake.charge(payment.orderNumber)
+        deliverWhatIsPaid(gateway)
+        deliverWhatIsPaid(gateway)
+        assertEquals(listOf<String?>("cart 17"), delivered)
+        assertEquals(JournalState.CHARGED, journal.entry(lost.payment)!!.state)
+    }
+
+    @Test
+    fun `the three gateways and the journal itself list the same, as often as they are asked`() = runBlocking {
+        val gateways = Triple(fake.gateway.withJournal(journal), fake.blocking.withJournal(journal), fake.future.withJournal(journal))
+        val (gateway, blocking, future) = gateways
+        val orders = List(3 * PAGE / 2) { mbankPayment() }
+        coroutineScope {
+            for (order in orders) launch(Dispatchers.Default) { gateway.createMbankPayment(order) }
+        }
+        val flow = gateway.unfinished()
+        val listed = flow.toList()
+        assertEquals(orders.map { it.orderNumber }.toSet(), listed.map { (it as Unfinished.Payment).entry.payment.orderNumber }.toSet())
+        assertEquals(orders.size, listed.size)
+        assertEquals(listed, flow.toList())
+        val items = blocking.unfinished()
+        assertEquals(listOf(listed, listed), listOf(items.toList(), items.toList()))
+        assertEquals(listed, journal.unfinished().toList())
+        val pages = future.unfinished()
+        assertEquals(listOf(PAGE, PAGE / 2, 0, 0), List(4) { pages.nextPage().join().size })
+
+        val (first, second, third, fourth) = listed.map { (it as Unfinished.Payment).entry }
+        gateway.finish(first)
+        blocking.finish(second)
+        assertNull(future.finish(third).join())
+        journal.finish(fourth)
+        assertEquals(listed.drop(4), flow.toList())
+    }
+
+    @Test
+    fun `a flow that is cancelled midway finishes nothing, and keeps nobody waiting`() = runBlocking {
+        val gateway = fake.gateway.withJournal(journal)
+        repeat(3) { gateway.createMbankPayment(mbankPayment()) }
+        val (seen, isAtSecond) = mutableListOf<Unfinished>() to CompletableDeferred<Unit>()
+        val collecting = launch(Dispatchers.Default) {
+            gateway.unfinished().collect { item ->
+                seen += item
+                if (seen.size == 2) isAtSecond.complete(Unit).also { awaitCancellation() }
+            }
+        }
+        isAtSecond.await()
+        collecting.cancelAndJoin()
+        assertEquals(seen, gateway.unfinished().toList().take(2))
+        assertEquals(3, gateway.unfinished().toList().size)
+    }
+
+    @Test
+    fun `a killed program leaves its payment to the next one`() = ScriptedServer(listOf(held(CREATED), CHARGED)).use { server ->
+        val java = Path(System.getProperty("java.home"), "bin", "java").toString()
+        val program = listOf(java, "-cp", System.getProperty("java.class.path"), KilledProgram::class.java.name, server.url, "$folder")
+        val process = ProcessBuilder(program).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+        try {
+            assertTrue(server.waitForRequests(1))
+        } finally {
+            process.destroyForcibly()
+        }
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS))
+        BlockingGateway(configOf(server.url), journal).use { gateway ->
+            val (entry) = gateway.unfinished().map { (it as Unfinished.Payment).entry }
+            assertEquals(listOf("o-1", JournalState.UNKNOWN, "cart 17"), listOf(entry.payment.orderNumber, entry.state, entry.note))
+            val again = assertThrows<PaymentException.OutcomeUnknown> { gateway.createCardPayment(cardPayment(orderNumber = "o-1")) }
+            assertEquals(1, server.received.size, again.message)
+            assertInstanceOf<Verdict.Charged>(gateway.check(entry.payment))
+            assertEquals(listOf(entry.copy(state = JournalState.CHARGED)), gateway.unfinished().map { (it as Unfinished.Payment).entry })
+            gateway.finish(entry)
+            assertEquals(emptyList<Unfinished>(), gateway.unfinished().toList())
+        }
+    }
+
+    @Test
+    fun `every way to another gateway keeps the journal, and one without it is refused at once`() {
+        val gateway = fake.gateway.withJournal(journal).withDeadline(5.seconds).withNote("cart 17")
+        assertSame(journal, gateway.journal)
+        assertNull(fake.gateway.journal)
+        assertThrows<PaymentException.Misconfigured> { fake.gateway.unfinished() }
+        assertThrows<PaymentException.Misconfigured> { fake.blocking.unfinished() }
+        assertThrows<PaymentException.Misconfigured> { fake.future.unfinished() }
+        val error = assertThrows<CompletionException> { fake.future.finish("o-1").join() }
+        assertInstanceOf<PaymentException.Misconfigured>(error.cause)
+        assertThrows<PaymentException.Invalid> { gateway.withNote("\uD83D") }
+    }
+
+    @Test
+    fun `a journal that is lost while it is read is an error, and no end`() {
+        val gateway = fake.blocking.withJournal(journal)
+        gateway.createMbankPayment(mbankPayment())
+        val items = gateway.unfinished()
+        assertEquals(1, items.count())
+        folder.toFile().deleteRecursively()
+        assertThrows<PaymentException.Unavailable> { items.count() }
+        assertThrows<PaymentException.Unavailable> { runBlocking { fake.gateway.withJournal(journal).unfinished().toList() } }
+        val error = assertThrows<CompletionException> { fake.future.withJournal(journal).unfinished().nextPage().join() }
+        assertInstanceOf<PaymentException.Unavailable>(error.cause)
+    }
+
+    @Test
+    fun `only a folder of the machine itself holds one`() {
+        assertEquals("Journal($folder)", "${Journal.open(folder.toFile())}")
+        val file = folder.resolve("file").apply { writeText("") }
+        assertThrows<PaymentException.Misconfigured> { Journal.open(file) }
+        assertThrows<PaymentException.Misconfigured> { Journal.open(Path("")) }
+        FileSystems.newFileSystem(URI("jar:${folder.resolve("a.zip").toUri()}"), mapOf("create" to "true")).use { zip ->
+            assertThrows<PaymentException.Misconfigured> { Journal.open(zip.getPath("/journal")) }
+        }
+    }
+
+    private companion object {
+        /** How many entries the core hands on at once. */
+        const val PAGE = 128
+    }
+}
+
+/** Sends a payment, whose answer does not come in its lifetime. */
+internal object KilledProgram {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val (url, folder) = arguments
+        BlockingGateway(configOf(url), Journal.open(Path(folder))).withNote("cart 17").createCardPayment(cardPayment(orderNumber = "o-1"))
+    }
+}
