@@ -6,8 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, Callback, CardBrand, CardPaymentCreated, Decimal, FieldState, JournalEntry, JournalState, LocalDateTime,
     MbankConfirmed, MbankPaymentCreated, NextStep, PayFormCreated, PaymentEntry, PaymentError, PaymentRef,
-    PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, StatusReport, Unfinished, Verdict, Violation,
-    WatchReport,
+    PaymentStatus, Provider, QrCode, QrData, QrImage, ReturnRedirect, Settled, StatusReport, Unfinished, Verdict,
+    Violation, WatchReport,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -116,6 +116,7 @@ impl Form for PaymentRef {
             "amount": self.amount.canonical(),
             "currency": self.currency,
             "is_claimed": self.is_claimed.then_some(true),
+            "entry_id": self.entry_id,
         })
     }
 }
@@ -166,6 +167,18 @@ impl Form for Unfinished {
             other => panic!("no form of {other:?}"),
         };
         note(&format!("Unfinished::{}", form["kind"].as_str().unwrap()));
+        form
+    }
+}
+
+impl Form for Settled {
+    fn form(&self) -> Value {
+        let form = match self {
+            Self::Payment { entry } => json!({"kind": "payment", "entry": entry.canonical()}),
+            Self::Unreadable { id, why } => json!({"kind": "unreadable", "id": id, "why": why}),
+            other => panic!("no form of {other:?}"),
+        };
+        note(&format!("Settled::{}", form["kind"].as_str().unwrap()));
         form
     }
 }

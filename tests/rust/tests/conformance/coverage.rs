@@ -79,6 +79,8 @@ const ANSWERS: &[&str] = &[
     "Rule::required",
     "Rule::return_uri",
     "Rule::signature",
+    "Settled::payment",
+    "Settled::unreadable",
     "StatusReport",
     "Unfinished::payment",
     "Unfinished::unreadable",

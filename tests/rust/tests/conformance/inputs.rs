@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kassa::{
     Advice, CallbackKey, Card, CardInput, CardPayment, Credentials, Decimal, Dialect, Gateway, GatewayConfig, Language,
     MbankPayment, PayForm, PaymentEntry, PaymentError, PaymentKind, PaymentRef, PollPolicy, Provider, Proxy, QrLevel,
-    QrPayment, StatusQueryForm, Violation,
+    QrPayment, SettlePolicy, StatusQueryForm, Violation,
 };
 use serde_json::Value;
 
@@ -139,14 +139,16 @@ pub fn mbank_payment(input: &Value) -> MbankPayment {
 }
 
 pub fn pay_form(input: &Value) -> PayForm {
-    PayForm::new(decimal(&input["amount"]), text(&input["service_name"]), text(&input["callback_url"]))
-        .with_return_url(text(&input["return_url"]))
+    let form = PayForm::new(decimal(&input["amount"]), text(&input["service_name"]), text(&input["callback_url"]));
+    let form = form.with_return_url(text(&input["return_url"]));
+    optional(&input["entry_id"]).into_iter().fold(form, PayForm::with_entry_id)
 }
 
 pub fn qr_payment(input: &Value) -> QrPayment {
     let mut payment = input["sum_tyiyn"].as_i64().map_or_else(QrPayment::of_open_amount, QrPayment::new);
     payment.requisite = optional(&input["requisite"]);
     payment.callback_url = optional(&input["callback_url"]);
+    payment.entry_id = optional(&input["entry_id"]);
     payment
 }
 
@@ -176,6 +178,7 @@ pub fn payment_ref(value: &Value) -> PaymentRef {
     payment.amount = value["amount"].get("$decimal").map(decimal);
     payment.currency = optional(&value["currency"]);
     payment.is_claimed = value["is_claimed"] == true;
+    payment.entry_id = optional(&value["entry_id"]);
     payment
 }
 
@@ -214,6 +217,14 @@ pub fn policy(input: &Value) -> PollPolicy {
     let mut policy = PollPolicy::default();
     policy.interval = input.get("interval_ms").map_or(policy.interval, milliseconds);
     policy.deadline = input.get("deadline_ms").map_or(policy.deadline, milliseconds);
+    policy
+}
+
+pub fn settle_policy(input: &Value) -> SettlePolicy {
+    let mut policy = SettlePolicy::default();
+    policy.interval = input.get("interval_ms").map_or(policy.interval, milliseconds);
+    policy.deadline = input.get("deadline_ms").map_or(policy.deadline, milliseconds);
+    policy.at_once = input.get("at_once").map_or(policy.at_once, whole);
     policy
 }
 

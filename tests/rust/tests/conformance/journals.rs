@@ -2,11 +2,12 @@
 
 use std::{fs, path::Path};
 
-use kassa::{Gateway, Journal, PaymentError, Unfinished};
-use serde_json::Value;
+use kassa::{Gateway, Journal, PaymentError, Settled, Settling, Unfinished};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
+    canonical::Canonical,
     inputs,
     operations::{Came, answer, came, shaped},
     vectors::text,
@@ -56,7 +57,7 @@ fn text_of(folder: &Path) -> String {
 }
 
 /// The steps of a gateway that need its journal alone.
-pub const JOURNAL_CALLS: [&str; 3] = ["unfinished", "finish_entry", "entry"];
+pub const JOURNAL_CALLS: [&str; 4] = ["unfinished", "settle", "finish_entry", "entry"];
 
 pub fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
     match name {
@@ -66,6 +67,25 @@ pub fn call(gateway: &Gateway, name: &str, input: &Value) -> Came {
             let journal = gateway.journal().expect("a journal");
             came(journal.entry(&inputs::payment_ref(&input["payment"])))
         }
+        "settle" => match gateway.settle(inputs::settle_policy(input)) {
+            Ok(settling) => settled(&settling),
+            Err(error) => shaped(Err(error)),
+        },
         other => panic!("no call is named {other:?}"),
     }
+}
+
+/// Every end, and the error that ended it, if one did.
+fn settled(settling: &Settling) -> Came {
+    let mut ends: Vec<Settled> = Vec::new();
+    let error = loop {
+        match pollster::block_on(settling.next()) {
+            Ok(Some(settled)) => ends.push(settled),
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let printed = format!("{ends:?} {error:?}");
+    let result = json!({"answer": {"settled": ends.canonical(), "error": error.canonical()}});
+    Came { result, printed }
 }
