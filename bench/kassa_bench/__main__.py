@@ -23,6 +23,7 @@ SUITES = [
     "rust_qr",
     "rust_query",
     "rust_watches",
+    "rust_journal",
     "sandbox",
 ]
 FILE = Path(__file__).parents[2] / "BENCHMARKS.md"
