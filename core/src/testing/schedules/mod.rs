@@ -18,6 +18,8 @@ mod ending;
 #[cfg(test)]
 mod fault;
 #[cfg(test)]
+mod journaled;
+#[cfg(test)]
 mod line;
 #[cfg(test)]
 mod play;

@@ -15,6 +15,7 @@ use super::{
     caught::caught,
     coverage::Coverage,
     ending::Ending,
+    journaled::Journaled,
     line::{Line, Process},
     merchant::{Broken, Merchant, key_of},
     scene::{Disk, InMemory},
@@ -67,7 +68,14 @@ pub(super) fn play(seed: u64, policy: Policy) -> Result<Coverage, Broken> {
 async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken> {
     let disk = Arc::new(Mutex::new(Disk::default()));
     let process = Process::default();
-    let gateways = (0..world.random(|rng| rng.usize(1..4))).map(|_| open(world, &process, policy)).collect::<Vec<_>>();
+    let journaled = Journaled::draw(world);
+    let gateways = (0..world.random(|rng| rng.usize(1..4)))
+        .map(|_| {
+            let (line, gateway) = open(world, &process, policy);
+            (line, journaled.iter().fold(gateway, |gateway, journaled| gateway.with_journal(journaled.open())))
+        })
+        .collect::<Vec<_>>();
+    journaled.iter().for_each(|journaled| journaled.draw_fault(world));
     let stories = gateways.iter().enumerate().map(|(number, (line, gateway))| {
         let order = format!("order-{number}");
         let (world, line, gateway, disk) = (world.clone(), line.clone(), gateway.clone(), disk.clone());
@@ -86,12 +94,16 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
     drop(gateways);
 
     world.heal();
+    if let Some(journaled) = &journaled {
+        journaled.restart(world);
+        journaled.settle(world, policy).await?;
+    }
     settle(world, &disk, policy).await?;
     check_books(world, &disk)?;
     Ok(std::mem::take(&mut disk.lock().expect("nothing panics in here").coverage))
 }
 
-fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<Line>, Gateway) {
+pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<Line>, Gateway) {
     let line = Arc::new(Line::new(world.clone(), process.clone(), policy == Policy::Resending));
     let transport = Arc::new(Memory { stub: line.clone(), runtime: None });
     let gateway = Gateway::with_policy(transport, config("b"), policy.function()).expect("a good configuration");

@@ -1,0 +1,96 @@
+//! The journal in a schedule: its disk may be full for a moment, or dead from some step on, and forgets what was not
+//! flushed when the power goes. Whatever happens, what was charged is settled or still listed.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use super::{
+    ending::Ending,
+    line::Process,
+    merchant::{Broken, key_of},
+    play::{Policy, open},
+    world::World,
+};
+use crate::{
+    Gateway, JournalState, PaymentRef, SettlePolicy, Settled, Unfinished,
+    journal::{
+        Journal,
+        tests::memory_disk::{Crash, MemoryDisk},
+    },
+};
+
+/// More steps than most schedules take.
+const STEPS: usize = 80;
+
+pub(super) struct Journaled(MemoryDisk);
+
+impl Journaled {
+    /// Every other schedule has a journal.
+    pub(super) fn draw(world: &World) -> Option<Self> {
+        world.random(|rng| rng.bool()).then(|| Self(MemoryDisk::default()))
+    }
+
+    pub(super) fn open(&self) -> Journal {
+        Journal::on(Box::new(self.0.clone()), Path::new("shop")).expect("a disk that works")
+    }
+
+    pub(super) fn draw_fault(&self, world: &World) {
+        let (kind, step, is_done) = world.random(|rng| (rng.u8(..4), rng.usize(..STEPS), rng.bool()));
+        match kind {
+            0 => self.0.fail_at(step),
+            1 => self.0.crash_at(step, is_done),
+            _ => {}
+        }
+    }
+
+    /// The program is started again, perhaps because the power had gone.
+    pub(super) fn restart(&self, world: &World) {
+        let has_lost = world.random(|rng| rng.bool());
+        self.0.restart(if has_lost { Crash::Power } else { Crash::Process });
+    }
+
+    /// A new process settles what is unfinished; what it says is true, and nothing that was charged is missing.
+    pub(super) async fn settle(&self, world: &Arc<World>, policy: Policy) -> Result<(), Broken> {
+        let (line, gateway) = open(world, &Process::default(), policy);
+        line.begin_call();
+        let gateway = gateway.with_journal(self.open());
+        let ends = ends(&gateway).await?;
+        for (key, state) in &ends {
+            let books = world.payment(key).and_then(|payment| payment.end);
+            let told = (*state == JournalState::Charged).then_some(Ending::Charged).unwrap_or(Ending::Rejected);
+            if books != Some(told) {
+                return Err(format!("{key} was settled as {state:?}, and is {books:?}"));
+            }
+        }
+        let listed = unfinished(&gateway)?;
+        let charged = world.payments().into_iter().filter(|(_, payment)| payment.times_charged > 0);
+        for (key, payment) in charged {
+            if !ends.iter().any(|(settled, _)| *settled == key) && !listed.contains(&key) {
+                return Err(format!("the journal has forgotten {key}: {payment:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn ends(gateway: &Gateway) -> Result<Vec<(String, JournalState)>, Broken> {
+    let policy = SettlePolicy::default().with_deadline(Duration::from_secs(600));
+    let settling = gateway.settle(policy).map_err(|error| format!("no settling: {error}"))?;
+    let mut ends = Vec::new();
+    while let Some(settled) = settling.next().await.map_err(|error| format!("the settling ended: {error}"))? {
+        // An empty file is one that nothing was sent for.
+        if let Settled::Payment { entry } = settled {
+            ends.push((key_of(&entry.payment), entry.state));
+        }
+    }
+    Ok(ends)
+}
+
+fn unfinished(gateway: &Gateway) -> Result<Vec<String>, Broken> {
+    let listed = gateway.unfinished().map_err(|error| error.to_string())?;
+    let payments = listed.filter_map(|item| match item {
+        Ok(Unfinished::Payment { entry }) => Some(Ok(key_of(&PaymentRef::clone(&entry.payment)))),
+        Ok(Unfinished::Unreadable { .. }) => None,
+        Err(error) => Some(Err(error.to_string())),
+    });
+    payments.collect()
+}
