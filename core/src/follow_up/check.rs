@@ -7,7 +7,7 @@ use crate::{
     config::dialect::{QrAmountUnit, QrNumbers},
     exchange::{attempts::Limits, engine::Engine, outcome::Failed, written_down::apart},
     follow_up::verdict::{Verdict, judge},
-    journal::{Journal, Says},
+    journal::{Journal, Says, Taken},
     reply::reader::Told,
     transport::after,
     values::{
@@ -26,6 +26,7 @@ pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits)
 
 /// The verdict on the gateway's report, of which nobody else has been told yet.
 pub(crate) async fn asked(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
+    note_claim(engine, payment).await;
     let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
     let verdict = asking.about(payment).await?;
     let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
@@ -33,6 +34,14 @@ pub(crate) async fn asked(engine: &Engine, payment: &PaymentRef, limits: Limits)
         asking.unless_it_is_a_qr_payment(payment, verdict).await
     } else {
         Ok(verdict)
+    }
+}
+
+/// Before the question: its answer may be lost, and then whoever claimed may not come again.
+async fn note_claim(engine: &Engine, payment: &PaymentRef) {
+    if let Some(journal) = engine.journal().filter(|_| payment.is_claimed).cloned() {
+        let payment = payment.clone();
+        apart(engine.transport(), move || journal.note_claim(&payment)).await;
     }
 }
 
@@ -62,13 +71,14 @@ fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdic
 /// anything of the payment itself. A charge pays for it, unless it has paid for something else.
 fn note_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
     match &verdict {
-        Verdict::Charged { payment: found, report, .. } => {
-            if !journal.take_number(found)? {
+        Verdict::Charged { payment: found, report, .. } => match journal.take_number(found)? {
+            Taken::Here => journal.note_report(found, Says::Charged),
+            Taken::Elsewhere => {
                 let field = if payment.kind == PaymentKind::Qr { "transaction_id" } else { "orderNumber" };
                 return Ok(Verdict::contradicted([field], Some(report.clone())));
             }
-            journal.note_report(found, Says::Charged);
-        }
+            Taken::Nowhere => return Ok(Verdict::unverifiable(NO_ENTRY, Some(report.clone()))),
+        },
         Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open),
         Verdict::Rejected { .. } | Verdict::Contradicted { .. } | Verdict::Unverifiable { .. } => {}
     }
@@ -162,6 +172,9 @@ impl Asking<'_> {
         }
     }
 }
+
+const NO_ENTRY: &str = "the number is only claimed, and the reference names no entry of the journal, so it could pay for one \
+    order after the other: take the reference of the answer, or give the request an entry_id";
 
 const UNKNOWN_QR_NUMBERS: &str = "the payment's number is only claimed, and could be that of a QR payment, whose amount \
     may be in tyiyn: set qr_numbers or qr_amount_unit in the dialect";

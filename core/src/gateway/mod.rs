@@ -316,6 +316,7 @@ impl Gateway {
     /// [`PaymentError::Misconfigured`] where the gateway has no journal; otherwise as for [`Journal::finish`].
     pub async fn finish(&self, id: &str) -> Result<(), PaymentError> {
         let (journal, id) = (self.engine.required_journal()?.clone(), id.to_owned());
+        self.engine.transport().check()?;
         let finished = apart(self.engine.transport(), move || journal.finish(&id)).await;
         finished.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
     }

@@ -42,6 +42,8 @@ pub(super) enum Step {
     Contradicted,
     /// The user is done with it.
     Finished,
+    /// Somebody claims a number for it, and the gateway is about to be asked.
+    Claimed,
     /// Of a note: a claimed number has paid for an entry.
     Paid,
 }
@@ -93,6 +95,8 @@ pub(super) struct History {
     /// Who began a confirmation that was not told to have done nothing; the empty text where a damaged line may hide one.
     pub(super) confirming: Option<String>,
     pub(super) is_finished: bool,
+    /// The payment by each of the numbers that were claimed for it, the last one first.
+    pub(super) claims: Vec<PaymentRef>,
     /// A line could not be read.
     is_doubtful: bool,
 }
@@ -121,7 +125,7 @@ impl History {
             qr_text: None,
             note: None,
         };
-        let mut history = Self { entry, confirming: None, is_finished: false, is_doubtful: false };
+        let mut history = Self { entry, confirming: None, is_finished: false, claims: Vec::new(), is_doubtful: false };
         history.add(first);
         for line in lines {
             match Fields::read(line) {
@@ -150,6 +154,9 @@ impl History {
             if !told.is_claimed || entry.state != JournalState::Charged {
                 entry.payment.learn_numbers(&told);
             }
+            if told.is_claimed && !self.claims.contains(&entry.payment) {
+                self.claims.insert(0, entry.payment.clone());
+            }
         }
         for (place, name) in [
             (&mut entry.page_url, "page"),
@@ -175,7 +182,7 @@ impl History {
             (JournalState::Charged, _) => JournalState::Charged,
             // The line that cannot be read may have told of a charge.
             (_, JournalState::Rejected) if self.is_doubtful => JournalState::Unknown,
-            (known, _) if step == Step::Finished => known,
+            (known, _) if matches!(step, Step::Finished | Step::Claimed | Step::Paid) => known,
             (_, told) => told,
         };
     }
@@ -184,7 +191,9 @@ impl History {
 impl Step {
     pub(super) fn state(self) -> JournalState {
         match self {
-            Self::Sending | Self::Unanswered | Self::Confirming | Self::Finished | Self::Paid => JournalState::Unknown,
+            Self::Sending | Self::Unanswered | Self::Confirming => JournalState::Unknown,
+            // They say nothing of it.
+            Self::Finished | Self::Claimed | Self::Paid => JournalState::Unknown,
             Self::Accepted | Self::Confirmed | Self::NotConfirmed => JournalState::Open,
             Self::Charged => JournalState::Charged,
             Self::Rejected => JournalState::Rejected,

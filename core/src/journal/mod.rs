@@ -22,12 +22,13 @@ use std::{
 };
 
 use disk::{Disk, RealDisk};
-use entry::JournalEntry;
+use entry::{JournalEntry, JournalState};
 use lines::{History, Line, Step};
 use names::name_of;
 
 use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
+pub(crate) use claims::Taken;
 pub(crate) use disk::Guard as SettlingLock;
 pub(crate) use store::{Held, NotHeld};
 pub use walk::UnfinishedEntries;
@@ -129,7 +130,7 @@ impl Journal {
     /// # Errors
     /// [`PaymentError::Unavailable`] where the entry cannot be read.
     pub fn entry(&self, payment: &PaymentRef) -> Result<Option<JournalEntry>, PaymentError> {
-        let Some(name) = name_of(payment) else { return Ok(None) };
+        let Some(name) = self.shared.name_for(payment).map_err(unreadable)? else { return Ok(None) };
         match self.shared.find(&name).map_err(unreadable)? {
             None => Ok(None),
             Some(path) => match History::read(&name, &self.shared.disk.read(&path).map_err(unreadable)?) {
@@ -188,6 +189,9 @@ impl Journal {
         let line = |step, confirmed| Line { by, ..Line::of(if by.is_some() { confirmed } else { step }, now) };
         let done = match step {
             Noted::Accepted { entry, code } => {
+                if let Some(number) = &entry.payment.gateway_number {
+                    report(held.name(), self.shared.reserve(number, held.name()));
+                }
                 let line = Line { entry: Some(entry), code, ..line(Step::Accepted, Step::Confirmed) };
                 self.shared.append_to(held, &line)
             }
@@ -214,12 +218,28 @@ impl Journal {
 
     /// An entry that is not done with, by its name; nothing where it is.
     pub(crate) fn unfinished_entry(&self, name: &str) -> Result<Option<JournalEntry>, PaymentError> {
+        Ok(self.unfinished_history(name)?.map(|history| history.entry))
+    }
+
+    /// The same with all that its payment can be asked about by.
+    pub(crate) fn unfinished_questions(
+        &self,
+        name: &str,
+    ) -> Result<Option<(JournalEntry, Vec<PaymentRef>)>, PaymentError> {
+        let history = self.unfinished_history(name)?;
+        Ok(history.map(|history| match history.claims.is_empty() {
+            true => (history.entry.clone(), vec![history.entry.payment]),
+            false => (history.entry, history.claims),
+        }))
+    }
+
+    fn unfinished_history(&self, name: &str) -> Result<Option<History>, PaymentError> {
         let Some(path) = self.shared.find(name).map_err(unreadable)? else { return Ok(None) };
         if path.starts_with(&self.shared.done) {
             return Ok(None);
         }
         let bytes = self.shared.disk.read(&path).map_err(unreadable)?;
-        Ok(History::read(name, &bytes).ok().filter(|history| !history.is_finished).map(|history| history.entry))
+        Ok(History::read(name, &bytes).ok().filter(|history| !history.is_finished))
     }
 
     pub(crate) fn now(&self) -> SystemTime {
@@ -228,7 +248,11 @@ impl Journal {
 
     /// Notes how a payment that has an entry stands by the gateway's report.
     pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: Says) {
-        let Some(name) = name_of(payment) else { return };
+        let name = match self.shared.name_for(payment) {
+            Ok(Some(name)) => name,
+            Ok(None) => return,
+            Err(problem) => return report("unnamed", Err(problem)),
+        };
         let step = match report_says {
             Says::Open => Step::Accepted,
             Says::Charged => Step::Charged,
@@ -250,22 +274,36 @@ impl Journal {
             Err(NotHeld::Unwritten { detail })
         };
         match added {
-            // A transaction pays for this entry alone, also where somebody claims it later.
-            Ok(_) if payment.entry_id.is_some() => match self.shared.take_number(payment) {
-                Ok(true) => Ok(()),
-                Ok(false) => kept_back("its transaction has paid for something else".to_owned()),
-                Err(problem) => kept_back(problem.to_string()),
-            },
-            Ok(_) => Ok(()),
+            Ok(held) => {
+                let followed = self.shared.fence_transaction(payment);
+                if followed.is_err() {
+                    report(held.name(), self.shared.release_held(&held));
+                }
+                followed.or_else(|problem| kept_back(problem.to_string()))
+            }
             Err(taken @ NotHeld::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
-            // The gateway gave the same transaction twice: it is followed already.
-            Err(NotHeld::SentBefore { payment: Some(first), .. }) if first.is_same_request(payment) => Ok(()),
+            // The gateway gave the same transaction twice: it is followed already, and has not been paid yet.
+            Err(NotHeld::SentBefore { payment: Some(first), detail }) => {
+                let known = if first.is_same_request(payment) { self.unfinished_entry(&name) } else { Ok(None) };
+                match known {
+                    Ok(Some(entry)) if entry.state != JournalState::Charged => Ok(()),
+                    _ => kept_back(detail),
+                }
+            }
             Err(NotHeld::SentBefore { detail, .. } | NotHeld::Unwritten { detail }) => kept_back(detail),
         }
     }
 
-    /// One payment pays for one entry: false where the number, which was only claimed, has paid for something else.
-    pub(crate) fn take_number(&self, payment: &PaymentRef) -> Result<bool, PaymentError> {
+    /// Notes, before the gateway is asked, that somebody claims a number for a payment, so that it can be asked about
+    /// again whatever happens meanwhile.
+    pub(crate) fn note_claim(&self, payment: &PaymentRef) {
+        if let Some(name) = name_of(payment) {
+            report(&name, self.shared.note_claim(&name, payment));
+        }
+    }
+
+    /// One payment pays for one entry.
+    pub(crate) fn take_number(&self, payment: &PaymentRef) -> Result<Taken, PaymentError> {
         self.shared.take_number(payment).map_err(|problem| {
             let why = "whether its number has paid for something else could not be written down";
             PaymentError::unavailable(format!("{why}: {problem}"))

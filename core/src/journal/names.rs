@@ -23,14 +23,28 @@ pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
     }
 }
 
-/// The names that go with a claimed number: of the merchant's own payment that has it, and of the note of whom it paid for.
-pub(super) fn of_claimed(payment: &PaymentRef) -> Option<(String, String)> {
-    let (own, number) = match payment.kind {
-        PaymentKind::Qr => (NumberOf::QrTransaction, payment.transaction_id.as_deref()?),
-        _ => (NumberOf::Order, payment.order_number.as_deref()?),
-    };
-    let paid = format!("{}-{number}", own.domain());
-    Some((of_number(own, number), of_number(NumberOf::Paid, &paid)))
+/// The names that go with a claimed number: of the merchant's own payments that may have it, and of the note of what it has
+/// paid for. A gateway may know payments of all kinds by it.
+pub(super) struct Claimed {
+    pub(super) own: [String; 2],
+    pub(super) paid: String,
+}
+
+impl Claimed {
+    /// Nothing where there is no number.
+    pub(super) fn of(payment: &PaymentRef) -> Option<Self> {
+        let number = match payment.kind {
+            PaymentKind::Qr => payment.transaction_id.as_deref()?,
+            _ => payment.order_number.as_deref()?,
+        };
+        let own = [of_number(NumberOf::Order, number), of_number(NumberOf::QrTransaction, number)];
+        Some(Self { own, paid: paid_by(number) })
+    }
+}
+
+/// The name of the note of what a number has paid for.
+pub(super) fn paid_by(number: &str) -> String {
+    of_number(NumberOf::Paid, number)
 }
 
 /// What an entry's number is.

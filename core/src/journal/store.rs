@@ -9,15 +9,19 @@ use std::{
 
 use super::{
     Shared,
+    claims::Taken,
     disk::Disk,
-    entry::{JournalEntry, JournalState},
+    entry::JournalState,
     lines::{History, Line, Step},
     names,
 };
 use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
 
-/// How often a folder that another process removed is made again.
+/// How often a folder that another process removed is made again, or a file that it moved is looked for.
 const TRIES: u32 = 5;
+
+/// How many numbers are remembered that were claimed for one payment.
+const MOST_CLAIMS: usize = 8;
 
 /// An entry of which this call is the owner: it may send.
 #[derive(Clone, Debug)]
@@ -238,9 +242,24 @@ impl Shared {
     /// Notes how a payment stands by the gateway's report. A report about something else than the entry is none of its
     /// business.
     pub(super) fn note_report(&self, name: &str, step: Step, payment: &PaymentRef) -> io::Result<()> {
+        self.while_it_moves(|| self.note_report_once(name, step, payment))
+    }
+
+    /// An entry may be moved between two steps of this: then they are done again, where it is now.
+    fn while_it_moves(&self, note: impl Fn() -> io::Result<()>) -> io::Result<()> {
+        let mut tries = TRIES;
+        loop {
+            match note() {
+                Err(problem) if problem.kind() == io::ErrorKind::NotFound && tries > 1 => tries -= 1,
+                done => return done,
+            }
+        }
+    }
+
+    fn note_report_once(&self, name: &str, step: Step, payment: &PaymentRef) -> io::Result<()> {
         let Some(mut path) = self.find(name)? else { return Ok(()) };
         let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
-        let is_new = known.entry.state.can_become(step) || known.entry.learns_from(payment);
+        let is_new = known.entry.state.can_become(step) || known.learns_from(payment);
         if !known.entry.payment.is_same_request(payment) || !is_new {
             return Ok(());
         }
@@ -259,6 +278,30 @@ impl Shared {
         if is_rejected { self.put_away(name, &path) } else { Ok(()) }
     }
 
+    /// Notes a number that is claimed for a payment, unless there are so many that somebody is playing.
+    pub(super) fn note_claim(&self, name: &str, payment: &PaymentRef) -> io::Result<()> {
+        self.while_it_moves(|| {
+            let Some(path) = self.find(name)?.filter(|path| path.starts_with(&self.open)) else { return Ok(()) };
+            let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
+            if !known.entry.payment.is_same_request(payment) || !known.learns_from(payment) {
+                return Ok(());
+            }
+            let entry = PaymentEntry::new(payment.clone());
+            self.append(&path, &Line { entry: Some(&entry), ..Line::of(Step::Claimed, self.disk.now()) })
+        })
+    }
+
+    /// A transaction of the merchant's own pays for its entry alone, also where that is found by another name.
+    pub(super) fn fence_transaction(&self, payment: &PaymentRef) -> io::Result<()> {
+        if payment.entry_id.is_none() || payment.transaction_id.is_none() {
+            return Ok(());
+        }
+        match self.take_number(payment)? {
+            Taken::Here => Ok(()),
+            _ => Err(io::Error::other("its transaction has paid for something else")),
+        }
+    }
+
     /// Puts an entry that a person or a program is done with away.
     pub(super) fn finish(&self, name: &str, path: &Path) -> io::Result<()> {
         if path.starts_with(&self.done) {
@@ -272,7 +315,14 @@ impl Shared {
     /// Moves an entry to what is done, durably.
     pub(super) fn put_away(&self, name: &str, path: &Path) -> io::Result<()> {
         let folder = self.folder_of_done()?;
-        self.move_to(name, path, &folder)
+        self.move_to(name, path, &folder)?;
+        // A charge may have been noted just before it was moved. Nobody has delivered that yet.
+        let path = folder.join(name);
+        let history = History::read(name, &self.disk.read(&path)?);
+        if history.is_ok_and(|history| history.entry.state == JournalState::Charged && !history.is_finished) {
+            self.bring_back(name, &path)?;
+        }
+        Ok(())
     }
 
     /// The folder of what is done with now.
@@ -339,11 +389,12 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-impl JournalEntry {
-    /// Whether a report names another number than was claimed before.
+impl History {
+    /// Whether a report or a claim names another number than is known.
     fn learns_from(&self, payment: &PaymentRef) -> bool {
         let numbers = |payment: &PaymentRef| (payment.order_number.clone(), payment.transaction_id.clone());
-        payment.is_claimed && self.state != JournalState::Charged && numbers(&self.payment) != numbers(payment)
+        let is_new = self.claims.iter().all(|known| numbers(known) != numbers(payment));
+        payment.is_claimed && is_new && self.entry.state != JournalState::Charged && self.claims.len() < MOST_CLAIMS
     }
 }
 

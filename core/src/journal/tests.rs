@@ -333,13 +333,13 @@ fn a_claimed_number_pays_once_whatever_crashes() {
                 let disk = MemoryDisk::default();
                 let before = journal(&disk);
                 disk.crash_at(step, is_done);
-                let first_was_told = before.take_number(&form("first")) == Ok(true);
+                let first_was_told = before.take_number(&form("first")) == Ok(Taken::Here);
                 let has_crashed = disk.has_failed();
                 disk.restart(crash);
                 let after = journal(&disk);
-                let second_was_told = after.take_number(&form("second")) == Ok(true);
+                let second_was_told = after.take_number(&form("second")) == Ok(Taken::Here);
                 assert!(!(first_was_told && second_was_told), "{crash:?} {is_done} {step}: both");
-                let first_is_told = after.take_number(&form("first")) == Ok(true);
+                let first_is_told = after.take_number(&form("first")) == Ok(Taken::Here);
                 assert!(first_is_told != second_was_told, "{crash:?} {is_done} {step}: exactly one");
                 if !has_crashed {
                     assert!(first_was_told && step > 4);
@@ -358,8 +358,8 @@ fn of_two_who_claim_a_number_at_once_one_has_it() {
             let mine = journal(&disk);
             let other = journal(&disk.with_a_clock_ahead_by(Duration::from_secs(days * 24 * 3600)));
             let (tell, told) = std::sync::mpsc::channel();
-            disk.before_step(step, move || tell.send(other.take_number(&form("other")) == Ok(true)).unwrap());
-            let is_mine = mine.take_number(&form("mine")) == Ok(true);
+            disk.before_step(step, move || tell.send(other.take_number(&form("other")) == Ok(Taken::Here)).unwrap());
+            let is_mine = mine.take_number(&form("mine")) == Ok(Taken::Here);
             if disk.is_still_waiting() {
                 assert!(is_mine && step > 3);
                 break;
@@ -386,4 +386,90 @@ fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
     journal.note_report(&claimed("gw-4"), Says::Charged);
     assert_eq!(numbers(&journal).as_deref(), Some("gw-3"), "what has paid stays what has paid");
     assert_eq!(journal.entry(&plain).unwrap().unwrap().state, JournalState::Charged);
+}
+
+/// A gateway may know a payment by two numbers, and payments of all kinds by one.
+#[test]
+fn a_payment_of_ones_own_pays_under_none_of_its_numbers_for_something_else() {
+    let journal = journal(&MemoryDisk::default());
+    let held = journal.begin(&card("order-1"), None).unwrap();
+    let accepted = PaymentEntry::new(card("order-1").with_gateway_number("gw-1"));
+    journal.note(&held, Noted::Accepted { entry: &accepted, code: None });
+    let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
+    journal.add(&PaymentEntry::new(code), None).unwrap();
+    for number in ["order-1", "gw-1", "tx-1"] {
+        let claimed = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart").with_claimed_number(number, None);
+        assert_eq!(journal.take_number(&claimed), Ok(Taken::Elsewhere), "{number}");
+    }
+}
+
+/// Else it could pay for one order after the other.
+#[test]
+fn a_claim_for_no_entry_pays_for_nothing() {
+    let journal = journal(&MemoryDisk::default());
+    let unnamed = PaymentRef::pay_form(Decimal::TEN).with_claimed_number("gw-7", None);
+    assert_eq!(journal.take_number(&unnamed), Ok(Taken::Nowhere));
+    assert_eq!(journal.take_number(&form("first")), Ok(Taken::Here));
+    assert_eq!(journal.take_number(&unnamed), Ok(Taken::Elsewhere));
+}
+
+/// A note that somebody died over, and one of the same entry, beside it in the folder of another month.
+#[test]
+fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
+    let disk = MemoryDisk::default();
+    let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
+    assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
+    let note = names::Claimed::of(&form("first")).unwrap().paid;
+    let written = mine.shared.find(&note).unwrap().unwrap();
+    let line = mine.shared.disk.read(&written).unwrap();
+    let beside = later.shared.folder_of_done().unwrap().join(&note);
+    for content in [Vec::new(), line] {
+        disk.put(&beside, &content);
+        assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
+        assert_eq!(mine.take_number(&form("second")), Ok(Taken::Elsewhere));
+    }
+}
+
+/// What is claimed is written down before the gateway is asked; and nobody can fill the disk by claiming.
+#[test]
+fn what_was_claimed_can_be_asked_about_though_the_question_was_lost() {
+    let journal = journal(&MemoryDisk::default());
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();
+    for number in 0..100 {
+        journal.note_claim(&plain.clone().with_claimed_number(format!("gw-{number}"), None));
+    }
+    let entry = entries(&journal).pop().unwrap();
+    assert_eq!(entry.state, JournalState::Open);
+    let (_, questions) = journal.unfinished_questions(&entry.id).unwrap().unwrap();
+    let numbers: Vec<_> = questions.iter().map(|payment| payment.order_number.clone().unwrap()).collect();
+    assert_eq!(numbers, ["gw-7", "gw-6", "gw-5", "gw-4", "gw-3", "gw-2", "gw-1", "gw-0"]);
+}
+
+#[test]
+fn the_same_transaction_twice_is_one_code_until_it_is_paid() {
+    let journal = journal(&MemoryDisk::default());
+    let code = PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-1"));
+    journal.add(&code, None).unwrap();
+    journal.add(&code, None).unwrap();
+    journal.note_report(&code.payment, Says::Charged);
+    assert!(journal.add(&code, None).is_err(), "the next payer has not paid it");
+    let named = |id: &str| PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-2").with_entry_id(id));
+    journal.add(&named("a"), None).unwrap();
+    assert!(journal.add(&named("b"), None).is_err());
+    assert!(journal.entry(&named("b").payment).unwrap().is_none(), "what is not handed on is not followed");
+}
+
+/// A program may have stored the transaction alone.
+#[test]
+fn a_named_code_is_found_by_its_transaction_too() {
+    let journal = journal(&MemoryDisk::default());
+    let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
+    journal.add(&PaymentEntry::new(code.clone().with_entry_id("table-4")), None).unwrap();
+    journal.note_report(&code, Says::Charged);
+    assert_eq!(states(&journal), [JournalState::Charged]);
+    assert_eq!(journal.entry(&code).unwrap().unwrap().payment.entry_id.as_deref(), Some("table-4"));
+    let dearer = PaymentRef::qr(Some(2000)).with_transaction_id("tx-1");
+    journal.note_report(&dearer, Says::Contradicted);
+    assert_eq!(states(&journal), [JournalState::Charged]);
 }

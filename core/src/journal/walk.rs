@@ -21,6 +21,8 @@ pub struct UnfinishedEntries {
     folder: PathBuf,
     names: Box<dyn Iterator<Item = io::Result<String>> + Send>,
     read: vec::IntoIter<Unfinished>,
+    /// What comes after what was read.
+    failure: Option<io::Error>,
     was_empty: bool,
 }
 
@@ -28,7 +30,7 @@ impl UnfinishedEntries {
     pub(super) fn of(journal: Journal) -> Self {
         let folder = PathBuf::new();
         let (names, read) = (Box::new(iter::empty()), Vec::new().into_iter());
-        Self { journal, folders: None, folder, names, read, was_empty: false }
+        Self { journal, folders: None, folder, names, read, failure: None, was_empty: false }
     }
 
     fn next_one(&mut self) -> io::Result<Option<Unfinished>> {
@@ -36,12 +38,18 @@ impl UnfinishedEntries {
             if let Some(item) = self.read.next() {
                 return Ok(Some(item));
             }
-            let (mut names, mut problem) = (Vec::new(), None);
-            for name in self.names.by_ref().take(AT_ONCE) {
-                name.map_or_else(|found| problem = Some(found), |name| names.push(name));
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
             }
-            if let (Some(problem), true) = (problem, names.is_empty()) {
-                return Err(problem);
+            let mut names = Vec::new();
+            for name in self.names.by_ref().take(AT_ONCE) {
+                match name {
+                    Ok(name) => names.push(name),
+                    Err(failure) => self.failure = Some(failure),
+                }
+            }
+            if names.is_empty() && self.failure.is_some() {
+                continue;
             }
             if names.is_empty() {
                 if !self.go_on()? {

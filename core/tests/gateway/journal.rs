@@ -223,7 +223,7 @@ fn entries_hold_no_secret_and_are_the_owners_alone() {
     let _ = run(gateway.confirm_mbank_payment(&payment, OTP));
     run(gateway.create_pay_form(pay_form())).unwrap();
     let files = folder.files();
-    assert_eq!(files.len(), 3, "one each: {files:?}");
+    assert_eq!(files.len(), 4, "one each, and a note of the gateway's own number: {files:?}");
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         for secret in [PAN, &format!("={CVC}&"), OTP, "fake:fake"] {

@@ -29,7 +29,7 @@ use crate::{
         entry::{JournalEntry, JournalState, Unfinished},
     },
     transport::{Boxed, after},
-    values::{error::PaymentError, rules::Checks, violation::Rule},
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, violation::Rule},
 };
 
 use schedule::{Due, interval_at};
@@ -174,11 +174,14 @@ struct Progress {
     deadline: Option<Instant>,
     entries: Entries,
     waiting: BinaryHeap<Due>,
-    asked: FuturesUnordered<Boxed<Asked>>,
+    asked: FuturesUnordered<Boxed<Answer>>,
     /// The gateway wants no question before that.
     not_before: Option<Instant>,
     settled: VecDeque<Settled>,
-    odd_in_a_row: u32,
+    /// At least one question was answered in a way that needs no person.
+    is_answered: bool,
+    /// What comes after all that is settled.
+    failure: Option<PaymentError>,
     has_ended: bool,
 }
 
@@ -197,6 +200,7 @@ enum Entries {
 struct Page {
     lock: Arc<SettlingLock>,
     items: Vec<Unfinished>,
+    failure: Option<PaymentError>,
     /// None where it was the last page.
     rest: Option<UnfinishedEntries>,
 }
@@ -205,13 +209,22 @@ struct Page {
 struct Asked {
     due: Due,
     started: Instant,
-    /// Nothing where there is nothing to ask about any more.
-    answer: Option<Result<Verdict, PaymentError>>,
-    entry: Option<Box<JournalEntry>>,
+    answer: Result<Verdict, PaymentError>,
+    /// As it stands afterwards.
+    entry: Box<JournalEntry>,
+}
+
+/// What a question comes to.
+enum Answer {
+    Asked(Box<Asked>),
+    /// Somebody else has dealt with it.
+    Gone,
+    /// The journal could not be read just now.
+    Later(Due),
 }
 
 enum Event {
-    Asked(Asked),
+    Asked(Answer),
     Read(Result<Option<Page>, PaymentError>),
     Woken,
 }
@@ -227,12 +240,12 @@ impl Settling {
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl Settling {
-    /// The next end, when it is there; `None` when nothing is left to be asked about, at the policy's deadline, or when it
-    /// was cancelled.
+    /// The next end, when it is there; `None` when nothing is left to be asked about, at the policy's deadline (also where
+    /// another process settled all the time), or when it was cancelled.
     ///
     /// # Errors
     /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] where asking on is
-    /// useless (three times in a row, or the gateway was closed), [`PaymentError::Unavailable`] where the journal cannot be
+    /// useless (about one payment three times in a row, and no other answer came; or the gateway was closed), [`PaymentError::Unavailable`] where the journal cannot be
     /// read. None of them says anything about a payment.
     pub async fn next(&self) -> Result<Option<Settled>, PaymentError> {
         let mut progress = self.shared.progress.lock().await;
@@ -246,6 +259,10 @@ impl Settling {
     /// Stops asking, from anywhere. [`next`](Self::next) is empty then.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
+        // Another process may settle at once, also where nobody asks this one any more.
+        if let Ok(mut progress) = self.shared.progress.try_lock() {
+            progress.end();
+        }
         self.shared.wake.notify_one();
     }
 }
@@ -284,28 +301,35 @@ impl Shared {
             if let Some(settled) = progress.settled.pop_front() {
                 return Ok(Some(settled));
             }
+            if let Some(failure) = progress.failure.take() {
+                return Err(failure);
+            }
+            self.source.engine.transport().check()?;
             let now = self.source.engine.transport().now();
             let deadline = *progress.deadline.get_or_insert(after(now, self.source.policy.deadline));
-            if progress.has_ended || self.cancelled.load(Ordering::Acquire) || now >= deadline {
+            let is_late = now >= deadline;
+            // What was asked in time is answered by the deadline, and may be an end.
+            let is_over = progress.has_nothing_left() || is_late && progress.asked.is_empty();
+            if progress.has_ended || self.cancelled.load(Ordering::Acquire) || is_over {
                 return Ok(None);
             }
-            self.ask(progress, now, deadline);
-            if progress.has_nothing_left() {
-                return Ok(None);
+            if !is_late {
+                self.ask(progress, now, deadline);
             }
-            let wake_at = self.wake_at(progress, deadline);
+            let wake_at = if is_late { None } else { self.wake_at(progress, deadline) };
             match self.event(progress, wake_at).await {
-                Event::Asked(asked) => self.take(progress, asked)?,
+                Event::Asked(Answer::Asked(asked)) => self.take(progress, *asked)?,
+                Event::Asked(Answer::Gone) | Event::Woken => {}
+                Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
                 Event::Read(page) => match page? {
                     Some(page) => self.add(progress, page, now),
                     None => return Ok(None),
                 },
-                Event::Woken => {}
             }
         }
     }
 
-    /// Starts as many questions as are due and allowed, and reads on where there are not enough.
+    /// Starts as many questions as are due and allowed, and reads on.
     fn ask(&self, progress: &mut Progress, now: Instant, deadline: Instant) {
         let may_ask = progress.not_before.is_none_or(|moment| moment <= now);
         while may_ask && progress.asked.len() < self.at_once() {
@@ -314,13 +338,12 @@ impl Shared {
             progress.waiting.pop();
             progress.asked.push(Box::pin(asked));
         }
-        if progress.asked.len() < self.at_once() {
-            progress.entries = match std::mem::take(&mut progress.entries) {
-                Entries::NotLocked => Entries::Read(Box::pin(self.source.clone().begin(deadline))),
-                Entries::Locked(lock, rest) => Entries::Read(Box::pin(self.source.clone().read_on(lock, rest))),
-                other => other,
-            };
-        }
+        // Whatever is asked: what is charged already must not wait for it.
+        progress.entries = match std::mem::take(&mut progress.entries) {
+            Entries::NotLocked => Entries::Read(Box::pin(self.source.clone().begin(deadline))),
+            Entries::Locked(lock, rest) => Entries::Read(Box::pin(self.source.clone().read_on(lock, rest))),
+            other => other,
+        };
     }
 
     fn at_once(&self) -> usize {
@@ -360,12 +383,13 @@ impl Shared {
                     progress.settled.push_back(Settled::Payment { entry });
                 }
                 Unfinished::Payment { entry } if entry.payment.can_be_asked_about() => {
-                    progress.waiting.push(Due { at: now, begun: entry.begun, id: entry.id, contradictions: 0 });
+                    progress.waiting.push(Due { at: now, begun: entry.begun, id: entry.id, contradictions: 0, odd: 0 });
                 }
                 Unfinished::Payment { .. } => {}
                 Unfinished::Unreadable { id, why } => progress.settled.push_back(Settled::Unreadable { id, why }),
             }
         }
+        progress.failure = page.failure;
         progress.entries = match page.rest {
             Some(rest) => Entries::Locked(page.lock, rest),
             None => Entries::Done(page.lock),
@@ -374,13 +398,16 @@ impl Shared {
 
     /// What a question brought: an end, or when to ask again.
     fn take(&self, progress: &mut Progress, asked: Asked) -> Result<(), PaymentError> {
-        let Asked { mut due, started, answer: Some(answer), entry: Some(mut entry) } = asked else { return Ok(()) };
+        let Asked { mut due, started, answer, mut entry } = asked;
         let is_odd = matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }));
-        progress.odd_in_a_row = if is_odd { progress.odd_in_a_row + 1 } else { 0 };
+        due.odd = if is_odd { due.odd + 1 } else { 0 };
+        progress.is_answered |= !is_odd;
         let is_contradicted = matches!(answer, Ok(Verdict::Contradicted { .. }));
         due.contradictions = if is_contradicted { due.contradictions + 1 } else { 0 };
         due.at = after(started, self.source.interval_of(&due));
         let end = match answer {
+            // Charged is absorbing, whatever a report says that came late.
+            _ if entry.state == JournalState::Charged => Some(JournalState::Charged),
             Ok(Verdict::Charged { payment, .. }) => {
                 entry.payment.learn_numbers(&payment);
                 Some(JournalState::Charged)
@@ -389,9 +416,9 @@ impl Shared {
             Ok(Verdict::Rejected { .. }) if !entry.payment.has_only_a_claimed_number() => Some(JournalState::Rejected),
             Ok(Verdict::Contradicted { .. }) if due.contradictions >= ODD_IN_A_ROW => Some(JournalState::Contradicted),
             Ok(_) => None,
-            Err(error) if progress.odd_in_a_row >= ODD_IN_A_ROW || !self.source.engine.is_usable() => {
-                return Err(error);
-            }
+            // A gateway may say such a thing of one payment that it does not know.
+            Err(error) if due.odd >= ODD_IN_A_ROW && !progress.is_answered => return Err(error),
+            Err(error) if !self.source.engine.is_usable() => return Err(error),
             Err(PaymentError::Unavailable { retry_after: Some(wait), .. }) => {
                 let moment = after(self.source.engine.transport().now(), wait);
                 progress.not_before = progress.not_before.max(Some(moment));
@@ -429,14 +456,21 @@ impl Source {
     }
 
     async fn read_on(self, lock: Arc<SettlingLock>, mut rest: UnfinishedEntries) -> Result<Option<Page>, PaymentError> {
-        let (items, rest) = self
-            .on_disk(move || {
-                let items = rest.by_ref().take(PAGE).collect::<Result<Vec<_>, _>>()?;
-                let is_whole = items.len() == PAGE;
-                Ok((items, is_whole.then_some(rest)))
-            })
-            .await?;
-        Ok(Some(Page { lock, items, rest }))
+        let read = move || {
+            let (mut items, mut failure) = (Vec::new(), None);
+            for item in rest.by_ref().take(PAGE) {
+                match item {
+                    Ok(item) => items.push(item),
+                    Err(problem) => {
+                        failure = Some(problem);
+                        break;
+                    }
+                }
+            }
+            let is_whole = items.len() == PAGE && failure.is_none();
+            Ok(Page { lock, items, failure, rest: is_whole.then_some(rest) })
+        };
+        self.on_disk(read).await.map(Some)
     }
 
     async fn on_disk<T: Send + 'static>(
@@ -448,21 +482,44 @@ impl Source {
     }
 
     /// Asks about one payment, unless somebody has dealt with it meanwhile.
-    async fn ask_about(self, due: Due, deadline: Instant) -> Asked {
+    async fn ask_about(self, due: Due, deadline: Instant) -> Answer {
         let started = self.engine.transport().now();
-        let Some(entry) = self.entry(&due.id).await else {
-            return Asked { due, started, answer: None, entry: None };
+        let (mut entry, questions) = match self.questions(&due.id).await {
+            Ok(Some((entry, questions))) => (Box::new(entry), questions),
+            Ok(None) => return Answer::Gone,
+            Err(_) => return Answer::Later(Due { at: after(started, self.policy.interval), ..due }),
         };
-        let patience = deadline.saturating_duration_since(started);
-        let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0 };
-        let answer = check(&self.engine, &entry.payment, limits).await;
-        Asked { due, started, answer: Some(answer), entry: Some(entry) }
+        let answer = self.answer(&entry, questions, deadline).await;
+        // Somebody else may have noted a charge meanwhile.
+        if let Ok(Some((known, _))) = self.questions(&due.id).await {
+            entry = Box::new(known);
+        }
+        Answer::Asked(Box::new(Asked { due, started, answer, entry }))
     }
 
-    /// The entry, while it is not done with.
-    async fn entry(&self, id: &str) -> Option<Box<JournalEntry>> {
+    /// Of several numbers that were claimed for a payment, one may have paid.
+    async fn answer(
+        &self,
+        entry: &JournalEntry,
+        questions: Vec<PaymentRef>,
+        deadline: Instant,
+    ) -> Result<Verdict, PaymentError> {
+        let mut answer = Ok(Verdict::unverifiable("there is nothing to ask with", None));
+        for payment in questions {
+            let patience = deadline.saturating_duration_since(self.engine.transport().now());
+            let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0 };
+            answer = check(&self.engine, &payment, limits).await;
+            if entry.state == JournalState::Charged || answer.as_ref().is_ok_and(Verdict::is_charged) {
+                break;
+            }
+        }
+        answer
+    }
+
+    /// The entry and what to ask with, while it is not done with.
+    async fn questions(&self, id: &str) -> Result<Option<(JournalEntry, Vec<PaymentRef>)>, PaymentError> {
         let (journal, id) = (self.journal.clone(), id.to_owned());
-        self.on_disk(move || journal.unfinished_entry(&id)).await.ok()?.map(Box::new)
+        self.on_disk(move || journal.unfinished_questions(&id)).await
     }
 
     /// With jitter, so that what began together is not asked about together for ever. A contradiction may be one odd

@@ -28,6 +28,8 @@ pub(super) struct Due {
     pub(super) id: String,
     /// In a row.
     pub(super) contradictions: u32,
+    /// Answers in a row that only a person can mend.
+    pub(super) odd: u32,
 }
 
 /// The soonest is the greatest, as a heap gives that first; of two at once the older payment.

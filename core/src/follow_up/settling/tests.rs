@@ -229,3 +229,77 @@ async fn what_cannot_work_is_said_at_once() {
     assert_eq!(fields, ["interval", "deadline", "at_once"]);
     assert_eq!(all(&gateway, SettlePolicy::default()).await, []);
 }
+
+/// A firewall's 404 about payments that never arrived says nothing of those that did.
+#[tokio::test(start_paused = true)]
+async fn payments_that_are_not_known_do_not_stop_the_others() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(20));
+    let (gateway, memory) = Scripted::gateway(|number| match number {
+        0..5 => Act::error(401, None),
+        _ => report("CHARGE", 10),
+    });
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default().with_at_once(1)).await;
+    assert_eq!((ends.len(), memory.attempted_at().len()), (20, 25));
+}
+
+/// However long the gateway takes over others.
+#[tokio::test(start_paused = true)]
+async fn what_is_charged_already_waits_for_no_question() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(200));
+    journal.note_report(&card("order-199"), Says::Charged);
+    let (gateway, _) = Scripted::gateway(|_| slow(30, "NEW"));
+    let settling = gateway.with_journal(journal).settle(SettlePolicy::default().with_at_once(1)).unwrap();
+    let first = timeout(Duration::from_secs(10), settling.next()).await;
+    let Ok(Ok(Some(Settled::Payment { entry }))) = first else { panic!("{first:?}") };
+    assert_eq!(entry.state, JournalState::Charged);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_settling_lets_others_settle_though_it_is_kept() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let gateway = gateway.with_journal(journal);
+    let (first, second) = (gateway.settle(SettlePolicy::default()), gateway.settle(SettlePolicy::default()));
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert!(first.next().await.unwrap().is_some());
+    first.cancel();
+    assert!(second.next().await.unwrap().is_some());
+    assert_eq!(first.next().await, Ok(None));
+}
+
+/// A replica that lags behind must not take a charge back.
+#[tokio::test(start_paused = true)]
+async fn a_charge_that_somebody_noted_meanwhile_is_the_end() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let others = journal.clone();
+    let (gateway, _) = Scripted::gateway(move |_| {
+        others.note_report(&card("order-000"), Says::Charged);
+        slow(1, "REJECT")
+    });
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
+    assert_eq!(ends, [("order-000".to_owned(), JournalState::Charged)]);
+}
+
+/// A pay-form has any number of tries, and any of them may have paid.
+#[tokio::test(start_paused = true)]
+async fn every_number_that_was_claimed_is_asked_about() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
+    for number in ["paid", "declined"] {
+        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank)));
+    }
+    let settings = |config: &mut crate::GatewayConfig| {
+        config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
+    };
+    // Three providers say that one was declined.
+    let words = ["REJECT", "REJECT", "REJECT", "CHARGE"];
+    let (gateway, _) = Scripted::gateway_with(settings, move |number| report(words[number], 10));
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
+    assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
+}

@@ -56,7 +56,7 @@ impl Journaled {
         let ends = ends(&gateway).await?;
         for (key, state) in &ends {
             let books = world.payment(key).and_then(|payment| payment.end);
-            let told = (*state == JournalState::Charged).then_some(Ending::Charged).unwrap_or(Ending::Rejected);
+            let told = if *state == JournalState::Charged { Ending::Charged } else { Ending::Rejected };
             if books != Some(told) {
                 return Err(format!("{key} was settled as {state:?}, and is {books:?}"));
             }

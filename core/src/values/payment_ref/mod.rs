@@ -155,19 +155,21 @@ impl PaymentRef {
         is_known.then(|| numbers.into_iter().flatten().any(|known| known == number))
     }
 
-    /// Whether another reference is of the same request: the merchant's own numbers, and what was asked for.
+    /// Whether another reference is of the same request: by its entry, or by the merchant's own numbers; and what was
+    /// asked for.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
-        self.own_numbers() == other.own_numbers()
-            && (self.kind, self.amount, &self.currency) == (other.kind, other.amount, &other.currency)
+        let asked_for = |payment: &Self| (payment.kind, payment.amount, payment.currency.clone());
+        let is_named_alike = match (&self.entry_id, &other.entry_id) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.own_numbers() == other.own_numbers(),
+        };
+        is_named_alike && asked_for(self) == asked_for(other)
     }
 
     /// What names the payment, without what was only claimed.
-    fn own_numbers(&self) -> [Option<&str>; 3] {
-        let (order_number, transaction_id) = match self.has_only_a_claimed_number() {
-            true => (None, None),
-            false => (self.order_number.as_deref(), self.transaction_id.as_deref()),
-        };
-        [order_number, transaction_id, self.entry_id.as_deref()]
+    fn own_numbers(&self) -> Option<(Option<&str>, Option<&str>)> {
+        let is_own = !self.has_only_a_claimed_number();
+        is_own.then_some((self.order_number.as_deref(), self.transaction_id.as_deref()))
     }
 
     /// Takes over the numbers that the gateway told, where they were not known, and those that were claimed last.
