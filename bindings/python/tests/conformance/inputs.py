@@ -126,6 +126,7 @@ def payment_ref(given: Any) -> kassa.PaymentRef:
         None if given.get("amount") is None else Decimal(given["amount"]["$decimal"]),
         given.get("currency"),
         given.get("is_claimed") or False,
+        given.get("entry_id"),
     )
 
 
