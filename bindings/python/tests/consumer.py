@@ -219,6 +219,12 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
                 assert_never(item)
         gateway.finish(item)
         journal.finish(item)
+    assert_type(gateway.settle(kassa.SettlePolicy(2.5, timedelta(hours=1), at_once=4)), kassa.Settling)
+    with gateway.settle() as settling:
+        for settled in settling:
+            assert_type(settled, kassa.Settled)
+            gateway.finish(settled)
+        settling.cancel()
     journal.prune(timedelta(days=30))
     journal.prune(2.5)
 
@@ -229,6 +235,10 @@ async def with_a_journal_in_a_loop(gateway: kassa.AsyncGateway) -> None:
     async for item in gateway.unfinished():
         assert_type(item, kassa.Unfinished)
         await gateway.finish(item)
+    async with gateway.settle() as settling:
+        async for settled in settling:
+            assert_type(settled, kassa.Settled)
+            await gateway.finish(settled)
 
 
 def a_gateway_for_tests() -> kassa.PaymentGateway:

@@ -177,6 +177,7 @@ def test_a_journal_from_before_the_fork_is_opened_again(
     with raw.gateway(journal="payments") as gateway:
         gateway.with_note("tea").create_mbank_payment(tea)
         unfinished = gateway.unfinished()
+        settling = gateway.settle()
 
         def work() -> None:
             # The folder is the one that it was where the program began.
@@ -189,6 +190,8 @@ def test_a_journal_from_before_the_fork_is_opened_again(
             gateway.finish(notes["tea"])
             with pytest.raises(kassa.Misconfigured, match="fork"):
                 next(unfinished)
+            with pytest.raises(kassa.Misconfigured, match="fork"):
+                next(settling)
 
         in_child(work)
         assert [getattr(item, "note", item) for item in unfinished] == ["cake"]

@@ -85,6 +85,8 @@ VALUES = [
     REPORT,
     CALLBACK,
     kassa.PollPolicy(2.5),
+    kassa.SettlePolicy(2.5, at_once=2),
+    kassa.PaymentRef.pay_form(Decimal("100.10")).with_entry_id("cart-1"),
     kassa.MbankPayment(order_number="o-1", phone="996700000001", amount_som=250, comment="Tea"),
     kassa.Violation("pan", kassa.Rule.LENGTH, "13 to 20", "pan must have 13 to 20 digits"),
 ]

@@ -36,7 +36,7 @@ take a callback                       Callback.parse                       verif
 take the payer's return               ReturnRedirect.parse                 verify_return
 ask about a payment once              check
 show a page or a code after a crash   PaymentEntry                         store created.entry()
-forget no payment, send none twice    Gateway(..., journal=folder)         unfinished, check, finish
+forget no payment, send none twice    Gateway(..., journal=folder)         settle, finish
 
 What happens is logged by the logger ``kassa``, once it has a handler: ``logging.basicConfig(level=logging.DEBUG)`` is enough.
 No line holds a secret; its details one by one are in ``record.kassa``.
@@ -87,6 +87,7 @@ from .qr import QR_PNG_SIDE, QrCode, QrLevel
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .secrets import Card, Credentials, Proxy
 from .settings import StatusQueryForm
+from .settling import AsyncSettling, Settled, SettlePolicy, Settling
 from .verdict import Charged, Contradicted, Open, Rejected, Unverifiable, Verdict
 from .violations import Advice, AdviceTopic, Language, Rule, Violation
 from .watching import AsyncStatusWatch, PollPolicy, QueryFailed, StatusWatch, WatchReport
@@ -110,6 +111,7 @@ __all__ = [
     "AskStatus",
     "AsyncGateway",
     "AsyncPaymentGateway",
+    "AsyncSettling",
     "AsyncStatusWatch",
     "Callback",
     "CallbackKey",
@@ -162,6 +164,9 @@ __all__ = [
     "Rejected",
     "ReturnRedirect",
     "Rule",
+    "SettlePolicy",
+    "Settled",
+    "Settling",
     "StatusQueryForm",
     "StatusReport",
     "StatusWatch",

@@ -14,6 +14,7 @@ from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected
+from .settling import AsyncSettling, SettlePolicy
 from .verdict import Verdict
 from .watching import AsyncStatusWatch, PollPolicy
 
@@ -168,6 +169,14 @@ class AsyncGateway(Connected):
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
         return Pages(call(self._core().unfinished_pages)).items_read_apart()
+
+    def settle(self, policy: SettlePolicy = SettlePolicy()) -> AsyncSettling:  # noqa: B008 (frozen)
+        """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
+        program that runs for long. ``async for settled in gateway.settle():`` brings each payment when it ends: deliver what
+        is charged, then ``finish`` it. Nothing is asked until then. See `AsyncSettling`.
+
+        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy of zeros."""
+        return AsyncSettling(call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
 
     async def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were

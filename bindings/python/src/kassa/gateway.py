@@ -15,6 +15,7 @@ from .journal_entry import Unfinished, id_of
 from .payments import PaymentRef, Provider, StatusReport
 from .requests import CardPayment, MbankPayment, PayForm, QrPayment
 from .settings import Connected
+from .settling import SettlePolicy, Settling
 from .verdict import Verdict
 from .watching import PollPolicy, StatusWatch
 
@@ -181,6 +182,14 @@ class Gateway(Connected):
 
         Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Unavailable` where that cannot be read."""
         return Pages(call(self._core().unfinished_pages)).items()
+
+    def settle(self, policy: SettlePolicy = SettlePolicy()) -> Settling:  # noqa: B008 (frozen)
+        """Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a
+        program that runs for long. ``for settled in gateway.settle():`` brings each payment when it ends: deliver what
+        is charged, then ``finish`` it. Nothing is asked until then. See `Settling`.
+
+        Raises `kassa.Misconfigured` where the gateway has no journal, and `kassa.Invalid` for a policy of zeros."""
+        return Settling(call(self._core().settle, _check.instance("policy", policy, SettlePolicy)))
 
     def finish(self, entry: Unfinished | str) -> None:
         """Says that a payment of the gateway's journal is done with, by its entry or the entry's ``id``: the goods were

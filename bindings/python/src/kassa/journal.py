@@ -29,15 +29,15 @@ class Journal:
       dead: a second try is `kassa.OutcomeUnknown` and names what is known of the first. Where the first ended in an error
       that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again
       while it is unknown what the first one did;
-    * ``unfinished()`` lists everything that is not done with: after a crash, ask about each (``gateway.check``), deliver
-      what is charged, and ``finish`` it.
+    * ``gateway.settle()`` follows everything that is not done with to its end, after a crash, too: deliver what is charged,
+      and ``finish`` it. ``unfinished()`` lists it without asking anybody.
 
     Where an entry cannot be written, nothing is sent (`kassa.Unavailable`). Entries hold no secret, and can be read by the
     owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order number says
     nothing of where it was sent. It must be on a file system of the machine itself.
 
-    Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be
-    found by, and have no entry (yet).
+    Pay-forms and QR codes of which the gateway tells no transaction have no number to be found by: their entries have a name
+    (``entry_id``) that you give or the journal makes, and their payments a number once a callback or a return claims one.
 
     Any thread may use it. Its methods wait for the disk; in an event loop there are ``unfinished`` and ``finish`` of
     `AsyncGateway`, which do not. After a fork it goes on working in the child. Pickled, it is its folder, opened again
@@ -46,8 +46,8 @@ class Journal:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Gateway("https://pay.example.kg", kassa.Credentials("shop", "secret"), journal=folder.name) as gateway:
-    ...     for item in gateway.unfinished():
-    ...         print("a crash left", item)
+    ...     for settled in gateway.settle():
+    ...         print("deliver or look at", settled)
     >>> folder.cleanup()
     """
 

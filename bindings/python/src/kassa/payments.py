@@ -1,7 +1,7 @@
 """What a payment is asked about with, and what the gateway says about it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import ClassVar, Literal
@@ -117,6 +117,9 @@ class PaymentRef:
     """True where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only claimed by
     a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the amount
     that was asked for."""
+    entry_id: str | None = None
+    """What the payment's entry in a `Journal` is called, where the payment has no number to be called by: that of a pay-form or
+    of a QR code. The gateway never sees it."""
 
     def __post_init__(self) -> None:
         _check.instance("kind", self.kind, PaymentKind)
@@ -129,6 +132,7 @@ class PaymentRef:
         object.__setattr__(self, "amount", _check.optional_amount("amount", self.amount))
         _check.optional_text("currency", self.currency)
         _check.flag("is_claimed", self.is_claimed)
+        _check.optional_text("entry_id", self.entry_id)
 
     @classmethod
     def card(cls, order_number: str, amount: Decimal | int, currency: str) -> "PaymentRef":
@@ -183,6 +187,11 @@ class PaymentRef:
         if provider is not None:
             _check.instance("provider", provider, Provider)
         return _made(lower(self).with_claimed_number, order_number, provider)
+
+    def with_entry_id(self, entry_id: str) -> "PaymentRef":
+        """The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same
+        ``entry_id``: for a reference that goes into a signed address (`CallbackKey`) before the request is made."""
+        return replace(self, entry_id=_check.text("entry_id", entry_id))
 
     @property
     def can_be_asked_about(self) -> bool:

@@ -113,10 +113,14 @@ class PayForm:
     """Where the gateway sends its callbacks: an absolute http or https URL."""
     return_url: str
     """Where the payer's browser goes after success: a page, or a deep link of an app."""
+    entry_id: str | None = None
+    """The name of its entry in the gateway's `Journal`, one of its own for each pay-form; one is made unless it is given. The
+    gateway never sees it."""
 
     def __post_init__(self) -> None:
         for name in ("service_name", "callback_url", "return_url"):
             _check.text(name, getattr(self, name))
+        _check.optional_text("entry_id", self.entry_id)
         object.__setattr__(self, "amount", _check.amount("amount", self.amount))
 
     def payment_ref(self) -> PaymentRef:
@@ -147,12 +151,15 @@ class QrPayment:
     """The payee: a phone number, or the name of the enterprise or branch."""
     callback_url: str | None = None
     """Where the gateway sends its callbacks: an absolute http or https URL."""
+    entry_id: str | None = None
+    """The name of its entry in the gateway's `Journal`, one of its own for each code; one is made unless it is given or the
+    gateway tells a transaction. The gateway never sees it."""
 
     def __post_init__(self) -> None:
         if self.sum_tyiyn is not None:
             _check.whole("sum_tyiyn", self.sum_tyiyn)
-        _check.optional_text("requisite", self.requisite)
-        _check.optional_text("callback_url", self.callback_url)
+        for name in ("requisite", "callback_url", "entry_id"):
+            _check.optional_text(name, getattr(self, name))
 
     def payment_ref(self) -> PaymentRef:
         """What to store **before** sending: what was asked for. Only the reply to ``create_qr_data`` adds the transaction to

@@ -126,6 +126,7 @@ def payment_ref(given: Any) -> kassa.PaymentRef:
         None if given.get("amount") is None else Decimal(given["amount"]["$decimal"]),
         given.get("currency"),
         given.get("is_claimed") or False,
+        given.get("entry_id"),
     )
 
 
@@ -155,10 +156,17 @@ def made_payment_ref(given: Any) -> kassa.PaymentRef:
 
 
 def policy(given: Any) -> kassa.PollPolicy:
-    times = ("interval", "deadline")
-    return kassa.PollPolicy(
-        **{name: timedelta(milliseconds=given[f"{name}_ms"]) for name in times if f"{name}_ms" in given}
-    )
+    return kassa.PollPolicy(**_times(given))
+
+
+def settle_policy(given: Any) -> kassa.SettlePolicy:
+    times = _times(given)
+    return kassa.SettlePolicy(**times, at_once=given["at_once"]) if "at_once" in given else kassa.SettlePolicy(**times)
+
+
+def _times(given: Any) -> dict[str, Any]:
+    names = ("interval", "deadline")
+    return {name: timedelta(milliseconds=given[f"{name}_ms"]) for name in names if f"{name}_ms" in given}
 
 
 def level(value: str) -> kassa.QrLevel:

@@ -171,8 +171,8 @@ def _report(report: kassa.WatchReport | None) -> Any:
     return form if report is None or isinstance(report, kassa.QueryFailed) else {"kind": "status", "verdict": form}
 
 
-def _unfinished(item: kassa.Unfinished) -> Any:
-    """In Python an entry is unfinished as it is."""
+def _listed(item: kassa.Unfinished | kassa.Settled) -> Any:
+    """In Python an entry is unfinished, or settled, as it is."""
     form = canonical(item)
     return {"kind": "payment", "entry": form} if isinstance(item, kassa.JournalEntry) else form
 
@@ -191,7 +191,8 @@ _FORMS: dict[str, Callable[[Any], Any]] = {
     "watch": lambda _: None,
     "start": lambda _: None,
     "next": _report,
-    "unfinished": lambda items: list(map(_unfinished, items)),
+    "unfinished": lambda items: list(map(_listed, items)),
+    "settle": lambda end: {"settled": list(map(_listed, end[0])), "error": canonical(end[1])},
     "ledger": lambda lines: lines,
     "requests": lambda lines: lines,
     "callbacks": lambda lines: lines,

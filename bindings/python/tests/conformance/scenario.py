@@ -140,15 +140,18 @@ class Scenario:
         gateway, given = inputs.within(self.the_gateway(), given)
         return operations.call(gateway, name, given)
 
-    def all_reports(self) -> tuple[list[kassa.WatchReport], kassa.PaymentError | None]:
-        """Every report until the end, and the error that ended the watch, if one did."""
-        reports: list[kassa.WatchReport] = []
+    def settle(self, given: Any) -> tuple[list[Any], kassa.PaymentError | None]:
+        return self.all_of(self.the_gateway().settle(inputs.settle_policy(given)))
+
+    def all_of(self, items: Any) -> tuple[list[Any], kassa.PaymentError | None]:
+        """Everything until the end, and the error that ended it, if one did."""
+        came: list[Any] = []
         try:
-            while (report := self._way.run(lambda: self._way.next(self.watch))) is not None:
-                reports.append(report)
+            while (item := self._way.run(lambda: self._way.next(items))) is not None:
+                came.append(item)
         except kassa.PaymentError as error:
-            return reports, error
-        return reports, None
+            return came, error
+        return came, None
 
     def entry(self, given: Any) -> kassa.JournalEntry | None:
         journal: kassa.Journal = self.the_gateway().journal
@@ -195,7 +198,8 @@ _OWN: dict[str, Callable[[Scenario, Any], Any]] = {
     "watch": lambda scenario, given: scenario.watch_of(given),
     "check_now": lambda scenario, _: scenario.watch.check_now(),
     "cancel": lambda scenario, _: scenario.watch.cancel(),
-    "all": lambda scenario, _: scenario.all_reports(),
+    "all": lambda scenario, _: scenario.all_of(scenario.watch),
+    "settle": lambda scenario, given: scenario.settle(given),
     "entry": lambda scenario, given: scenario.entry(given),
     "new_process": lambda scenario, _: scenario.new_process(),
 }

@@ -34,7 +34,7 @@ class Way(Protocol):
 
     def run(self, function: Function) -> Any: ...
 
-    def next(self, watch: Any) -> Any: ...
+    def next(self, items: Any) -> Any: ...
 
     def all(self, items: Any) -> Any: ...
 
@@ -52,8 +52,8 @@ class Blocking:
     def run(self, function: Function) -> Any:
         return function()
 
-    def next(self, watch: kassa.StatusWatch) -> Any:
-        return next(watch, None)
+    def next(self, items: kassa.StatusWatch | kassa.Settling) -> Any:
+        return next(items, None)
 
     def all(self, items: Iterator[kassa.Unfinished]) -> Any:
         return list(items)
@@ -123,8 +123,8 @@ class InLoop:
     def run(self, function: Function) -> Any:
         return asyncio.run_coroutine_threadsafe(_awaited(function), self._loop).result(LONGEST)
 
-    def next(self, watch: kassa.AsyncStatusWatch) -> Any:
-        return anext(watch, None)
+    def next(self, items: kassa.AsyncStatusWatch | kassa.AsyncSettling) -> Any:
+        return anext(items, None)
 
     async def all(self, items: AsyncIterator[kassa.Unfinished]) -> Any:
         return [item async for item in items]

@@ -1,0 +1,183 @@
+"""Follows everything that a journal has not done with to its end."""
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, NoReturn, TypeAlias
+
+from . import _check
+from ._calls import ask
+from ._convert import lift, lifts, mirrors
+from ._generated import native
+from ._wait import wait
+from .errors import Misconfigured
+from .journal_entry import JournalEntry, Unreadable
+
+
+@mirrors(native.SettlePolicy)
+@dataclass(frozen=True, slots=True, init=False)
+class SettlePolicy:
+    """How ``settle`` follows payments. Each time is given as a `timedelta` or as a number of seconds, and read as a
+    `timedelta`.
+
+    >>> once_at_a_start = SettlePolicy(deadline=30)
+    >>> once_at_a_start.interval, once_at_a_start.at_once
+    (datetime.timedelta(seconds=10), 8)
+    """
+
+    interval: timedelta = timedelta(seconds=10)
+    """The time from the start of one question about a payment to the start of the next, while the payment is younger than 20
+    minutes. Older ones are asked about less often: up to 2 hours of age a sixth as often, to a day a sixtieth, to three days
+    every 360th time, then daily."""
+    deadline: timedelta = timedelta(minutes=20)
+    """How long to go on."""
+    at_once: int = 8
+    """How many payments are asked about at the same time."""
+
+    def __init__(
+        self,
+        interval: timedelta | float = timedelta(seconds=10),
+        deadline: timedelta | float = timedelta(minutes=20),
+        at_once: int = 8,
+    ) -> None:
+        # Written by hand, because what is given and what is read have different types.
+        object.__setattr__(self, "interval", interval)
+        object.__setattr__(self, "deadline", deadline)
+        object.__setattr__(self, "at_once", at_once)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        for name in ("interval", "deadline"):
+            object.__setattr__(self, name, _check.duration(name, getattr(self, name)))
+        _check.count("at_once", self.at_once)
+
+
+Settled: TypeAlias = JournalEntry | Unreadable
+"""What settling brings: a payment that has come to its end, by its entry, or a file that only a person can read. The entry's
+state says how the payment ended: ``CHARGED`` (deliver, then finish it), ``REJECTED`` (nothing was taken, and it is put away
+already), or ``CONTRADICTED`` (for a person)."""
+
+lifts(native.Settled.PAYMENT, lambda settled: lift(settled.entry))
+lifts(native.Settled.UNREADABLE, lambda settled: Unreadable(settled.id, settled.why))
+
+
+class Following:
+    """What both kinds of settling share."""
+
+    __slots__ = ("_native", "_process")
+
+    def __init__(self, native_settling: Any) -> None:
+        self._native: Any = native_settling
+        self._process = os.getpid()
+
+    def cancel(self) -> None:
+        """Stops asking, and lets other processes settle: there is no next end. Any thread may call it."""
+        core = self._core()
+        if core is not None:
+            core.cancel()
+        # The core lets others settle when it is next asked, or when it is let go of. This is now, unless a thread waits in it.
+        self._native = None
+
+    def _core(self) -> Any:
+        """None where it was cancelled."""
+        if self._process != os.getpid():
+            # Its clock stopped with the threads of the other process: waiting for it would never end.
+            raise Misconfigured("the settling was begun before a fork; settle again in this process")
+        return self._native
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"a kassa.{type(self).__name__} cannot be pickled or copied; settle again instead")
+
+
+def _let_go(error: BaseException) -> BaseException:
+    """Without the frames that hold the settling: whoever keeps the error keeps nobody else from settling."""
+    return error.with_traceback(None)
+
+
+class Settling(Following):
+    """Follows what was unfinished in a gateway's journal when it began, each payment until its end: iterate over the ends
+    (`Settled`). Made by ``gateway.settle()``.
+
+    What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes
+    stays unfinished, for the next settling; so does one that has nothing to be asked with. Between two ends nothing new is
+    asked.
+
+    **Of all processes that share the folder, one settles at a time**; another one waits until that one ends, is let go of, or
+    dies, so that no two of them deliver the same goods. All the same, deliver by a step that does nothing when it is repeated:
+    a process may die between delivering and finishing.
+
+    Leaving a loop ``for settled in gateway.settle():`` early lets others settle. A settling that has a name does so when it is
+    cancelled: by `cancel`, or at the end of ``with gateway.settle() as settling:``.
+
+    The iteration raises, once, as the last thing: `kassa.Unauthorized` and `kassa.Misconfigured` where asking on is useless
+    (three times in a row, or the gateway was closed), `kassa.Unavailable` where the journal cannot be read. None of them says
+    anything about a payment.
+    """
+
+    __slots__ = ()
+
+    def __iter__(self) -> "Settling":
+        return self
+
+    def __next__(self) -> Settled:
+        core = self._core()
+        if core is None:
+            raise StopIteration
+        del self
+        try:
+            settled: Settled | None = wait(ask(core.next))
+        except BaseException as error:  # noqa: BLE001 (it is raised again)
+            del core
+            raise _let_go(error)  # noqa: B904 (the very same)
+        if settled is None:
+            raise StopIteration
+        return settled
+
+    def __enter__(self) -> "Settling":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+
+class AsyncSettling(Following):
+    """Follows what was unfinished in a gateway's journal when it began, each payment until its end: iterate over the ends
+    (`Settled`) with ``async for``. Made by ``gateway.settle()``.
+
+    Cancelling the task ends its loop, and lets others settle. Where only the wait for an end is cancelled (a timeout), nothing
+    is lost: what it would have brought is the next one. A settling that has a name lets others settle when it is cancelled: by
+    `cancel`, or at the end of ``async with gateway.settle() as settling:``. For the rest see `Settling`.
+    """
+
+    __slots__ = ()
+
+    def __aiter__(self) -> "AsyncSettling":
+        return self
+
+    async def __anext__(self) -> Settled:
+        core = self._core()
+        if core is None:
+            raise StopAsyncIteration
+        del self
+        try:
+            settled: Settled | None = await ask(core.next)
+        except BaseException as error:  # noqa: BLE001 (it is raised again)
+            del core
+            raise _let_go(error)  # noqa: B904 (the very same)
+        if settled is None:
+            raise StopAsyncIteration
+        return settled
+
+    async def __aenter__(self) -> "AsyncSettling":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.cancel()

@@ -1,0 +1,181 @@
+"""Settling: what is unfinished comes to its end, and whoever leaves it early lets other programs settle."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from raw_gateway import mbank_payment
+from web_server import LONG
+
+import kassa
+from kassa.testing import FakeGateway, FakePlan
+
+ANOTHER_PROGRAM = """
+import sys
+from kassa.testing import FakeGateway
+
+# Its clock runs by itself: where somebody else settles, the wait for that ends at once.
+for entry in FakeGateway().gateway.with_journal(sys.argv[1]).settle():
+    print(entry.note, entry.state)
+"""
+
+
+def settled_by_another(folder: Path) -> list[str]:
+    """What another program settles in the folder."""
+    program = [sys.executable, "-c", ANOTHER_PROGRAM, str(folder)]
+    return subprocess.run(program, check=True, capture_output=True, text=True, timeout=LONG).stdout.splitlines()
+
+
+def a_shop(folder: Path) -> FakeGateway:
+    """The cake is charged and was not delivered. The tea is open, and the clock stands still."""
+    fake = FakeGateway()
+    gateway = fake.gateway.with_journal(folder)
+    for order in ("cake", "tea"):
+        gateway.with_note(order).create_mbank_payment(mbank_payment(order_number=order))
+    fake.charge("cake")
+    assert gateway.check(kassa.PaymentRef.mbank("cake", 250)).is_charged
+    fake.stop_clock()
+    return fake
+
+
+def test_everything_comes_to_its_end(tmp_path: Path) -> None:
+    fake = a_shop(tmp_path)
+    gateway = fake.gateway.with_journal(tmp_path)
+    fake.plan(FakePlan.charge(after=45))
+    form = kassa.PayForm(
+        amount=5,
+        service_name="Milk",
+        callback_url="https://shop.example.kg/callback",
+        return_url="https://shop.example.kg",
+        entry_id="cart-1",
+    )
+    assert gateway.create_pay_form(form).payment == form.payment_ref()
+    assert form.payment_ref() == kassa.PaymentRef.pay_form(5).with_entry_id("cart-1")
+    for order in ("honey", "bread"):
+        code = gateway.with_note(order).create_qr_data(kassa.QrPayment(sum_tyiyn=25_000, entry_id=order))
+        assert code.payment.entry_id == order
+        if order == "bread":
+            assert code.payment.transaction_id is not None
+            fake.reject(code.payment.transaction_id)
+    fake.start_clock()
+    ends: list[tuple[str | None, kassa.JournalState]] = []
+    # One after the other, so that the clock waits for the disk.
+    for settled in gateway.settle(kassa.SettlePolicy(at_once=1)):
+        assert isinstance(settled, kassa.JournalEntry)
+        ends.append((settled.note, settled.state))
+        if settled.note == "honey":
+            fake.charge("tea")
+        if settled.state is kassa.JournalState.CHARGED:
+            gateway.finish(settled)
+    charged, rejected = kassa.JournalState.CHARGED, kassa.JournalState.REJECTED
+    assert ends == [("cake", charged), ("bread", rejected), ("honey", charged), ("tea", charged)]
+    [left] = gateway.unfinished()
+    assert isinstance(left, kassa.JournalEntry)
+    assert left.payment.entry_id == "cart-1", "the payer has not told its number yet"
+
+
+def break_off(gateway: kassa.Gateway) -> None:
+    for settled in gateway.settle():
+        assert isinstance(settled, kassa.JournalEntry)
+        break
+
+
+def fail(gateway: kassa.Gateway) -> None:
+    with suppress(ZeroDivisionError):
+        for _ in gateway.settle():
+            raise ZeroDivisionError
+
+
+def leave_the_block(gateway: kassa.Gateway) -> kassa.Settling:
+    with gateway.settle() as settling:
+        next(settling)
+    assert list(settling) == []
+    return settling
+
+
+def cancel_from_elsewhere(gateway: kassa.Gateway) -> object:
+    settling = gateway.settle()
+    next(settling)
+    ends: list[kassa.Settled] = []
+    waiting = threading.Thread(target=lambda: ends.extend(settling))
+    waiting.start()
+    settling.cancel()
+    waiting.join(LONG)
+    assert not waiting.is_alive()
+    assert ends == []
+    return settling
+
+
+@pytest.mark.parametrize("leave", [break_off, fail, leave_the_block, cancel_from_elsewhere])
+def test_leaving_early_lets_others_settle(tmp_path: Path, leave: Callable[[kassa.Gateway], object]) -> None:
+    gateway = a_shop(tmp_path).gateway.with_journal(tmp_path)
+    kept = leave(gateway)
+    assert settled_by_another(tmp_path) == ["cake charged"]
+    del kept
+
+
+def test_a_cancelled_task_lets_others_settle(tmp_path: Path) -> None:
+    gateway = a_shop(tmp_path).async_gateway.with_journal(tmp_path)
+
+    async def flow() -> None:
+        is_settling = asyncio.Event()
+
+        async def settle() -> None:
+            async for _ in gateway.settle():
+                is_settling.set()
+
+        task = asyncio.create_task(settle())
+        await is_settling.wait()
+        assert await asyncio.to_thread(settled_by_another, tmp_path) == [], "one settles at a time"
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as cancelled:
+            await task
+        assert await asyncio.to_thread(settled_by_another, tmp_path) == ["cake charged"]
+        # Whoever keeps them keeps nothing else.
+        del task, cancelled
+
+    asyncio.run(flow())
+
+
+def test_a_wait_that_is_given_up_loses_no_end(tmp_path: Path) -> None:
+    fake = a_shop(tmp_path)
+    gateway = fake.async_gateway.with_journal(tmp_path)
+
+    async def flow() -> list[str | None]:
+        async with gateway.settle() as settling:
+            notes = [getattr(await anext(settling), "note", None)]
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(settling), 0.01)
+            fake.charge("tea")
+            fake.start_clock()
+            notes += [getattr(settled, "note", None) async for settled in settling]
+        settling.cancel()
+        return notes
+
+    assert asyncio.run(flow()) == ["cake", "tea"]
+
+
+def test_what_is_wrong_with_a_settling_is_named(tmp_path: Path) -> None:
+    fake = FakeGateway()
+    anything: Any = 17
+    for gateway in (fake.gateway, fake.async_gateway):
+        with pytest.raises(kassa.Misconfigured, match="no journal"):
+            gateway.settle()
+        with pytest.raises(kassa.Invalid, match="at_once must be at least 1"):
+            gateway.with_journal(tmp_path).settle(kassa.SettlePolicy(at_once=0))
+        with pytest.raises(TypeError, match=r"policy must be a kassa\.SettlePolicy"):
+            gateway.settle(anything)
+    with pytest.raises(ValueError, match="deadline must not be negative"):
+        kassa.SettlePolicy(deadline=-1)
+    with pytest.raises(TypeError, match="at_once must be an int"):
+        kassa.SettlePolicy(at_once=anything / 2)
+    with pytest.raises(TypeError, match="cannot be pickled or copied"):
+        fake.gateway.with_journal(tmp_path).settle().__reduce_ex__(2)
