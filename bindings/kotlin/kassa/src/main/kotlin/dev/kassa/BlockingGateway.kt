@@ -136,6 +136,17 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
     }
 
     /**
+     * Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that runs
+     * for long. Nothing is asked until it is gone through.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class)
+    public fun settle(policy: SettlePolicy = SettlePolicy()): BlockingSettling = BlockingSettling(core.settle(policy))
+
+    /**
      * Says that a payment of the journal is done with, as [Journal.finish] does.
      *
      * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
@@ -197,4 +208,53 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
 
     /** What it is, and not whether it has ended. */
     override fun toString(): String = "BlockingStatusWatch()"
+}
+
+/**
+ * Follows what was unfinished in a gateway's journal when it began, each payment until its end. Take the ends one by one with
+ * [nextSettled], or go through it. Between the ends nothing new is asked.
+ *
+ * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+ * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one settles
+ * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
+ * step that does nothing when it is repeated: a process may die between delivering and finishing.
+ *
+ * **Close it where it is left early**, so that others may settle: `use` in Kotlin, `try` in Java. It closes itself at the end.
+ *
+ * ```java
+ * try (var settling = gateway.settle()) {
+ *     for (Settled settled : settling) {
+ *         if (settled instanceof Settled.Payment paid && paid.getEntry().getState() == JournalState.CHARGED) {
+ *             deliver(paid.getEntry().getNote());
+ *             gateway.finish(paid.getEntry());
+ *         }
+ *     }
+ * }
+ * ```
+ */
+public class BlockingSettling internal constructor(private val core: SettlingCore) : Iterable<Settled>, AutoCloseable {
+    /**
+     * The next end, when it is there; null when nothing is left to be asked about, at the policy's deadline, or when it was cancelled.
+     *
+     * @throws PaymentException once, as the last thing: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking
+     *   on is useless (three times in a row, or the gateway was closed), [PaymentException.Unavailable] where the journal cannot be read.
+     *   None of them says anything about a payment
+     */
+    @Throws(PaymentException::class, InterruptedException::class)
+    public fun nextSettled(): Settled? = runBlocking { core.next() }
+
+    /**
+     * The ends, as of [nextSettled], from here on: another iterator goes on where this one stopped. It throws what that throws, though
+     * Java's iterators do not say so.
+     */
+    override fun iterator(): Iterator<Settled> = iterator { while (true) yield(nextSettled() ?: break) }
+
+    /** Stops asking, and lets others settle: there is no next end. Any thread may call it. */
+    public fun cancel(): Unit = core.close()
+
+    /** Stops asking, as [cancel] does. */
+    override fun close(): Unit = cancel()
+
+    /** What it is, and not how far it has got. */
+    override fun toString(): String = "BlockingSettling()"
 }

@@ -125,6 +125,17 @@ public class FutureGateway internal constructor(private val core: GatewayCore) :
     public fun unfinished(): FutureUnfinished = FutureUnfinished(core.unfinished())
 
     /**
+     * Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that runs
+     * for long. Nothing is asked until a future is asked for.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class)
+    public fun settle(policy: SettlePolicy = SettlePolicy()): FutureSettling = FutureSettling(core.settle(policy))
+
+    /**
      * Says that a payment of the journal is done with, as [Journal.finish] does. A [PaymentException] in its future is
      * [PaymentException.Misconfigured] where the gateway has no journal, and otherwise as of [Journal.finish].
      */
@@ -200,6 +211,43 @@ public class FutureUnfinished internal constructor(private val pages: Unfinished
 
     /** What it is, and not how far it has got. */
     override fun toString(): String = "FutureUnfinished()"
+}
+
+/**
+ * Follows what was unfinished in a gateway's journal when it began, each payment until its end. Between calls nothing new is asked.
+ *
+ * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+ * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one settles
+ * at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same, deliver by a
+ * step that does nothing when it is repeated: a process may die between delivering and finishing.
+ *
+ * **Close it where it is left early**, so that others may settle. It closes itself at the end.
+ */
+public class FutureSettling internal constructor(private val core: SettlingCore) : AutoCloseable {
+    /**
+     * The next end, when it is there; null when nothing is left to be asked about, at the policy's deadline, or when it was cancelled. The
+     * last thing may be an exception, once: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking on is useless
+     * (three times in a row, or the gateway was closed), [PaymentException.Unavailable] where the journal cannot be read. None of them says
+     * anything about a payment. Where a future is cancelled, what it brought is the next one's.
+     *
+     * ```java
+     * CompletableFuture<Void> deliverAll(FutureSettling settling) {
+     *     return settling.nextSettled().thenCompose(settled -> settled == null
+     *             ? CompletableFuture.completedFuture(null)
+     *             : deliver(settled).thenCompose(done -> deliverAll(settling)));
+     * }
+     * ```
+     */
+    public fun nextSettled(): CompletableFuture<Settled?> = promise { core.next() }
+
+    /** Stops asking, and lets others settle: there is no next end. */
+    public fun cancel(): Unit = core.close()
+
+    /** Stops asking, as [cancel] does. */
+    override fun close(): Unit = cancel()
+
+    /** What it is, and not how far it has got. */
+    override fun toString(): String = "FutureSettling()"
 }
 
 private fun <T> promise(on: CoroutineDispatcher = Dispatchers.Default, call: suspend () -> T): CompletableFuture<T> =

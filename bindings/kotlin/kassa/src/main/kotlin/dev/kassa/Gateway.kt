@@ -155,6 +155,44 @@ public class Gateway internal constructor(internal val core: GatewayCore) : Paym
     }
 
     /**
+     * Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that runs
+     * for long.
+     *
+     * ```
+     * gateway.settle().collect { settled ->
+     *     if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
+     *         deliver(settled.entry.note)
+     *         gateway.finish(settled.entry)
+     *     }
+     * }
+     * ```
+     *
+     * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
+     * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one
+     * settles at a time**; another one waits until that one ends or dies, so that no two of them deliver the same goods. All the same,
+     * deliver by a step that does nothing when it is repeated: a process may die between delivering and finishing.
+     *
+     * It is a cold flow: nothing is asked before it is collected, every collection is a settling of its own, and no new question is asked
+     * while the collector is busy. Leaving it early, by `first` or by cancelling the collector, lets others settle. Collecting throws, as
+     * the last thing: [PaymentException.Unauthorized] and [PaymentException.Misconfigured] where asking on is useless (three times in a
+     * row, or the gateway was closed), [PaymentException.Unavailable] where the journal cannot be read. None of them says anything about a
+     * payment.
+     *
+     * @throws PaymentException.Misconfigured where the gateway has no journal
+     * @throws PaymentException.Invalid for a policy of zeros
+     */
+    @JvmOverloads
+    @Throws(PaymentException::class)
+    public fun settle(policy: SettlePolicy = SettlePolicy()): Flow<Settled> {
+        core.settle(policy).close() // what cannot be settled is refused now, not when it is collected
+        return flow {
+            core.settle(policy).use { settling ->
+                while (true) emit(onDefault { settling.next() } ?: break)
+            }
+        }
+    }
+
+    /**
      * Says that a payment of the journal is done with, as [Journal.finish] does.
      *
      * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]

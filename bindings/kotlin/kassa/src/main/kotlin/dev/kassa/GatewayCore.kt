@@ -18,6 +18,8 @@ internal class GatewayCore(
 
     fun unfinished(): UnfinishedPages = UnfinishedPages(calling { core.unfinishedPages() })
 
+    fun settle(policy: SettlePolicy): SettlingCore = SettlingCore(calling { core.settle(policy.toCore()) })
+
     suspend fun finish(id: String): Unit = calling { core.finish(sendable("id", id)) }
 
     suspend fun createCardPayment(payment: CardPayment): CardPaymentCreated =

@@ -17,35 +17,28 @@ import dev.kassa.internal.Journal as CoreJournal
  *   try is [PaymentException.OutcomeUnknown] and names what is known of the first. Where the first ended in an exception that says that
  *   nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent again while it is unknown what
  *   the first one did;
- * - [unfinished] lists everything that is not done with: after a crash, ask about each ([Gateway.check]), deliver what is charged, and
- *   [finish] it.
+ * - [Gateway.settle] follows everything that is not done with to its end, after a crash, too: deliver what is charged, and [finish] it.
+ *   [unfinished] lists it without asking anybody.
  *
  * Where an entry cannot be written, nothing is sent ([PaymentException.Unavailable]). Entries hold no secret, and can be read by the
  * owner alone. One folder serves any number of processes, for **one gateway and one merchant**: an order number says nothing of where
  * it was sent. It must be on a file system of the machine itself.
  *
- * Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be found by, and
- * have no entry (yet).
+ * Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be found by: their
+ * entries have a name of their own ([PaymentRef.entryId]).
  *
  * ```
  * val gateway = Gateway(config, Journal.open(Path("/var/lib/shop/payments")))
- * gateway.unfinished().collect { item ->
- *     when (item) {
- *         is Unfinished.Payment -> try {
- *             if (gateway.check(item.entry.payment).isCharged) {
- *                 deliver(item.entry.note)
- *                 gateway.finish(item.entry)
- *             }
- *         } catch (error: PaymentException) {
- *             show("${item.entry.payment}, the next time: ${error.message}")
- *         }
- *         is Unfinished.Unreadable -> letAPersonLook(item.id, item.why)
+ * gateway.settle().collect { settled ->
+ *     if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
+ *         deliver(settled.entry.note)
+ *         gateway.finish(settled.entry)
  *     }
  * }
  * gateway.withNote("cart 17").createMbankPayment(payment)
  * ```
  *
- * **Its own methods block their thread** while they read or write the disk. [Gateway.unfinished] and [Gateway.finish] suspend instead.
+ * **Its own methods block their thread** while they read or write the disk. Those of [Gateway] suspend instead.
  * Any thread may call them.
  */
 public class Journal private constructor(private val folder: String) {

@@ -17,27 +17,30 @@ import dev.kassa.internal.PayForm as CorePayForm
  * @property serviceName what is paid for
  * @property callbackUrl where the gateway sends its callbacks: an absolute http or https URL
  * @property returnUrl where the payer's browser goes after success: a page, or a deep link of an app
+ * @property entryId the name of its entry in the gateway's [Journal], one of its own for each form: where the callback's address has to
+ *   say which payment it is about. [Kassa.newOrderNumber] makes one, and so does Kassa where none is given. The gateway never sees it
  */
-public data class PayForm(
+public data class PayForm @JvmOverloads constructor(
     public val amount: BigDecimal,
     public val serviceName: String,
     public val callbackUrl: String,
     public val returnUrl: String,
+    public val entryId: String? = null,
 ) {
     /**
      * What to store **before** sending: what was asked for. The payer chooses how to pay, so the payment has no number until a
      * callback or a return claims one.
      *
-     * @throws PaymentException.Invalid where the amount cannot be held exactly
+     * @throws PaymentException.Invalid where the amount cannot be held exactly, or the entry's name is no text
      */
     @Throws(PaymentException::class)
-    public fun paymentRef(): PaymentRef = PaymentRef.payForm(amount)
+    public fun paymentRef(): PaymentRef = PaymentRef.payForm(amount).copy(entryId = entryId)
 
     /** What is worth a second look before sending. It blocks nothing. */
     @Throws(PaymentException::class)
     public fun advice(): List<Advice> = calling { toCore().advice().toKassa() }
 
-    private fun compared() = listOf(amount.byValue(), serviceName, callbackUrl, returnUrl)
+    private fun compared() = listOf(amount.byValue(), serviceName, callbackUrl, returnUrl, entryId)
 
     override fun equals(other: Any?): Boolean = other is PayForm && compared() == other.compared()
 
@@ -49,4 +52,5 @@ internal fun PayForm.toCore() = CorePayForm(
     serviceName = sendable("serviceName", serviceName),
     callbackUrl = sendable("callbackURL", callbackUrl),
     returnUrl = sendable("returnURL", returnUrl),
+    entryId = sendable("entry_id", entryId),
 )

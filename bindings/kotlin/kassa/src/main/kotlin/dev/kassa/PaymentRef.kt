@@ -48,6 +48,8 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  * @property isClaimed true where the order number, or the transaction of a QR payment, is not the merchant's own choice but was only
  *   claimed by a callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the
  *   amount that was asked for
+ * @property entryId what the payment's entry in a [Journal] is called, where the payment has no number to be called by: that of a
+ *   pay-form or of a QR code. The gateway never sees it
  */
 public data class PaymentRef
 /**
@@ -68,6 +70,7 @@ public constructor(
     public val amount: BigDecimal? = null,
     public val currency: String? = null,
     public val isClaimed: Boolean = false,
+    public val entryId: String? = null,
 ) : Serializable {
     init {
         sendable("orderNumber", orderNumber)
@@ -75,6 +78,7 @@ public constructor(
         sendable("transactionId", transactionId)
         sendable("confirmIdentifier", confirmIdentifier)
         sendable("currency", currency)
+        sendable("entry_id", entryId)
         // The core says what an amount is: what it cannot hold could not be written down later.
         if (amount != null) calling { payFormPaymentRef(sendable(amount)) }
     }
@@ -117,8 +121,17 @@ public constructor(
     public fun withClaimedNumber(orderNumber: String, provider: Provider? = null): PaymentRef =
         calling { toCore().withClaimedNumber(sendable("orderNumber", orderNumber), provider?.toCore()).toKassa() }
 
+    /**
+     * The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same one
+     * ([PayForm.entryId]): for a reference that goes into a signed address ([CallbackKey]) before the request is made.
+     *
+     * @throws PaymentException.Invalid where the name is no text, as of the constructor
+     */
+    @Throws(PaymentException::class)
+    public fun withEntryId(entryId: String): PaymentRef = copy(entryId = entryId)
+
     private fun compared() = listOf(
-        kind, orderNumber, gatewayNumber, provider, transactionId, confirmIdentifier, amount.byValue(), currency, isClaimed,
+        kind, orderNumber, gatewayNumber, provider, transactionId, confirmIdentifier, amount.byValue(), currency, isClaimed, entryId,
     )
 
     override fun equals(other: Any?): Boolean = other is PaymentRef && compared() == other.compared()
@@ -228,6 +241,7 @@ internal fun PaymentRef.toCore() = CorePaymentRef(
     amount,
     currency,
     isClaimed,
+    entryId,
 )
 
 internal fun CorePaymentRef.toKassa() = PaymentRef(
@@ -240,6 +254,7 @@ internal fun CorePaymentRef.toKassa() = PaymentRef(
     amount,
     currency,
     isClaimed,
+    entryId,
 )
 
 internal fun PaymentKind.toCore() = when (this) {

@@ -46,17 +46,15 @@ class JournalTest {
     private val delivered = mutableListOf<String?>()
 
     /** The program in the README. */
-    private suspend fun deliverWhatIsPaid(gateway: Gateway) = gateway.unfinished().collect { item ->
-        when (item) {
-            is Unfinished.Payment -> try {
-                if (gateway.check(item.entry.payment).isCharged) {
-                    delivered += item.entry.note
-                    gateway.finish(item.entry)
-                }
-            } catch (error: PaymentException) {
-                assertTrue(error.isRetryable, error.message)
+    private suspend fun deliverWhatIsPaid(gateway: Gateway) = gateway.settle().collect { settled ->
+        when (settled) {
+            is Settled.Payment -> if (settled.entry.state == JournalState.CHARGED) {
+                delivered += settled.entry.note
+                gateway.finish(settled.entry)
+            } else {
+                delivered += "not paid, or for a person: ${settled.entry.payment}"
             }
-            is Unfinished.Unreadable -> delivered += "a person should look at ${item.id}: it ${item.why}"
+            is Settled.Unreadable -> delivered += "a person should look at ${settled.id}: it ${settled.why}"
         }
     }
 
@@ -160,6 +158,9 @@ class JournalTest {
         assertThrows<PaymentException.Misconfigured> { fake.gateway.unfinished() }
         assertThrows<PaymentException.Misconfigured> { fake.blocking.unfinished() }
         assertThrows<PaymentException.Misconfigured> { fake.future.unfinished() }
+        assertThrows<PaymentException.Misconfigured> { fake.gateway.settle() }
+        assertThrows<PaymentException.Misconfigured> { fake.blocking.settle() }
+        assertThrows<PaymentException.Misconfigured> { fake.future.settle() }
         val error = assertThrows<CompletionException> { fake.future.finish("o-1").join() }
         assertInstanceOf<PaymentException.Misconfigured>(error.cause)
         assertThrows<PaymentException.Invalid> { gateway.withNote("\uD83D") }

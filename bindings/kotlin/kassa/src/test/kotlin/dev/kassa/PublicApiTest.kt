@@ -48,11 +48,14 @@ class PublicApiTest {
         assertEquals(expected, methods(FutureGateway::class.java))
         assertEquals(expected - "closeAndWait", methods(BlockingGateway::class.java))
         // What a user can put something else behind is all but the ways to a deadline, a note and a journal, and the journal's own.
-        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "finish")
+        val own = setOf("withDeadline", "withNote", "withJournal", "getJournal", "unfinished", "settle", "finish")
         val contract = (expected - methods(Any::class.java)).filterNot { it.substringBefore('-') in own }.toSet()
         assertEquals(contract, methods(PaymentGateway::class.java))
         assertEquals(contract, methods(FuturePaymentGateway::class.java))
         assertEquals(contract - "closeAndWait", methods(BlockingPaymentGateway::class.java))
         assertEquals(methods(BlockingStatusWatch::class.java), methods(FutureStatusWatch::class.java))
+        val iterating = methods(Iterable::class.java) - methods(Any::class.java)
+        // What is gone through is an Iterable, too, for programs that wait.
+        assertEquals(methods(FutureSettling::class.java), methods(BlockingSettling::class.java) - iterating)
     }
 }

@@ -84,13 +84,15 @@ class SerializationTest {
     @Test
     fun `what a journal lists comes back as what it was`() {
         val entry = JournalEntry("o-1-ab", payment, Instant.parse("2026-11-22T10:00:00.123Z"), JournalState.CHARGED, note = "cart 17")
-        for (item in listOf(Unfinished.Payment(entry), Unfinished.Unreadable("o-2-cd", "is torn"))) assertEquals(item, read(written(item)))
+        val unfinished = listOf(Unfinished.Payment(entry), Unfinished.Unreadable("o-2-cd", "is torn"))
+        val settled = listOf(Settled.Payment(entry), Settled.Unreadable("o-2-cd", "is torn"))
+        for (item in unfinished + settled) assertEquals(item, read(written(item)))
     }
 
     @Test
     fun `a verdict, an entry or an item that lacks a field is none`() {
-        val types = listOf(Verdict.Charged::class, JournalEntry::class, Unfinished.Payment::class, Unfinished.Unreadable::class)
-        for (type in types) {
+        val items = listOf(Unfinished.Payment::class, Unfinished.Unreadable::class, Settled.Payment::class, Settled.Unreadable::class)
+        for (type in items + Verdict.Charged::class + JournalEntry::class) {
             val bytes = ByteArrayOutputStream()
             DataOutputStream(bytes).writeObjectWithoutFields(type.java)
             assertThrows<InvalidObjectException> { read(bytes.toByteArray()) }
@@ -113,6 +115,7 @@ class SerializationTest {
             PaymentRef.card("order 1&=ü", BigDecimal("100.10"), "KGS"),
             PaymentRef.mbank("o-1", 250).withGatewayNumber("gw-1").copy(confirmIdentifier = "\"a 1\""),
             PaymentRef.payForm(BigDecimal("75.5")),
+            PaymentRef.payForm(BigDecimal("75.5")).withEntryId("cart 17"),
             PaymentRef.payForm(BigDecimal("75.5")).withClaimedNumber("o-1", Provider.fromName("ELSOM")),
             PaymentRef.qr(9990).withTransactionId("t-1"),
             PaymentRef.qr(null),

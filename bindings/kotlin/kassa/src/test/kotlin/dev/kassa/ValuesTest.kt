@@ -71,6 +71,7 @@ class ValuesTest {
             ref, ref.copy(kind = PaymentKind.QR), ref.copy(orderNumber = "x"), ref.copy(gatewayNumber = "x"),
             ref.copy(provider = Provider.MBank), ref.copy(transactionId = "x"), ref.copy(confirmIdentifier = "1"),
             ref.copy(amount = BigDecimal.ONE), ref.copy(currency = "x"), ref.copy(isClaimed = true),
+            ref.copy(entryId = "x"),
         )
         assertEquals(refs.size, refs.toSet().size)
         val entry = PaymentEntry(ref)
@@ -126,6 +127,8 @@ class ValuesTest {
             "currency" to { PaymentRef.card("o-1", BigDecimal.ONE, half) },
             "gatewayNumber" to { PaymentRef.mbank("o-1", 250).withGatewayNumber(half) },
             "orderNumber" to { PaymentRef.payForm(BigDecimal.ONE).withClaimedNumber(half) },
+            "entry_id" to { PaymentRef.payForm(BigDecimal.ONE).withEntryId(half) },
+            "entry_id" to { QrPayment(100, entryId = half).paymentRef() },
             "pageUrl" to { PaymentEntry(PaymentRef.mbank("o-1", 250), pageUrl = half) },
             "qrText" to { PaymentEntry(PaymentRef.mbank("o-1", 250), qrText = half) },
             "paymentEntry" to { PaymentEntry.parse(half) },

@@ -9,12 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.kassa.BlockingGateway;
 import dev.kassa.BlockingPaymentGateway;
+import dev.kassa.BlockingSettling;
 import dev.kassa.Card;
 import dev.kassa.CardPayment;
 import dev.kassa.Credentials;
 import dev.kassa.Dialect;
 import dev.kassa.FutureGateway;
 import dev.kassa.FuturePaymentGateway;
+import dev.kassa.FutureSettling;
 import dev.kassa.FutureUnfinished;
 import dev.kassa.GatewayConfig;
 import dev.kassa.Journal;
@@ -30,10 +32,12 @@ import dev.kassa.PollPolicy;
 import dev.kassa.Provider;
 import dev.kassa.QrCode;
 import dev.kassa.QrPayment;
+import dev.kassa.Settled;
+import dev.kassa.SettlePolicy;
+import dev.kassa.StatusReport;
 import dev.kassa.Unfinished;
 import dev.kassa.Verdict;
 import dev.kassa.WatchReport;
-import dev.kassa.StatusReport;
 import dev.kassa.support.SandboxProcess;
 import dev.kassa.testing.FakeFault;
 import dev.kassa.testing.FakeGateway;
@@ -45,6 +49,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterAll;
@@ -237,6 +242,33 @@ class JavaCallersTest {
         try (BlockingGateway another = new BlockingGateway(sandbox.config(), journal)) {
             assertThrows(PaymentException.Invalid.class, () -> another.finish("no entry"));
         }
+    }
+
+    @Test
+    void whatIsUnfinishedIsSettled(@TempDir Path folder) throws Exception {
+        FakeGateway fake = new FakeGateway();
+        Journal journal = Journal.open(folder);
+        BlockingGateway gateway = fake.getBlocking().withJournal(journal);
+        fake.plan(new FakePlan.Charge(Duration.ofSeconds(45)));
+        gateway.withNote("cart 17").createCardPayment(payment("4000000000002016"));
+        gateway.withNote("cart 18").createCardPayment(payment("4000000000002016"));
+        List<String> delivered = new ArrayList<>();
+        try (BlockingSettling settling = gateway.settle(new SettlePolicy(Duration.ofSeconds(10), Duration.ofMinutes(20), 1))) {
+            for (Settled settled : settling) {
+                if (settled instanceof Settled.Payment payment && payment.getEntry().getState() == JournalState.CHARGED) {
+                    delivered.add(payment.getEntry().getNote());
+                    gateway.finish(payment.getEntry());
+                    break;
+                }
+            }
+        }
+        try (FutureSettling settling = fake.getFuture().withJournal(journal).settle()) {
+            for (Settled settled = settling.nextSettled().join(); settled != null; settled = settling.nextSettled().join()) {
+                delivered.add(((Settled.Payment) settled).getEntry().getNote());
+            }
+        }
+        assertEquals(Set.of("cart 17", "cart 18"), Set.copyOf(delivered));
+        assertEquals(2, delivered.size());
     }
 
     private static List<JournalState> statesOf(FutureUnfinished unfinished) {

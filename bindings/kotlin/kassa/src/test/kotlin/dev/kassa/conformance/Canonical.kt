@@ -20,6 +20,7 @@ import dev.kassa.QrData
 import dev.kassa.QrImage
 import dev.kassa.QueryFailed
 import dev.kassa.ReturnRedirect
+import dev.kassa.Settled
 import dev.kassa.StatusReport
 import dev.kassa.Unfinished
 import dev.kassa.Verdict
@@ -46,6 +47,9 @@ fun canonical(value: Any?): JsonElement = when (value) {
     is JournalState -> json(value.toString())
     is Unfinished.Payment -> jsonOf("kind" to "payment", "entry" to canonical(value.entry))
     is Unfinished.Unreadable -> jsonOf("kind" to "unreadable", "id" to value.id, "why" to value.why)
+    is Settled.Payment -> jsonOf("kind" to "payment", "entry" to canonical(value.entry))
+    is Settled.Unreadable -> jsonOf("kind" to "unreadable", "id" to value.id, "why" to value.why)
+    is Ends -> jsonOf("settled" to canonical(value.settled), "error" to canonical(value.error))
     is PaymentStatus -> status(value)
     is StatusReport -> report(value)
     is CardPaymentCreated -> cardPaymentCreated(value)
@@ -97,6 +101,7 @@ private fun paymentRef(value: PaymentRef) = jsonOf(
     "amount" to canonical(value.amount),
     "currency" to value.currency,
     "is_claimed" to true.takeIf { value.isClaimed },
+    "entry_id" to value.entryId,
 )
 
 private fun journalEntry(value: JournalEntry) = jsonOf(

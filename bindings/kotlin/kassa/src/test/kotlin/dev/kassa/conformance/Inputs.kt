@@ -20,6 +20,7 @@ import dev.kassa.Proxy
 import dev.kassa.QrLevel
 import dev.kassa.QrPayment
 import dev.kassa.Rule
+import dev.kassa.SettlePolicy
 import dev.kassa.StatusQueryForm
 import dev.kassa.Violation
 import dev.kassa.support.at
@@ -111,10 +112,13 @@ fun mbankPaymentOf(input: JsonElement) = MbankPayment(
 
 fun payFormOf(input: JsonElement) = PayForm(
     input.at("amount").decimal, input.at("service_name").text, input.at("callback_url").text, input.at("return_url").text,
+    input.at("entry_id").optionalText,
 )
 
-fun qrPaymentOf(input: JsonElement) =
-    QrPayment(input.at("sum_tyiyn").optionalLong, input.at("requisite").optionalText, input.at("callback_url").optionalText)
+fun qrPaymentOf(input: JsonElement) = QrPayment(
+    input.at("sum_tyiyn").optionalLong, input.at("requisite").optionalText, input.at("callback_url").optionalText,
+    input.at("entry_id").optionalText,
+)
 
 fun providerOf(value: JsonElement): Provider = when (value.optionalText) {
     "cards" -> Provider.Cards
@@ -133,6 +137,7 @@ fun paymentRefOf(value: JsonElement) = PaymentRef(
     value.at("amount").at("\$decimal").orNull?.decimal,
     value.at("currency").optionalText,
     value.at("is_claimed").isTrue,
+    value.at("entry_id").optionalText,
 )
 
 fun paymentEntryOf(value: JsonElement) =
@@ -158,6 +163,15 @@ fun policyOf(input: JsonElement): PollPolicy {
     return PollPolicy(
         input.at("interval_ms").optionalMillis ?: default.interval,
         input.at("deadline_ms").optionalMillis ?: default.deadline,
+    )
+}
+
+fun settlePolicyOf(input: JsonElement): SettlePolicy {
+    val default = SettlePolicy()
+    return SettlePolicy(
+        input.at("interval_ms").optionalMillis ?: default.interval,
+        input.at("deadline_ms").optionalMillis ?: default.deadline,
+        input.at("at_once").orNull?.int ?: default.atOnce,
     )
 }
 

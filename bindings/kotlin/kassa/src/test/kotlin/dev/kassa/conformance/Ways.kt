@@ -22,6 +22,8 @@ import dev.kassa.QrData
 import dev.kassa.QrImage
 import dev.kassa.QrPayment
 import dev.kassa.ReturnRedirect
+import dev.kassa.SettlePolicy
+import dev.kassa.Settled
 import dev.kassa.StatusReport
 import dev.kassa.Unfinished
 import dev.kassa.Verdict
@@ -31,7 +33,9 @@ import dev.kassa.support.at
 import dev.kassa.support.text
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.asFlow
 import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.flowOn
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.future.await
 import kotlinx.coroutines.runInterruptible
@@ -86,6 +90,9 @@ interface AnyGateway {
     fun withNote(note: String): AnyGateway
     val journal: Journal?
     suspend fun unfinished(): List<Unfinished>
+
+    /** Where it is refused, no flow is begun. */
+    fun settle(policy: SettlePolicy): Flow<Settled>
     suspend fun finish(id: String)
     suspend fun close()
 }
@@ -121,6 +128,7 @@ private open class ByCoroutines(protected val gateway: Gateway) : AnyGateway {
     override fun withNote(note: String): AnyGateway = ByCoroutines(gateway.withNote(note))
     override val journal get() = gateway.journal
     override suspend fun unfinished() = gateway.unfinished().toList()
+    override fun settle(policy: SettlePolicy) = gateway.settle(policy)
     override suspend fun finish(id: String) = gateway.finish(id)
     override suspend fun close() = gateway.closeAndWait()
 }
@@ -163,6 +171,7 @@ private class ByBlocking(private val gateway: BlockingGateway) : AnyGateway {
     override fun withNote(note: String): AnyGateway = ByBlocking(gateway.withNote(note))
     override val journal get() = gateway.journal
     override suspend fun unfinished() = waiting { gateway.unfinished().toList() }
+    override fun settle(policy: SettlePolicy) = gateway.settle(policy).asFlow().flowOn(Dispatchers.IO)
     override suspend fun finish(id: String) = waiting { gateway.finish(id) }
     override suspend fun close() = waiting { gateway.close() }
 }
@@ -192,6 +201,10 @@ private class ByFutures(private val gateway: FutureGateway) : AnyGateway {
     override suspend fun unfinished(): List<Unfinished> {
         val unfinished = gateway.unfinished()
         return flow { while (true) emit(unfinished.nextPage().await().ifEmpty { null } ?: break) }.toList().flatten()
+    }
+    override fun settle(policy: SettlePolicy): Flow<Settled> {
+        val settling = gateway.settle(policy)
+        return flow { while (true) emit(settling.nextSettled().await() ?: break) }
     }
     override suspend fun finish(id: String) = gateway.finish(id).await().let { }
     override suspend fun close() = gateway.closeAndWait().await().let { }

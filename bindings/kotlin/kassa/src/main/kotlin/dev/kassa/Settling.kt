@@ -1,0 +1,103 @@
+package dev.kassa
+
+import java.io.ObjectInputStream
+import java.io.Serializable
+import java.util.concurrent.CancellationException
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
+import kotlin.time.toJavaDuration
+import kotlin.time.toKotlinDuration
+import dev.kassa.internal.SettlePolicy as CoreSettlePolicy
+import dev.kassa.internal.Settled as CoreSettled
+import dev.kassa.internal.Settling as CoreSettling
+
+/**
+ * How [Gateway.settle] follows payments.
+ *
+ * ```
+ * gateway.settle(SettlePolicy(deadline = 30.seconds)) // once through, at a start, and not for long
+ * ```
+ *
+ * @property interval the time from the start of one question about a payment to the start of the next, while the payment is younger than
+ *   20 minutes. Older ones are asked about less often: up to 2 hours of age a sixth as often, to a day a sixtieth, to three days every
+ *   360th time, then every 8640th: daily
+ * @property deadline how long to go on
+ * @property atOnce how many payments are asked about at the same time
+ */
+public data class SettlePolicy(
+    public val interval: Duration = 10.seconds,
+    public val deadline: Duration = 20.minutes,
+    public val atOnce: Int = 8,
+) {
+    /** A policy by Java's durations. */
+    @JvmOverloads
+    public constructor(interval: java.time.Duration, deadline: java.time.Duration, atOnce: Int = 8) :
+        this(interval.toKotlinDuration(), deadline.toKotlinDuration(), atOnce)
+
+    /** The interval, for Java. */
+    public fun getInterval(): java.time.Duration = interval.toJavaDuration()
+
+    /** The deadline, for Java. */
+    public fun getDeadline(): java.time.Duration = deadline.toJavaDuration()
+}
+
+/**
+ * What settling brings: a payment that has come to its end, or an entry that only a person can read. It is [Serializable], and what is
+ * read is of the kind that was written.
+ */
+public sealed class Settled : Serializable {
+    /**
+     * A payment that is [JournalState.CHARGED] (deliver, then finish its entry), [JournalState.REJECTED] (nothing was taken, and its entry
+     * is put away already), or [JournalState.CONTRADICTED] (for a person).
+     *
+     * @property entry its entry. The state says how it ended
+     */
+    public data class Payment(public val entry: JournalEntry) : Settled() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(entry) }
+    }
+
+    /**
+     * An entry that cannot be read, as [Unfinished.Unreadable].
+     *
+     * @property id the file's name
+     * @property why what is wrong with it
+     */
+    public data class Unreadable(public val id: String, public val why: String) : Settled() {
+        private fun readObject(stream: ObjectInputStream): Unit = whole(stream) { listOf(id, why) }
+    }
+}
+
+/** One settling of the core's, with this package's values. Another one may settle once it has ended or is closed. */
+internal class SettlingCore(private val core: CoreSettling) : AutoCloseable {
+    @Volatile
+    private var isClosed = false
+
+    suspend fun next(): Settled? = try {
+        if (isClosed) null else calling { core.next()?.toKassa() }
+    } catch (error: IllegalStateException) {
+        // Closed in between: the core's object is gone. A cancelled coroutine is another thing.
+        if (isClosed && error !is CancellationException) null else throw error
+    }
+
+    /** Whoever is waiting is told that there is nothing more, and with the object goes the lock. */
+    override fun close() {
+        isClosed = true
+        calling {
+            try {
+                core.cancel()
+            } catch (_: IllegalStateException) {
+                // It is closed already.
+            }
+            core.close()
+        }
+    }
+}
+
+internal fun SettlePolicy.toCore() =
+    CoreSettlePolicy(sendable(interval), sendable(deadline), atOnce.coerceAtLeast(0).toUInt())
+
+private fun CoreSettled.toKassa(): Settled = when (this) {
+    is CoreSettled.Payment -> Settled.Payment(entry.toKassa())
+    is CoreSettled.Unreadable -> Settled.Unreadable(id, why)
+}

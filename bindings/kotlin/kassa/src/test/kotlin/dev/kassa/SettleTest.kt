@@ -1,0 +1,133 @@
+package dev.kassa
+
+import dev.kassa.support.CHARGED
+import dev.kassa.support.CREATED
+import dev.kassa.support.ScriptedServer
+import dev.kassa.support.cardPayment
+import dev.kassa.support.configOf
+import dev.kassa.support.held
+import dev.kassa.support.mbankPayment
+import dev.kassa.testing.FakeGateway
+import dev.kassa.testing.FakePlan
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Path
+import java.util.concurrent.CompletableFuture
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
+
+/** Settling in Kotlin's and Java's ways. What comes of it is in the vectors. */
+@Timeout(120)
+class SettleTest {
+    @TempDir
+    lateinit var folder: Path
+    private val fake = FakeGateway()
+    private val journal by lazy { Journal.open(folder) }
+    private val gateway by lazy { fake.gateway.withJournal(journal) }
+    private val blocking by lazy { fake.blocking.withJournal(journal) }
+    private val future by lazy { fake.future.withJournal(journal) }
+
+    @Test
+    fun `what is charged comes at once, and what is open when it is charged`() = runBlocking {
+        for (settle in listOf(::byFlow, ::byBlocking, ::byFuture)) {
+            fake.plan(FakePlan.Charge(after = 45.seconds))
+            val open = gateway.createCardPayment(cardPayment()).payment
+            fake.plan(FakePlan.StayOpen)
+            val charged = gateway.createMbankPayment(mbankPayment()).payment
+            fake.charge(charged.orderNumber!!)
+            gateway.check(charged)
+            val begun = fake.now
+            val settled = settle().map { (it as Settled.Payment).entry }
+            assertEquals(listOf(charged.orderNumber, open.orderNumber), settled.map { it.payment.orderNumber })
+            assertEquals(setOf(JournalState.CHARGED), settled.map { it.state }.toSet())
+            assertTrue(fake.now - begun >= 40.seconds, "${fake.now - begun}")
+            settled.forEach { gateway.finish(it) }
+        }
+    }
+
+    @Test
+    fun `who leaves early lets others settle`() = runBlocking {
+        repeat(2) { fake.charge(gateway.createMbankPayment(mbankPayment()).payment.orderNumber!!) }
+        gateway.settle().first()
+        assertEquals(2, byBlocking().size)
+
+        blocking.settle().use { settling ->
+            settling.first()
+            assertEquals(emptyList<Settled>(), byFlow(), "two settled at a time")
+        }
+        assertEquals(2, byFlow().size)
+
+        future.settle().use { settling ->
+            settling.nextSettled().join()
+            assertEquals(emptyList<Settled>(), byFlow(), "two settled at a time")
+        }
+        assertEquals(2, byFlow().size)
+    }
+
+    @Test
+    fun `who is cancelled asks no more, and lets others settle`() = runBlocking<Unit> {
+        ScriptedServer(listOf(CREATED, held(CHARGED), held(CHARGED), held(CHARGED), CHARGED)).use { server ->
+            val config = configOf(server.url)
+            Gateway(config, journal).use { gateway ->
+                gateway.createCardPayment(cardPayment(orderNumber = "o-1"))
+                val collecting = launch(Dispatchers.Default) { gateway.settle(often).collect { } }
+                assertTrue(server.waitForRequests(2))
+                collecting.cancelAndJoin()
+            }
+            BlockingGateway(config, journal).use { gateway ->
+                val settling = gateway.settle(often)
+                val waiting = CompletableFuture.supplyAsync { settling.nextSettled() }
+                assertTrue(server.waitForRequests(3))
+                settling.cancel()
+                assertNull(waiting.join())
+                assertEquals(0, settling.count())
+                settling.close()
+            }
+            FutureGateway(config, journal).use { gateway ->
+                val settling = gateway.settle(often)
+                val waiting = settling.nextSettled()
+                assertTrue(server.waitForRequests(4))
+                settling.cancel()
+                assertNull(waiting.join())
+                assertNull(settling.nextSettled().join())
+                val (settled) = gateway.settle(often).use { listOf(it.nextSettled().join()) }
+                assertEquals("o-1", (settled as Settled.Payment).entry.payment.orderNumber)
+            }
+        }
+    }
+
+    @Test
+    fun `a pay-form has the name that it was given, and is settled when a callback claims its number`() = runBlocking {
+        val form = PayForm(5.toBigDecimal(), "Two tickets", "https://s.kg/c", "https://s.kg/r", entryId = "cart 17")
+        val created = gateway.createPayForm(form)
+        assertEquals(form.paymentRef(), created.payment)
+        assertEquals(form.paymentRef(), PaymentRef.payForm(5.toBigDecimal()).withEntryId("cart 17"))
+        assertEquals(emptyList<Settled>(), byFlow())
+        val verdict = gateway.verifyCallback(Callback.parse(fake.charge(created.payFormUrl.toString()).callback), created.payment)
+        assertTrue(verdict.isCharged, "$verdict")
+        assertEquals("cart 17", (byFlow().single() as Settled.Payment).entry.payment.entryId)
+    }
+
+    private suspend fun byFlow(): List<Settled> = gateway.settle().toList()
+
+    private suspend fun byBlocking(): List<Settled> = blocking.settle().toList()
+
+    private suspend fun byFuture(): List<Settled> {
+        val settling = future.settle()
+        return generateSequence { settling.nextSettled().join() }.toList()
+    }
+
+    private companion object {
+        val often = SettlePolicy(interval = 10.milliseconds)
+    }
+}
