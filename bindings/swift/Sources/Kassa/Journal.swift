@@ -21,8 +21,8 @@ internal import KassaGenerated
 ///   is ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` and names what is known of the first. Where the first
 ///   ended in an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent
 ///   again while it is unknown what the first one did.
-/// - ``unfinished()`` lists everything that is not done with. After a crash, ask about each (``Gateway/check(_:)``), deliver what is
-///   charged, and finish it (``finish(_:)-(JournalEntry)``).
+/// - ``unfinished()`` lists everything that is not done with, and ``Gateway/settle(_:)`` follows it to its end: deliver what is charged,
+///   and finish it (``finish(_:)-(JournalEntry)``).
 /// - Where an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
 ///
 /// Entries hold no secret, and can be read by their owner alone. One folder serves any number of processes, for **one gateway and one

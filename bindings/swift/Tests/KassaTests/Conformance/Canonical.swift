@@ -75,6 +75,15 @@ extension Unfinished: Canonical {
     }
 }
 
+extension Settled: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .payment(let entry): ["kind": "payment", "entry": entry.canonical]
+        case .unreadable(let id, let why): ["kind": "unreadable", "id": .string(id), "why": .string(why)]
+        }
+    }
+}
+
 extension PaymentStatus: Canonical {
     var canonical: JSON {
         switch self {

@@ -153,6 +153,14 @@ enum Inputs {
         return policy
     }
 
+    static func settlePolicy(_ input: JSON) -> SettlePolicy {
+        var policy = SettlePolicy()
+        if let interval = input["interval_ms"].int { policy.interval = .milliseconds(interval) }
+        if let deadline = input["deadline_ms"].int { policy.deadline = .milliseconds(deadline) }
+        if let atOnce = input["at_once"].int { policy.atOnce = atOnce }
+        return policy
+    }
+
     static func level(_ value: JSON) -> QrLevel { named(value.text) }
 
     private static func named<Value: RawRepresentable<String>>(_ name: String) -> Value {
