@@ -56,3 +56,10 @@ func asked<Answer>(_ make: (CancellableCall) async throws -> Answer?) async thro
     guard let answer = try await untilCancelled(make) else { throw CancellationError() }
     return answer
 }
+
+/// Asks for an answer whose absence is an end: that of a call which was given up throws.
+func untilEnd<Answer>(_ make: (CancellableCall) async throws -> Answer?) async throws -> Answer? {
+    let answer = try await untilCancelled(make)
+    if answer == nil { try Task.checkCancellation() }
+    return answer
+}

@@ -198,8 +198,18 @@ public final class Gateway: PaymentGateway {
         return Gateway(core: changed, baseURL: baseURL, journal: journal)
     }
 
-    /// What the gateway's journal has not done with: see ``Journal/unfinished()``. After a crash, ask about each (``check(_:)``), deliver
-    /// what is charged, and finish it.
+    /// Follows everything that the gateway's journal has not done with to its end: after a start, and again and again in a program that
+    /// runs for long. Nothing is asked until it is iterated over: see ``Settling``.
+    ///
+    /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal, and
+    ///   ``PaymentError/invalid(violations:)`` for a policy of zeros.
+    public func settle(_ policy: SettlePolicy = SettlePolicy()) throws -> Settling {
+        let settling = Settling { [core] in try core.settle(policy: policy.core) }
+        _ = try translated(settling.begin)  // what is wrong is said at once
+        return settling
+    }
+
+    /// What the gateway's journal has not done with, without asking anybody: see ``Journal/unfinished()``.
     ///
     /// The iteration throws ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal.
     public func unfinished() -> UnfinishedEntries {

@@ -21,15 +21,16 @@ internal import KassaGenerated
 ///   is ``PaymentError/outcomeUnknown(payment:httpStatus:code:reason:detail:body:)`` and names what is known of the first. Where the first
 ///   ended in an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent
 ///   again while it is unknown what the first one did.
-/// - ``unfinished()`` lists everything that is not done with. After a crash, ask about each (``Gateway/check(_:)``), deliver what is
-///   charged, and finish it (``finish(_:)-(JournalEntry)``).
+/// - ``unfinished()`` lists everything that is not done with, and ``Gateway/settle(_:)`` follows it to its end: deliver what is charged,
+///   and finish it (``finish(_:)-(JournalEntry)``).
 /// - Where an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
 ///
 /// Entries hold no secret, and can be read by their owner alone. One folder serves any number of processes, for **one gateway and one
 /// merchant**: an order number says nothing of where it was sent. It must be on a file system of the machine itself.
 ///
-/// Pay-forms, the gateway's own QR pictures, and QR codes of which the gateway tells no transaction have no number to be found by, and
-/// have no entry (yet).
+/// Pay-forms and QR codes, which have no number of the merchant's, have a name for their entry in the reference
+/// (``PaymentRef/entryID``). Keep the reference, or sign it into the addresses (``CallbackKey``): with it a callback finds the entry. A
+/// number that a callback claims pays for one entry alone.
 ///
 /// The methods that read or write the disk do so on threads apart from those that run tasks. **A cancelled task does not keep them from
 /// ending**: what is finished is finished.

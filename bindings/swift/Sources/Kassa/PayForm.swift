@@ -18,13 +18,19 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
     public var callbackURL: String
     /// Where the payer's browser goes after success: a page, or a deep link of an app.
     public var returnURL: String
+    /// The name of its entry in the gateway's ``Journal``, one of its own for each pay-form: where the callback's address has to say which
+    /// payment it is about. ``newOrderNumber()`` makes one; so does the gateway where this is nil, which never sees it.
+    public var entryID: String?
 
     /// A request. Nothing is checked here: sending it reports every violation at once.
-    public init(amount: some ExactAmount, serviceName: String, callbackURL: String, returnURL: String) {
+    public init(
+        amount: some ExactAmount, serviceName: String, callbackURL: String, returnURL: String, entryID: String? = nil
+    ) {
         self.amount = amount.exactAmount
         self.serviceName = serviceName
         self.callbackURL = callbackURL
         self.returnURL = returnURL
+        self.entryID = entryID
     }
 
     /// What to store **before** sending: what was asked for. The payer chooses how to pay, so the payment has no number until a callback
@@ -42,7 +48,7 @@ public struct PayForm: Hashable, Sendable, CustomStringConvertible {
         try translated { try core.advice() }.map(Advice.init)
     }
 
-    /// All fields.
+    /// All fields that are there.
     public var description: String { described(self) }
 }
 
@@ -68,7 +74,8 @@ public struct PayFormCreated: Hashable, Sendable, Codable, CustomStringConvertib
 
 extension PayForm {
     var core: KassaGenerated.PayForm {
-        KassaGenerated.PayForm(amount: amount, serviceName: serviceName, callbackUrl: callbackURL, returnUrl: returnURL)
+        KassaGenerated.PayForm(
+            amount: amount, serviceName: serviceName, callbackUrl: callbackURL, returnUrl: returnURL, entryId: entryID)
     }
 }
 

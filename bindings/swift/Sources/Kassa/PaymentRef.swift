@@ -41,13 +41,16 @@ public struct PaymentRef: Hashable, Sendable {
     /// callback or a return. **Anybody can claim**, so such a payment counts as charged only where the gateway reports the amount that
     /// was asked for.
     public var isClaimed: Bool
+    /// What the payment's entry in a ``Journal`` is called, where the payment has no number to be called by: that of a pay-form or of a QR
+    /// code. The gateway never sees it.
+    public var entryID: String?
 
     /// A reference, field by field. ``card(_:amount:currency:)``, ``mbank(_:amountSom:)``, ``payForm(amount:)`` and ``qr(sumTyiyn:)`` make
     /// the usual ones.
     public init(
         kind: PaymentKind, orderNumber: String? = nil, gatewayNumber: String? = nil, provider: Provider? = nil,
         transactionID: String? = nil, confirmIdentifier: String? = nil, amount: (any ExactAmount)? = nil, currency: String? = nil,
-        isClaimed: Bool = false
+        isClaimed: Bool = false, entryID: String? = nil
     ) {
         self.kind = kind
         self.orderNumber = orderNumber
@@ -58,6 +61,7 @@ public struct PaymentRef: Hashable, Sendable {
         self.amount = amount?.exactAmount
         self.currency = currency
         self.isClaimed = isClaimed
+        self.entryID = entryID
     }
 
     /// A card payment, by the merchant's order number, with what was asked for.
@@ -120,6 +124,14 @@ public struct PaymentRef: Hashable, Sendable {
     /// - Throws: As ``withGatewayNumber(_:)`` does.
     public func withClaimedNumber(_ orderNumber: String, provider: Provider?) throws -> PaymentRef {
         PaymentRef(try translated { try core.withClaimedNumber(orderNumber: orderNumber, provider: provider?.core) })
+    }
+
+    /// The same payment of a pay-form or a QR code, with the name of its entry in a journal. Give the request the same one
+    /// (``PayForm/entryID``): for a reference that goes into a signed address (``CallbackKey``) before the request is made.
+    public func withEntryID(_ entryID: String) -> PaymentRef {
+        var named = self
+        named.entryID = entryID
+        return named
     }
 
     /// True where there is something to ask the gateway with: the transaction of a QR payment, the gateway's number, or an order number.
@@ -206,7 +218,8 @@ extension PaymentRef {
         self.init(
             kind: PaymentKind(core.kind), orderNumber: core.orderNumber, gatewayNumber: core.gatewayNumber,
             provider: core.provider.map(Provider.init), transactionID: core.transactionId,
-            confirmIdentifier: core.confirmIdentifier, amount: core.amount, currency: core.currency, isClaimed: core.isClaimed)
+            confirmIdentifier: core.confirmIdentifier, amount: core.amount, currency: core.currency, isClaimed: core.isClaimed,
+            entryID: core.entryId)
     }
 
     var core: KassaGenerated.PaymentRef {
@@ -219,7 +232,8 @@ extension PaymentRef {
     var withoutAmount: KassaGenerated.PaymentRef {
         KassaGenerated.PaymentRef(
             kind: kind.core, orderNumber: orderNumber, gatewayNumber: gatewayNumber, provider: provider?.core,
-            transactionId: transactionID, confirmIdentifier: confirmIdentifier, amount: nil, currency: currency, isClaimed: isClaimed)
+            transactionId: transactionID, confirmIdentifier: confirmIdentifier, amount: nil, currency: currency, isClaimed: isClaimed,
+            entryId: entryID)
     }
 }
 

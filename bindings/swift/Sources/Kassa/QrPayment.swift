@@ -13,12 +13,16 @@ public struct QrPayment: Hashable, Sendable, CustomStringConvertible {
     public var requisite: String?
     /// Where the gateway sends its callbacks: an absolute http or https URL.
     public var callbackURL: String?
+    /// The name of its entry in the gateway's ``Journal``, one of its own for each code, as ``PayForm/entryID``. Without it one is made,
+    /// unless the gateway tells a transaction.
+    public var entryID: String?
 
     /// A request. Nothing is checked here: sending it reports every violation at once.
-    public init(sumTyiyn: Int? = nil, requisite: String? = nil, callbackURL: String? = nil) {
+    public init(sumTyiyn: Int? = nil, requisite: String? = nil, callbackURL: String? = nil, entryID: String? = nil) {
         self.sumTyiyn = sumTyiyn
         self.requisite = requisite
         self.callbackURL = callbackURL
+        self.entryID = entryID
     }
 
     /// What to store **before** sending: what was asked for. Only the reply to ``Gateway/createQrData(_:)`` adds the transaction to ask
@@ -74,7 +78,8 @@ public struct QrData: Hashable, Sendable, Codable, CustomStringConvertible {
 
 extension QrPayment {
     var core: KassaGenerated.QrPayment {
-        KassaGenerated.QrPayment(sumTyiyn: sumTyiyn.map(Int64.init), requisite: requisite, callbackUrl: callbackURL)
+        KassaGenerated.QrPayment(
+            sumTyiyn: sumTyiyn.map(Int64.init), requisite: requisite, callbackUrl: callbackURL, entryId: entryID)
     }
 }
 

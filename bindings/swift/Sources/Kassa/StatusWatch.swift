@@ -60,14 +60,7 @@ public final class StatusWatch: AsyncSequence, Sendable {
     ///
     /// - Throws: As the iteration does.
     public func next() async throws -> WatchReport? {
-        try await unlessTaskCancelled { try await $0.next(watch: core) }.map(WatchReport.init)
-    }
-
-    /// Nil is the watch's own: that of a call which was given up throws.
-    private func unlessTaskCancelled<Answer>(_ ask: (CancellableCall) async throws -> Answer?) async throws -> Answer? {
-        let answer = try await untilCancelled(ask)
-        if answer == nil { try Task.checkCancellation() }
-        return answer
+        try await untilEnd { try await $0.next(watch: core) }.map(WatchReport.init)
     }
 
     /// The verdict at the end of the watch; nil where the watch was cancelled, which says nothing about the payment. It asks on until
@@ -75,7 +68,7 @@ public final class StatusWatch: AsyncSequence, Sendable {
     ///
     /// - Throws: As the iteration does.
     public func outcome() async throws -> Verdict? {
-        try await unlessTaskCancelled { try await $0.outcome(watch: core) }.map(Verdict.init)
+        try await untilEnd { try await $0.outcome(watch: core) }.map(Verdict.init)
     }
 
     /// Makes the next query due at once: for an app that has just come back to the front.

@@ -60,6 +60,9 @@ import Testing
         try expect(Unfinished.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
         try expect(Unfinished.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
         try expect(JournalState.allCases, #"["unknown","open","charged","contradicted","rejected"]"#)
+        try expect(Settled.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
+        try expect(Settled.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
+        #expect("\(Settled.payment(entry: entry))" == "\(Unfinished.payment(entry: entry))")
         #expect("\(Unfinished.payment(entry: entry))".contains("cart 17"))
         #expect("\(Unfinished.unreadable(id: "x", why: "is torn"))" == "unreadable(x, is torn)")
     }
@@ -127,6 +130,7 @@ import Testing
         try expect(
             PollPolicy(interval: .nanoseconds(-1), deadline: .milliseconds(-1500)),
             #"{"deadline":"-1.5","interval":"-0.000000001"}"#)
+        try expect(SettlePolicy(), #"{"atOnce":8,"deadline":"1200","interval":"10"}"#)
         try expect(Advice(field: "amount", topic: .megaPayMinimum, text: "!"), #"{"field":"amount","text":"!","topic":"mega_pay_minimum"}"#)
         try expect(
             Violation(field: "pan", rule: .length, limit: "13 to 20", text: "!"),

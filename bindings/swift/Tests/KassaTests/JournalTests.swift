@@ -146,6 +146,20 @@ import Testing
         #expect(try await lists.value.count == homes.count)
     }
 
+    @Test func anEntryCanBeNamedBeforeItsPaymentIsMade() async throws {
+        let gateway = try FakeGateway().gateway.withJournal(home.open())
+        let named = try PaymentRef.payForm(amount: 250).withEntryID("cart-17")
+        let form = PayForm(
+            amount: 250, serviceName: "Honey", callbackURL: "https://shop.example.kg/cb", returnURL: "shop://back",
+            entryID: named.entryID)
+        #expect(try form.paymentRef() == named && PaymentRef(named.description) == named && form.description.contains("cart-17"))
+        #expect(try await gateway.createPayForm(form).payment == named)
+        let code = QrPayment(sumTyiyn: 500, entryID: "cart-18")
+        #expect(code.paymentRef() == PaymentRef.qr(sumTyiyn: 500).withEntryID("cart-18") && code.description.contains("cart-18"))
+        #expect(try await gateway.createQrImage(code).payment == code.paymentRef())
+        #expect(try await listed(gateway.unfinished()).count == 2)
+    }
+
     @Test func aFolderThatCannotBeUsedIsAnError() async throws {
         try home.write("a file", to: "file")
         for folder in [home.folder.appending(path: "file/journal"), try #require(URL(string: "https://pay.example.kg/journal"))] {
@@ -212,14 +226,13 @@ private func printWhatIsUnfinished(_ config: GatewayConfig) async throws {
             defer { _ = set(before) }
             let it = try Loopback(Replies.envelope("0", [:]), Replies.charged)
             let config = GatewayConfig(baseURL: it.server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
-            var delivered: [String?] = []
-            let shop = try await openShop(config) { delivered.append($0.note) }
+            let shop = try Gateway(config, journal: .standard())
             let order = MbankPayment(orderNumber: "order-2", phone: "996555000101", amountSom: 250, comment: "tea")
             _ = try await shop.withNote("cart 17").createMbankPayment(order)
-            #expect(delivered == [])
             await shop.close()
+            var delivered: [String?] = []
             for _ in 1...2 {
-                try await openShop(config) { delivered.append($0.note) }.close()
+                try await deliverWhatIsPaid(config) { delivered.append($0.note) }
                 #expect(delivered == ["cart 17"])
             }
         }

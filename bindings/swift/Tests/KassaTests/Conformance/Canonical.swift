@@ -47,6 +47,7 @@ extension PaymentRef: Canonical {
             "kind": .string(kind.rawValue), "order_number": JSON(orderNumber), "gateway_number": JSON(gatewayNumber),
             "provider": provider.canonical, "transaction_id": JSON(transactionID), "confirm_identifier": JSON(confirmIdentifier),
             "amount": amount.canonical, "currency": JSON(currency), "is_claimed": isClaimed ? JSON.bool(true) : .null,
+            "entry_id": JSON(entryID),
         ]
     }
 }
@@ -66,6 +67,15 @@ extension JournalEntry: Canonical {
 }
 
 extension Unfinished: Canonical {
+    var canonical: JSON {
+        switch self {
+        case .payment(let entry): ["kind": "payment", "entry": entry.canonical]
+        case .unreadable(let id, let why): ["kind": "unreadable", "id": .string(id), "why": .string(why)]
+        }
+    }
+}
+
+extension Settled: Canonical {
     var canonical: JSON {
         switch self {
         case .payment(let entry): ["kind": "payment", "entry": entry.canonical]

@@ -96,12 +96,13 @@ enum Inputs {
     static func payForm(_ input: JSON) -> PayForm {
         PayForm(
             amount: amount(input["amount"]), serviceName: input["service_name"].text, callbackURL: input["callback_url"].text,
-            returnURL: input["return_url"].text)
+            returnURL: input["return_url"].text, entryID: input["entry_id"].string)
     }
 
     static func qrPayment(_ input: JSON) -> QrPayment {
         QrPayment(
-            sumTyiyn: input["sum_tyiyn"].int, requisite: input["requisite"].string, callbackURL: input["callback_url"].string)
+            sumTyiyn: input["sum_tyiyn"].int, requisite: input["requisite"].string, callbackURL: input["callback_url"].string,
+            entryID: input["entry_id"].string)
     }
 
     static func provider(_ value: JSON) -> Provider {
@@ -120,7 +121,7 @@ enum Inputs {
             provider: value["provider"] == .null ? nil : provider(value["provider"]),
             transactionID: value["transaction_id"].string, confirmIdentifier: value["confirm_identifier"].string,
             amount: value["amount"] == .null ? nil : amount(value["amount"]["$decimal"]), currency: value["currency"].string,
-            isClaimed: value["is_claimed"] == .bool(true))
+            isClaimed: value["is_claimed"] == .bool(true), entryID: value["entry_id"].string)
     }
 
     static func paymentEntry(_ value: JSON) -> PaymentEntry {
@@ -149,6 +150,14 @@ enum Inputs {
         var policy = PollPolicy()
         if let interval = input["interval_ms"].int { policy.interval = .milliseconds(interval) }
         if let deadline = input["deadline_ms"].int { policy.deadline = .milliseconds(deadline) }
+        return policy
+    }
+
+    static func settlePolicy(_ input: JSON) -> SettlePolicy {
+        var policy = SettlePolicy()
+        if let interval = input["interval_ms"].int { policy.interval = .milliseconds(interval) }
+        if let deadline = input["deadline_ms"].int { policy.deadline = .milliseconds(deadline) }
+        if let atOnce = input["at_once"].int { policy.atOnce = atOnce }
         return policy
     }
 

@@ -52,6 +52,7 @@ enum Operations {
             let redirect = try ReturnRedirect(input["url"].text)
             return .answer(try await gateway.verifyReturn(redirect, payment: Inputs.paymentRef(input["payment"])))
         case "unfinished": return .answer(try await listed(gateway.unfinished()))
+        case "settle": return try await all(of: gateway.settle(Inputs.settlePolicy(input)), named: "settled")
         case "finish_entry":
             try await gateway.finish(input["id"].text)
             return .nothing
@@ -69,23 +70,25 @@ enum Operations {
         case "outcome": return .answer(try await watch.outcome())
         case "check_now": watch.checkNow()
         case "cancel": watch.cancel()
-        case "all": return try await all(of: watch)
+        case "all": return try await all(of: watch, named: "reports")
         default: return nil
         }
         return .nothing
     }
 
-    /// Every report until the end, and the error that ended the watch, if one did.
-    private static func all(of watch: StatusWatch) async throws -> Came {
-        var reports: [WatchReport] = []
+    /// Everything that comes until the end, and the error that was the end, if one was.
+    private static func all<Sequence: AsyncSequence>(of sequence: Sequence, named name: String) async throws -> Came
+    where Sequence.Element: Canonical {
+        var items: [Sequence.Element] = []
         var ended: PaymentError?
         do {
-            for try await report in watch { reports.append(report) }
+            for try await item in sequence { items.append(item) }
         } catch let error as PaymentError {
             ended = error
         }
-        let result: JSON = ["answer": ["reports": reports.canonical, "error": ended.canonical]]
-        return Came(result: result, printed: everyForm(of: reports) + (ended.map(everyForm(ofError:)) ?? ""))
+        let result: JSON = ["answer": .object([name: items.canonical, "error": ended.canonical])]
+        let printed = everyForm(of: sequence) + everyForm(of: items) + (ended.map(everyForm(ofError:)) ?? "")
+        return Came(result: result, printed: printed)
     }
 
     /// The functions that need no gateway.

@@ -1,31 +1,34 @@
 import Foundation
+import Kassa
 
-/// A checkout on the command line: every kind of payment Kassa can take, from request to final status.
+/// The programs, by their names.
 @main
 enum Main {
-    static func main() async {
-        // The robot visits pages on this machine only, and on Linux URLSession would ask the environment's proxy for them.
-        setenv("no_proxy", "127.0.0.1,localhost,::1", 1)
-        // A reader that has gone away is no reason to stop in the middle of a payment.
-        signal(SIGPIPE, SIG_IGN)
-        exit(await run(Array(CommandLine.arguments.dropFirst())))
-    }
+    private static let usage = """
+        usage: checkout card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume
+               checkout callback ADDRESS < BODY | returned ADDRESS
+        """
 
-    private static func run(_ words: [String]) async -> Int32 {
+    static func main() async {
         do {
-            switch try CommandLineReader.read(words, environment: ProcessInfo.processInfo.environment) {
-            case .help(let text):
-                print(text)
-                return ExitCode.asExpected
-            case .run(let command, let given):
-                return await command.run(given)
+            let words = Array(CommandLine.arguments.dropFirst())
+            switch (words.first, words.count) {
+            case ("card", 2): try await takeCard(words[1])
+            case ("mbank", 3): try await takeMbank(from: words[1], words[2])
+            case ("pay-form", 2): try await makePayForm(words[1])
+            case ("callback", 2): try await takeCallback(at: words[1])
+            case ("returned", 2): try await payerReturned(to: words[1])
+            case ("qr", 2): try await showQr(words[1])
+            case ("resume", 1): try await resume()
+            default: end(2, usage)
             }
         } catch {
-            FileHandle.standardError.write(Data("checkout: \(error.localizedDescription)\n".utf8))
-            if words.contains("--json") {
-                Output.print("", ExitCode.usage, ["error": Output.error(error)])
-            }
-            return ExitCode.usage
+            end(1, "\(error)")
         }
+    }
+
+    private static func end(_ code: Int32, _ text: String) {
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        exit(code)
     }
 }

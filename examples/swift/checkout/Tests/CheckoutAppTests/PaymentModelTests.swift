@@ -1,232 +1,147 @@
 import CheckoutApp
 import Foundation
 import Kassa
-import KassaSandbox
 import Testing
 
-private let returnURL = "kassa-shop://paid"
-
 @MainActor @Suite struct PaymentModelTests {
-    @Test func aPaymentIsConfirmedAtTheBankAndPaid() async throws {
-        let app = try await App()
-        let model = try app.start()
-        #expect(model.screen == .ready(message: nil))
-        var shown: [Screen] = []
-        model.onChange = { shown.append($0) }
-        model.payByCard(amount: try Decimal(exactly: "250.50"), card: card(.approved))
-        #expect(model.screen == .sending)
-        let order = try await app.orderOnTheBanksPage(model)
-        #expect(try app.store.read()?.payment.orderNumber == order)
-        model.payByCard(amount: 1, card: card(.approved))  // a second tap pays nothing
-        // Its own first question is answered before the payer has confirmed.
-        try await app.wait { try await app.questions() == 1 }
+    private let fake: FakeGateway
+    private let backend: DemoBackend
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "app-\(UUID().uuidString)")
+    private let order = Order(number: "order-1", amount: 250)
+    private let card = Card(pan: "4111111111111111", expiryMonth: "12", expiryYear: 2099, cvc: "123", holderName: "Aibek Asanov")
 
-        try await app.sandbox.approve(order)
-        model.cameBack(by: link(order))
-        let paid = Screen.paid(amount: Decimal(string: "250.50"))
-        try await app.wait { model.screen == paid }
-        #expect(shown.count == 4 && shown.first == .sending && shown.last == paid, "\(shown)")
-        #expect(try app.store.read() == nil)
-        #expect(try await app.sandbox.ledger().map(\.timesCharged) == [1])
-        await app.end()
+    init() throws {
+        fake = try FakeGateway()
+        fake.stopClock()
+        backend = DemoBackend(fake.gateway.withJournal(try Journal(folder: folder)))
+    }
+
+    @Test func aPaymentIsConfirmedAtTheBankAndPaid() async throws {
+        let app = try await start()
+        await app.pay(with: card)
+        #expect(app.shown.map(isPage) == [false, false, true] && app.shown[1] == .sending, "\(app.shown)")
+        app.model.pay(with: card)  // a second tap pays nothing
+        app.model.cameBack()  // the payer is back, and has not paid
+        #expect(isPage(app.model.screen))
+        try fake.charge("order-1")
+        app.model.cameBack()
+        #expect(await app.next() == .paid)
+        #expect(fake.payments.count == 1)
+        try end()
     }
 
     @Test func anAppThatWasKilledOnTheBanksPageGoesOn() async throws {
-        let app = try await App()
-        var killed: PaymentModel? = try app.start()
-        killed?.payByCard(amount: 250, card: card(.approved))
-        let order = try await app.orderOnTheBanksPage(try #require(killed))
-        let page = killed?.screen
-        killed = nil
+        var app: App? = try await start()
+        await app?.pay(with: card)
+        let page = app?.model.screen
+        weak var model = app?.model
+        app = nil
+        #expect(model == nil, "nothing holds it, and it asks no more")
 
-        let model = try app.start()
-        #expect(model.screen == page, "the payer can go on where they were")
-        model.payByCard(amount: 1, card: card(.approved))
-        try await app.sandbox.approve(order)
-        model.cameBack(by: link(order))
-        try await app.wait { model.screen == .paid(amount: 250) }
-        #expect(try await app.sandbox.ledger().map(\.timesCharged) == [1])
-        #expect(try app.start().screen == .ready(message: nil), "what is over is not asked about again")
-        await app.end()
+        let again = try await start(expecting: page)
+        again.model.pay(with: card)
+        try fake.reject("order-1")
+        again.model.cameBack()
+        #expect(await again.next().map { if case .notPaid = $0 { true } else { false } } == true)
+        #expect(fake.payments.count == 1)
+        try end()
     }
 
-    @Test func aModelThatIsGoneAsksNoMore() async throws {
-        let app = try await App()
-        var model: PaymentModel? = try app.start(interval: .milliseconds(1))
-        model?.payByCard(amount: 250, card: card(.approved))
-        _ = try await app.orderOnTheBanksPage(try #require(model))
-        weak var seen = model
-        model = nil
-        try await app.wait { seen == nil }
-        // A query under way may still arrive, and then no more.
-        try await app.wait {
-            let asked = try await app.questions()
-            try await Task.sleep(for: .milliseconds(50))
-            return try await app.questions() == asked
+    @Test func whatIsPaidIsDeliveredThoughTheAppNeverComesBack() async throws {
+        var app: App? = try await start()
+        await app?.pay(with: card)
+        app = nil
+        try fake.charge("order-1")
+        try await confirmation("it is delivered") { delivered in
+            for _ in 1...2 { try await backend.deliverWhatIsPaid { _ in delivered() } }
         }
-        #expect(try app.store.read() != nil)
-        await app.end()
-    }
-
-    @Test func theReturnIsAHintAndTheStatusDecides() async throws {
-        let app = try await App()
-        let model = try app.start()
-        model.payByCard(amount: 250, card: card(.approved))
-        let order = try await app.orderOnTheBanksPage(model)
-        try await app.wait { try await app.questions() == 1 }
-
-        // Neither another payment's link nor what is no link at all.
-        model.cameBack(by: link("another"))
-        model.cameBack(by: URL(string: "kassa-shop://paid?statusCode=200")!)
-        guard case .confirm = model.screen else {
-            Issue.record("\(model.screen)")
-            return
-        }
-        // It says 200, and nobody has paid: the next question comes at once, and the payment is open.
-        model.cameBack(by: link(order))
-        #expect(model.screen == .waiting(message: "Asking about your payment"))
-        try await app.wait { try await app.questions() == 2 }
-        #expect(model.screen == .waiting(message: "Asking about your payment"))
-
-        // Back in some other way.
-        try await app.sandbox.decline(order)
-        model.cameBack()
-        try await app.wait { if case .notPaid = model.screen { true } else { false } }
-        #expect(try await app.questions() == 3)
-        #expect(try app.store.read() == nil)
-        await app.end()
+        try end()
     }
 
     @Test func aLostAnswerIsAskedAbout() async throws {
-        let app = try await App()
-        try await app.sandbox.faults.add(.replyLost, endpoint: .payment)
-        let busy = try await app.sandbox.faults.add(.unavailable, endpoint: .getStatus)
-        let model = try app.start()
-        model.payByCard(amount: 250, card: card(.without3DSApproved))
-        try await app.wait { if case .waiting(let message) = model.screen { message.contains("Do not pay again") } else { false } }
-        try await busy.remove()
-        model.cameBack()
-        try await app.wait { model.screen == .paid(amount: 250) }
-        #expect(try await app.sandbox.requests().count { $0.endpoint == .payment } == 1)
-        await app.end()
+        fake.failNext(.answerLost)
+        let app = try await start()
+        await app.pay(with: card)
+        #expect(app.model.screen == .asking)
+        try fake.charge("order-1")
+        app.model.cameBack()
+        #expect(await app.next() == .paid)
+        try end()
     }
 
-    @Test func whatTheWayToTheServerLosesIsAskedAbout() async throws {
-        let app = try await App()
-        let backend = LossyBackend(behind: try DemoBackend(sandbox: app.sandbox.baseURL))
-        let model = try PaymentModel(backend: backend, store: app.store, returnURL: returnURL)
-        model.payByCard(amount: 250, card: card(.without3DSApproved))
-        try await app.wait { model.screen == .paid(amount: 250) }
-        #expect(try await app.sandbox.ledger().map(\.timesCharged) == [1])
-        await app.end()
+    @Test func whatTheWayToTheServerLosesIsNotPaidAgain() async throws {
+        let app = try await start(backend: LossyBackend(behind: backend))
+        await app.pay(with: card)
+        guard case .stillOpen(let message) = app.model.screen else { throw CocoaError(.fileReadUnknown) }
+        #expect(message.contains("Do not pay again"))
+        app.model.pay(with: card)
+        try fake.charge("order-1")
+        app.model.cameBack()
+        while let screen = await app.next(), screen != .paid { #expect(screen == .asking || isPage(screen)) }
+        #expect(fake.payments.count == 1)
+        try end()
     }
 
     /// What the gateway calls charged is paid only where it is what was asked for.
     @Test func onlyTheVerdictSaysPaid() async throws {
-        let app = try await App()
-        let charged = StatusReport(status: .charged, amount: 1, currency: "KGS")
-        for verdict in [
-            Verdict.contradicted(fields: ["amount"], report: charged), .unverifiable(why: "no amount", report: charged),
-        ] {
-            let backend = FixedBackend(verdict: verdict)
-            let model = try PaymentModel(backend: backend, store: app.store, returnURL: returnURL)
-            var shown: [Screen] = []
-            model.onChange = { shown.append($0) }
-            model.payByCard(amount: 250, card: card(.approved))
-            let doubtful = Screen.stillOpen(message: "Your payment is being looked at. Do not pay again")
-            try await app.wait { model.screen == doubtful }
-            #expect(!shown.contains { if case .paid = $0 { true } else { false } }, "\(shown)")
-            #expect(try app.store.read() != nil, "what is in doubt is remembered")
-            try app.store.write(nil)
-        }
-        await app.end()
+        fake.startClock()
+        fake.plan(.charge(after: .zero))
+        let app = try await start(backend: ForgetfulBackend(behind: backend, gateway: fake.gateway))
+        await app.pay(with: card)
+        while await app.next().map(isPage) == true {}
+        guard case .stillOpen(let message) = app.model.screen else { throw CocoaError(.fileReadUnknown) }
+        #expect(message.contains("Do not pay again") && !app.shown.contains(.paid))
+        try end()
     }
 
-    @Test func whatIsRefusedIsNotPaidAndNotRemembered() async throws {
-        let app = try await App()
-        let model = try app.start()
-        model.payByCard(amount: 0, card: card(.approved))
-        try await app.wait { if case .ready(let message?) = model.screen { message.contains("amount") } else { false } }
-        #expect(try app.store.read() == nil)
-        #expect(try await app.sandbox.requests() == [])
-        model.payByCard(amount: 250, card: card(.without3DSDeclined))
-        try await app.wait { if case .notPaid = model.screen { true } else { false } }
-        await app.end()
+    @Test func whatIsRefusedCanBeTriedAgain() async throws {
+        fake.failNext(.refused(code: "115", reason: "card blocked"))
+        let app = try await start()
+        await app.pay(with: card)
+        guard case .ready(let message?) = app.model.screen else { throw CocoaError(.fileReadUnknown) }
+        #expect(message.contains("card blocked") && fake.payments.isEmpty)
+        await app.pay(with: card)
+        #expect(isPage(app.model.screen))
+        try end()
     }
 
-    @Test func withoutAPlaceToRememberNothingIsSent() async throws {
-        let app = try await App()
-        let nowhere = StoredPayment(in: app.folder.appending(path: "no/such/folder"))
-        let model = try PaymentModel(
-            backend: try DemoBackend(sandbox: app.sandbox.baseURL), store: nowhere, returnURL: returnURL)
-        model.payByCard(amount: 250, card: card(.without3DSApproved))
-        guard case .ready(_?) = model.screen else {
-            Issue.record("\(model.screen)")
-            return
-        }
-        // What cannot be read could be a payment.
-        try Data("kassa9:new".utf8).write(to: app.file)
-        #expect(throws: (any Error).self) { try app.start() }
-        #expect(try await app.sandbox.requests() == [])
-        await app.end()
+    private func start(backend: (any Backend)? = nil, expecting: Screen? = .ready(message: nil)) async throws -> App {
+        let app = App(PaymentModel(order, backend: backend ?? self.backend, returnURL: "kassa-shop://paid"))
+        app.model.cameBack()
+        #expect(await app.next() == expecting)
+        return app
     }
 
-    @Test func aPaymentThatStaysOpenIsAskedAboutAgain() async throws {
-        let app = try await App()
-        let model = try app.start(interval: .milliseconds(20), deadline: .seconds(10))
-        model.payByCard(amount: 250, card: card(.stuckPending))
-        try await app.wait { if case .stillOpen = model.screen { true } else { false } }
-        let order = try #require(try app.store.read()?.payment.orderNumber)
-        model.payByCard(amount: 1, card: card(.approved))
-        try await app.sandbox.approve(order)  // the payer confirms it, and the bank thinks about it
-        try await app.sandbox.approve(order)
-        model.cameBack()
-        try await app.wait { model.screen == .paid(amount: 250) }
-        #expect(try await app.sandbox.ledger().count == 1)
-        await app.end()
-    }
+    private func end() throws { try FileManager.default.removeItem(at: folder) }
+
+    private func isPage(_ screen: Screen) -> Bool { if case .confirm = screen { true } else { false } }
 }
 
-/// An app on a device: what outlives its models.
-@MainActor private struct App {
-    let sandbox: Sandbox
-    let folder = FileManager.default.temporaryDirectory.appending(path: "app-\(UUID().uuidString)")
-    var file: URL { folder.appending(path: "open payment") }
-    var store: StoredPayment { StoredPayment(in: file) }
+/// What a view does: it shows one screen after the other.
+@MainActor private final class App {
+    let model: PaymentModel
+    private(set) var shown: [Screen] = []
+    private var screens: AsyncStream<Screen>.Iterator
 
-    init() async throws {
-        sandbox = try await Sandbox.start()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    init(_ model: PaymentModel) {
+        self.model = model
+        let (screens, change) = AsyncStream.makeStream(of: Screen.self)
+        self.screens = screens.makeAsyncIterator()
+        model.onChange = { change.yield($0) }
     }
 
-    /// One that asks at once, and then only where it has a reason to, unless told otherwise.
-    func start(interval: Duration = .seconds(3600), deadline: Duration = .seconds(7200)) throws -> PaymentModel {
-        let policy = PollPolicy(interval: interval, deadline: deadline)
-        return try PaymentModel(
-            backend: try DemoBackend(sandbox: sandbox.baseURL, policy: policy), store: store, returnURL: returnURL)
+    /// The next screen, when it is there.
+    func next() async -> Screen? {
+        var screens = screens
+        let screen = await screens.next(isolation: #isolation)
+        if let screen { shown.append(screen) }
+        return screen
     }
 
-    func orderOnTheBanksPage(_ model: PaymentModel) async throws -> String {
-        try await wait { if case .confirm = model.screen { true } else { false } }
-        return try #require(try await sandbox.ledger().last?.orderNumber)
-    }
-
-    /// How often a status was asked for.
-    func questions() async throws -> Int {
-        try await sandbox.requests().count { $0.endpoint == .getStatus || $0.endpoint == .status }
-    }
-
-    func wait(_ isThere: () async throws -> Bool) async throws {
-        let limit = ContinuousClock.now + .seconds(60)
-        while try await !isThere() {
-            try #require(ContinuousClock.now < limit)
-            try await Task.sleep(for: .milliseconds(5))
-        }
-    }
-
-    func end() async {
-        await sandbox.stop()
-        try? FileManager.default.removeItem(at: folder)
+    /// Pays, until there is something for the payer to do or to read.
+    func pay(with card: Card) async {
+        model.pay(with: card)
+        while await next() == .sending {}
     }
 }
 
@@ -234,48 +149,28 @@ private let returnURL = "kassa-shop://paid"
 private struct LossyBackend: Backend {
     let behind: DemoBackend
 
-    init(behind: DemoBackend) {
-        self.behind = behind
-    }
-
-    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> PaymentEntry {
-        _ = try await behind.payByCard(orderNumber: orderNumber, amount: amount, card: card, returnURL: returnURL)
+    func pay(_ order: Order, card: Card, returnURL: String) async throws -> JournalEntry? {
+        _ = try await behind.pay(order, card: card, returnURL: returnURL)
         throw CocoaError(.fileReadUnknown)
     }
 
-    func watch(_ payment: PaymentRef) throws -> any PaymentWatch { try behind.watch(payment) }
+    func payment(of order: Order) async throws -> JournalEntry? { try await behind.payment(of: order) }
+
+    func watch(_ payment: PaymentRef) throws -> StatusWatch { try behind.watch(payment) }
 }
 
-/// A server that takes every payment, and then has always the same to say.
-private struct FixedBackend: Backend {
-    let verdict: Verdict
+/// A server that asks about another amount than was sent.
+private struct ForgetfulBackend: Backend {
+    let behind: DemoBackend
+    let gateway: Gateway
 
-    func payByCard(orderNumber: String, amount: Decimal, card: Card, returnURL: String) async throws -> PaymentEntry {
-        PaymentEntry(payment: try .card(orderNumber, amount: amount, currency: "KGS"))
+    func pay(_ order: Order, card: Card, returnURL: String) async throws -> JournalEntry? {
+        try await behind.pay(order, card: card, returnURL: returnURL)
     }
 
-    func watch(_ payment: PaymentRef) throws -> any PaymentWatch { OneReport(verdict) }
-}
+    func payment(of order: Order) async throws -> JournalEntry? { try await behind.payment(of: order) }
 
-private actor OneReport: PaymentWatch {
-    private var verdict: Verdict?
-
-    init(_ verdict: Verdict) {
-        self.verdict = verdict
+    func watch(_ payment: PaymentRef) throws -> StatusWatch {
+        try gateway.watch(.card(payment.orderNumber ?? "", amount: 1, currency: "KGS"))
     }
-
-    func next() async throws -> WatchReport? {
-        defer { verdict = nil }
-        return verdict.map { .status(verdict: $0) }
-    }
-
-    nonisolated func checkNow() {}
-}
-
-private func card(_ card: Sandbox.TestCard) -> Card {
-    Card(pan: card.pan, expiryMonth: "12", expiryYear: 2099, cvc: "123", holderName: "Aibek Asanov")
-}
-
-private func link(_ order: String) -> URL {
-    URL(string: "\(returnURL)?OrderNumber=\(order)&statusCode=200")!
 }

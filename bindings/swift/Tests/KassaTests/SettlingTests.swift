@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import Kassa
+
+/// What an app or a server relies on that follows what it left behind.
+@Suite struct SettlingTests {
+    private let home = JournalFolder()
+    private let charged = JournalState.charged
+
+    @Test func everyPaymentIsFollowedToItsEnd() async throws {
+        let fake = try FakeGateway()
+        let gateway = try fake.gateway.withJournal(home.open())
+        try await sell("paid", by: gateway)
+        try fake.charge("paid")
+        fake.plan(.charge(after: .seconds(45)))
+        let later = try await gateway.createCardPayment(cardPayment()).payment
+        fake.plan(.reject(after: .seconds(60)))
+        let declined = try await gateway.createCardPayment(cardPayment()).payment
+        try home.write("hello", to: "open/2026-01-01/torn")
+
+        var (delivered, rest): ([String?], [Settled]) = ([], [])
+        try await settleAll(gateway, others: { rest.append($0) }) { delivered.append($0.payment.orderNumber) }
+        #expect(delivered == ["paid", later.orderNumber])
+        #expect(rest.map(state) == [nil, .rejected] && rest[0] == .unreadable(id: "torn", why: "is not whole: a line was torn"))
+        guard case .payment(let entry)? = rest.last else { throw InternalError(detail: "\(rest)") }
+        #expect(entry.payment.orderNumber == declined.orderNumber && fake.now < .seconds(120))
+        #expect(try await listed(gateway.unfinished()).count == 1, "what cannot be read")
+        #expect(try everyForm(of: gateway.settle()).contains("Settling"))
+    }
+
+    @Test func whatIsLeftEarlyIsSettledByTheNext() async throws {
+        let fake = try FakeGateway()
+        let gateway = try fake.gateway.withJournal(home.open())
+        for number in ["order-1", "order-2"] {
+            try await sell(number, by: gateway)
+            try fake.charge(number)
+        }
+        let settling = try gateway.settle()
+        let another = try fake.gateway.withJournal(home.open()).settle()
+        do {
+            var one = settling.makeAsyncIterator()
+            #expect(try await one.next().map(state) == charged)
+            // The other waits on the fake gateway's clock until its deadline.
+            #expect(try await settled(another).isEmpty, "one settles at a time")
+        }
+        for try await _ in settling { break }
+        #expect(try await settled(another).map(state) == [charged, charged])
+        #expect(try await settled(settling).count == 2, "each iteration begins anew")
+    }
+
+    @Test func aCancelledTaskEndsAtOnceAndLetsTheNextSettle() async throws {
+        let it = try Loopback(Replies.envelope("0", [:]), Replies.silence, Replies.charged)
+        let gateway = try it.gateway.withJournal(home.open())
+        try await sell("order-1", by: gateway)
+        let settling = try gateway.settle()
+        let working = Task { try await settled(settling) }
+        #expect(await it.server.waitForRequests(2))
+        working.cancel()
+        await #expect(throws: CancellationError.self) { try await working.value }
+        #expect(try await settled(settling).map(state) == [charged])
+        await gateway.close()
+    }
+
+    @Test func aPolicyThatIsNoneIsRefused() throws {
+        let gateway = try FakeGateway().gateway.withJournal(home.open())
+        let none = SettlePolicy(interval: .seconds(-1), deadline: .zero, atOnce: -1)
+        #expect { try gateway.settle(none) } throws: {
+            guard case .invalid(let violations)? = $0 as? PaymentError else { return false }
+            return violations.map(\.field) == ["interval", "deadline", "at_once"]
+        }
+    }
+
+    @Test func theExampleIsAsDocumented() throws {
+        try expectDocumented("Settling.swift", in: #filePath, indentation: 4)
+    }
+
+    private func sell(_ orderNumber: String, by gateway: Gateway) async throws {
+        _ = try await gateway.createMbankPayment(
+            MbankPayment(orderNumber: orderNumber, phone: "996555000101", amountSom: 250, comment: "tea"))
+    }
+
+    private func state(_ settled: Settled) -> JournalState? {
+        guard case .payment(let entry) = settled else { return nil }
+        return entry.state
+    }
+}
+
+/// As it stands in the documentation of ``Settling``, but for what becomes of the others.
+private func settleAll(
+    _ gateway: Gateway, others print: (Settled) -> Void, deliver: (JournalEntry) async throws -> Void
+) async throws {
+    for try await settled in try gateway.settle() {
+        switch settled {
+        case .payment(let entry) where entry.state == .charged:
+            try await deliver(entry)  // what entry.note says
+            try await gateway.finish(entry)
+        default: print(settled)  // nothing was taken, or a person should look
+        }
+    }
+}
+
+/// All that an iteration yields.
+private func settled(_ settling: Settling) async throws -> [Settled] {
+    var all: [Settled] = []
+    for try await settled in settling { all.append(settled) }
+    return all
+}

@@ -1,0 +1,15 @@
+import Kassa
+
+/// Goes on with everything that was not done with when a program ended, however it ended: for the start of a server, and again and again.
+func resume() async throws {
+    let gateway = try openShop()
+    for try await settled in try gateway.settle() {
+        switch settled {
+        case .payment(let entry) where entry.state == .charged: try await deliver(entry.payment, by: gateway)
+        case .payment(let entry) where entry.state == .rejected: print("not paid:", entry.id)
+        case .payment, .unreadable: print("a person should look:", settled)
+        }
+    }
+    // What nobody has paid yet, and pages whose payer has not come back.
+    for try await case .payment(let entry) in gateway.unfinished() { print("still open:", entry.id) }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Kassa
+
+/// The gateway of the environment, with a journal: what it sends is on the disk before, with what it is for.
+func openShop() throws -> Gateway {
+    let journal = try Journal(folder: URL(filePath: setting("CHECKOUT_JOURNAL")))
+    return try Gateway(.fromEnvironment(), journal: journal).withNote("Two coffees")
+}
+
+/// Asks until a payment has come to its end. Whoever stops before that runs `checkout resume`.
+func follow(_ payment: PaymentRef, by gateway: Gateway) async throws {
+    fflush(nil)  // the payer sees the page, also where a program reads what is printed
+    try await act(on: gateway.watch(payment).outcome(), by: gateway)
+}
+
+/// What to do about a payment, however it was asked about.
+func act(on verdict: Verdict?, by gateway: Gateway) async throws {
+    switch verdict {
+    case .charged(let payment, _, _): try await deliver(payment, by: gateway)
+    case .rejected: print("not paid")
+    case .open: print("still open: checkout resume asks on")
+    case .contradicted, .unverifiable: print("a person should look:", verdict!)
+    case nil: print("stopped asking: checkout resume asks on")
+    }
+}
+
+/// Hands over the goods, which is where a shop would mark its cart as paid: **once, also where it is told twice**.
+func deliver(_ payment: PaymentRef, by gateway: Gateway) async throws {
+    guard let entry = try await gateway.journal?.entry(payment) else { return print("no payment of ours:", payment) }
+    print("paid, deliver:", entry.note ?? "", entry.id)
+    try await gateway.finish(entry)
+}
+
+/// A setting that has to be there.
+func setting(_ name: String) throws -> String {
+    guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else {
+        throw PaymentError.misconfigured(detail: "\(name) must be set")
+    }
+    return value
+}
+
+/// What somebody types.
+func ask(_ question: String) -> String {
+    print("\(question):")
+    fflush(nil)
+    return readLine() ?? ""
+}
