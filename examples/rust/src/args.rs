@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use common::{Connection, Following};
 pub(crate) use payments::{AllArgs, CardArgs, CardFields, ConfirmArgs, MbankArgs, PayFormArgs, PayWith, QrArgs};
-pub(crate) use queries::{AskedFor, CallbackArgs, StatusArgs, Subject, WatchArgs};
+pub(crate) use queries::{AskedFor, CallbackArgs, FinishArgs, StatusArgs, Subject, WatchArgs};
 
 const AFTER_HELP: &str = "\
 Without --base-url an embedded sandbox takes the gateway's place, and a robot plays the payer.
@@ -49,10 +49,12 @@ pub(crate) enum Command {
     Qr(QrArgs),
     /// Ask once for the status of a payment
     Status(StatusArgs),
-    /// Follow a payment to its end; with --resume every one that an earlier run left open
+    /// Follow a payment to its end; with --resume every one that an earlier run left unfinished
     Watch(WatchArgs),
     /// Receive callbacks and verify each with the gateway, or check one from a file
     Callback(CallbackArgs),
+    /// Take a payment off the list of what is unfinished: a person has dealt with it
+    Finish(FinishArgs),
     /// Run four payments from request to final status: card with 3DS, MBank, pay-form, QR
     All(AllArgs),
 }
@@ -69,6 +71,7 @@ impl Command {
             Self::Status(_) => "status",
             Self::Watch(_) => "watch",
             Self::Callback(_) => "callback",
+            Self::Finish(_) => "finish",
             Self::All(_) => "all",
         }
     }

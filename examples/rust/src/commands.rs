@@ -2,6 +2,8 @@
 
 mod all;
 mod callback;
+mod finish;
+mod resume;
 mod status;
 mod watch;
 
@@ -61,6 +63,7 @@ async fn dispatch(shop: &Checkout, command: &Command) -> Result<Ended, Failure> 
         Command::Status(args) => status::run(shop, args).await,
         Command::Watch(args) => watch::run(shop, args).await,
         Command::Callback(args) => callback::run(shop, args).await,
+        Command::Finish(args) => finish::run(shop, args).await,
         Command::All(args) => all::run(shop, args).await,
     }
 }

@@ -16,11 +16,9 @@ pub(crate) const NOT_KNOWN: u8 = 3;
 pub(crate) enum Failure {
     /// The command line, the environment or the standard input is wrong. Nothing was sent.
     Usage(String),
-    /// The state file cannot be read or written. Nothing was sent: without it a payment could get lost.
-    State(String),
     /// The machine did not play along: a port that is taken, a file that cannot be read.
     System(String),
-    /// The gateway's side of the story.
+    /// The gateway's side of the story, or the journal's: without a journal nothing is sent.
     Payment(PaymentError),
 }
 
@@ -29,7 +27,6 @@ impl Failure {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Usage(_) => "Usage",
-            Self::State(_) => "State",
             Self::System(_) => "System",
             Self::Payment(error) => error.kind(),
         }
@@ -38,7 +35,7 @@ impl Failure {
     /// What happened, in a sentence or two.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Usage(text) | Self::State(text) | Self::System(text) => text.clone(),
+            Self::Usage(text) | Self::System(text) => text.clone(),
             Self::Payment(error) => error.describe(),
         }
     }
@@ -47,7 +44,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
-            Self::State(_) | Self::System(_) => NOT_AS_EXPECTED,
+            Self::System(_) => NOT_AS_EXPECTED,
             Self::Payment(error) => exit_code_of(error),
         }
     }

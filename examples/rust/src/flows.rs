@@ -8,21 +8,23 @@ pub(crate) mod qr;
 
 use std::time::Instant;
 
-use kassa::{Advice, Callback, PaymentError, PaymentRef, Verdict};
+use kassa::{Advice, Callback, Gateway, JournalEntry, PaymentError, PaymentKind, PaymentRef, Verdict};
 use serde_json::Value;
 
 use crate::{
+    deliver::deliver,
     failure::Failure,
     narrator::Narrator,
     receiver::Mailbox,
     report::{Outcome, Report, in_time},
     setup::Checkout,
-    store::{Entry, State},
 };
 
-/// One payment under way: stored, told about, followed.
+/// One payment under way: written down, told about, followed.
 pub(crate) struct Flow<'a> {
     pub(crate) shop: &'a Checkout,
+    /// It writes this payment's reference into the journal's entry.
+    pub(crate) gateway: Gateway,
     pub(crate) narrator: Narrator,
     pub(crate) mailbox: Mailbox,
     pub(crate) awaits_callback: bool,
@@ -35,34 +37,39 @@ pub(crate) struct Flow<'a> {
 /// What is known of a payment before it is sent.
 pub(crate) struct Beginning {
     pub(crate) flow: &'static str,
+    /// This program's own, for what is bought. It is in the query of the two addresses, and the note of the journal's entry.
     pub(crate) reference: String,
     pub(crate) payment: PaymentRef,
     pub(crate) awaits_callback: bool,
 }
 
 impl<'a> Flow<'a> {
-    /// Begins a payment: **it is on the disk when this returns**, and nothing has been sent.
+    /// Begins a payment. Nothing has been sent; the gateway writes it down before it does.
     pub(crate) fn begin(shop: &'a Checkout, beginning: Beginning) -> Result<Self, Failure> {
-        shop.store.add(Entry::new(&beginning.reference, &beginning.payment, &shop.gateway_name))?;
-        let flow = Self::new(shop, beginning);
-        flow.narrator.step("stored", &format!("{}, before anything is sent", flow.report.payment));
+        let flow = Self::new(shop, beginning)?;
+        // A page and a code move no money before somebody sees them.
+        let before = match flow.report.payment.kind {
+            PaymentKind::Card | PaymentKind::Mbank => "sent",
+            _ => "shown",
+        };
+        let Report { payment, reference, .. } = &flow.report;
+        flow.narrator.step("journal", &format!("{payment}, for {reference}: written down before it is {before}"));
         Ok(flow)
     }
 
-    /// Goes on with a payment that an earlier call or run has stored.
-    pub(crate) fn resume(shop: &'a Checkout, entry: &Entry, flow: &'static str) -> Result<Self, Failure> {
-        let payment = entry.payment_ref()?;
-        let reference = entry.reference.clone();
-        Ok(Self::new(shop, Beginning { flow, reference, payment, awaits_callback: false }))
+    /// Goes on with a payment that an earlier call or run has written down.
+    pub(crate) fn resume(shop: &'a Checkout, entry: &JournalEntry, flow: &'static str) -> Result<Self, Failure> {
+        let reference = entry.note.clone().unwrap_or_else(kassa::new_order_number);
+        Self::new(shop, Beginning { flow, reference, payment: entry.payment.clone(), awaits_callback: false })
     }
 
-    /// Follows a payment that the state file does not know.
-    pub(crate) fn bare(shop: &'a Checkout, payment: PaymentRef, flow: &'static str) -> Self {
+    /// Goes on with a payment that the journal does not know.
+    pub(crate) fn bare(shop: &'a Checkout, payment: PaymentRef, flow: &'static str) -> Result<Self, Failure> {
         let reference = kassa::new_order_number();
         Self::new(shop, Beginning { flow, reference, payment, awaits_callback: false })
     }
 
-    fn new(shop: &'a Checkout, beginning: Beginning) -> Self {
+    fn new(shop: &'a Checkout, beginning: Beginning) -> Result<Self, Failure> {
         let Beginning { flow, reference, payment, awaits_callback } = beginning;
         let report = Report {
             flow,
@@ -80,15 +87,16 @@ impl<'a> Flow<'a> {
             elapsed: std::time::Duration::ZERO,
             reference,
         };
-        Self {
+        Ok(Self {
             shop,
+            gateway: shop.gateway.with_note(&report.reference)?,
             narrator: shop.narrator.clone(),
             mailbox: shop.receiver.expect(&report.reference),
             awaits_callback: awaits_callback && shop.callbacks_arrive,
             unchecked: Vec::new(),
             report,
             started: Instant::now(),
-        }
+        })
     }
 
     /// Names the payment in every line, where several are followed at once.
@@ -112,24 +120,12 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Stores a reference that knows more than the one from before.
+    /// Goes on with a reference that knows more than the one from before.
     pub(crate) fn learned(&mut self, mut payment: PaymentRef) {
         let known = self.report.payment.gateway_number.clone();
         payment.gateway_number = payment.gateway_number.or(known);
-        if payment == self.report.payment {
-            return;
-        }
         self.report.order = payment.order_number.clone().or_else(|| payment.transaction_id.clone());
-        let text = payment.to_string();
         self.report.payment = payment;
-        self.update(|entry| entry.payment = text);
-    }
-
-    /// Changes what is stored. The payment itself is stored already: a failure is told, and stops nothing.
-    pub(crate) fn update(&self, change: impl FnOnce(&mut Entry)) {
-        if let Err(failure) = self.shop.store.update(&self.report.reference, change) {
-            self.narrator.warn("state", &failure.describe());
-        }
     }
 
     /// The call that begins or confirms the payment gave no answer. True where the payment is to be followed all the
@@ -138,7 +134,7 @@ impl<'a> Flow<'a> {
         let may_exist = error.payment_may_exist();
         if let PaymentError::OutcomeUnknown { payment, detail, .. } = &error {
             self.narrator.warn("unknown", &format!("the payment may have happened: {detail}"));
-            self.narrator.warn("unknown", "it is not sent again; its stored reference is watched instead");
+            self.narrator.warn("unknown", "it is not sent again; we ask about it instead");
             self.learned(*payment.clone());
         } else {
             self.narrator.warn("error", &format!("{}: {error}", error.kind()));
@@ -148,15 +144,15 @@ impl<'a> Flow<'a> {
     }
 
     /// The end where nothing happened.
-    pub(crate) fn not_made(mut self) -> Report {
+    pub(crate) async fn not_made(mut self) -> Report {
         self.report.outcome = Outcome::NotMade;
-        self.finish()
+        self.finish().await
     }
 
     /// The end where a later run goes on.
-    pub(crate) fn left_open(mut self, outcome: Outcome) -> Report {
+    pub(crate) async fn left_open(mut self, outcome: Outcome) -> Report {
         self.report.outcome = outcome;
-        self.finish()
+        self.finish().await
     }
 
     /// Takes in what a question brought.
@@ -172,26 +168,38 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Marks the payment where it is over, and says how it ended.
-    pub(crate) fn finish(mut self) -> Report {
-        let over = match self.report.outcome {
-            Outcome::Charged => Some(State::Charged),
-            Outcome::Rejected => Some(State::Rejected),
-            Outcome::NotMade => Some(State::NotMade),
-            Outcome::Created | Outcome::Open | Outcome::Unknown | Outcome::PersonNeeded => None,
-        };
-        if let Some(state) = over {
-            self.update(|entry| entry.state = state);
-        }
+    /// Delivers what is charged, and says how the payment ended, or who goes on with it.
+    pub(crate) async fn finish(mut self) -> Report {
         self.report.elapsed = self.started.elapsed();
+        if self.report.outcome == Outcome::Charged {
+            deliver(self.shop, &self.narrator, &self.report.payment).await;
+        }
         self.narrator.end(
             self.report.exit_code(),
             &format!("{}, in {}", self.report.what_happened(), in_time(self.report.elapsed)),
         );
-        if over.is_none() {
-            self.narrator.step("later", "checkout watch --resume goes on with it");
-        }
+        self.tell_who_goes_on();
         self.report
+    }
+
+    fn tell_who_goes_on(&self) {
+        let is_rejected = self.report.outcome == Outcome::Rejected;
+        if matches!(self.report.outcome, Outcome::Charged | Outcome::NotMade) {
+            return;
+        }
+        let text = match self.shop.payments.unfinished_entry(&self.report.payment) {
+            Ok(Some(_)) if self.shop.payments.end_with_this_run() => {
+                "it ends with this sandbox; one with --sandbox-db FILE would keep it".to_owned()
+            }
+            Ok(Some(_)) if is_rejected => {
+                "the payer may try again on the page, so it stays listed: checkout watch --resume".to_owned()
+            }
+            Ok(Some(_)) => "checkout watch --resume goes on with it".to_owned(),
+            Ok(None) if is_rejected => return,
+            Ok(None) => format!("checkout watch --payment '{}' goes on with it", self.report.payment),
+            Err(error) => return self.narrator.warn("journal", &error.describe()),
+        };
+        self.narrator.step("later", &text);
     }
 }
 

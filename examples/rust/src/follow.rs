@@ -29,27 +29,30 @@ impl Flow<'_> {
             self.report.outcome = Outcome::Open;
         }
         self.await_callback().await;
-        self.finish()
+        self.finish().await
     }
 
     async fn watch_to_the_end(&mut self) -> Result<(), PaymentError> {
         let policy = self.shop.policy;
-        let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
         if !self.report.payment.can_be_asked_about() {
             let _waiting = self.narrator.waiting("for the callback, which names the order");
             self.await_number(Instant::now() + policy.deadline).await?;
         }
-        if !self.report.payment.can_be_asked_about() {
+        if self.is_over() {
             return Ok(());
         }
+        let asking = format!("for the final status, asking every {} s", policy.interval.as_secs_f64());
         let _waiting = self.narrator.waiting(&asking);
-        let watch = self.shop.gateway.watch(self.report.payment.clone(), policy)?;
+        let watch = self.gateway.watch(self.report.payment.clone(), policy)?;
         let mut told = String::new();
         loop {
             tokio::select! {
                 biased;
                 Some(arrival) = self.mailbox.next() => {
                     self.take(arrival).await;
+                    if self.is_over() {
+                        return Ok(());
+                    }
                     watch.check_now();
                 }
                 report = watch.next() => match report? {
@@ -60,11 +63,20 @@ impl Flow<'_> {
         }
     }
 
+    /// True where the number to ask with was not only claimed.
+    pub(crate) fn has_own_number(&self) -> bool {
+        self.report.payment.can_be_asked_about() && !self.report.payment.is_claimed
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.report.outcome, Outcome::Charged | Outcome::Rejected)
+    }
+
     /// A pay-form and a QR picture tell no number: the gateway's callback does.
     /// The gateway was told that its callback has arrived, and sends it no more: where it could not be asked, it is
     /// asked again.
     async fn await_number(&mut self, deadline: Instant) -> Result<(), PaymentError> {
-        while !self.report.payment.can_be_asked_about() && self.report.outcome != Outcome::Rejected {
+        while !self.report.payment.can_be_asked_about() && !self.is_over() {
             let next_question = (Instant::now() + self.shop.policy.interval).min(deadline);
             match timeout_at(next_question, self.mailbox.next()).await {
                 Ok(Some(arrival)) => self.take(arrival).await,
@@ -86,8 +98,7 @@ impl Flow<'_> {
         while let Some(arrival) = self.mailbox.already_there() {
             self.take(arrival).await;
         }
-        let is_over = matches!(self.report.outcome, Outcome::Charged | Outcome::Rejected);
-        if !is_over || !self.awaits_callback || self.report.has_good_callback() {
+        if !self.is_over() || !self.awaits_callback || self.report.has_good_callback() {
             return;
         }
         let _waiting = self.narrator.waiting("for its callback");
@@ -113,59 +124,41 @@ impl Flow<'_> {
                 self.narrator
                     .step("return", &format!("the payer is back, order {order}, statusCode {code}: a hint, so we ask"));
             }
-            Arrival::Callback { callback, duplicate: true } => {
+            Arrival::Callback { callback, duplicate: true, .. } => {
                 self.narrator.step("callback", "the same once more: nothing to do");
                 self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
             }
-            Arrival::Callback { callback, duplicate: false } => self.weigh(callback).await,
+            Arrival::Callback { callback, duplicate: false, .. } => self.weigh(callback).await,
         }
     }
 
     /// Asks the gateway about a callback, and keeps what it says.
     async fn weigh(&mut self, callback: Callback) {
-        let (mut seen, verdict) = check(&self.shop.gateway, &self.narrator, &callback, &self.report.payment).await;
-        let is_ours = verdict.as_ref().map_or(true, |verdict| self.learn_from(verdict));
-        if !is_ours {
-            seen.verdict = "contradicted";
-            seen.fields = vec!["orderNumber".to_owned()];
-        }
+        let (seen, verdict) = check(&self.gateway, &self.narrator, &callback, &self.report.payment).await;
         self.report.callbacks.push(seen);
-        if verdict.is_err_and(|error| error.is_retryable()) && self.unchecked.len() < MOST_UNCHECKED {
-            self.unchecked.push(callback);
-        }
-    }
-
-    /// A callback that the gateway stands by tells the number of a pay-form or a QR picture. False where that number is
-    /// another payment's: whoever paid once could claim it for every cart of the same amount (replay).
-    fn learn_from(&mut self, verdict: &Verdict) -> bool {
-        if self.report.payment.can_be_asked_about() {
-            return true;
-        }
         match verdict {
-            Verdict::Charged { payment, .. } | Verdict::Open { payment, .. } => self.claim(payment),
-            Verdict::Rejected { .. } => {
-                self.heard(verdict);
-                true
+            Ok(verdict) => self.learn_from(&verdict),
+            Err(error) if error.is_retryable() && self.unchecked.len() < MOST_UNCHECKED => {
+                self.unchecked.push(callback)
             }
-            _ => true,
+            Err(_) => {}
         }
     }
 
-    fn claim(&mut self, payment: &PaymentRef) -> bool {
-        match self.shop.store.claim(&self.report.reference, &self.shop.gateway_name, payment) {
-            Ok(true) => {
-                self.learned(payment.clone());
-                return true;
-            }
-            Ok(false) => {
-                let number = payment.order_number.as_ref().or(payment.transaction_id.as_ref());
-                let number = number.map_or("", String::as_str);
-                self.narrator.warn("callback", &format!("NOT OURS, order {number} pays for another payment already"));
-            }
-            // Without the state file nobody knows what was paid with it.
-            Err(failure) => self.narrator.warn("state", &failure.describe()),
+    /// A callback that the gateway stands by tells what became of a pay-form or a QR picture, or by which number to ask.
+    /// Whoever paid once could claim that number for every cart of the same amount (replay): of that the journal takes care.
+    fn learn_from(&mut self, verdict: &Verdict) {
+        if self.has_own_number() {
+            return;
         }
-        false
+        if let Verdict::Charged { payment, .. } | Verdict::Open { payment, .. } = verdict {
+            self.learned(*payment.clone());
+        }
+        // What is not proved ends nothing: the next callback may be the proof. Until then it is for a person.
+        let is_unproved = matches!(verdict, Verdict::Unverifiable { report: Some(_), .. });
+        if is_unproved || matches!(verdict, Verdict::Charged { .. } | Verdict::Rejected { .. }) {
+            self.heard(verdict);
+        }
     }
 
     /// Tells a report of the watch, unless it says what the one before said.

@@ -4,19 +4,20 @@
 
 mod args;
 mod commands;
+mod deliver;
 mod failure;
 mod flows;
 mod follow;
 mod json_output;
 mod narrator;
 mod payer;
+mod payments;
 mod qr_drawing;
 mod receiver;
 mod report;
 mod robot;
 mod secrets;
 mod setup;
-mod store;
 mod table;
 
 use std::process::ExitCode;

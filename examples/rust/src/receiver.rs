@@ -39,6 +39,8 @@ const MOST_UNREAD: usize = 64;
 pub(crate) enum Arrival {
     /// A callback of the gateway.
     Callback {
+        /// The reference in the address that was called; empty where there is none.
+        reference: String,
         /// What it says.
         callback: Callback,
         /// True where the same callback was here before.
@@ -146,11 +148,11 @@ impl Sender {
     }
 
     /// Passes a callback on; what cannot be passed on now is not counted as seen, so that its copy gets through.
-    fn pass_on(&self, callback: Callback) -> StatusCode {
+    fn pass_on(&self, reference: String, callback: Callback) -> StatusCode {
         let key = callback.dedup_key();
         let mut seen = locked(&self.seen);
         let duplicate = seen.contains(&key);
-        match self.arrivals.try_send(Arrival::Callback { callback, duplicate }) {
+        match self.arrivals.try_send(Arrival::Callback { reference, callback, duplicate }) {
             Ok(()) => {
                 seen.insert(key);
                 StatusCode::OK
@@ -184,7 +186,7 @@ async fn take_callback(State((desk, _)): Shared, request: Request) -> Response {
         return StatusCode::BAD_REQUEST.into_response();
     };
     match desk.sender(&reference) {
-        Some(sender) => sender.pass_on(callback).into_response(),
+        Some(sender) => sender.pass_on(reference, callback).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }

@@ -1,10 +1,6 @@
-//! Puts together what every command works with: the gateway, the store, the port, the payer.
+//! Puts together what every command works with: the gateway, its journal, the port, the payer.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::Path, time::Duration};
 
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PollPolicy, StatusQueryForm};
 use kassa_sandbox::{Database, Sandbox, SandboxOptions};
@@ -15,23 +11,19 @@ use crate::{
     failure::Failure,
     narrator::Narrator,
     payer::Payer,
+    payments::Payments,
     receiver::Receiver,
     robot::{Robot, is_loopback},
-    store::Store,
 };
 
 /// How the embedded sandbox words what the interface does not show.
 const SANDBOX_DIALECT: &str = include_str!("../../sandbox-dialect.json");
-/// What the store calls the gateway of payments that do not outlive this program.
-pub(crate) const SANDBOX_IN_MEMORY: &str = "sandbox in memory";
 
 /// What every command works with.
 pub(crate) struct Checkout {
     pub(crate) gateway: Gateway,
-    /// What the store calls the gateway.
-    pub(crate) gateway_name: String,
     pub(crate) narrator: Narrator,
-    pub(crate) store: Store,
+    pub(crate) payments: Payments,
     pub(crate) policy: PollPolicy,
     pub(crate) callback_wait: Duration,
     pub(crate) payer: Payer,
@@ -40,6 +32,7 @@ pub(crate) struct Checkout {
     pub(crate) callbacks_arrive: bool,
     /// True where a person asked to be the payer.
     pub(crate) interactive: bool,
+    base_url: String,
     sandbox: Option<Sandbox>,
 }
 
@@ -51,22 +44,25 @@ impl Checkout {
         let sandbox = if base_url.is_none() { Some(start_sandbox(connection)?) } else { None };
         let config = config(connection, base_url, sandbox.as_ref())?;
         let local = Url::parse(&config.base_url).is_ok_and(|url| is_loopback(&url));
-        let gateway_name = gateway_name(connection, &config.base_url, sandbox.is_some());
+        let base_url = config.base_url.trim_end_matches('/').to_owned();
+        // Before the journal is opened: this refuses an address that must not be anybody's folder.
+        let gateway = Gateway::new(config)?;
+        let payments = payments(cli, &base_url, sandbox.as_ref())?;
         let public_callback =
             following.callback_url.as_deref().filter(|url| !url.is_empty()).map(public_url).transpose()?;
         let callbacks_arrive = local || public_callback.is_some();
         let payer = if local && !following.interactive { Payer::Robot(Robot::new()?) } else { Payer::Person };
         Ok(Self {
-            gateway: Gateway::new(config)?,
-            gateway_name,
+            gateway: gateway.with_journal(payments.journal().clone()),
             narrator: Narrator::new(following.json),
-            store: Store::at(&following.state),
+            payments,
             policy: policy(following, sandbox.is_some()),
             callback_wait: following.callback_wait,
             payer,
             receiver: Receiver::open(following.callback_port, public_callback).await?,
             callbacks_arrive,
             interactive: following.interactive,
+            base_url,
             sandbox,
         })
     }
@@ -78,15 +74,13 @@ impl Checkout {
 
     /// One line that says what this run works with.
     pub(crate) fn introduce(&self) {
-        let gateway = match &self.sandbox {
-            Some(sandbox) => format!("an embedded sandbox at {}", sandbox.url()),
-            None => self.gateway_name.clone(),
-        };
-        self.narrator.print(&format!("Kassa checkout with {gateway}"));
+        let sandbox = if self.is_sandbox() { "an embedded sandbox at " } else { "" };
+        self.narrator.print(&format!("Kassa checkout with {sandbox}{}", self.base_url));
         if self.callbacks_arrive {
             self.narrator.print(&format!("Callbacks at {}", self.receiver.shown_callback_url()));
         }
-        self.narrator.print(&format!("Payments are kept in {}", self.store.path().display()));
+        let until = if self.payments.end_with_this_run() { ", until this sandbox ends" } else { "" };
+        self.narrator.print(&format!("The journal is in {}{until}", self.payments.folder().display()));
     }
 
     /// The callback URL of a payment where the interface demands one.
@@ -168,16 +162,13 @@ fn public_url(text: &str) -> Result<Url, Failure> {
     url.ok_or_else(|| Failure::Usage("--callback-url must be an absolute http or https URL".to_owned()))
 }
 
-fn gateway_name(connection: &Connection, base_url: &str, is_sandbox: bool) -> String {
-    match (&connection.sandbox_db, is_sandbox) {
-        (Some(file), true) => format!("sandbox in {}", absolute(file).display()),
-        (None, true) => SANDBOX_IN_MEMORY.to_owned(),
-        (_, false) => base_url.trim_end_matches('/').to_owned(),
+fn payments(cli: &Cli, base_url: &str, sandbox: Option<&Sandbox>) -> Result<Payments, Failure> {
+    let all = &cli.following.journal;
+    match (sandbox, &cli.connection.sandbox_db) {
+        (None, _) => Payments::of_merchant(all, base_url, cli.connection.login.as_deref().unwrap_or_default()),
+        (Some(_), Some(file)) => Payments::of_sandbox_in(file, all),
+        (Some(_), None) => Payments::of_sandbox_in_memory(all),
     }
-}
-
-fn absolute(file: &Path) -> PathBuf {
-    file.canonicalize().unwrap_or_else(|_| file.to_owned())
 }
 
 fn policy(following: &Following, is_sandbox: bool) -> PollPolicy {

@@ -9,6 +9,7 @@ use std::{
     thread,
 };
 
+use kassa::JournalState;
 use kassa_sandbox::PaymentStatus;
 use support::{Between, CVC, Fate, PASSWORD, Run, Shop, read_request, sandbox};
 
@@ -29,7 +30,7 @@ fn a_program_killed_after_sending_finds_its_payment_again() {
     child.kill().unwrap();
     child.wait().unwrap();
     let reference = "kassa1:kind=card&order=KILLED-1&provider=Cards&amount=100.10&currency=KGS";
-    assert_eq!(shop.payments(), [(reference.to_owned(), "open".to_owned())]);
+    assert_eq!(shop.unfinished(), [(reference.to_owned(), JournalState::Unknown)]);
     assert_eq!(gateway.payment("KILLED-1").unwrap().status, PaymentStatus::Charged, "the money was taken");
 
     between.let_through();
@@ -39,10 +40,11 @@ fn a_program_killed_after_sending_finds_its_payment_again() {
         (&line["payments"][0]["payment"], &line["payments"][0]["outcome"]),
         (&reference.into(), &"charged".into())
     );
-    assert_eq!(shop.payments(), [(reference.to_owned(), "charged".to_owned())]);
+    assert_eq!(run.stderr.matches("deliver   ").count(), 1, "{}", run.stderr);
+    assert!(shop.unfinished().is_empty());
     let (run, line) = shop.json(&["watch", "--resume"]);
     run.expect_code(0);
-    assert!(line["payments"].as_array().unwrap().is_empty(), "what is over is not asked about again");
+    assert!(line["payments"].as_array().unwrap().is_empty(), "what is done with is not asked about again");
     assert_eq!(gateway.payment("KILLED-1").unwrap().times_charged, 1);
 }
 
@@ -62,8 +64,16 @@ fn a_lost_reply_is_an_unknown_outcome_and_is_watched() {
     assert_eq!(sent, 1);
 
     between.let_through();
-    shop.run(&["watch", "--resume"]).expect_code(0);
-    assert_eq!(shop.payments()[0].1, "charged");
+    // Whoever tries again finds out what the first one did, and sends nothing.
+    let again = ["card", "--order-number", "LOST-1", "--pan", CARD_AT_ONCE, "--callback-wait", "1ms"];
+    let (run, line) = shop.json(&again);
+    run.expect_code(0);
+    assert_eq!((&line["error"]["kind"], &line["outcome"]), (&"OutcomeUnknown".into(), &"charged".into()));
+    let sent = gateway.requests().iter().filter(|request| request.endpoint.contains("/payment")).count();
+    assert_eq!((sent, run.stderr.matches("deliver   ").count()), (1, 1));
+    let run = shop.run(&again);
+    run.expect_code(0);
+    assert!(!run.stdout.contains("deliver   "), "delivered once\n{}", run.stdout);
 }
 
 #[test]
@@ -77,8 +87,8 @@ fn a_server_that_reads_and_closes_leaves_the_outcome_unknown() {
         let kind = if moves_money { "OutcomeUnknown" } else { "Unavailable" };
         assert_eq!((&line["error"]["kind"], &line["error"]["payment_may_exist"]), (&kind.into(), &moves_money.into()));
     }
-    let states: Vec<_> = shop.payments().into_iter().map(|(_, state)| state).collect();
-    assert_eq!(states, ["open", "open", "not_made", "not_made"]);
+    let states: Vec<_> = shop.unfinished().into_iter().map(|(_, state)| state).collect();
+    assert_eq!(states, [JournalState::Unknown, JournalState::Unknown]);
 }
 
 #[test]
@@ -88,7 +98,7 @@ fn a_wrong_password_moves_no_money() {
     let (run, line) = shop.json(&["card"]);
     run.expect_code(1);
     assert_eq!((&line["error"]["kind"], &line["error"]["payment_may_exist"]), (&"Unauthorized".into(), &false.into()));
-    assert_eq!(shop.payments()[0].1, "not_made");
+    assert!(shop.unfinished().is_empty());
     assert!(gateway.payments().is_empty());
 }
 
@@ -109,21 +119,18 @@ fn a_payment_that_cannot_be_asked_about_is_not_failed() {
         let told = run.stdout.replace("asking failed", "");
         assert!(told.contains("open      still open") && !told.contains("failed"), "{}", run.stdout);
     }
-    assert_eq!(locked_out.payments()[0].1, "open");
+    assert_eq!(locked_out.unfinished()[0].1, JournalState::Open);
     assert!(gateway.payment("PAID-1").unwrap().is_charged());
 }
 
 #[test]
-fn without_a_usable_state_file_nothing_is_sent() {
+fn without_a_usable_journal_nothing_is_sent() {
     let gateway = sandbox();
     let shop = Shop::at(gateway.url(), PASSWORD);
-    for text in ["not JSON", r#"{"version": 2, "payments": []}"#] {
-        std::fs::write(shop.state(), text).unwrap();
-        let (run, line) = shop.json(&["mbank"]);
-        run.expect_code(1);
-        assert_eq!(line["error"]["kind"], "State");
-        assert_eq!(shop.state_text(), text, "what is not understood is not overwritten");
-    }
+    std::fs::write(shop.journals(), "no folder").unwrap();
+    let (run, line) = shop.json(&["mbank"]);
+    run.expect_code(1);
+    assert_eq!(line["error"]["kind"], "Misconfigured");
     assert!(gateway.requests().is_empty());
 }
 
@@ -135,24 +142,28 @@ fn programs_that_run_at_once_lose_none_of_each_others_payments() {
     for child in children {
         Run::from(child.wait_with_output().unwrap()).expect_code(0);
     }
-    assert_eq!(shop.payments().len(), 6);
+    assert_eq!(shop.unfinished().len(), 6);
 }
 
 #[test]
 fn resuming_tells_whose_payments_it_leaves_alone() {
-    let shop = Shop::embedded();
-    shop.run(&["mbank", "--no-wait"]).expect_code(0);
     let gateway = sandbox();
-    let elsewhere = Shop { directory: shop.directory, ..Shop::at(gateway.url(), PASSWORD) };
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["mbank", "--no-wait", "--order-number", "OPEN-1"]).expect_code(0);
+    // The same number at another gateway is another payment.
+    let other = sandbox();
+    let elsewhere = Shop { directory: shop.directory, ..Shop::at(other.url(), PASSWORD) };
     elsewhere.run(&["mbank", "--no-wait", "--order-number", "OPEN-1"]).expect_code(0);
-    let run = elsewhere.run(&["watch", "--resume", "--deadline", "300ms"]);
+    let (run, line) = elsewhere.json(&["watch", "--resume", "--deadline", "300ms"]);
     run.expect_code(3);
-    assert!(run.stdout.contains("was in a sandbox that kept it in memory"), "{}", run.stdout);
-    let states: Vec<_> = elsewhere.payments().into_iter().map(|(_, state)| state).collect();
-    assert_eq!(states, ["gone", "open"]);
-    let (run, line) = Shop { directory: elsewhere.directory, ..Shop::embedded() }.json(&["watch", "--resume"]);
+    assert_eq!((line["payments"].as_array().unwrap().len(), &line["left_alone"]), (1, &1.into()));
+    let in_memory = Shop { directory: elsewhere.directory, ..Shop::embedded() };
+    let run = in_memory.run(&["mbank", "--no-wait"]);
     run.expect_code(0);
-    assert_eq!(line["left_alone"], 1);
+    assert!(run.stdout.contains("it ends with this sandbox"), "{}", run.stdout);
+    let (run, line) = in_memory.json(&["watch", "--resume"]);
+    run.expect_code(0);
+    assert_eq!((line["payments"].as_array().unwrap().len(), &line["left_alone"]), (0, &2.into()));
 }
 
 #[test]
@@ -162,8 +173,12 @@ fn an_embedded_sandbox_with_a_file_outlives_its_program() {
     shop.run(&[&["mbank", "--order-number", "KEPT-1", "--no-wait"], &file[..]].concat()).expect_code(0);
     shop.run(&[&["confirm", "--order-number", "KEPT-1", "--otp", "101101", "--no-wait"], &file[..]].concat())
         .expect_code(0);
-    shop.run(&[&["watch", "--resume"], &file[..]].concat()).expect_code(0);
-    assert_eq!(shop.payments()[0].1, "charged");
+    let journal = shop.directory.path().join("sandbox.db.journal");
+    assert_eq!(support::unfinished(&journal).len(), 1);
+    let run = shop.run(&[&["watch", "--resume"], &file[..]].concat());
+    run.expect_code(0);
+    assert!(run.stdout.contains("deliver   "), "{}", run.stdout);
+    assert!(support::unfinished(&journal).is_empty());
 }
 
 #[test]
@@ -182,7 +197,9 @@ fn no_secret_is_printed_or_stored() {
     ];
     assert_eq!(runs.iter().map(|run| run.code).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 2, 0]);
     let typed = "4111 1111 1111 1111";
-    for text in runs[..6].iter().flat_map(|run| [&run.stdout, &run.stderr]).chain([&shop.state_text()]) {
+    for text in
+        runs[..6].iter().flat_map(|run| [&run.stdout, &run.stderr]).chain([&support::all_texts(&shop.journal())])
+    {
         for secret in [pan, typed, CVC, PASSWORD, "123456", otp] {
             assert!(!text.contains(secret), "{secret} is in\n{text}");
         }

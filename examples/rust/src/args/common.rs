@@ -72,9 +72,10 @@ pub(crate) struct Following {
     #[arg(long, global = true, value_name = "TIME", default_value = "10", value_parser = duration)]
     pub(crate) callback_wait: Duration,
 
-    /// The file in which payments are kept before they are sent, and marked when they are over
-    #[arg(long, global = true, env = "KASSA_STATE", value_name = "FILE", default_value = ".kassa-checkout.json")]
-    pub(crate) state: PathBuf,
+    /// The folder of the journals, one for each gateway and merchant: payments are written down there before they are
+    /// sent. Those of an embedded sandbox are beside its file, or end with it
+    #[arg(long, global = true, env = "KASSA_JOURNAL", value_name = "FOLDER", default_value = ".kassa-checkout")]
+    pub(crate) journal: PathBuf,
 
     /// Let a person play the payer: print the pages' links, ask for one-time passwords
     #[arg(long, global = true)]

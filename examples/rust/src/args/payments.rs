@@ -122,11 +122,11 @@ pub(crate) struct ConfirmArgs {
     #[arg(long, env = "KASSA_OTP", hide_env_values = true)]
     pub(crate) otp: Option<String>,
 
-    /// The amount in whole som; needed where the state file does not know the payment
+    /// The amount in whole som; needed where the journal does not know the payment
     #[arg(long, value_name = "SOM")]
     pub(crate) amount: Option<i64>,
 
-    /// The identifier that the creation yielded, where the dialect names one [default: what the state file holds]
+    /// The identifier that the creation yielded, where the dialect names one [default: what the journal holds]
     #[arg(long)]
     pub(crate) identifier: Option<String>,
 

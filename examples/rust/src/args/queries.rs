@@ -69,7 +69,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) asked_for: AskedFor,
 
-    /// Follow every payment that the state file holds open for this gateway, and mark it when it is over
+    /// Follow every payment that the journal of this gateway has not done with, and deliver what is charged
     #[arg(long, conflicts_with_all = ["payment", "order_number", "gateway_number", "transaction_id"])]
     pub(crate) resume: bool,
 }
@@ -85,10 +85,18 @@ pub(crate) struct CallbackArgs {
     #[arg(long, value_name = "NUMBER", conflicts_with = "file")]
     pub(crate) count: Option<usize>,
 
-    /// The payment that it must be about [default: the one in the state file with the callback's number]
+    /// The payment that it must be about [default: the one in the journal that the
+    /// called address or the callback's number names]
     #[command(flatten)]
     pub(crate) subject: Subject,
 
     #[command(flatten)]
     pub(crate) asked_for: AskedFor,
+}
+
+/// `checkout finish`
+#[derive(Args)]
+pub(crate) struct FinishArgs {
+    /// The payment as its reference (kassa1:...), or the name of an entry that cannot be read
+    pub(crate) entry: String,
 }

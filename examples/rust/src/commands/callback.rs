@@ -17,6 +17,7 @@ use tokio::{
 use super::{Ended, status::payment_of, worst};
 use crate::{
     args::CallbackArgs,
+    deliver::deliver,
     failure::{AS_EXPECTED, Failure, NOT_AS_EXPECTED, NOT_KNOWN},
     follow::check,
     json_output,
@@ -36,32 +37,29 @@ pub(super) async fn run(shop: &Checkout, args: &CallbackArgs) -> Result<Ended, F
 
 async fn one(shop: &Checkout, file: &Path, named: Option<PaymentRef>) -> Result<Ended, Failure> {
     let callback = Callback::parse(&read(file)?)?;
-    let (seen, exit_code) = weigh(shop, &callback, named.as_ref()).await?;
+    let (seen, exit_code) = weigh(shop, "", &callback, named.as_ref()).await?;
     let body = json!({"callbacks": [json_output::callback(&seen)], "dedup_key": callback.dedup_key()});
     Ok(Ended { exit_code, body })
 }
 
-/// Checks a callback against the payment that was named, else the one that this program stored before it was sent. What
-/// a callback says of itself proves nothing.
+/// Checks a callback against the payment that was named, else the one that was written down before it was sent, and
+/// delivers what is charged. What a callback says of itself proves nothing.
 async fn weigh(
     shop: &Checkout,
+    reference: &str,
     callback: &Callback,
     named: Option<&PaymentRef>,
 ) -> Result<(SeenCallback, u8), Failure> {
     let payment = match named {
         Some(payment) => Some(payment.clone()),
-        None => stored(shop, &callback.order_number)?.or_else(|| callback.payment_ref()),
+        None => shop.payments.of_callback(reference, &callback.order_number)?.map(|entry| entry.payment),
     };
-    let payment = payment.unwrap_or_else(|| PaymentRef::qr(None));
+    let payment = payment.or_else(|| callback.payment_ref()).unwrap_or_else(|| PaymentRef::qr(None));
     let (seen, verdict) = check(&shop.gateway, &shop.narrator, callback, &payment).await;
+    if let Ok(Verdict::Charged { payment, .. }) = &verdict {
+        deliver(shop, &shop.narrator, payment).await;
+    }
     Ok((seen, exit_code_of(verdict.ok().as_ref())))
-}
-
-fn stored(shop: &Checkout, number: &str) -> Result<Option<PaymentRef>, Failure> {
-    let here = shop.store.entries()?.into_iter().rev().filter(|entry| entry.gateway == shop.gateway_name);
-    Ok(here.filter_map(|entry| entry.payment_ref().ok()).find(|payment| {
-        [&payment.order_number, &payment.transaction_id].into_iter().flatten().any(|known| known == number)
-    }))
 }
 
 /// Only what the gateway itself reports of this payment is as expected; a callback that it knows nothing of is not.
@@ -99,12 +97,12 @@ async fn listen(shop: &Checkout, count: Option<usize>, named: Option<PaymentRef>
             arrival = timeout_at(deadline, mailbox.next()) => arrival,
         };
         match arrival {
-            Ok(Some(Arrival::Callback { callback, duplicate: false })) => {
-                let (callback, exit_code) = weigh(shop, &callback, named.as_ref()).await?;
+            Ok(Some(Arrival::Callback { reference, callback, duplicate: false })) => {
+                let (callback, exit_code) = weigh(shop, &reference, &callback, named.as_ref()).await?;
                 seen.push(callback);
                 exit_codes.push(exit_code);
             }
-            Ok(Some(Arrival::Callback { callback, duplicate: true })) => {
+            Ok(Some(Arrival::Callback { callback, duplicate: true, .. })) => {
                 shop.narrator.step("callback", &format!("order {}: the same once more", callback.order_number));
             }
             Ok(Some(Arrival::Return(redirect))) => {

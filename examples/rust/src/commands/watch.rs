@@ -1,73 +1,76 @@
-//! Follows a payment to its end, or every one that an earlier run left open.
+//! Follows a payment to its end, or everything that an earlier run left unfinished.
 
-use futures_util::future::join_all;
+use kassa::{JournalEntry, Unfinished};
 use serde_json::{Value, json};
 
 use super::{
-    Ended,
+    Ended, resume,
     status::{nothing_named, payment_of},
     worst,
 };
 use crate::{
     args::WatchArgs,
-    failure::{AS_EXPECTED, Failure},
+    failure::{AS_EXPECTED, Failure, NOT_KNOWN},
     flows::Flow,
     json_output,
     report::{Outcome, Report},
-    setup::{Checkout, SANDBOX_IN_MEMORY},
-    store::{Entry, State},
+    setup::Checkout,
     table,
 };
 
 /// Watches.
 pub(super) async fn run(shop: &Checkout, args: &WatchArgs) -> Result<Ended, Failure> {
     if args.resume {
-        return resume(shop).await;
+        return resume_all(shop).await;
     }
     let payment = payment_of(&args.subject, &args.asked_for)?.ok_or_else(nothing_named)?;
     shop.introduce();
     shop.narrator.title(&format!("Watching {payment}"));
-    let stored = shop.store.entries()?.into_iter().rev().find(|entry| {
-        entry.payment == payment.to_string() && entry.gateway == shop.gateway_name && entry.state == State::Open
-    });
-    let flow = match &stored {
-        Some(entry) => Flow::resume(shop, entry, "watch")?,
-        None => Flow::bare(shop, payment, "watch"),
+    let payment = shop.payments.with_known_number(&payment)?;
+    let flow = match shop.payments.entry(&payment)? {
+        Some(mut entry) => {
+            entry.payment = payment;
+            Flow::resume(shop, &entry, "watch")?
+        }
+        None => Flow::bare(shop, payment, "watch")?,
     };
     let report = flow.follow().await;
     Ok(Ended { exit_code: report.exit_code(), body: json_output::report(&report) })
 }
 
-/// All at once: one that stays open must not keep the others waiting.
-async fn resume(shop: &Checkout) -> Result<Ended, Failure> {
+async fn resume_all(shop: &Checkout) -> Result<Ended, Failure> {
     shop.introduce();
-    shop.narrator.title("Payments that an earlier run left open");
-    let (here, elsewhere): (Vec<Entry>, Vec<Entry>) = shop
-        .store
-        .entries()?
-        .into_iter()
-        .filter(|entry| entry.state == State::Open)
-        .partition(|entry| entry.gateway == shop.gateway_name && entry.gateway != SANDBOX_IN_MEMORY);
-    for entry in &elsewhere {
-        leave(shop, entry)?;
+    shop.narrator.title("Payments that an earlier run left unfinished");
+    let elsewhere = tell_what_is_elsewhere(shop)?;
+    let (entries, unreadable) = unfinished(shop)?;
+    if entries.is_empty() && unreadable == 0 {
+        shop.narrator.step("nothing", "is unfinished with this gateway");
     }
-    if here.is_empty() {
-        shop.narrator.step("nothing", "is open with this gateway");
-    }
-    let several = here.len() > 1;
-    let flows = here.iter().map(|entry| {
-        let mut flow = Flow::resume(shop, entry, "resumed")?;
-        flow.name_in_story(several);
-        flow.narrator.step("open", &flow.report.payment.to_string());
-        Ok(flow.follow())
-    });
-    let reports = join_all(flows.collect::<Result<Vec<_>, Failure>>()?).await;
-    if several {
+    let reports = resume::run(shop, &entries).await?;
+    if reports.len() > 1 {
         shop.narrator.print(&format!("\n{}", table::of(&reports)));
     }
-    let exit_code = worst(reports.iter().map(exit_code_of));
+    let for_a_person = if unreadable == 0 { AS_EXPECTED } else { NOT_KNOWN };
+    let exit_code = worst(reports.iter().map(exit_code_of).chain([for_a_person]));
     let payments: Vec<Value> = reports.iter().map(json_output::report).collect();
-    Ok(Ended { exit_code, body: json!({"payments": payments, "left_alone": elsewhere.len()}) })
+    let body = json!({"payments": payments, "unreadable": unreadable, "left_alone": elsewhere});
+    Ok(Ended { exit_code, body })
+}
+
+/// What is to be followed, and how many entries nobody can read.
+fn unfinished(shop: &Checkout) -> Result<(Vec<JournalEntry>, usize), Failure> {
+    let (mut entries, mut unreadable) = (Vec::new(), 0);
+    for item in shop.payments.unfinished()? {
+        match item {
+            Unfinished::Payment { entry } => entries.push(*entry),
+            Unfinished::Unreadable { id, why } => {
+                shop.narrator.warn("journal", &format!("a person has to look at the entry {id}: it {why}"));
+                unreadable += 1;
+            }
+            other => shop.narrator.warn("journal", &format!("not known to this program: {other:?}")),
+        }
+    }
+    Ok((entries, unreadable))
 }
 
 /// A resumed payment has done what is expected when it has come to its end, whichever.
@@ -75,12 +78,11 @@ fn exit_code_of(report: &Report) -> u8 {
     if report.outcome == Outcome::Rejected { AS_EXPECTED } else { report.exit_code() }
 }
 
-/// A payment of another gateway cannot be asked about here; one of a sandbox in memory nowhere.
-fn leave(shop: &Checkout, entry: &Entry) -> Result<(), Failure> {
-    if entry.gateway != SANDBOX_IN_MEMORY {
-        shop.narrator.step("elsewhere", &format!("{} is open with {}: left alone", entry.payment, entry.gateway));
-        return Ok(());
+/// Payments of another gateway cannot be asked about here.
+fn tell_what_is_elsewhere(shop: &Checkout) -> Result<usize, Failure> {
+    let elsewhere = shop.payments.elsewhere()?;
+    for (folder, count) in &elsewhere {
+        shop.narrator.step("elsewhere", &format!("{count} in {}: left alone", folder.display()));
     }
-    shop.narrator.step("gone", &format!("{} was in a sandbox that kept it in memory and has ended", entry.payment));
-    shop.store.update(&entry.reference, |entry| entry.state = State::Gone)
+    Ok(elsewhere.iter().map(|(_, count)| count).sum())
 }

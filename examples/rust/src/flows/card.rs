@@ -31,18 +31,18 @@ pub(crate) async fn run(shop: &Checkout, args: &CardArgs) -> Result<Report, Fail
         Beginning { flow: "card", reference, payment: payment.payment_ref(), awaits_callback: true },
     )?;
     flow.advise(&payment.advice());
-    match shop.gateway.create_card_payment(payment).await {
+    match flow.gateway.create_card_payment(payment).await {
         Ok(created) => {
             flow.answered(json_output::card_payment_created(&created), Some(created.payment.clone()));
             let code = created.code.as_deref().unwrap_or("none");
             confirm(&flow, args, code, &created.next_step).await;
             if args.no_wait {
-                return Ok(flow.left_open(Outcome::Created));
+                return Ok(flow.left_open(Outcome::Created).await);
             }
         }
         Err(error) => {
             if !flow.failed(error) {
-                return Ok(flow.not_made());
+                return Ok(flow.not_made().await);
             }
         }
     }

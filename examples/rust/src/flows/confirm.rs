@@ -1,8 +1,8 @@
 //! The confirmation of a mobile-bank payment.
 
-use kassa::{PaymentKind, PaymentRef};
+use kassa::PaymentRef;
 
-use super::{Beginning, Flow};
+use super::Flow;
 use crate::{
     args::ConfirmArgs,
     failure::Failure,
@@ -10,37 +10,28 @@ use crate::{
     payer::Payer,
     report::{Outcome, Report},
     setup::Checkout,
-    store::{Entry, State},
 };
 
 /// Confirms a payment that an earlier run has created.
 pub(crate) async fn run(shop: &Checkout, args: &ConfirmArgs) -> Result<Report, Failure> {
     let order = &args.order_number;
-    let stored = stored(shop, order)?;
+    let known = shop.payments.mbank(order)?;
     let otp = otp(shop, args.otp.as_deref(), None).await?;
-    let mut flow = match &stored {
+    let mut flow = match &known {
         Some(entry) => Flow::resume(shop, entry, "mbank")?,
-        None => Flow::begin(
-            shop,
-            Beginning {
-                flow: "mbank",
-                reference: kassa::new_order_number(),
-                payment: PaymentRef::mbank(order, amount(args)?),
-                awaits_callback: false,
-            },
-        )?,
+        None => Flow::bare(shop, PaymentRef::mbank(order, amount(args)?), "mbank")?,
     };
     if let Some(identifier) = &args.identifier {
         let mut payment = flow.report.payment.clone();
         payment.confirm_identifier = Some(as_json(identifier));
         flow.learned(payment);
     }
-    Ok(send(flow, &otp, stored.is_some(), args.no_wait).await)
+    Ok(send(flow, &otp, known.is_some(), args.no_wait).await)
 }
 
-/// A payment that this program has not stored must be told apart by its amount, too.
+/// A payment that the journal does not know must be told apart by its amount, too.
 fn amount(args: &ConfirmArgs) -> Result<i64, Failure> {
-    let missing = "the state file does not know this payment: say by --amount how many som it is about";
+    let missing = "the journal does not know this payment: say by --amount how many som it is about";
     args.amount.ok_or_else(|| Failure::Usage(missing.to_owned()))
 }
 
@@ -50,16 +41,6 @@ fn as_json(identifier: &str) -> String {
         Ok(_) => identifier.to_owned(),
         Err(_) => serde_json::Value::from(identifier).to_string(),
     }
-}
-
-fn stored(shop: &Checkout, order: &str) -> Result<Option<Entry>, Failure> {
-    let entries = shop.store.entries()?;
-    Ok(entries.into_iter().rev().find(|entry| {
-        let payment = entry.payment_ref();
-        let same = payment
-            .is_ok_and(|payment| payment.kind == PaymentKind::Mbank && payment.order_number.as_deref() == Some(order));
-        same && entry.gateway == shop.gateway_name && entry.state == State::Open
-    }))
 }
 
 /// The one-time password: as given, as the robot knows it, or from a person.
@@ -80,7 +61,7 @@ pub(super) async fn otp(shop: &Checkout, given: Option<&str>, known: Option<&'st
 /// Sends the confirmation and follows the payment. `created` says whether this program knows that the payment exists.
 pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: bool) -> Report {
     flow.narrator.step("payer", "reads the one-time password from the phone and hands it over; we confirm");
-    match flow.shop.gateway.confirm_mbank_payment(&flow.report.payment, otp).await {
+    match flow.gateway.confirm_mbank_payment(&flow.report.payment, otp).await {
         Ok(reply) => {
             let code = reply.code.as_deref().unwrap_or("none");
             let status = reply.status.as_deref().unwrap_or("none");
@@ -95,7 +76,7 @@ pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: 
         }
     }
     if no_wait {
-        return flow.left_open(Outcome::Created);
+        return flow.left_open(Outcome::Created).await;
     }
     flow.follow().await
 }
@@ -104,9 +85,9 @@ pub(super) async fn send(mut flow: Flow<'_>, otp: &str, created: bool, no_wait: 
 /// created elsewhere, so only where the gateway does not know it either there is none.
 async fn after_refusal(mut flow: Flow<'_>, created: bool) -> Report {
     flow.report.outcome = if created { Outcome::Open } else { Outcome::NotMade };
-    if let Ok(verdict) = flow.shop.gateway.check(&flow.report.payment).await {
+    if let Ok(verdict) = flow.gateway.check(&flow.report.payment).await {
         flow.narrator.step("status", &crate::follow::verdict_in_words(&verdict));
         flow.heard(&verdict);
     }
-    flow.finish()
+    flow.finish().await
 }

@@ -31,25 +31,25 @@ pub(crate) async fn run(shop: &Checkout, args: &MbankArgs) -> Result<Report, Fai
         },
     )?;
     flow.advise(&payment.advice());
-    let created = match shop.gateway.create_mbank_payment(payment).await {
+    let created = match flow.gateway.create_mbank_payment(payment).await {
         Ok(created) => created,
         Err(error) => {
             let may_exist = flow.failed(error);
-            return Ok(if may_exist { flow.follow().await } else { flow.not_made() });
+            return Ok(if may_exist { flow.follow().await } else { flow.not_made().await });
         }
     };
     flow.answered(json_output::mbank_payment_created(&created), Some(created.payment.clone()));
     let code = created.code.as_deref().unwrap_or("none");
     flow.narrator.step("gateway", &format!("code {code}, accepted, not paid; a one-time password goes to the phone"));
     if args.no_wait {
-        return Ok(flow.left_open(Outcome::Created));
+        return Ok(flow.left_open(Outcome::Created).await);
     }
     match confirm::otp(shop, args.otp.as_deref(), robot::otp_of_phone(Provider::MBank, &args.phone)).await {
         Ok(otp) => Ok(confirm::send(flow, &otp, true, false).await),
         Err(failure) => {
             flow.narrator.warn("payer", &failure.describe());
             flow.narrator.step("later", &format!("checkout confirm --order-number {order} goes on with it"));
-            Ok(flow.left_open(Outcome::Open))
+            Ok(flow.left_open(Outcome::Open).await)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A hosted page on which the payer picks how to pay.
 //!
-//! The answer names no order: which payment was made there, its callback claims, recognised by our own reference in its
-//! URL.
+//! The answer names no order: which payment was made there, its callback claims. Our own reference in its URL is also the
+//! name of the journal's entry, so that the address that was called tells which one the callback is about.
 
 use kassa::PayForm;
 use kassa_sandbox::Provider;
@@ -25,25 +25,26 @@ pub(crate) async fn run(shop: &Checkout, args: &PayFormArgs) -> Result<Report, F
     let reference = kassa::new_order_number();
     let return_url = args.return_url.clone().unwrap_or_else(|| shop.receiver.return_url(&reference));
     let form = PayForm::new(args.amount, &args.service_name, shop.required_callback_url(&reference)?)
-        .with_return_url(return_url);
+        .with_return_url(return_url)
+        .with_entry_id(&reference);
     shop.narrator.step("ask", &format!("a pay-form for {} KGS, our reference {reference}", form.amount));
     let mut flow = Flow::begin(
         shop,
         Beginning { flow: "pay-form", reference, payment: form.payment_ref(), awaits_callback: true },
     )?;
     flow.advise(&form.advice());
-    let created = match shop.gateway.create_pay_form(form).await {
+    let created = match flow.gateway.create_pay_form(form).await {
         Ok(created) => created,
         Err(error) => {
             flow.failed(error);
-            return Ok(flow.not_made());
+            return Ok(flow.not_made().await);
         }
     };
-    flow.answered(json_output::pay_form_created(&created), None);
+    flow.answered(json_output::pay_form_created(&created), Some(created.payment.clone()));
     flow.narrator.step("gateway", "the page is ready:");
     flow.narrator.step("page", &created.pay_form_url);
     if args.no_wait {
-        return Ok(flow.left_open(Outcome::Created));
+        return Ok(flow.left_open(Outcome::Created).await);
     }
     let story = match args.pay_with {
         PayWith::Card => "picks the card on the page, types it in and enters the one-time password",

@@ -24,7 +24,8 @@ pub(crate) async fn run(shop: &Checkout, args: &QrArgs) -> Result<Report, Failur
     let mut payment = match som {
         Some(som) => QrPayment::new(kassa::som_to_tyiyn(som)?),
         None => QrPayment::of_open_amount(),
-    };
+    }
+    .with_entry_id(&reference);
     payment.requisite = Some(args.requisite.clone()).filter(|requisite| !requisite.is_empty());
     payment.callback_url = shop.callback_url(&reference).filter(|_| !args.no_callback);
     let shown = match (som, payment.sum_tyiyn) {
@@ -49,11 +50,11 @@ pub(crate) async fn run(shop: &Checkout, args: &QrArgs) -> Result<Report, Failur
         Ok(page) => page,
         Err(error) => {
             flow.failed(error);
-            return Ok(flow.not_made());
+            return Ok(flow.not_made().await);
         }
     };
     if args.no_wait {
-        return Ok(flow.left_open(Outcome::Created));
+        return Ok(flow.left_open(Outcome::Created).await);
     }
     match page {
         Some(page) => pay(&flow, args, &page, som.is_none()).await,
@@ -72,7 +73,7 @@ fn amount(args: &QrArgs) -> Result<Option<Decimal>, Failure> {
 
 /// Asks for the data and draws the code. The text in it is the link that a phone opens.
 async fn data(flow: &mut Flow<'_>, payment: QrPayment) -> Result<Option<String>, PaymentError> {
-    let data = flow.shop.gateway.create_qr_data(payment).await?;
+    let data = flow.gateway.create_qr_data(payment).await?;
     flow.answered(json_output::qr_data(&data), Some(data.payment.clone()));
     let Some(payload) = data.payload else {
         flow.narrator
@@ -87,8 +88,8 @@ async fn data(flow: &mut Flow<'_>, payment: QrPayment) -> Result<Option<String>,
 
 /// Asks for the picture and saves it. It names no transaction.
 async fn picture(flow: &mut Flow<'_>, payment: QrPayment, file: &Path) -> Result<Option<String>, PaymentError> {
-    let image = flow.shop.gateway.create_qr_image(payment).await?;
-    flow.answered(json_output::qr_image(&image, file), None);
+    let image = flow.gateway.create_qr_image(payment).await?;
+    flow.answered(json_output::qr_image(&image, file), Some(image.payment.clone()));
     match fs::write(file, &image.png) {
         Ok(()) => flow.narrator.step("gateway", &format!("its picture, 400x400, is in {}", file.display())),
         Err(error) => {

@@ -5,7 +5,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::{
         Arc,
@@ -16,6 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kassa::{Journal, JournalState, Unfinished};
 use kassa_sandbox::{Sandbox, SandboxOptions};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -24,7 +25,7 @@ use tempfile::TempDir;
 pub const CVC: &str = "~Q7";
 pub const PASSWORD: &str = "sesame-Öffne-42";
 
-/// A directory for the state file, and where the program finds its gateway.
+/// A directory for the journals, and where the program finds its gateway.
 pub struct Shop {
     pub directory: TempDir,
     pub base_url: Option<(String, String)>,
@@ -48,20 +49,22 @@ impl Shop {
         Self { directory: TempDir::new().unwrap(), base_url: Some((base_url.to_owned(), password.to_owned())) }
     }
 
-    pub fn state(&self) -> PathBuf {
-        self.directory.path().join("state.json")
+    /// The folder of the journals.
+    pub fn journals(&self) -> PathBuf {
+        self.directory.path().join("journals")
     }
 
-    pub fn state_text(&self) -> String {
-        std::fs::read_to_string(self.state()).unwrap_or_default()
+    /// The journal of the gateway, the only one here.
+    pub fn journal(&self) -> PathBuf {
+        let folders: Vec<_> =
+            std::fs::read_dir(self.journals()).unwrap().map(|folder| folder.unwrap().path()).collect();
+        let [folder] = &folders[..] else { panic!("{folders:?}") };
+        folder.clone()
     }
 
-    /// Every payment in the state file: its reference's text, and where it stands.
-    pub fn payments(&self) -> Vec<(String, String)> {
-        let state: Value = serde_json::from_str(&self.state_text()).unwrap();
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let payments = state["payments"].as_array().unwrap();
-        payments.iter().map(|entry| (text(&entry["payment"]), text(&entry["state"]))).collect()
+    /// What the journal has not done with: each payment's reference, and what is known of it.
+    pub fn unfinished(&self) -> Vec<(String, JournalState)> {
+        unfinished(&self.journal())
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
@@ -70,7 +73,7 @@ impl Shop {
         ours.for_each(|(name, _)| {
             command.env_remove(name);
         });
-        command.args(args).arg("--state").arg(self.state()).current_dir(self.directory.path());
+        command.args(args).arg("--journal").arg(self.journals()).current_dir(self.directory.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some((base_url, password)) = &self.base_url {
             command.env("KASSA_URL", base_url).env("KASSA_LOGIN", "kassa").env("KASSA_PASSWORD", password);
@@ -111,6 +114,26 @@ impl From<Output> for Run {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
+}
+
+/// What a journal has not done with: each payment's reference, and what is known of it.
+pub fn unfinished(journal: &Path) -> Vec<(String, JournalState)> {
+    let items = Journal::open(journal).unwrap().unfinished();
+    let read = items.map(|item| match item.unwrap() {
+        Unfinished::Payment { entry } => (entry.payment.to_string(), entry.state),
+        other => panic!("{other:?}"),
+    });
+    read.collect()
+}
+
+/// The text of every file in a folder.
+pub fn all_texts(folder: &Path) -> String {
+    let mut all = String::new();
+    for item in std::fs::read_dir(folder).unwrap() {
+        let path = item.unwrap().path();
+        all += &if path.is_dir() { all_texts(&path) } else { std::fs::read_to_string(&path).unwrap() };
+    }
+    all
 }
 
 /// A sandbox of its own, with a password that is not the well-known one.
