@@ -47,8 +47,13 @@ def serve(settings: Settings) -> int:
             settings.data / ("shop-with-sandbox.db" if own else "shop.db"),
             "a sandbox of the shop's own" if own else gateway.base_url,
         )
+        journal = settings.data / ("payments-with-sandbox" if own else "payments")
         app = make_app(
-            open_gateway(gateway), orders, settings.public_url or address, settings.poll_interval, is_sandbox=own
+            open_gateway(gateway, journal),
+            orders,
+            settings.public_url or address,
+            settings.poll_interval,
+            is_sandbox=own,
         )
         print(f"The shop is at {address}", flush=True)  # noqa: T201
         print(f"It pays with {'a sandbox of its own' if own else gateway.base_url}", flush=True)  # noqa: T201

@@ -26,13 +26,15 @@ from .settings import GatewaySettings
 STATIC = Path(__file__).parent / "static"
 
 
-def open_gateway(settings: GatewaySettings) -> kassa.AsyncGateway:
-    """The gateway of the settings. `kassa.PaymentError` names what is wrong with them."""
+def open_gateway(settings: GatewaySettings, journal: Path) -> kassa.AsyncGateway:
+    """The gateway of the settings, which writes down in a folder what it sends, before it sends it. `kassa.PaymentError` names
+    what is wrong with them."""
     return kassa.AsyncGateway(
         settings.base_url,
         kassa.Credentials(settings.login, settings.password),
         dialect=None if settings.dialect is None else kassa.Dialect.from_json(settings.dialect),
         user_agent_suffix="kassa-shop/1",
+        journal=journal,
     )
 
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import sqlite3
 from datetime import timedelta
-from time import monotonic
 
 import kassa
 
@@ -15,42 +14,62 @@ from .states import State
 
 LOGGER = logging.getLogger("shop")
 
-# Long after the payer gave up, a slow eye is kept on a payment; after that, every start of the shop and every look at the
-# order's page begins anew.
-SLOWLY = kassa.PollPolicy(interval=timedelta(minutes=5), deadline=timedelta(days=1))
+# By the pause between two questions while somebody looks: an open payment that nobody looks at is asked about less often, and
+# the older it is, the less.
+SLOWER = 30
+ROUND = 180
 
 
 class Follower:
-    """One watch a payment, as long as the payment is open."""
+    """Asks about a payment while somebody looks at its order, and beside that settles whatever is unfinished."""
 
     def __init__(self, gateway: kassa.AsyncGateway, orders: Orders, interval: timedelta) -> None:
         self._gateway = gateway
         self._orders = orders
-        self._policies = (kassa.PollPolicy(interval=interval), SLOWLY)
+        self._interval = interval
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._watches: dict[str, kassa.AsyncStatusWatch] = {}
 
     def resume(self) -> None:
         """At the start: goes on with what an earlier run has left open."""
         for payment in self._orders.open_payments():
             if payment.state in (State.PREPARED, State.CONFIRMING):
                 # That run ended while the gateway was being asked, or just before.
-                self._orders.move(payment.id, after_a_crash(payment))
-            self.follow(payment.id)
+                self.recover(payment.id)
+        self._tasks["whatever is unfinished"] = asyncio.create_task(self._settle())
 
-    def follow(self, payment_id: str) -> None:
-        """Follows a payment, unless it is being followed, or is over, or nothing is known yet to ask with."""
+    def recover(self, payment_id: str) -> None:
+        """Says where a payment stands that may have been on its way when the program, or the request, stopped."""
         payment = self._orders.payment(payment_id)
-        if payment_id in self._tasks or payment.state.is_over or not payment.ref.can_be_asked_about:
-            return
-        self._tasks[payment_id] = asyncio.create_task(self._follow(payment))
+        entry = self.entry(payment)
+        if entry is not None:
+            self._orders.learn(payment.id, entry.payment)
+        if entry is not None and entry.state == kassa.JournalState.OPEN and (entry.page_url or entry.qr_text):
+            state = State.AWAITING_PAYER
+        else:
+            # Making a pay-form or a QR code moves no money, and nobody was shown this one.
+            is_unseen = not payment.ref.can_be_asked_about
+            state = State.NOT_MADE if is_unseen else State.UNKNOWN
+        self._orders.move(payment.id, state)
+
+    def entry(self, payment: Payment) -> kassa.JournalEntry | None:
+        """What the journal knows of a payment: also the page or the code that its payer was shown."""
+        try:
+            return self._gateway.journal.entry(payment.ref) if self._gateway.journal else None
+        except kassa.Unavailable as error:
+            LOGGER.error("payment %s: a person has to look: %s", payment.id, error)
+            return None
+
+    def look(self, payment_id: str) -> None:
+        """Somebody looks: asks, unless it is over, or was asked about just now, or nothing is known yet to ask with."""
+        payment = self._orders.payment(payment_id)
+        if payment_id not in self._tasks and not payment.state.is_over and payment.ref.can_be_asked_about:
+            self._tasks[payment_id] = asyncio.create_task(self._ask(payment))
 
     def check_now(self, payment_id: str) -> None:
         """Something may have happened: asks at once."""
-        if watch := self._watches.get(payment_id):
-            watch.check_now()
-        else:
-            self.follow(payment_id)
+        if task := self._tasks.pop(payment_id, None):
+            task.cancel()
+        self.look(payment_id)
 
     async def stop(self) -> None:
         """Stops asking. What is open stays open."""
@@ -62,65 +81,79 @@ class Follower:
     def settle(self, payment: Payment, verdict: kassa.Verdict) -> None:
         """Takes in how a payment ended."""
         match verdict:
-            case kassa.Charged():
-                state = State.CHARGED
+            case kassa.Charged(found):
+                self._charge(payment, found, verdict.report.reason)
             case kassa.Rejected():
-                state = State.REJECTED
+                self._end(payment, State.REJECTED, verdict.report.reason)
             case kassa.Contradicted() | kassa.Unverifiable():
                 LOGGER.error("payment %s: a person has to look: %s", payment.id, verdict)
-                state = State.UNCLEAR
+                self._end(payment, State.UNCLEAR, verdict.report.reason if verdict.report else None)
             case kassa.Open():
-                return
+                pass
+
+    def _charge(self, payment: Payment, found: kassa.PaymentRef, detail: str | None = None) -> None:
+        # A pay-form's payment has its number now, unless that one pays for another order.
+        number = found.order_number
+        if not self._orders.learn(payment.id, found):
+            LOGGER.warning("payment %s: order number %r pays for another order", payment.id, number)
+        elif payment.state == State.CHARGED and number != payment.ref.order_number:
+            # A pay-form may be paid again, under another number.
+            LOGGER.critical("payment %s: CHARGED a second time, as %r: give one back", payment.id, number)
+        else:
+            self._end(payment, State.CHARGED, detail)
+
+    def _end(self, payment: Payment, state: State, detail: str | None = None) -> None:
         try:
-            changed = self._orders.move(payment.id, state, detail=verdict.report.reason if verdict.report else None)
+            changed = self._orders.move(payment.id, state, detail=detail)
         except sqlite3.IntegrityError:
             LOGGER.critical("payment %s: CHARGED, and its order has another payment: give one back", payment.id)
             return
         if changed:
             LOGGER.info("payment %s: %s", payment.id, state.value)
-            if watch := self._watches.get(payment.id):
-                watch.cancel()
 
-    async def _follow(self, payment: Payment) -> None:
+    async def _ask(self, payment: Payment) -> None:
         try:
-            await self._watch(payment)
-        finally:
-            del self._tasks[payment.id]
+            verdict = await self._gateway.check(payment.ref)
+            # A contradiction may be one odd reply. Where it is none, settling brings it, too.
+            if not isinstance(verdict, kassa.Contradicted):
+                self.settle(payment, verdict)
+        except (kassa.PaymentError, sqlite3.Error) as error:
+            # Credentials that are being changed, say, or a database that is being copied.
+            LOGGER.error("payment %s cannot be asked about: %s", payment.id, error)
+        await asyncio.sleep(self._interval.total_seconds())
+        del self._tasks[payment.id]
 
-    async def _watch(self, payment: Payment) -> None:
-        for policy in self._policies:
-            if await self._is_over_after(payment, policy):
-                return
-            LOGGER.warning("payment %s is still open", payment.id)
-
-    async def _is_over_after(self, payment: Payment, policy: kassa.PollPolicy) -> bool:
-        ends_at = monotonic() + policy.deadline.total_seconds()
-        while monotonic() < ends_at:
+    async def _settle(self) -> None:
+        """Whatever an earlier run has left, and what nobody looks at any more."""
+        policy = kassa.SettlePolicy(interval=SLOWER * self._interval, deadline=ROUND * self._interval)
+        while True:
             try:
-                return await self._is_over_in_one_watch(payment, policy)
-            except (kassa.PaymentError, sqlite3.Error) as error:  # noqa: PERF203 - a watch takes longer
-                # Credentials that are being changed, say, or a database that is being copied: no reason to stop asking.
-                LOGGER.error("payment %s cannot be asked about: %s", payment.id, error)
-                await asyncio.sleep(policy.interval.total_seconds())
-        return False
+                async for settled in self._gateway.settle(policy):
+                    await self._take(settled)
+            except (kassa.PaymentError, sqlite3.Error) as error:
+                LOGGER.error("what is unfinished cannot be settled: %s", error)
+            await asyncio.sleep(policy.interval.total_seconds())
 
-    async def _is_over_in_one_watch(self, payment: Payment, policy: kassa.PollPolicy) -> bool:
-        async with self._gateway.watch(payment.ref, policy) as watch:
-            self._watches[payment.id] = watch
-            try:
-                verdict = await watch.outcome()
-            except kassa.DeadlineExpired:
-                return False
-            finally:
-                del self._watches[payment.id]
-        # Nothing where it was cancelled: the payment was settled on another way.
-        if verdict is not None:
-            self.settle(payment, verdict)
-        return True
-
-
-def after_a_crash(payment: Payment) -> State:
-    """Where a payment stands that may have been on its way when the program stopped."""
-    # Making a pay-form or a QR code moves no money, and nobody was shown this one.
-    is_unseen = not payment.ref.can_be_asked_about
-    return State.NOT_MADE if is_unseen else State.UNKNOWN
+    async def _take(self, settled: kassa.Settled) -> None:
+        """Only what the shop itself calls paid is finished. All else comes again, until a person has looked."""
+        if isinstance(settled, kassa.Unreadable):
+            LOGGER.critical("a person has to look: the journal's entry %s %s", settled.id, settled.why)
+            return
+        ref = settled.payment
+        try:
+            payment = self._orders.payment(ref.entry_id or ref.order_number or "")
+        except LookupError:
+            LOGGER.critical("order %s: its payment %s is not in the database", settled.note, settled.id)
+            return
+        match settled.state:
+            case kassa.JournalState.CHARGED:
+                self._charge(payment, ref)
+            case kassa.JournalState.REJECTED:
+                self._end(payment, State.REJECTED)
+            case _:
+                LOGGER.error("payment %s: a person has to look: %s", payment.id, settled)
+                # Anybody can claim the number of something else.
+                if not ref.is_claimed:
+                    self._end(payment, State.UNCLEAR)
+        if self._orders.payment(payment.id).state == State.CHARGED:
+            await self._gateway.finish(settled)

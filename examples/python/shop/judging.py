@@ -15,7 +15,6 @@ import kassa
 
 from .following import Follower
 from .orders import Hint, Orders, Payment
-from .states import State
 
 LOGGER = logging.getLogger("shop")
 MOST_ATTEMPTS = 120
@@ -97,17 +96,7 @@ class Judge:
     def _take(self, payment: Payment, hint: Hint, verdict: kassa.Verdict) -> bool:
         """Acts on a verdict; whether there is nothing more to ask about the hint."""
         match verdict:
-            case kassa.Charged(found):
-                # A pay-form's payment has its number now, unless that one pays for another order.
-                number = found.order_number
-                if not self._orders.learn(payment.id, found):
-                    LOGGER.warning("payment %s: order number %r pays for another order", payment.id, number)
-                elif payment.state == State.CHARGED and number != payment.ref.order_number:
-                    # A pay-form may be paid again, under another number.
-                    LOGGER.critical("payment %s: CHARGED a second time, as %r: give one back", payment.id, number)
-                else:
-                    self._follower.settle(payment, verdict)
-            case kassa.Rejected():
+            case kassa.Charged() | kassa.Rejected():
                 self._follower.settle(payment, verdict)
             case kassa.Contradicted(fields):
                 LOGGER.warning("payment %s: a %s is not true, in %s", payment.id, hint.kind, ", ".join(fields))

@@ -46,8 +46,6 @@ class Payment:
     """What the gateway is asked with, and its answer compared with."""
     state: State
     version: int
-    page_url: str | None
-    qr_text: str | None
     detail: str | None
 
 
@@ -148,23 +146,14 @@ class Orders:
         payments = map(_payment, self._database.execute("SELECT * FROM payments ORDER BY number").fetchall())
         return [payment for payment in payments if not payment.state.is_over]
 
-    def move(
-        self,
-        payment_id: str,
-        state: State,
-        *,
-        detail: str | None = None,
-        page_url: str | None = None,
-        qr_text: str | None = None,
-    ) -> bool:
+    def move(self, payment_id: str, state: State, *, detail: str | None = None) -> bool:
         """Puts a payment into another state. False, and nothing changes, where there is no way there from where it is."""
         marks = ", ".join("?" * len(BEFORE[state]))
         with self._transaction() as database:
             changed = database.execute(
-                f"""UPDATE payments SET state = ?, detail = ?, version = version + 1, page_url = coalesce(?, page_url),
-                    qr_text = coalesce(?, qr_text)
+                f"""UPDATE payments SET state = ?, detail = ?, version = version + 1
                     WHERE id = ? AND state IN ({marks})""",  # noqa: S608 - question marks alone
-                (state.value, detail, page_url, qr_text, payment_id, *(s.value for s in BEFORE[state])),
+                (state.value, detail, payment_id, *(s.value for s in BEFORE[state])),
             )
         return changed.rowcount == 1
 
@@ -247,7 +236,5 @@ def _payment(row: sqlite3.Row) -> Payment:
         ref=kassa.PaymentRef.parse(row["payment_ref"]),
         state=State(row["state"]),
         version=row["version"],
-        page_url=row["page_url"],
-        qr_text=row["qr_text"],
         detail=row["detail"],
     )

@@ -78,8 +78,7 @@ class Pages:
         order = self._order(request)
         view = self._view(order)
         if view.payment is not None and view.is_waiting:
-            # Long abandoned ones are asked about again when somebody wants to know.
-            self._follower.follow(view.payment.id)
+            self._follower.look(view.payment.id)
             self._judge.look(view.payment.id)
         return self._page(request, "order.html", view=view, takes_mbank=takes_mbank(order.amount))
 
@@ -87,16 +86,18 @@ class Pages:
         """The part of that page that changes, where it has changed: the page's script asks for it."""
         order = self._order(request)
         view = self._view(order)
+        if view.payment is not None:
+            self._follower.look(view.payment.id)
         if request.query_params.get("seen") == view.version:
             return Response(status_code=204)
         return self._page(request, "status.html", view=view, takes_mbank=takes_mbank(order.amount))
 
     async def show_qr(self, request: Request) -> Response:
         """The QR code, as a picture."""
-        payment = self._orders.latest_payment(self._order(request))
-        if payment is None or payment.qr_text is None:
+        entry = self._view(self._order(request)).entry
+        if entry is None or entry.qr_text is None:
             raise HTTPException(404)
-        return Response(kassa.QrCode(payment.qr_text).svg(), media_type="image/svg+xml")
+        return Response(kassa.QrCode(entry.qr_text).svg(), media_type="image/svg+xml")
 
     # The ways to pay it
 
@@ -165,8 +166,9 @@ class Pages:
         except PaymentUnderWay:
             # The button was pressed twice, or the page was an old one: the order's page shows what there is.
             return _go_to(order)
-        if payment.state == State.AWAITING_PAYER and payment.page_url is not None:
-            return RedirectResponse(payment.page_url, 303)
+        entry = self._follower.entry(payment)
+        if payment.state == State.AWAITING_PAYER and entry is not None and entry.page_url is not None:
+            return RedirectResponse(entry.page_url, 303)
         return _go_to(order)
 
     def _order(self, request: Request) -> Order:
@@ -176,7 +178,8 @@ class Pages:
         return order
 
     def _view(self, order: Order) -> OrderView:
-        return OrderView(order, self._orders.latest_payment(order))
+        payment = self._orders.latest_payment(order)
+        return OrderView(order, payment, self._follower.entry(payment) if payment else None)
 
     def _page(self, request: Request, template: str, status_code: int = 200, **context: Any) -> Response:
         context = {"is_sandbox": self._is_sandbox, "catalogue": catalogue, **context}

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import kassa
 
-from .following import Follower, after_a_crash
+from .following import Follower
 from .orders import Order, Orders, Payment
 from .states import State
 
@@ -40,13 +40,13 @@ class Payments:
             callback_url=self._url("callback", number),
             ip=ip,
         )
-        async with self._sending(order, number, request.payment_ref()):
-            created = await self._gateway.create_card_payment(request)
+        async with self._sending(order, number, request.payment_ref()) as gateway:
+            created = await gateway.create_card_payment(request)
             # One that knows the gateway's number, too. Without it, the shop's own number will do.
             self._orders.learn(number, created.payment)
             match created.next_step:
-                case kassa.OpenConfirmation(url):
-                    self._orders.move(number, State.AWAITING_PAYER, page_url=url)
+                case kassa.OpenConfirmation():
+                    self._orders.move(number, State.AWAITING_PAYER)
                 case kassa.AskStatus():
                     self._orders.move(number, State.ACCEPTED)
         return self._orders.payment(number)
@@ -61,8 +61,8 @@ class Payments:
             comment=order.cart.text,
             callback_url=self._url("callback", number),
         )
-        async with self._sending(order, number, request.payment_ref()):
-            created = await self._gateway.create_mbank_payment(request)
+        async with self._sending(order, number, request.payment_ref()) as gateway:
+            created = await gateway.create_mbank_payment(request)
             self._orders.learn(number, created.payment)
             self._orders.move(number, State.AWAITING_PAYER)
         return self._orders.payment(number)
@@ -75,26 +75,29 @@ class Payments:
             service_name=order.cart.text,
             callback_url=self._url("callback", payment_id),
             return_url=self._url("return", payment_id),
+            entry_id=payment_id,
         )
-        async with self._sending(order, payment_id, request.payment_ref()):
-            created = await self._gateway.create_pay_form(request)
-            self._orders.move(payment_id, State.AWAITING_PAYER, page_url=created.pay_form_url)
+        async with self._sending(order, payment_id, request.payment_ref()) as gateway:
+            await gateway.create_pay_form(request)
+            self._orders.move(payment_id, State.AWAITING_PAYER)
         return self._orders.payment(payment_id)
 
     async def by_qr(self, order: Order) -> Payment:
         """Makes a QR code."""
         payment_id = kassa.new_order_number()
         request = kassa.QrPayment(
-            sum_tyiyn=kassa.som_to_tyiyn(order.amount), callback_url=self._url("callback", payment_id)
+            sum_tyiyn=kassa.som_to_tyiyn(order.amount),
+            callback_url=self._url("callback", payment_id),
+            entry_id=payment_id,
         )
-        async with self._sending(order, payment_id, request.payment_ref()):
-            data = await self._gateway.create_qr_data(request)
+        async with self._sending(order, payment_id, request.payment_ref()) as gateway:
+            data = await gateway.create_qr_data(request)
             # A code that cannot be followed is not shown: nobody would see that it was paid.
             if data.payload is None or data.transaction_id is None or not self._orders.learn(payment_id, data.payment):
                 LOGGER.error("the QR reply holds no code or no transaction that the dialect finds: %s", data.raw)
                 self._orders.move(payment_id, State.NOT_MADE, detail="QR codes do not work at the moment.")
             else:
-                self._orders.move(payment_id, State.AWAITING_PAYER, qr_text=data.payload)
+                self._orders.move(payment_id, State.AWAITING_PAYER)
         return self._orders.payment(payment_id)
 
     async def confirm_mbank(self, payment: Payment, otp: str) -> None:
@@ -124,11 +127,14 @@ class Payments:
             self._follower.check_now(payment.id)
 
     @asynccontextmanager
-    async def _sending(self, order: Order, payment_id: str, ref: kassa.PaymentRef) -> AsyncGenerator[None]:
-        """Stores a payment before the block sends it, and writes down what an error says about the money."""
+    async def _sending(
+        self, order: Order, payment_id: str, ref: kassa.PaymentRef
+    ) -> AsyncGenerator[kassa.AsyncGateway]:
+        """Stores a payment before the block sends it, and writes down what an error says about the money. The gateway of the
+        block notes in its journal which order the payment is for."""
         self._orders.begin(order, payment_id, ref)
         try:
-            yield
+            yield self._gateway.with_note(order.reference)
         except kassa.OutcomeUnknown as error:
             LOGGER.warning("payment %s: %s", payment_id, error)
             self._orders.learn(payment_id, error.payment)
@@ -141,10 +147,10 @@ class Payments:
             self._orders.move(payment_id, State.NOT_MADE, detail=_for_the_payer(error))
         except BaseException:
             # Whatever this was (the server may be stopping), the payment may have been sent.
-            self._orders.move(payment_id, after_a_crash(self._orders.payment(payment_id)))
+            self._follower.recover(payment_id)
             raise
         finally:
-            self._follower.follow(payment_id)
+            self._follower.look(payment_id)
 
     def _url(self, page: str, payment_id: str) -> str:
         return f"{self._public_url}/{page}?{urlencode({'payment': payment_id})}"

@@ -19,9 +19,6 @@ CREATE TABLE payments (
     state TEXT NOT NULL,
     -- Counts the changes, so that a page knows whether it shows the latest.
     version INTEGER NOT NULL DEFAULT 1,
-    -- Where the payer goes on: the bank's page or the pay-form.
-    page_url TEXT,
-    qr_text TEXT,
     -- What the payer is told beside the state.
     detail TEXT
 );

@@ -46,6 +46,8 @@ class OrderView:
 
     order: Order
     payment: Payment | None
+    entry: kassa.JournalEntry | None
+    """What is written down of the payment: its page and its code."""
 
     @property
     def look(self) -> Look:
@@ -79,7 +81,7 @@ class OrderView:
     @property
     def phone_link(self) -> str | None:
         """What a phone that shows this page can open instead of scanning it."""
-        text = self.payment.qr_text if self.payment else None
+        text = self.entry.qr_text if self.entry else None
         return text if text and urlsplit(text).scheme in ("http", "https") else None
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import kassa
 import pytest
 from client import callback
+from kassa.testing import FakeFault, FakeGateway
 
 from shop import judging
 from shop.catalogue import Cart
@@ -129,17 +130,99 @@ def test_a_number_belongs_to_one_payment_however_it_is_spelled(orders: Orders) -
 def test_a_crash_leaves_what_may_have_been_sent_unknown(tmp_path: Path) -> None:
     async def crash_and_resume() -> list[State]:
         orders = Orders(tmp_path / "shop.db", "a gateway")
-        sent = begin(orders)
-        order = orders.add_order(Cart(1, gift_box=False))
-        unseen = orders.begin(order, "form", JAR)
-        follower = new_follower(orders)
+        fake = FakeGateway()
+        gateway = fake.async_gateway.with_journal(tmp_path / "payments")
+        unsent, sent, seen = (begin_pay_form(orders), begin(orders), begin_pay_form(orders))
+        fake.fail_next(FakeFault.ANSWER_LOST)
+        with pytest.raises(kassa.OutcomeUnknown):
+            await gateway.create_card_payment(card_payment(sent))
+        await gateway.create_pay_form(pay_form(seen))
+        follower = Follower(gateway, orders, timedelta(seconds=1))
         follower.resume()
+        states = [orders.payment(payment.id).state for payment in (unsent, sent, seen)]
         await follower.stop()
-        states = [orders.payment(payment.id).state for payment in (sent, unseen)]
+        entry = follower.entry(orders.payment(seen.id))
+        assert entry is not None
+        assert entry.page_url is not None, "the payer can be shown the page again"
         orders.close()
         return states
 
-    assert in_a_loop_of_its_own(crash_and_resume()) == [State.UNKNOWN, State.NOT_MADE]
+    assert in_a_loop_of_its_own(crash_and_resume()) == [State.NOT_MADE, State.UNKNOWN, State.AWAITING_PAYER]
+
+
+def test_what_nobody_looks_at_is_settled_and_finished_once_it_is_paid(tmp_path: Path) -> None:
+    async def settle() -> list[State]:
+        orders = Orders(tmp_path / "shop.db", "a gateway")
+        fake = FakeGateway()
+        gateway = fake.async_gateway.with_journal(tmp_path / "payments")
+        paid, declined, open_one = (begin(orders) for _ in range(3))
+        for payment in (paid, declined, open_one):
+            await gateway.create_card_payment(card_payment(payment))
+        fake.charge(paid.id)
+        fake.reject(declined.id)
+        fake.stop_clock()
+        follower = Follower(gateway, orders, SOON)
+        follower.resume()
+        await until(lambda: orders.payment(declined.id).state.is_over and len(list(unfinished.unfinished())) == 1)
+        await follower.stop()
+        states = [orders.payment(payment.id).state for payment in (paid, declined, open_one)]
+        orders.close()
+        return states
+
+    unfinished = kassa.Journal(tmp_path / "payments")
+    assert in_a_loop_of_its_own(settle()) == [State.CHARGED, State.REJECTED, State.AWAITING_PAYER]
+    [left] = unfinished.unfinished()
+    assert isinstance(left, kassa.JournalEntry)
+    assert left.state == kassa.JournalState.OPEN
+
+
+def test_a_claim_that_is_not_true_ends_no_pay_form(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Its payer may still pay."""
+
+    async def claim_and_settle() -> State:
+        orders = Orders(tmp_path / "shop.db", "a gateway")
+        fake = FakeGateway()
+        gateway = fake.async_gateway.with_journal(tmp_path / "payments")
+        payment = begin_pay_form(orders)
+        await gateway.create_pay_form(pay_form(payment))
+        orders.move(payment.id, State.AWAITING_PAYER)
+        tea = kassa.MbankPayment(order_number="tea", phone="996555000101", amount_som=5, comment="Tea")
+        await fake.async_gateway.create_mbank_payment(tea)
+        assert isinstance(await gateway.verify_return(kassa.ReturnRedirect("tea"), payment.ref), kassa.Open)
+        fake.charge("tea")
+        follower = Follower(gateway, orders, SOON)
+        follower.resume()
+        await until(lambda: "a person has to look" in caplog.text)
+        await follower.stop()
+        state = orders.payment(payment.id).state
+        orders.close()
+        return state
+
+    assert in_a_loop_of_its_own(claim_and_settle()) == State.AWAITING_PAYER
+
+
+def begin_pay_form(orders: Orders) -> Payment:
+    payment_id = kassa.new_order_number()
+    return orders.begin(orders.add_order(Cart(1, gift_box=False)), payment_id, JAR.with_entry_id(payment_id))
+
+
+def pay_form(payment: Payment) -> kassa.PayForm:
+    return kassa.PayForm(
+        amount=390, service_name="Honey", callback_url=NOWHERE, return_url=NOWHERE, entry_id=payment.id
+    )
+
+
+def card_payment(payment: Payment) -> kassa.CardPayment:
+    return kassa.CardPayment(
+        order_number=payment.id,
+        description="Honey",
+        amount=390,
+        currency="KGS",
+        card=kassa.Card("4111111111111111", "12", 2099, "123", "Aibek Asanov"),
+        language="en",
+        callback_url=NOWHERE,
+        ip="203.0.113.7",
+    )
 
 
 def test_a_callback_is_not_forgotten_while_the_gateway_is_away_for_long(

@@ -172,7 +172,7 @@ def test_a_gateway_that_cannot_be_reached_costs_nothing(payer: Payer, kassa_sand
     assert_charged_once(kassa_sandbox)
 
 
-def test_credentials_that_are_refused_for_a_moment_end_no_watch(
+def test_credentials_that_are_refused_for_a_moment_end_nothing(
     payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox
 ) -> None:
     payer.order()
@@ -251,10 +251,9 @@ def test_one_payment_pays_for_one_order(payer: Payer, shop: ShopProcess, kassa_s
     payer.open_pay_form()
     query = f"payment={shop.payment_ids()[-1]}"
     page = get(f"{shop.url}/return?{query}&OrderNumber={number}&statusCode=200")
-    refusal = f"order number {number!r} pays for another order"
-    wait_until(lambda: shop.log().count(refusal) == 1)
+    wait_until(lambda: "a return is not true, in orderNumber" in shop.log())
     assert post(f"{shop.url}/callback?{query}", callback(number, "MBank")) == 204
-    wait_until(lambda: shop.log().count(refusal) == 2)
+    wait_until(lambda: "a callback is not true, in orderNumber" in shop.log())
     for seen in (page, get(order_page)):
         assert "Continue on the payment page" in seen
     assert [payment.times_charged for payment in kassa_sandbox.ledger()] == [1, 0]
