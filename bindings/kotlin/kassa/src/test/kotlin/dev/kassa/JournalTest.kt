@@ -3,10 +3,12 @@ package dev.kassa
 import dev.kassa.support.CHARGED
 import dev.kassa.support.CREATED
 import dev.kassa.support.ScriptedServer
+import dev.kassa.support.card
 import dev.kassa.support.cardPayment
 import dev.kassa.support.configOf
 import dev.kassa.support.held
 import dev.kassa.support.mbankPayment
+import dev.kassa.support.reply
 import dev.kassa.testing.FakeFault
 import dev.kassa.testing.FakeGateway
 import kotlinx.coroutines.CompletableDeferred
@@ -32,7 +34,11 @@ import java.nio.file.Path
 import java.time.Instant
 import java.util.concurrent.CompletionException
 import java.util.concurrent.TimeUnit
+import kotlin.io.path.ExperimentalPathApi
 import kotlin.io.path.Path
+import kotlin.io.path.isRegularFile
+import kotlin.io.path.readText
+import kotlin.io.path.walk
 import kotlin.io.path.writeText
 import kotlin.time.Duration.Companion.seconds
 
@@ -177,6 +183,28 @@ class JournalTest {
         assertThrows<PaymentException.Unavailable> { runBlocking { fake.gateway.withJournal(journal).unfinished().toList() } }
         val error = assertThrows<CompletionException> { fake.future.withJournal(journal).unfinished().nextPage().join() }
         assertInstanceOf<PaymentException.Unavailable>(error.cause)
+    }
+
+    @OptIn(ExperimentalPathApi::class)
+    @Test
+    fun `no secret is printed or stored`() {
+        val (pan, cvc, otp) = listOf("4111111111111111", "~Q7", "913571")
+        val echoes = listOf("CREATED for $pan, $cvc", "CREATED", "$otp is wrong")
+        ScriptedServer(echoes.map { reply(200, """{"code":"110","message":"$it","data":{"status":"$it"}}""") }).use { server ->
+            BlockingGateway(configOf(server.url), journal).use { gateway ->
+                val told = listOf(
+                    gateway.createCardPayment(cardPayment(card(pan, cvc))),
+                    runCatching { gateway.confirmMbankPayment(gateway.createMbankPayment(mbankPayment()).payment, otp) },
+                    runCatching { gateway.createCardPayment(cardPayment(card(pan, cvc)).copy(currency = pan)) },
+                    gateway.unfinished().toList(),
+                ).joinToString { if (it is Result<*> && it.isFailure) it.exceptionOrNull()!!.stackTraceToString() else "$it" }
+                val stored = folder.walk().filter { it.isRegularFile() }.joinToString("") { it.readText() }
+                assertTrue("CREATED" in told && "kassa1" in stored, "$told\n$stored")
+                val secrets = listOf(pan, "4111 1111 1111 1111", cvc, "the-password-of-the-tests")
+                assertEquals(emptyList<String>(), secrets.filter { it in told || it in stored })
+                assertEquals(emptyList<String>(), listOf(told, stored).filter { Regex("\\b$otp\\b") in it })
+            }
+        }
     }
 
     @Test

@@ -6,25 +6,20 @@ import android.content.Intent
 import android.net.Uri
 import android.os.Bundle
 import android.view.WindowManager.LayoutParams.FLAG_SECURE
+import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.MainScope
 import kotlinx.coroutines.cancel
 import kotlinx.coroutines.launch
-import java.math.BigDecimal
 
-/** The deep link that the manifest names. The gateway adds what it has to say. */
-const val RETURN_URL = "kassa-shop://paid/"
-
-private const val SAVED_PAYMENT = "payment"
-private val PRICE = BigDecimal("250.00")
-
-/** Sells a jar of honey, by card or by QR code. What it knows is in a [PaymentHolder]. */
+/** Sells a jar of honey, by card or by QR code. There is nothing to save in its instance state: the journal knows it. */
 class CheckoutActivity : Activity() {
     private val drawing = MainScope()
     private lateinit var view: CheckoutView
 
-    // There is none until Kassa is loaded. What was saved for it is kept until then.
-    private var holder: PaymentHolder? = null
-    private var saved: String? = null
+    /** What is under way stays under way when the screen is turned. There is no checkout until Kassa is loaded. */
+    private class Kept(val scope: CoroutineScope, val checkout: Checkout)
+
+    private var kept: Kept? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {
         super.onCreate(savedInstanceState)
@@ -32,51 +27,35 @@ class CheckoutActivity : Activity() {
         window.addFlags(FLAG_SECURE)
         view = CheckoutView(this, PRICE)
         setContentView(view.root)
-        saved = savedInstanceState?.getString(SAVED_PAYMENT)
-        val kept = lastNonConfigurationInstance as? PaymentHolder
-        if (kept != null) begin(kept) else drawing.launch { begin(newHolder()) }
+        drawing.launch { begin(lastNonConfigurationInstance as? Kept ?: newCheckout()) }
     }
 
-    private fun begin(holder: PaymentHolder) {
-        this.holder = holder
-        view.onPayByCard = { holder.payByCard(it) }
-        view.onPayByQr = { holder.payByQr() }
+    private suspend fun newCheckout(): Kept {
+        val gateway = (application as ShopApplication).gateway.await()
+        return MainScope().let { Kept(it, Checkout(gateway, it)) }
+    }
+
+    private suspend fun begin(kept: Kept) {
+        this.kept = kept
+        view.onPayByCard = kept.checkout::payByCard
+        view.onPayByQr = kept.checkout::payByQr
         view.onOpenPage = ::open
-        view.onAskAgain = { holder.askAgain() }
-        drawing.launch { holder.screen.collect(view::show) }
-        intent.data?.let { holder.cameBack("$it") }
+        view.onAskAgain = kept.checkout::cameBack
+        kept.checkout.screen.collect(view::show)
     }
 
-    /** The payer comes back by the deep link, and the app was still there. */
-    override fun onNewIntent(intent: Intent) {
-        super.onNewIntent(intent)
-        setIntent(intent)
-        holder?.cameBack(intent.dataString)
-    }
-
-    /** The payer comes back, by whatever way. */
+    /** The payer comes back, by the deep link or by whatever way. */
     override fun onResume() {
         super.onResume()
-        holder?.cameBack()
+        kept?.checkout?.cameBack()
     }
 
-    override fun onSaveInstanceState(outState: Bundle) {
-        super.onSaveInstanceState(outState)
-        outState.putString(SAVED_PAYMENT, holder.let { if (it == null) saved else it.saved })
-    }
-
-    /** The screen was turned: what is under way stays under way. */
-    override fun onRetainNonConfigurationInstance(): Any? = holder
+    override fun onRetainNonConfigurationInstance(): Any? = kept
 
     override fun onDestroy() {
         super.onDestroy()
         drawing.cancel()
-        if (!isChangingConfigurations) holder?.close()
-    }
-
-    private suspend fun newHolder(): PaymentHolder {
-        val shop = application as ShopApplication
-        return PaymentHolder(shop.backend.await(), shop.openPayment, MainScope(), RETURN_URL, PRICE, saved)
+        if (!isChangingConfigurations) kept?.scope?.cancel()
     }
 
     /** In the browser, where the payer sees whose page it is; never in a view of the app's own. */

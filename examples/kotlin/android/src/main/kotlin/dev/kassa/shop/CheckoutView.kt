@@ -95,15 +95,14 @@ class CheckoutView(context: Context, price: BigDecimal) {
 }
 
 private fun text(screen: Screen): String = when (screen) {
-    is Screen.Ready -> screen.message ?: "A jar of honey"
+    is Screen.Ready -> screen.message
     Screen.Sending -> "Sending your payment"
+    is Screen.Waiting -> screen.message
     is Screen.Confirm -> "Your bank wants you to confirm the payment. Come back here when you have"
     is Screen.ShowQr -> "Scan this with the app of your bank"
-    is Screen.Waiting -> screen.message
     is Screen.StillOpen -> screen.message
-    is Screen.PersonNeeded -> screen.message
+    is Screen.PersonNeeded -> "${screen.message}. Do not pay again: ask the shop"
     is Screen.Paid -> "Paid: ${screen.price} KGS. Thank you"
-    is Screen.NotPaid -> screen.reason?.let { "Not paid: $it" } ?: "Not paid"
 }
 
 private var View.isVisible: Boolean

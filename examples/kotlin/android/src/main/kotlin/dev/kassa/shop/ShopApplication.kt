@@ -1,9 +1,12 @@
 package dev.kassa.shop
 
 import android.app.Application
-import android.content.Context
 import android.util.Log
+import dev.kassa.Credentials
+import dev.kassa.Gateway
+import dev.kassa.GatewayConfig
 import dev.kassa.Kassa
+import dev.kassa.android.openJournal
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.CoroutineStart.LAZY
 import kotlinx.coroutines.Deferred
@@ -16,20 +19,17 @@ open class ShopApplication : Application() {
      * Once it is there, Kassa may be used on the thread that draws. Loading its native library takes some tenths of a second, and the
      * first use of anything of Kassa does it.
      */
-    val backend: Deferred<Backend> = CoroutineScope(Dispatchers.IO).async(start = LAZY) {
+    val gateway: Deferred<Gateway> = CoroutineScope(Dispatchers.IO).async(start = LAZY) {
         Kassa.load()
         Kassa.logTo { event -> Log.d("kassa", event.text) }
-        newBackend()
+        Gateway(newConfig(), openJournal())
     }
-
-    /** The payment that is open. */
-    val openPayment: OpenPayment by lazy { StoredPayment(getSharedPreferences("payment", Context.MODE_PRIVATE)) }
 
     override fun onCreate() {
         super.onCreate()
-        backend.start()
+        gateway.start()
     }
 
-    /** A real app has one here that speaks to the merchant's server. */
-    protected open suspend fun newBackend(): Backend = DemoBackend()
+    /** The sandbox, with the credentials that everybody knows. **A real app has none**: they also open the merchant's dashboard. */
+    protected open suspend fun newConfig() = GatewayConfig("http://127.0.0.1:8400", Credentials("kassa", "sandbox"))
 }

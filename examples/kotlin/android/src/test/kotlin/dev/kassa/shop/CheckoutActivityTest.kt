@@ -1,6 +1,5 @@
 package dev.kassa.shop
 
-import android.content.Context
 import android.content.Intent
 import android.net.Uri
 import android.os.Bundle
@@ -12,14 +11,18 @@ import android.widget.Button
 import android.widget.EditText
 import android.widget.ImageView
 import android.widget.TextView
+import dev.kassa.Credentials
+import dev.kassa.GatewayConfig
+import dev.kassa.sandbox.Endpoint
+import dev.kassa.sandbox.FaultName
 import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestCard
 import dev.kassa.sandbox.TestCards
 import kotlinx.coroutines.CompletableDeferred
 import org.junit.After
 import org.junit.AfterClass
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
-import org.junit.Assert.assertNotNull
 import org.junit.Assert.assertTrue
 import org.junit.Before
 import org.junit.BeforeClass
@@ -33,6 +36,10 @@ import org.robolectric.android.controller.ActivityController
 import org.robolectric.annotation.Config
 import org.robolectric.annotation.ConscryptMode
 import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpRequest.BodyPublishers
+import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentHashMap
@@ -40,10 +47,10 @@ import java.util.concurrent.TimeUnit.SECONDS
 
 /** The app with the sandbox behind it. */
 class ShopWithSandbox : ShopApplication() {
-    override suspend fun newBackend(): Backend {
+    override suspend fun newConfig(): GatewayConfig {
         CheckoutActivityTest.threads += Looper.myLooper() == Looper.getMainLooper()
         CheckoutActivityTest.gate.await()
-        return backend(CheckoutActivityTest.sandbox, OFTEN)
+        return GatewayConfig(CheckoutActivityTest.sandbox.baseUrl, Credentials("kassa", "sandbox"))
     }
 }
 
@@ -79,18 +86,15 @@ class CheckoutActivityTest {
     fun `process death in the middle of 3DS`() {
         val killed = start()
         payByCard(killed)
-        killed.click("Confirm at your bank")
-        val page = shadowOf(killed.get()).nextStartedActivity.dataString!!
         val state = Bundle()
         killed.pause().saveInstanceState(state).stop().destroy()
         assertFalse("a card number is in what the system keeps", TestCards.APPROVED.pan in bytes(state))
-        assertNotNull(state.getString("payment"))
 
-        val link = enterOtp(page, TestCards.APPROVED.otp!!)
-        val intent = Intent(Intent.ACTION_VIEW, Uri.parse(link))
-        val app = Robolectric.buildActivity(CheckoutActivity::class.java, intent).setup(state)
+        val app = Robolectric.buildActivity(CheckoutActivity::class.java).setup(state)
+        app.click("Confirm at your bank")
+        enterOtp(shadowOf(app.get()).nextStartedActivity.dataString!!, TestCards.APPROVED.otp!!)
+        app.pause().resume()
         app.awaitText("Paid: 250.00 KGS. Thank you")
-        assertEquals(1, sandbox.ledger().size)
         assertEquals(1, sandbox.ledger().single().timesCharged)
     }
 
@@ -101,8 +105,43 @@ class CheckoutActivityTest {
         app.recreate()
         app.click("Confirm at your bank")
         enterOtp(shadowOf(app.get()).nextStartedActivity.dataString!!, TestCards.APPROVED.otp!!)
+        app.pause().resume()
         app.awaitText("Paid: 250.00 KGS. Thank you")
         assertEquals(1, sandbox.ledger().size)
+    }
+
+    @Test
+    fun `a lost answer is asked about, and nothing is sent again`() {
+        val fault = sandbox.faults.add(FaultName.REPLY_LOST, endpoint = Endpoint.PAYMENT, times = 1)
+        val app = start()
+        type(app, TestCards.WITHOUT_3DS_APPROVED)
+        repeat(2) { app.click("Pay 250.00 KGS by card") }
+        app.awaitText("Paid: 250.00 KGS. Thank you")
+        assertEquals(1, fault.struck)
+        assertEquals(1, sandbox.ledger().single().timesCharged)
+    }
+
+    @Test
+    fun `what is refused can be tried again`() {
+        val app = start()
+        app.click("Pay 250.00 KGS by card")
+        app.awaitText("Nothing was paid.")
+        payByCard(app)
+        assertEquals(1, sandbox.ledger().size)
+    }
+
+    @Test
+    fun `asking that has ended says nothing about the payment, and begins again when the payer comes back`() {
+        sandbox.faults.add(FaultName.UNAUTHORIZED, endpoint = Endpoint.STATUS)
+        val app = start()
+        payByCard(app)
+        // Three questions in a row end the asking.
+        while (sandbox.requests().count { it.endpoint != Endpoint.PAYMENT } < 3) app.pause().resume()
+        app.awaitText("Your payment may be open")
+        sandbox.faults.clear()
+        sandbox.approve(sandbox.ledger().single().orderNumber)
+        app.click("Ask again")
+        app.awaitText("Paid: 250.00 KGS. Thank you")
     }
 
     @Test
@@ -111,13 +150,15 @@ class CheckoutActivityTest {
         app.click("Pay 250.00 KGS by QR code")
         app.await("the code") { root -> root.findAll<ImageView>().any { it.visibility == View.VISIBLE && it.drawable != null } }
         sandbox.approve(sandbox.ledger().single().orderNumber)
+        app.pause().resume()
         app.awaitText("Paid: 250.00 KGS. Thank you")
     }
 
     @Test
     fun `what another version of the app has stored could be a payment`() {
-        val preferences = RuntimeEnvironment.getApplication().getSharedPreferences("payment", Context.MODE_PRIVATE)
-        preferences.edit().putString("open payment", "kassa9:new").commit()
+        val folder = RuntimeEnvironment.getApplication().noBackupFilesDir.resolve("kassa-journal/open/2026-01-01")
+        folder.mkdirs()
+        folder.resolve("order-2-817ecd563f9a6992a849132521cd42d9").writeText("kassa-journal2:new")
         val app = start()
         app.awaitText("Do not pay again")
         assertFalse(app.get().window.decorView.findAll<Button>().any { it.visibility == View.VISIBLE })
@@ -126,16 +167,9 @@ class CheckoutActivityTest {
 
     @Test
     fun `nothing is begun before the library is loaded, on another thread`() {
-        val state = Bundle().apply { putString("payment", "what was saved") }
-        val early = Robolectric.buildActivity(CheckoutActivity::class.java).setup(state)
-        early.awaitText("One moment")
-        assertFalse(early.get().window.decorView.findAll<Button>().any { it.visibility == View.VISIBLE })
-        val again = Bundle()
-        early.pause().saveInstanceState(again).stop().destroy()
-        assertEquals(state.getString("payment"), again.getString("payment"))
-
         val app = Robolectric.buildActivity(CheckoutActivity::class.java).setup()
         app.awaitText("One moment")
+        assertFalse(app.get().window.decorView.findAll<Button>().any { it.visibility == View.VISIBLE })
         gate.complete(Unit)
         app.awaitText("A jar of honey")
         assertEquals(setOf(false), threads)
@@ -153,20 +187,26 @@ class CheckoutActivityTest {
         return Robolectric.buildActivity(CheckoutActivity::class.java).setup()
     }
 
-    private fun payByCard(app: ActivityController<CheckoutActivity>) {
+    private fun type(app: ActivityController<CheckoutActivity>, card: TestCard): Map<String, EditText> {
+        app.awaitText("KGS by card")
         val fields = app.get().window.decorView.findAll<EditText>().associateBy { "${it.hint}" }
-        fields.getValue("Card number").setText(TestCards.APPROVED.pan)
+        fields.getValue("Card number").setText(card.pan)
         fields.getValue("Month, two digits").setText("12")
         fields.getValue("Year, four digits").setText("2099")
         fields.getValue("CVC").setText("123")
         fields.getValue("Name on the card").setText("Aibek Asanov")
+        return fields
+    }
+
+    private fun payByCard(app: ActivityController<CheckoutActivity>) {
+        val fields = type(app, TestCards.APPROVED)
         app.click("Pay 250.00 KGS by card")
         app.awaitText("Your bank wants you to confirm the payment")
         assertEquals("what was typed is gone", "", "${fields.getValue("Card number").text}")
     }
 
     private fun ActivityController<CheckoutActivity>.click(label: String) {
-        await(label) { root -> root.findAll<Button>().any { "${it.text}" == label && it.visibility == View.VISIBLE } }
+        awaitText(label)
         get().window.decorView.findAll<Button>().single { "${it.text}" == label }.performClick()
     }
 
@@ -208,10 +248,19 @@ class CheckoutActivityTest {
     }
 }
 
+/** What the payer's browser does on the bank's page; where it is sent to then. */
+private fun enterOtp(page: String, otp: String): String {
+    val request = HttpRequest.newBuilder(URI(page))
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .POST(BodyPublishers.ofString("otp=$otp"))
+        .build()
+    return HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).headers().firstValue("Location").orElseThrow()
+}
+
 private inline fun <reified T : View> View.findAll(): List<T> = everything(this).filterIsInstance<T>()
 
 private fun everything(view: View): List<View> =
-    listOf(view) + ((view as? ViewGroup)?.let { group -> (0 until group.childCount).flatMap { everything(group.getChildAt(it)) } }).orEmpty()
+    listOf(view) + (view as? ViewGroup)?.let { (0 until it.childCount).flatMap { at -> everything(it.getChildAt(at)) } }.orEmpty()
 
 private fun bytes(state: Bundle): String {
     val parcel = Parcel.obtain()

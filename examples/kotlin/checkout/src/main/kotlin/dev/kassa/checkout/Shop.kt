@@ -1,0 +1,48 @@
+package dev.kassa.checkout
+
+import dev.kassa.Gateway
+import dev.kassa.GatewayConfig
+import dev.kassa.Journal
+import dev.kassa.JournalEntry
+import dev.kassa.PaymentException
+import dev.kassa.PaymentRef
+import dev.kassa.Verdict
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
+import kotlin.io.path.Path
+import kotlin.system.exitProcess
+
+/** What is sold, written into the journal with each payment. In a shop it is the number of the cart. */
+const val NOTE = "two coffees"
+
+/** A variable of the environment, or what stands in for it. */
+fun setting(name: String, otherwise: String): String = System.getenv(name) ?: otherwise
+
+/** Runs a program with the shop's gateway, which writes down what it sends, before it sends it. What fails is told in a sentence. */
+fun checkout(program: suspend (Gateway) -> Unit) = try {
+    val journal = Journal.open(Path(setting("KASSA_JOURNAL", "payments")))
+    Gateway(GatewayConfig.fromEnvironment(), journal).use { gateway ->
+        runBlocking(Dispatchers.Default) { program(gateway.withNote(NOTE)) }
+    }
+} catch (error: PaymentException) {
+    System.err.println(error.message)
+    exitProcess(1)
+}
+
+/** Waits for a payment's end, and delivers what is paid. */
+suspend fun end(gateway: Gateway, payment: PaymentRef) = when (val verdict = gateway.watch(payment).outcome()) {
+    is Verdict.Charged -> deliver(gateway, entryOf(gateway, payment))
+    is Verdict.Rejected -> println("not paid: $payment")
+    else -> println("a person should look: $payment, $verdict")
+}
+
+/** A line stands for it here. Yours has to do nothing when it is repeated: a program may die before the payment is finished. */
+suspend fun deliver(gateway: Gateway, entry: JournalEntry) {
+    println("paid: deliver ${entry.note} for ${entry.id}")
+    gateway.finish(entry)
+}
+
+/** What the journal knows of a payment that it has an entry of. It reads the disk. */
+suspend fun entryOf(gateway: Gateway, payment: PaymentRef): JournalEntry =
+    withContext(Dispatchers.IO) { checkNotNull(gateway.journal?.entry(payment)) }
