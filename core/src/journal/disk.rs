@@ -111,7 +111,7 @@ impl Disk for RealDisk {
         only_for_the_owner(&mut options);
         let file = options.open(path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(file))),
+            Ok(()) => Ok(Some(Box::new(Locked(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(problem)) => Err(problem),
         }
@@ -141,6 +141,16 @@ impl Disk for RealDisk {
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir(path)
+    }
+}
+
+/// A forked child has the file, too, and with it the lock, so that closing is not enough.
+struct Locked(fs::File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Where that fails, the lock goes with the last process that has the file.
+        let _ = self.0.unlock();
     }
 }
 

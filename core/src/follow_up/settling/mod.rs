@@ -412,8 +412,9 @@ impl Shared {
                 entry.payment.learn_numbers(&payment);
                 Some(JournalState::Charged)
             }
-            // On a pay-form the payer may try again.
-            Ok(Verdict::Rejected { .. }) if !entry.payment.has_only_a_claimed_number() => Some(JournalState::Rejected),
+            // Anybody can claim a number, and on a pay-form the payer may try again.
+            Ok(_) if entry.payment.has_only_a_claimed_number() => None,
+            Ok(Verdict::Rejected { .. }) => Some(JournalState::Rejected),
             Ok(Verdict::Contradicted { .. }) if due.contradictions >= ODD_IN_A_ROW => Some(JournalState::Contradicted),
             Ok(_) => None,
             // A gateway may say such a thing of one payment that it does not know.

@@ -303,3 +303,17 @@ async fn every_number_that_was_claimed_is_asked_about() {
     let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
     assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
 }
+
+/// Whoever claims a wrong number for a pay-form says nothing of the pay-form.
+#[tokio::test(start_paused = true)]
+async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
+    journal.note_claim(&plain.with_claimed_number("elses", None));
+    let (gateway, memory) = Scripted::gateway(|_| report("CHARGE", 11));
+    let policy = SettlePolicy::default().with_deadline(5 * MINUTE);
+    assert_eq!(all(&gateway.with_journal(journal), policy).await, []);
+    assert!(memory.attempted_at().len() > 10);
+}
