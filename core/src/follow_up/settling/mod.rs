@@ -245,8 +245,8 @@ impl Settling {
     ///
     /// # Errors
     /// Once, as the last thing: [`PaymentError::Unauthorized`] and [`PaymentError::Misconfigured`] where asking on is
-    /// useless (about one payment three times in a row, and no other answer came; or the gateway was closed), [`PaymentError::Unavailable`] where the journal cannot be
-    /// read. None of them says anything about a payment.
+    /// useless (about one payment three times in a row, and no other answer came; or the gateway was closed),
+    /// [`PaymentError::Unavailable`] where the journal cannot be read. None of them says anything about a payment.
     pub async fn next(&self) -> Result<Option<Settled>, PaymentError> {
         let mut progress = self.shared.progress.lock().await;
         let next = self.shared.next(&mut progress).await;

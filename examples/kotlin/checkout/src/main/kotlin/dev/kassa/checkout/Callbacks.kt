@@ -24,7 +24,6 @@ class Callbacks(private val gateway: Gateway) : AutoCloseable {
         createContext("/callbacks") { it.use(::hear) }
         start()
     }
-
     val url = setting("KASSA_CALLBACK_URL", "http://127.0.0.1:${server.address.port}/callbacks")
     val key = CallbackKey(setting("KASSA_CALLBACK_SECRET", "for the sandbox: nobody pays there"))
 

@@ -11,7 +11,8 @@ fun main(arguments: Array<String>) = checkout { gateway ->
     try {
         val created = gateway.createMbankPayment(payment)
         print("code: ")
-        gateway.confirmMbankPayment(created.payment, otp = readln())
+        val otp = readlnOrNull() ?: return@checkout // nobody types: it stays open
+        gateway.confirmMbankPayment(created.payment, otp)
     } catch (error: PaymentException.OutcomeUnknown) {
         println(error.message) // it may have been charged: it is asked about, and never sent again
     }
