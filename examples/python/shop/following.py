@@ -152,8 +152,6 @@ class Follower:
                 self._end(payment, State.REJECTED)
             case _:
                 LOGGER.error("payment %s: a person has to look: %s", payment.id, settled)
-                # Anybody can claim the number of something else.
-                if not ref.is_claimed:
-                    self._end(payment, State.UNCLEAR)
+                self._end(payment, State.UNCLEAR)
         if self._orders.payment(payment.id).state == State.CHARGED:
             await self._gateway.finish(settled)

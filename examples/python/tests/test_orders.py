@@ -176,31 +176,6 @@ def test_what_nobody_looks_at_is_settled_and_finished_once_it_is_paid(tmp_path: 
     assert left.state == kassa.JournalState.OPEN
 
 
-def test_a_claim_that_is_not_true_ends_no_pay_form(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Its payer may still pay."""
-
-    async def claim_and_settle() -> State:
-        orders = Orders(tmp_path / "shop.db", "a gateway")
-        fake = FakeGateway()
-        gateway = fake.async_gateway.with_journal(tmp_path / "payments")
-        payment = begin_pay_form(orders)
-        await gateway.create_pay_form(pay_form(payment))
-        orders.move(payment.id, State.AWAITING_PAYER)
-        tea = kassa.MbankPayment(order_number="tea", phone="996555000101", amount_som=5, comment="Tea")
-        await fake.async_gateway.create_mbank_payment(tea)
-        assert isinstance(await gateway.verify_return(kassa.ReturnRedirect("tea"), payment.ref), kassa.Open)
-        fake.charge("tea")
-        follower = Follower(gateway, orders, SOON)
-        follower.resume()
-        await until(lambda: "a person has to look" in caplog.text)
-        await follower.stop()
-        state = orders.payment(payment.id).state
-        orders.close()
-        return state
-
-    assert in_a_loop_of_its_own(claim_and_settle()) == State.AWAITING_PAYER
-
-
 def begin_pay_form(orders: Orders) -> Payment:
     payment_id = kassa.new_order_number()
     return orders.begin(orders.add_order(Cart(1, gift_box=False)), payment_id, JAR.with_entry_id(payment_id))
