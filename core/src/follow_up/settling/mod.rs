@@ -1,7 +1,9 @@
 //! Settling: follows everything that a journal has not done with to its end, some payments at once, older ones less
 //! often.
 
+mod policy;
 mod schedule;
+mod source;
 
 use std::{
     collections::{BinaryHeap, VecDeque},
@@ -12,7 +14,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     task::Poll,
-    time::Duration,
 };
 
 use futures_util::{FutureExt as _, Stream, StreamExt as _, stream, stream::FuturesUnordered};
@@ -22,85 +23,19 @@ use tokio::{
 };
 
 use crate::{
-    exchange::{attempts::Limits, engine::Engine, written_down::apart},
-    follow_up::{check::check, verdict::Verdict},
+    exchange::engine::Engine,
+    follow_up::verdict::Verdict,
     journal::{
-        Journal, SettlingLock, UnfinishedEntries,
+        SettlingLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
     },
     transport::{Boxed, after},
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, violation::Rule},
+    values::error::PaymentError,
 };
 
-use schedule::{Due, interval_at};
-
-/// How [`Gateway::settle`](crate::Gateway::settle) follows payments.
-///
-/// ```
-/// use std::time::Duration;
-/// use kassa::SettlePolicy;
-///
-/// // Once through, at a start, and not for long.
-/// let policy = SettlePolicy::default().with_deadline(Duration::from_secs(30));
-/// assert_eq!((policy.interval, policy.at_once), (Duration::from_secs(10), 8));
-/// ```
-///
-/// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
-#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SettlePolicy {
-    /// The time from the start of one question about a payment to the start of the next, while the payment is younger
-    /// than 20 minutes. 10 s unless set. Older ones are asked about less often: up to 2 hours of age a sixth as often, to
-    /// a day a sixtieth, to three days every 360th time, then every 8640th: daily.
-    #[cfg_attr(feature = "serde", serde(rename = "interval_ms", with = "crate::values::serialized::milliseconds"))]
-    pub interval: Duration,
-    /// How long to go on. 20 minutes unless set.
-    #[cfg_attr(feature = "serde", serde(rename = "deadline_ms", with = "crate::values::serialized::milliseconds"))]
-    pub deadline: Duration,
-    /// How many payments are asked about at the same time. 8 unless set.
-    pub at_once: u32,
-}
-
-impl SettlePolicy {
-    /// The same with another time between two questions about a young payment.
-    #[must_use]
-    pub fn with_interval(self, interval: Duration) -> Self {
-        Self { interval, ..self }
-    }
-
-    /// The same with another time to go on.
-    #[must_use]
-    pub fn with_deadline(self, deadline: Duration) -> Self {
-        Self { deadline, ..self }
-    }
-
-    /// The same with another number of payments that are asked about at the same time.
-    #[must_use]
-    pub fn with_at_once(self, at_once: u32) -> Self {
-        Self { at_once, ..self }
-    }
-
-    fn check(&self) -> Result<(), PaymentError> {
-        let mut checks = Checks::default();
-        for (field, value) in [("interval", self.interval), ("deadline", self.deadline)] {
-            if value.is_zero() {
-                checks.fail(field, Rule::Minimum, None, "must be longer than zero");
-            }
-        }
-        if self.at_once == 0 {
-            checks.fail("at_once", Rule::Minimum, Some("1"), "must be at least 1");
-        }
-        checks.finish()
-    }
-}
-
-impl Default for SettlePolicy {
-    fn default() -> Self {
-        Self { interval: Duration::from_secs(10), deadline: Duration::from_secs(20 * 60), at_once: 8 }
-    }
-}
+pub use policy::SettlePolicy;
+use schedule::Due;
+use source::{Answer, Asked, Page, Source};
 
 /// What [`Settling`] brings: a payment that has come to its end, or an entry that only a person can read.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
@@ -127,9 +62,6 @@ pub enum Settled {
         why: String,
     },
 }
-
-/// How many entries are read from the disk at once.
-const PAGE: usize = 64;
 
 /// How many questions in a row must end in what only a person can mend (wrong credentials, a wrong configuration)
 /// before the settling does; and how many reports on one payment must be about something else than was asked for.
@@ -161,14 +93,6 @@ struct Shared {
     progress: Mutex<Progress>,
 }
 
-/// What questions and pages come from. They hold this and not what is shared: that holds them, and would never be dropped.
-#[derive(Clone)]
-struct Source {
-    engine: Arc<Engine>,
-    journal: Journal,
-    policy: SettlePolicy,
-}
-
 #[derive(Default)]
 struct Progress {
     deadline: Option<Instant>,
@@ -195,32 +119,6 @@ enum Entries {
     Locked(Arc<SettlingLock>, UnfinishedEntries),
     /// None are left. The lock is kept until the end.
     Done(#[expect(dead_code, reason = "held for its drop")] Arc<SettlingLock>),
-}
-
-struct Page {
-    lock: Arc<SettlingLock>,
-    items: Vec<Unfinished>,
-    failure: Option<PaymentError>,
-    /// None where it was the last page.
-    rest: Option<UnfinishedEntries>,
-}
-
-/// What came of one question.
-struct Asked {
-    due: Due,
-    started: Instant,
-    answer: Result<Verdict, PaymentError>,
-    /// As it stands afterwards.
-    entry: Box<JournalEntry>,
-}
-
-/// What a question comes to.
-enum Answer {
-    Asked(Box<Asked>),
-    /// Somebody else has dealt with it.
-    Gone,
-    /// The journal could not be read just now.
-    Later(Due),
 }
 
 enum Event {
@@ -319,6 +217,7 @@ impl Shared {
             let wake_at = if is_late { None } else { self.wake_at(progress, deadline) };
             match self.event(progress, wake_at).await {
                 Event::Asked(Answer::Asked(asked)) => self.take(progress, *asked)?,
+                Event::Asked(Answer::Charged(entry)) => progress.settled.push_back(Settled::Payment { entry }),
                 Event::Asked(Answer::Gone) | Event::Woken => {}
                 Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
                 Event::Read(page) => match page? {
@@ -435,103 +334,6 @@ impl Shared {
             None => progress.waiting.push(due),
         }
         Ok(())
-    }
-}
-
-impl Source {
-    /// Waits until no other process settles, and reads the first page; nothing where that takes until the deadline.
-    async fn begin(self, deadline: Instant) -> Result<Option<Page>, PaymentError> {
-        let transport = self.engine.transport();
-        loop {
-            let journal = self.journal.clone();
-            if let Some(lock) = self.on_disk(move || journal.lock_for_settling()).await? {
-                let unfinished = self.journal.unfinished();
-                return self.read_on(Arc::new(lock), unfinished).await;
-            }
-            let now = transport.now();
-            if now >= deadline {
-                return Ok(None);
-            }
-            transport.sleep_until(after(now, self.policy.interval).min(deadline)).await;
-        }
-    }
-
-    async fn read_on(self, lock: Arc<SettlingLock>, mut rest: UnfinishedEntries) -> Result<Option<Page>, PaymentError> {
-        let read = move || {
-            let (mut items, mut failure) = (Vec::new(), None);
-            for item in rest.by_ref().take(PAGE) {
-                match item {
-                    Ok(item) => items.push(item),
-                    Err(problem) => {
-                        failure = Some(problem);
-                        break;
-                    }
-                }
-            }
-            let is_whole = items.len() == PAGE && failure.is_none();
-            Ok(Page { lock, items, failure, rest: is_whole.then_some(rest) })
-        };
-        self.on_disk(read).await.map(Some)
-    }
-
-    async fn on_disk<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, PaymentError> + Send + 'static,
-    ) -> Result<T, PaymentError> {
-        let interrupted = || Err(PaymentError::unavailable("the journal was interrupted inside the SDK"));
-        apart(self.engine.transport(), work).await.unwrap_or_else(interrupted)
-    }
-
-    /// Asks about one payment, unless somebody has dealt with it meanwhile.
-    async fn ask_about(self, due: Due, deadline: Instant) -> Answer {
-        let started = self.engine.transport().now();
-        let (mut entry, questions) = match self.questions(&due.id).await {
-            Ok(Some((entry, questions))) => (Box::new(entry), questions),
-            Ok(None) => return Answer::Gone,
-            Err(_) => return Answer::Later(Due { at: after(started, self.policy.interval), ..due }),
-        };
-        let answer = self.answer(&entry, questions, deadline).await;
-        // Somebody else may have noted a charge meanwhile.
-        if let Ok(Some((known, _))) = self.questions(&due.id).await {
-            entry = Box::new(known);
-        }
-        Answer::Asked(Box::new(Asked { due, started, answer, entry }))
-    }
-
-    /// Of several numbers that were claimed for a payment, one may have paid.
-    async fn answer(
-        &self,
-        entry: &JournalEntry,
-        questions: Vec<PaymentRef>,
-        deadline: Instant,
-    ) -> Result<Verdict, PaymentError> {
-        let mut answer = Ok(Verdict::unverifiable("there is nothing to ask with", None));
-        for payment in questions {
-            let patience = deadline.saturating_duration_since(self.engine.transport().now());
-            let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0 };
-            answer = check(&self.engine, &payment, limits).await;
-            if entry.state == JournalState::Charged || answer.as_ref().is_ok_and(Verdict::is_charged) {
-                break;
-            }
-        }
-        answer
-    }
-
-    /// The entry and what to ask with, while it is not done with.
-    async fn questions(&self, id: &str) -> Result<Option<(JournalEntry, Vec<PaymentRef>)>, PaymentError> {
-        let (journal, id) = (self.journal.clone(), id.to_owned());
-        self.on_disk(move || journal.unfinished_questions(&id)).await
-    }
-
-    /// With jitter, so that what began together is not asked about together for ever. A contradiction may be one odd
-    /// reply, so it is looked at again soon.
-    fn interval_of(&self, due: &Due) -> Duration {
-        let age = self.journal.now().duration_since(due.begun).unwrap_or_default();
-        let interval = match due.contradictions {
-            0 => interval_at(age, self.policy.interval),
-            _ => self.policy.interval,
-        };
-        interval.saturating_add(self.engine.transport().jitter(interval / 10))
     }
 }
 

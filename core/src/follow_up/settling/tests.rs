@@ -1,13 +1,13 @@
 //! Settling on a virtual clock, with a journal on a disk in memory.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use tokio::time::timeout;
 
 use super::*;
 use crate::{
     Decimal, Gateway, PaymentRef,
-    journal::{Says, tests::memory_disk::MemoryDisk},
+    journal::{Journal, Says, tests::memory_disk::MemoryDisk},
     testing::scripted::{Act, Scripted},
 };
 
@@ -316,4 +316,19 @@ async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
     let policy = SettlePolicy::default().with_deadline(5 * MINUTE);
     assert_eq!(all(&gateway.with_journal(journal), policy).await, []);
     assert!(memory.attempted_at().len() > 10);
+}
+
+/// A checkout that was served meanwhile asks, delivers and finishes while the same payment is asked about here.
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_delivers_meanwhile_is_not_delivered_again() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (others, id) = (journal.clone(), journal.entry(&card("order-000")).unwrap().unwrap().id);
+    let (gateway, memory) = Scripted::gateway(move |_| {
+        others.note_report(&card("order-000"), Says::Charged);
+        others.finish(&id).unwrap();
+        slow(1, "CHARGE")
+    });
+    assert_eq!(all(&gateway.with_journal(journal), SettlePolicy::default()).await, []);
+    assert_eq!(memory.attempted_at().len(), 1);
 }

@@ -37,8 +37,7 @@ class CapturedLog : Handler() {
 
     override fun publish(record: LogRecord) {
         // Numbers that were made up, here or by the gateway, have digits of any kind.
-        val numbers = if (record.loggerName.orEmpty().startsWith("jdk.")) COUNTED else MADE_UP
-        val message = record.message.orEmpty().replace(numbers, "")
+        val message = record.message.orEmpty().replace(MADE_UP, "")
         lines += "${record.level} ${record.loggerName} $message ${record.thrown?.stackTraceToString().orEmpty()}"
     }
 
@@ -48,8 +47,5 @@ class CapturedLog : Handler() {
 
     private companion object {
         val MADE_UP = Regex("[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-        /** The JVM's own client numbers its replies and counts their bytes, as in `id=737`. Never with a name that a secret has. */
-        val COUNTED = Regex("$MADE_UP|(?<=\\b(id|bytes|length|remaining)=)\\d+")
     }
 }

@@ -1,0 +1,160 @@
+//! What settling reads from the journal, and asks the gateway.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use super::{
+    policy::SettlePolicy,
+    schedule::{Due, interval_at},
+};
+use crate::{
+    exchange::{attempts::Limits, engine::Engine, written_down::apart},
+    follow_up::{check::check, verdict::Verdict},
+    journal::{
+        Journal, SettlingLock, UnfinishedEntries,
+        entry::{JournalEntry, JournalState, Unfinished},
+    },
+    transport::after,
+    values::{error::PaymentError, payment_ref::PaymentRef},
+};
+
+/// How many entries are read from the disk at once.
+const PAGE: usize = 64;
+
+/// What questions and pages come from. They hold this and not what is shared: that holds them, and would never be dropped.
+#[derive(Clone)]
+pub(super) struct Source {
+    pub(super) engine: Arc<Engine>,
+    pub(super) journal: Journal,
+    pub(super) policy: SettlePolicy,
+}
+
+pub(super) struct Page {
+    pub(super) lock: Arc<SettlingLock>,
+    pub(super) items: Vec<Unfinished>,
+    pub(super) failure: Option<PaymentError>,
+    /// None where it was the last page.
+    pub(super) rest: Option<UnfinishedEntries>,
+}
+
+/// What came of one question.
+pub(super) struct Asked {
+    pub(super) due: Due,
+    pub(super) started: Instant,
+    pub(super) answer: Result<Verdict, PaymentError>,
+    /// As it stands afterwards.
+    pub(super) entry: Box<JournalEntry>,
+}
+
+/// What a question comes to.
+pub(super) enum Answer {
+    Asked(Box<Asked>),
+    /// Somebody else has noted its charge, so that there is nothing to ask.
+    Charged(Box<JournalEntry>),
+    /// Somebody else has dealt with it.
+    Gone,
+    /// The journal could not be read just now.
+    Later(Due),
+}
+
+impl Source {
+    /// Waits until no other process settles, and reads the first page; nothing where that takes until the deadline.
+    pub(super) async fn begin(self, deadline: Instant) -> Result<Option<Page>, PaymentError> {
+        let transport = self.engine.transport();
+        loop {
+            let journal = self.journal.clone();
+            if let Some(lock) = self.on_disk(move || journal.lock_for_settling()).await? {
+                let unfinished = self.journal.unfinished();
+                return self.read_on(Arc::new(lock), unfinished).await;
+            }
+            let now = transport.now();
+            if now >= deadline {
+                return Ok(None);
+            }
+            transport.sleep_until(after(now, self.policy.interval).min(deadline)).await;
+        }
+    }
+
+    pub(super) async fn read_on(
+        self,
+        lock: Arc<SettlingLock>,
+        mut rest: UnfinishedEntries,
+    ) -> Result<Option<Page>, PaymentError> {
+        let read = move || {
+            let (mut items, mut failure) = (Vec::new(), None);
+            for item in rest.by_ref().take(PAGE) {
+                match item {
+                    Ok(item) => items.push(item),
+                    Err(problem) => {
+                        failure = Some(problem);
+                        break;
+                    }
+                }
+            }
+            let is_whole = items.len() == PAGE && failure.is_none();
+            Ok(Page { lock, items, failure, rest: is_whole.then_some(rest) })
+        };
+        self.on_disk(read).await.map(Some)
+    }
+
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, PaymentError> + Send + 'static,
+    ) -> Result<T, PaymentError> {
+        let interrupted = || Err(PaymentError::unavailable("the journal was interrupted inside the SDK"));
+        apart(self.engine.transport(), work).await.unwrap_or_else(interrupted)
+    }
+
+    /// Asks about one payment, unless somebody has dealt with it meanwhile.
+    pub(super) async fn ask_about(self, due: Due, deadline: Instant) -> Answer {
+        let started = self.engine.transport().now();
+        let (mut entry, questions) = match self.questions(&due.id).await {
+            Ok(Some((entry, _))) if entry.state == JournalState::Charged => return Answer::Charged(Box::new(entry)),
+            Ok(Some((entry, questions))) => (Box::new(entry), questions),
+            Ok(None) => return Answer::Gone,
+            Err(_) => return Answer::Later(Due { at: after(started, self.policy.interval), ..due }),
+        };
+        let answer = self.answer(questions, deadline).await;
+        let is_charged = answer.as_ref().is_ok_and(Verdict::is_charged);
+        match self.questions(&due.id).await {
+            // Somebody else may have noted a charge meanwhile.
+            Ok(Some((known, _))) => entry = Box::new(known),
+            // A charge is listed until it is finished, so somebody else has delivered it.
+            Ok(None) if is_charged => return Answer::Gone,
+            Ok(None) | Err(_) => {}
+        }
+        Answer::Asked(Box::new(Asked { due, started, answer, entry }))
+    }
+
+    /// Of several numbers that were claimed for a payment, one may have paid.
+    async fn answer(&self, questions: Vec<PaymentRef>, deadline: Instant) -> Result<Verdict, PaymentError> {
+        let mut answer = Ok(Verdict::unverifiable("there is nothing to ask with", None));
+        for payment in questions {
+            let patience = deadline.saturating_duration_since(self.engine.transport().now());
+            let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0 };
+            answer = check(&self.engine, &payment, limits).await;
+            if answer.as_ref().is_ok_and(Verdict::is_charged) {
+                break;
+            }
+        }
+        answer
+    }
+
+    /// The entry and what to ask with, while it is not done with.
+    async fn questions(&self, id: &str) -> Result<Option<(JournalEntry, Vec<PaymentRef>)>, PaymentError> {
+        let (journal, id) = (self.journal.clone(), id.to_owned());
+        self.on_disk(move || journal.unfinished_questions(&id)).await
+    }
+
+    /// With jitter, so that what began together is not asked about together for ever. A contradiction may be one odd
+    /// reply, so it is looked at again soon.
+    pub(super) fn interval_of(&self, due: &Due) -> Duration {
+        let age = self.journal.now().duration_since(due.begun).unwrap_or_default();
+        let interval = match due.contradictions {
+            0 => interval_at(age, self.policy.interval),
+            _ => self.policy.interval,
+        };
+        interval.saturating_add(self.engine.transport().jitter(interval / 10))
+    }
+}
