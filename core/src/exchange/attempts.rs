@@ -15,7 +15,7 @@ use crate::{
         in_flight::Counted,
         log::{Event, What},
         outcome::{Again, ResendPolicy},
-        written_down::{UnlessSent, WrittenDown, apart},
+        written_down::{UnlessSent, WrittenDown, in_task},
     },
     journal::NotHeld,
     operations::operation::{Effect, RequestParts},
@@ -102,16 +102,16 @@ impl Call {
             retries: self.limits.retries,
             policy: self.policy,
         };
-        let counted = moves_money.then(|| Arc::new(counted));
+        let counted = moves_money.then_some(counted);
         let (endpoint, order) = (self.endpoint.name, attempts.log_name.clone());
         let disk = transport.clone();
         let work = async move {
             let is_heard = match self.written_down {
                 None => finish(Ok(attempts.run().await)),
                 Some(written_down) => {
-                    let came_back = attempts.run_written_down(&written_down, counted.clone()).await;
+                    let came_back = attempts.run_written_down(&written_down).await;
                     // What is noted is written to the disk.
-                    apart(&*disk, move || finish(came_back)).await.unwrap_or(false)
+                    in_task(&*disk, || finish(came_back))
                 }
             };
             if !is_heard && moves_money {
@@ -139,10 +139,10 @@ struct Attempts {
 impl Attempts {
     /// Write-ahead: first the journal, then the network. It is a part of the detached task, so that what surely was not
     /// sent is noted also where the caller has gone.
-    async fn run_written_down(self, written_down: &Arc<WrittenDown>, counted: Option<Arc<Counted>>) -> CameBack {
+    async fn run_written_down(self, written_down: &WrittenDown) -> CameBack {
         let connection = self.connection.clone();
         let _cleanup = UnlessSent(written_down, &connection);
-        written_down.begin(&*self.transport, counted).await?;
+        in_task(&*self.transport, || written_down.begin())?;
         Ok(self.run().await)
     }
 

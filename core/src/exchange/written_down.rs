@@ -5,10 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use crate::{
-    exchange::{
-        in_flight::Counted,
-        outcome::{self, Failed},
-    },
+    exchange::outcome::{self, Failed},
     journal::{Held, Journal, NotHeld, Noted, names::name_of},
     operations::operation::{Effect, Operation},
     transport::{Connection, Transport},
@@ -33,14 +30,7 @@ pub(crate) struct WrittenDown {
     what: What,
     note: Option<Arc<str>>,
     /// From when it was written until what came back was noted.
-    entry: Mutex<Entry>,
-}
-
-#[derive(Default)]
-struct Entry {
-    held: Option<Held>,
-    /// The call ended before it was written down.
-    is_abandoned: bool,
+    held: Mutex<Option<Held>>,
 }
 
 /// Cleanup of a call that is aborted (RAII guard): where it had no connection yet, it never will, and its entry goes.
@@ -49,60 +39,25 @@ pub(crate) struct UnlessSent<'a>(pub(crate) &'a WrittenDown, pub(crate) &'a Conn
 impl Drop for UnlessSent<'_> {
     fn drop(&mut self) {
         if self.1.give_up() {
-            self.0.abandon();
+            self.0.note(Noted::NothingHappened);
         }
     }
 }
 
 impl WrittenDown {
     pub(crate) fn new(journal: &Journal, what: What, note: Option<Arc<str>>) -> Arc<Self> {
-        Arc::new(Self { journal: journal.clone(), what, note, entry: Mutex::default() })
+        Arc::new(Self { journal: journal.clone(), what, note, held: Mutex::default() })
     }
 
-    /// Writes it down, durably. Nothing may be sent where that fails. The call counts as in flight until that is done, also
-    /// where it is aborted meanwhile.
-    pub(crate) async fn begin(
-        self: &Arc<Self>,
-        transport: &dyn Transport,
-        counted: Option<Arc<Counted>>,
-    ) -> Result<(), NotHeld> {
-        if let What::Code = self.what {
-            return Ok(());
-        }
-        let this = self.clone();
-        let begun = apart(transport, move || {
-            let begun = this.begin_now();
-            drop(counted);
-            begun
-        });
-        let interrupted =
-            || Err(NotHeld::Unwritten { detail: "the journal was interrupted inside the SDK".to_owned() });
-        begun.await.unwrap_or_else(interrupted)
-    }
-
-    fn begin_now(&self) -> Result<(), NotHeld> {
-        if self.entry().is_abandoned {
-            return Err(NotHeld::Unwritten { detail: "the caller gave up".to_owned() });
-        }
+    /// Writes it down, durably. Nothing may be sent where that fails.
+    pub(crate) fn begin(&self) -> Result<(), NotHeld> {
         let held = match &self.what {
             What::Payment(payment) => Some(self.journal.begin(payment, self.note.as_deref())?),
             What::Confirmation(payment) => self.journal.begin_confirmation(payment)?,
             What::Code => None,
         };
-        let mut entry = self.entry();
-        entry.held = held;
-        let is_abandoned = entry.is_abandoned;
-        drop(entry);
-        if is_abandoned {
-            self.abandon();
-        }
+        *self.held() = held;
         Ok(())
-    }
-
-    /// Nothing was sent, and nothing will be.
-    fn abandon(&self) {
-        self.entry().is_abandoned = true;
-        self.note(Noted::NothingHappened);
     }
 
     /// Notes what came of it, whether its caller still waits or not. A code that cannot be written down is not handed on.
@@ -140,13 +95,13 @@ impl WrittenDown {
     }
 
     /// What is behind the lock is whole after every step, whatever panicked.
-    fn entry(&self) -> MutexGuard<'_, Entry> {
-        self.entry.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// At most once.
     fn note(&self, noted: Noted<'_>) {
-        let held = self.entry().held.take();
+        let held = self.held().take();
         if let Some(held) = held {
             self.journal.note(&held, noted);
         }
@@ -168,4 +123,11 @@ pub(crate) async fn apart<T: Send + 'static>(
     let (done, mut result) = oneshot::channel();
     transport.block(Box::new(move || drop(done.send(work())))).await;
     result.try_recv().ok()
+}
+
+/// The same inside a detached task, which ends with the work where that panics.
+pub(crate) fn in_task<T>(transport: &dyn Transport, work: impl FnOnce() -> T) -> T {
+    let (mut work, mut done) = (Some(work), None);
+    transport.block_in_task(&mut || done = work.take().map(|work| work()));
+    done.expect("it was done just now")
 }

@@ -57,14 +57,25 @@ pub(crate) async fn noted(engine: &Engine, payment: &PaymentRef, verdict: Verdic
 }
 
 fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdict {
-    match &verdict {
-        Verdict::Charged { payment, .. } => journal.note_report(payment, Says::Charged),
-        Verdict::Rejected { .. } => journal.note_report(payment, Says::Rejected),
-        Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open),
-        Verdict::Contradicted { .. } => journal.note_report(payment, Says::Contradicted),
-        Verdict::Unverifiable { .. } => {}
-    }
+    let (payment, says) = match &verdict {
+        Verdict::Charged { payment, .. } => (&**payment, Says::Charged),
+        Verdict::Rejected { .. } => (payment, Says::Rejected),
+        Verdict::Open { payment, .. } => (&**payment, Says::Open),
+        Verdict::Contradicted { .. } => (payment, Says::Contradicted),
+        Verdict::Unverifiable { .. } => return verdict,
+    };
+    journal.note_report(payment, says, reason_of(&verdict).as_deref());
     verdict
+}
+
+/// What the gateway said of an end, or which fields differ.
+pub(crate) fn reason_of(verdict: &Verdict) -> Option<String> {
+    let reason = match verdict {
+        Verdict::Charged { report, .. } | Verdict::Rejected { report } => report.reason.as_deref()?,
+        Verdict::Contradicted { fields, .. } => &fields.join(", "),
+        Verdict::Open { .. } | Verdict::Unverifiable { .. } => return None,
+    };
+    Some(reason.chars().take(LONGEST_REASON).collect())
 }
 
 /// Anybody can claim a number, and a payer may try again after a rejection: so neither that nor a contradiction says
@@ -72,14 +83,14 @@ fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdic
 fn note_claimed(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
     match &verdict {
         Verdict::Charged { payment: found, report, .. } => match journal.take_number(found)? {
-            Taken::Here => journal.note_report(found, Says::Charged),
+            Taken::Here => journal.note_report(found, Says::Charged, reason_of(&verdict).as_deref()),
             Taken::Elsewhere => {
                 let field = if payment.kind == PaymentKind::Qr { "transaction_id" } else { "orderNumber" };
                 return Ok(Verdict::contradicted([field], Some(report.clone())));
             }
             Taken::Nowhere => return Ok(Verdict::unverifiable(NO_ENTRY, Some(report.clone()))),
         },
-        Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open),
+        Verdict::Open { payment, .. } => journal.note_report(payment, Says::Open, None),
         Verdict::Rejected { .. } | Verdict::Contradicted { .. } | Verdict::Unverifiable { .. } => {}
     }
     Ok(verdict)
@@ -172,6 +183,9 @@ impl Asking<'_> {
         }
     }
 }
+
+/// In characters. It is written to the disk, and a reply can be long.
+const LONGEST_REASON: usize = 256;
 
 const NO_ENTRY: &str = "the number is only claimed, and the reference names no entry of the journal, so it could pay for one \
     order after the other: take the reference of the answer, or give the request an entry_id";

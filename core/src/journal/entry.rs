@@ -19,6 +19,12 @@ pub struct JournalEntry {
     pub begun: SystemTime,
     /// What is known of it.
     pub state: JournalState,
+    /// Whether [`finish`](crate::Journal::finish) was called for it: nothing is left to be done.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub is_finished: bool,
+    /// What the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was
+    /// asked for, such as `amount, currency`. At most 256 characters.
+    pub reason: Option<String>,
     /// The gateway's code in the reply to its creation, where there was one.
     pub code: Option<String>,
     /// The page that the payer opens: the 3DS confirmation, or the pay-form.
@@ -45,6 +51,13 @@ pub enum JournalState {
     Contradicted,
     /// It ended without the money being taken.
     Rejected,
+}
+
+impl JournalState {
+    /// Whether a report said so, after which another one is asked for by nobody.
+    pub(super) fn is_an_end(self) -> bool {
+        matches!(self, Self::Charged | Self::Contradicted | Self::Rejected)
+    }
 }
 
 /// What a journal lists as not done with.

@@ -18,7 +18,7 @@ use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef, paymen
 /// The version of a line. A line of another version is not guessed at.
 const PREFIX: &str = "kassa-journal1:";
 
-const NAMES: [&str; 9] = ["at", "step", "by", "payment", "page", "qr", "code", "note", "check"];
+const NAMES: [&str; 10] = ["at", "step", "by", "payment", "page", "qr", "code", "reason", "note", "check"];
 
 /// What happened to a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, EnumString)]
@@ -56,12 +56,14 @@ pub(super) struct Line<'a> {
     pub(super) by: Option<&'a str>,
     pub(super) entry: Option<&'a PaymentEntry>,
     pub(super) code: Option<&'a str>,
+    /// What the gateway's report says of an end.
+    pub(super) reason: Option<&'a str>,
     pub(super) note: Option<&'a str>,
 }
 
 impl<'a> Line<'a> {
     pub(super) fn of(step: Step, at: SystemTime) -> Self {
-        Self { at, step, by: None, entry: None, code: None, note: None }
+        Self { at, step, by: None, entry: None, code: None, reason: None, note: None }
     }
 
     pub(super) fn text(&self) -> String {
@@ -75,6 +77,7 @@ impl<'a> Line<'a> {
             ("page", self.entry.and_then(|entry| entry.page_url.as_deref())),
             ("qr", self.entry.and_then(|entry| entry.qr_text.as_deref())),
             ("code", self.code),
+            ("reason", self.reason),
             ("note", self.note),
         ];
         for (name, value) in fields {
@@ -94,7 +97,6 @@ pub(super) struct History {
     pub(super) entry: JournalEntry,
     /// Who began a confirmation that was not told to have done nothing; the empty text where a damaged line may hide one.
     pub(super) confirming: Option<String>,
-    pub(super) is_finished: bool,
     /// The payment by each of the numbers that were claimed for it, the last one first.
     pub(super) claims: Vec<PaymentRef>,
     /// A line could not be read.
@@ -120,12 +122,14 @@ impl History {
             payment,
             begun: first.at().ok_or("has no time")?,
             state: JournalState::Unknown,
+            is_finished: false,
+            reason: None,
             code: None,
             page_url: None,
             qr_text: None,
             note: None,
         };
-        let mut history = Self { entry, confirming: None, is_finished: false, claims: Vec::new(), is_doubtful: false };
+        let mut history = Self { entry, confirming: None, claims: Vec::new(), is_doubtful: false };
         history.add(first);
         for line in lines {
             match Fields::read(line) {
@@ -172,10 +176,13 @@ impl History {
             Step::NotConfirmed if self.confirming.as_ref() == Some(&by) => self.confirming = None,
             // Of one that came too late.
             Step::Confirming | Step::NotConfirmed => return,
-            Step::Finished => self.is_finished = true,
+            Step::Finished => self.entry.is_finished = true,
             // Nobody has delivered that yet.
-            Step::Charged if self.entry.state != JournalState::Charged => self.is_finished = false,
+            Step::Charged if self.entry.state != JournalState::Charged => self.entry.is_finished = false,
             _ => {}
+        }
+        if step.state().is_an_end() && self.entry.state != JournalState::Charged {
+            self.entry.reason = fields.0.remove("reason");
         }
         self.entry.state = match (self.entry.state, step.state()) {
             // Absorbing: nothing that comes later takes a charge back.

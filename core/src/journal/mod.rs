@@ -25,6 +25,7 @@ use disk::{Disk, RealDisk};
 use entry::{JournalEntry, JournalState};
 use lines::{History, Line, Step};
 use names::name_of;
+use store::Told;
 
 use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
@@ -239,7 +240,7 @@ impl Journal {
             return Ok(None);
         }
         let bytes = self.shared.disk.read(&path).map_err(unreadable)?;
-        Ok(History::read(name, &bytes).ok().filter(|history| !history.is_finished))
+        Ok(History::read(name, &bytes).ok().filter(|history| !history.entry.is_finished))
     }
 
     pub(crate) fn now(&self) -> SystemTime {
@@ -247,7 +248,7 @@ impl Journal {
     }
 
     /// Notes how a payment that has an entry stands by the gateway's report.
-    pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: Says) {
+    pub(crate) fn note_report(&self, payment: &PaymentRef, report_says: Says, reason: Option<&str>) {
         let name = match self.shared.name_for(payment) {
             Ok(Some(name)) => name,
             Ok(None) => return,
@@ -259,7 +260,7 @@ impl Journal {
             Says::Rejected => Step::Rejected,
             Says::Contradicted => Step::Contradicted,
         };
-        report(&name, self.shared.note_report(&name, step, payment));
+        report(&name, self.shared.note_report(&name, step, &Told { payment, reason }));
     }
 
     /// Writes down, durably, a payment that nobody can make before its code is shown.

@@ -42,9 +42,10 @@ impl Claimed {
     }
 }
 
-/// The name of the note of what a number has paid for.
+/// The name of the note of what a number has paid for. A gateway may take its own numbers in capital and small letters alike,
+/// and no payment may pay twice by being spelled in both.
 pub(super) fn paid_by(number: &str) -> String {
-    of_number(NumberOf::Paid, number)
+    of_number(NumberOf::Paid, &number.to_lowercase())
 }
 
 /// What an entry's number is.

@@ -47,6 +47,12 @@ impl Held {
     }
 }
 
+/// What the gateway's report told of a payment.
+pub(super) struct Told<'a> {
+    pub(super) payment: &'a PaymentRef,
+    pub(super) reason: Option<&'a str>,
+}
+
 /// Why nothing may be sent.
 #[derive(Debug)]
 pub(crate) enum NotHeld {
@@ -189,7 +195,7 @@ impl Shared {
     pub(super) fn begin_confirmation(&self, name: &str) -> Result<Option<Held>, NotHeld> {
         let Some(mut path) = self.find(name)? else { return Ok(None) };
         let known = self.history(name, &path)?;
-        if known.confirming.is_some() || known.is_finished || known.entry.state == JournalState::Charged {
+        if known.confirming.is_some() || known.entry.is_finished || known.entry.state == JournalState::Charged {
             return Err(self.sent_before(name, &path));
         }
         if path.starts_with(&self.done) {
@@ -241,8 +247,8 @@ impl Shared {
 
     /// Notes how a payment stands by the gateway's report. A report about something else than the entry is none of its
     /// business.
-    pub(super) fn note_report(&self, name: &str, step: Step, payment: &PaymentRef) -> io::Result<()> {
-        self.while_it_moves(|| self.note_report_once(name, step, payment))
+    pub(super) fn note_report(&self, name: &str, step: Step, told: &Told<'_>) -> io::Result<()> {
+        self.while_it_moves(|| self.note_report_once(name, step, told))
     }
 
     /// An entry may be moved between two steps of this: then they are done again, where it is now.
@@ -256,7 +262,8 @@ impl Shared {
         }
     }
 
-    fn note_report_once(&self, name: &str, step: Step, payment: &PaymentRef) -> io::Result<()> {
+    fn note_report_once(&self, name: &str, step: Step, told: &Told<'_>) -> io::Result<()> {
+        let Told { payment, reason } = *told;
         let Some(mut path) = self.find(name)? else { return Ok(()) };
         let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
         let is_new = known.entry.state.can_become(step) || known.learns_from(payment);
@@ -271,7 +278,7 @@ impl Shared {
             path = self.bring_back(name, &path)?;
         }
         let entry = PaymentEntry::new(payment.clone());
-        self.append(&path, &Line { entry: Some(&entry), ..Line::of(step, self.disk.now()) })?;
+        self.append(&path, &Line { entry: Some(&entry), reason, ..Line::of(step, self.disk.now()) })?;
         // Somebody else may have noted a charge in the meantime.
         let is_rejected = History::read(name, &self.disk.read(&path)?)
             .is_ok_and(|history| history.entry.state == JournalState::Rejected);
@@ -319,7 +326,7 @@ impl Shared {
         // A charge may have been noted just before it was moved. Nobody has delivered that yet.
         let path = folder.join(name);
         let history = History::read(name, &self.disk.read(&path)?);
-        if history.is_ok_and(|history| history.entry.state == JournalState::Charged && !history.is_finished) {
+        if history.is_ok_and(|history| history.entry.state == JournalState::Charged && !history.entry.is_finished) {
             self.bring_back(name, &path)?;
         }
         Ok(())

@@ -49,7 +49,7 @@ fn a_number_is_sent_once_and_only_once() {
         (JournalState::Open, with_page.payment, with_page.page_url)
     );
     assert_eq!((entry.code.as_deref(), entry.note.as_deref()), (Some("110"), Some("cart 17")));
-    journal.note_report(&card("order-1"), Says::Charged);
+    journal.note_report(&card("order-1"), Says::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
     journal.finish(&entry.id).unwrap();
     journal.finish(&entry.id).unwrap();
@@ -98,18 +98,18 @@ fn a_charge_after_the_end_is_listed_again() {
     for end in [Says::Rejected, Says::Contradicted] {
         let payment = card(&format!("{end:?}"));
         journal.begin(&payment, None).unwrap();
-        journal.note_report(&payment, end);
+        journal.note_report(&payment, end, None);
         if end == Says::Contradicted {
             journal.finish(&entries(&journal)[0].id).unwrap();
         }
         assert!(entries(&journal).is_empty());
-        journal.note_report(&payment, Says::Open);
+        journal.note_report(&payment, Says::Open, None);
         assert!(entries(&journal).is_empty(), "{end:?}: nothing to deliver");
-        journal.note_report(&payment, Says::Charged);
+        journal.note_report(&payment, Says::Charged, None);
         let entry = entries(&journal).pop().expect("it is listed");
         assert_eq!((entry.state, &entry.payment), (JournalState::Charged, &payment));
         journal.finish(&entry.id).unwrap();
-        journal.note_report(&payment, Says::Charged);
+        journal.note_report(&payment, Says::Charged, None);
         assert!(entries(&journal).is_empty(), "delivered once");
     }
 }
@@ -119,7 +119,7 @@ fn a_confirmation_of_a_rejected_payment_is_followed_and_a_second_one_not_sent() 
     let journal = journal(&MemoryDisk::default());
     let payment = PaymentRef::mbank("order-1", 100);
     let created = journal.begin(&payment, None).unwrap();
-    journal.note_report(&payment, Says::Rejected);
+    journal.note_report(&payment, Says::Rejected, None);
     journal.note(&created, Noted::Accepted { entry: &PaymentEntry::new(payment.clone()), code: None });
     let held = journal.begin_confirmation(&payment).unwrap().unwrap();
     assert_eq!(states(&journal), [JournalState::Unknown], "it may be charged by that");
@@ -134,12 +134,12 @@ fn a_report_on_another_request_under_the_same_number_is_not_noted() {
     journal.begin(&card("order-1"), None).unwrap();
     let dearer = PaymentRef::card("order-1", Decimal::from(500), "KGS");
     for other in [dearer, PaymentRef::mbank("order-1", 100)] {
-        journal.note_report(&other, Says::Charged);
-        journal.note_report(&other, Says::Contradicted);
+        journal.note_report(&other, Says::Charged, None);
+        journal.note_report(&other, Says::Contradicted, None);
         assert_eq!(states(&journal), [JournalState::Unknown]);
     }
-    journal.note_report(&card("order-1"), Says::Contradicted);
-    journal.note_report(&card("order-1"), Says::Open);
+    journal.note_report(&card("order-1"), Says::Contradicted, None);
+    journal.note_report(&card("order-1"), Says::Open, None);
     assert_eq!(states(&journal), [JournalState::Open], "one odd report is not the end");
 }
 
@@ -162,7 +162,7 @@ fn the_oldest_are_listed_first_and_the_rejected_not_at_all() {
         journal.begin(&card(number), None).unwrap();
         disk.pass(Duration::from_secs(16 * 3600));
     }
-    journal.note_report(&card("a"), Says::Rejected);
+    journal.note_report(&card("a"), Says::Rejected, None);
     let listed = entries(&journal);
     let numbers: Vec<_> = listed.iter().map(|entry| entry.payment.order_number.as_deref().unwrap()).collect();
     assert_eq!(numbers, ["b", "d", "c"]);
@@ -259,7 +259,7 @@ fn live(journal: &Journal, books: &mut Books) {
         let noted = if is_right { Noted::Accepted { entry: &entry, code: None } } else { Noted::NothingHappened };
         journal.note(&held, noted);
     }
-    journal.note_report(&payment, Says::Charged);
+    journal.note_report(&payment, Says::Charged, None);
     let Ok(Some(entry)) = journal.entry(&payment) else { return };
     if entry.state == JournalState::Charged && journal.finish(&entry.id).is_ok() {
         books.finished = true;
@@ -378,12 +378,12 @@ fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
     let numbers = |journal: &Journal| entries(journal).pop().unwrap().payment.order_number;
     let claimed = |number: &str| plain.clone().with_claimed_number(number, None);
     for number in ["gw-1", "gw-2"] {
-        journal.note_report(&claimed(number), Says::Open);
+        journal.note_report(&claimed(number), Says::Open, None);
         assert_eq!(numbers(&journal).as_deref(), Some(number));
     }
-    journal.note_report(&claimed("gw-3"), Says::Charged);
-    journal.note_report(&claimed("gw-4"), Says::Open);
-    journal.note_report(&claimed("gw-4"), Says::Charged);
+    journal.note_report(&claimed("gw-3"), Says::Charged, None);
+    journal.note_report(&claimed("gw-4"), Says::Open, None);
+    journal.note_report(&claimed("gw-4"), Says::Charged, None);
     assert_eq!(numbers(&journal).as_deref(), Some("gw-3"), "what has paid stays what has paid");
     assert_eq!(journal.entry(&plain).unwrap().unwrap().state, JournalState::Charged);
 }
@@ -397,7 +397,7 @@ fn a_payment_of_ones_own_pays_under_none_of_its_numbers_for_something_else() {
     journal.note(&held, Noted::Accepted { entry: &accepted, code: None });
     let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
     journal.add(&PaymentEntry::new(code), None).unwrap();
-    for number in ["order-1", "gw-1", "tx-1"] {
+    for number in ["order-1", "gw-1", "GW-1", "tx-1"] {
         let claimed = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart").with_claimed_number(number, None);
         assert_eq!(journal.take_number(&claimed), Ok(Taken::Elsewhere), "{number}");
     }
@@ -452,7 +452,7 @@ fn the_same_transaction_twice_is_one_code_until_it_is_paid() {
     let code = PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-1"));
     journal.add(&code, None).unwrap();
     journal.add(&code, None).unwrap();
-    journal.note_report(&code.payment, Says::Charged);
+    journal.note_report(&code.payment, Says::Charged, None);
     assert!(journal.add(&code, None).is_err(), "the next payer has not paid it");
     let named = |id: &str| PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-2").with_entry_id(id));
     journal.add(&named("a"), None).unwrap();
@@ -466,10 +466,10 @@ fn a_named_code_is_found_by_its_transaction_too() {
     let journal = journal(&MemoryDisk::default());
     let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
     journal.add(&PaymentEntry::new(code.clone().with_entry_id("table-4")), None).unwrap();
-    journal.note_report(&code, Says::Charged);
+    journal.note_report(&code, Says::Charged, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
     assert_eq!(journal.entry(&code).unwrap().unwrap().payment.entry_id.as_deref(), Some("table-4"));
     let dearer = PaymentRef::qr(Some(2000)).with_transaction_id("tx-1");
-    journal.note_report(&dearer, Says::Contradicted);
+    journal.note_report(&dearer, Says::Contradicted, None);
     assert_eq!(states(&journal), [JournalState::Charged]);
 }

@@ -97,7 +97,7 @@ impl UnfinishedEntries {
     fn told(&self, name: String, bytes: &[u8]) -> Option<Unfinished> {
         match History::read(&name, bytes) {
             // A process died between noting that and putting it away.
-            Ok(history) if history.is_finished || history.entry.state == JournalState::Rejected => {
+            Ok(history) if history.entry.is_finished || history.entry.state == JournalState::Rejected => {
                 let _ = self.journal.shared.put_away(&name, &self.folder.join(&name));
                 None
             }

@@ -74,6 +74,10 @@ impl<S: Stub> Transport for Memory<S> {
         Box::pin(std::future::ready(()))
     }
 
+    fn block_in_task(&self, work: &mut dyn FnMut()) {
+        work();
+    }
+
     fn jitter(&self, most: Duration) -> Duration {
         self.stub.jitter(most)
     }

@@ -124,6 +124,10 @@ impl Transport for HttpTransport {
         Box::pin(async move { drop(work.await) })
     }
 
+    fn block_in_task(&self, work: &mut dyn FnMut()) {
+        tokio::task::block_in_place(work);
+    }
+
     fn jitter(&self, most: Duration) -> Duration {
         most.mul_f64(fastrand::f64())
     }

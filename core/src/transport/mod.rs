@@ -59,6 +59,10 @@ pub(crate) trait Transport: Send + Sync + 'static {
     /// Runs what blocks its thread (the disk), beside the network.
     fn block(&self, work: Box<dyn FnOnce() + Send>) -> Boxed<()>;
 
+    /// The same for a task of `spawn`, on its own thread: other tasks go on elsewhere, and nobody waits for another thread to
+    /// wake up.
+    fn block_in_task(&self, work: &mut dyn FnMut());
+
     /// Jitter: a random time from zero to `most`.
     fn jitter(&self, most: Duration) -> Duration;
 }

@@ -16,16 +16,24 @@ use kassa::{
 use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, reply};
 
 /// A folder that goes with the test.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("kassa-journal-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         Self(folder)
     }
 
-    fn journal(&self) -> Journal {
+    /// On a file system in memory.
+    #[cfg(target_os = "linux")]
+    pub fn in_memory(name: &str) -> Self {
+        let folder = Path::new("/dev/shm").join(format!("kassa-journal-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Self(folder)
+    }
+
+    pub fn journal(&self) -> Journal {
         Journal::open(&self.0).unwrap()
     }
 
@@ -52,7 +60,7 @@ fn tea(order_number: &str) -> MbankPayment {
     MbankPayment::new(order_number, 250, "996700000001", "Tea")
 }
 
-fn entries(journal: &Journal) -> Vec<JournalEntry> {
+pub fn entries(journal: &Journal) -> Vec<JournalEntry> {
     let listed = journal.unfinished().map(|item| match item.unwrap() {
         Unfinished::Payment { entry } => *entry,
         other => panic!("{other:?}"),

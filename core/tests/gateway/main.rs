@@ -9,6 +9,8 @@ mod contract;
 mod crowd;
 mod false_callbacks;
 mod journal;
+#[cfg(unix)]
+mod journal_disks;
 mod journal_killed;
 mod outcomes;
 mod passwords;

@@ -1,6 +1,7 @@
 //! Settling: follows everything that a journal has not done with to its end, some payments at once, older ones less
 //! often.
 
+mod again;
 mod policy;
 mod schedule;
 mod source;
@@ -24,7 +25,7 @@ use tokio::{
 
 use crate::{
     exchange::engine::Engine,
-    follow_up::verdict::Verdict,
+    follow_up::{check::reason_of, verdict::Verdict},
     journal::{
         SettlingLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
@@ -33,6 +34,7 @@ use crate::{
     values::error::PaymentError,
 };
 
+use again::Again;
 pub use policy::SettlePolicy;
 use schedule::Due;
 use source::{Answer, Asked, Page, Source};
@@ -67,8 +69,8 @@ pub enum Settled {
 /// before the settling does; and how many reports on one payment must be about something else than was asked for.
 const ODD_IN_A_ROW: u32 = 3;
 
-/// Follows what was unfinished in a gateway's journal when it began, each payment until its end. Made by
-/// [`Gateway::settle`](crate::Gateway::settle).
+/// Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
+/// [`SettlePolicy::follow_new`] also what is begun later. Made by [`Gateway::settle`](crate::Gateway::settle).
 ///
 /// What is charged already comes at once, without a question. A payment that is still open when the policy's deadline
 /// passes stays unfinished, for the next settling; so does one that has nothing to be asked with.
@@ -97,6 +99,7 @@ struct Shared {
 struct Progress {
     deadline: Option<Instant>,
     entries: Entries,
+    again: Again,
     waiting: BinaryHeap<Due>,
     asked: FuturesUnordered<Boxed<Answer>>,
     /// The gateway wants no question before that.
@@ -118,7 +121,7 @@ enum Entries {
     Read(Boxed<Result<Option<Page>, PaymentError>>),
     Locked(Arc<SettlingLock>, UnfinishedEntries),
     /// None are left. The lock is kept until the end.
-    Done(#[expect(dead_code, reason = "held for its drop")] Arc<SettlingLock>),
+    Done(Arc<SettlingLock>),
 }
 
 enum Event {
@@ -187,6 +190,11 @@ impl Progress {
         is_read && self.waiting.is_empty() && self.asked.is_empty()
     }
 
+    fn tell(&mut self, entry: Box<JournalEntry>) {
+        self.again.has_ended(&entry);
+        self.settled.push_back(Settled::Payment { entry });
+    }
+
     /// Other processes may settle from now on, and nothing is asked any more.
     fn end(&mut self) {
         *self = Self { has_ended: true, ..Self::default() };
@@ -206,8 +214,9 @@ impl Shared {
             let now = self.source.engine.transport().now();
             let deadline = *progress.deadline.get_or_insert(after(now, self.source.policy.deadline));
             let is_late = now >= deadline;
+            let has_nothing_left = progress.has_nothing_left() && !self.source.policy.follow_new;
             // What was asked in time is answered by the deadline, and may be an end.
-            let is_over = progress.has_nothing_left() || is_late && progress.asked.is_empty();
+            let is_over = has_nothing_left || is_late && progress.asked.is_empty();
             if progress.has_ended || self.cancelled.load(Ordering::Acquire) || is_over {
                 return Ok(None);
             }
@@ -217,7 +226,7 @@ impl Shared {
             let wake_at = if is_late { None } else { self.wake_at(progress, deadline) };
             match self.event(progress, wake_at).await {
                 Event::Asked(Answer::Asked(asked)) => self.take(progress, *asked)?,
-                Event::Asked(Answer::Charged(entry)) => progress.settled.push_back(Settled::Payment { entry }),
+                Event::Asked(Answer::Charged(entry)) => progress.tell(entry),
                 Event::Asked(Answer::Gone) | Event::Woken => {}
                 Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
                 Event::Read(page) => match page? {
@@ -241,6 +250,9 @@ impl Shared {
         progress.entries = match std::mem::take(&mut progress.entries) {
             Entries::NotLocked => Entries::Read(Box::pin(self.source.clone().begin(deadline))),
             Entries::Locked(lock, rest) => Entries::Read(Box::pin(self.source.clone().read_on(lock, rest))),
+            Entries::Done(lock) if progress.again.is_due(now) => {
+                Entries::Read(Box::pin(self.source.clone().read_on(lock, self.source.journal.unfinished())))
+            }
             other => other,
         };
     }
@@ -251,8 +263,10 @@ impl Shared {
 
     /// When to look again though nothing came. What is under way ends by the deadline by itself.
     fn wake_at(&self, progress: &Progress, deadline: Instant) -> Option<Instant> {
-        let next = progress.waiting.peek().filter(|_| progress.asked.len() < self.at_once())?;
-        Some(progress.not_before.map_or(next.at, |moment| moment.max(next.at)).min(deadline))
+        let next = progress.waiting.peek().filter(|_| progress.asked.len() < self.at_once());
+        let next = next.map(|next| progress.not_before.map_or(next.at, |moment| moment.max(next.at)));
+        let again = progress.again.at().filter(|_| matches!(progress.entries, Entries::Done(_)));
+        Some(next.into_iter().chain(again).min()?.min(deadline))
     }
 
     async fn event(&self, progress: &mut Progress, wake_at: Option<Instant>) -> Event {
@@ -276,22 +290,30 @@ impl Shared {
 
     /// What was read is settled already, or is asked about at once, or has nothing to be asked with.
     fn add(&self, progress: &mut Progress, page: Page, now: Instant) {
+        let follow_new = self.source.policy.follow_new;
         for item in page.items {
+            if !has_something_to_do(&item) || follow_new && !progress.again.is_new(&item) {
+                continue;
+            }
             match item {
                 Unfinished::Payment { entry } if entry.state == JournalState::Charged => {
                     progress.settled.push_back(Settled::Payment { entry });
                 }
-                Unfinished::Payment { entry } if entry.payment.can_be_asked_about() => {
+                Unfinished::Payment { entry } => {
                     progress.waiting.push(Due { at: now, begun: entry.begun, id: entry.id, contradictions: 0, odd: 0 });
                 }
-                Unfinished::Payment { .. } => {}
                 Unfinished::Unreadable { id, why } => progress.settled.push_back(Settled::Unreadable { id, why }),
             }
         }
         progress.failure = page.failure;
         progress.entries = match page.rest {
             Some(rest) => Entries::Locked(page.lock, rest),
-            None => Entries::Done(page.lock),
+            None => {
+                if follow_new {
+                    progress.again.read_through(self.source.engine.transport().now(), self.source.policy.interval);
+                }
+                Entries::Done(page.lock)
+            }
         };
     }
 
@@ -304,6 +326,7 @@ impl Shared {
         let is_contradicted = matches!(answer, Ok(Verdict::Contradicted { .. }));
         due.contradictions = if is_contradicted { due.contradictions + 1 } else { 0 };
         due.at = after(started, self.source.interval_of(&due));
+        let reason = answer.as_ref().ok().and_then(reason_of);
         let end = match answer {
             // Charged is absorbing, whatever a report says that came late.
             _ if entry.state == JournalState::Charged => Some(JournalState::Charged),
@@ -328,12 +351,22 @@ impl Shared {
         };
         match end {
             Some(state) => {
+                // A rejected one is put away by now, so that its entry is as it was before.
+                entry.reason = if entry.state == state { entry.reason } else { reason };
                 entry.state = state;
-                progress.settled.push_back(Settled::Payment { entry });
+                progress.tell(entry);
             }
             None => progress.waiting.push(due),
         }
         Ok(())
+    }
+}
+
+/// Whether there is something to ask with, or to tell.
+fn has_something_to_do(item: &Unfinished) -> bool {
+    match item {
+        Unfinished::Payment { entry } => entry.state == JournalState::Charged || entry.payment.can_be_asked_about(),
+        Unfinished::Unreadable { .. } => true,
     }
 }
 

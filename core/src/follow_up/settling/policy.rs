@@ -31,6 +31,11 @@ pub struct SettlePolicy {
     pub deadline: Duration,
     /// How many payments are asked about at the same time. 8 unless set.
     pub at_once: u32,
+    /// Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again
+    /// after each interval, and the settling goes on until its deadline though nothing is left. **Then it alone delivers**:
+    /// whoever made such a payment and watches it, too, would deliver it as well. Not unless set.
+    #[cfg_attr(feature = "uniffi", uniffi(default = false))]
+    pub follow_new: bool,
 }
 
 impl SettlePolicy {
@@ -52,6 +57,12 @@ impl SettlePolicy {
         Self { at_once, ..self }
     }
 
+    /// The same, for payments that are begun later as well.
+    #[must_use]
+    pub fn with_follow_new(self, follow_new: bool) -> Self {
+        Self { follow_new, ..self }
+    }
+
     pub(super) fn check(&self) -> Result<(), PaymentError> {
         let mut checks = Checks::default();
         for (field, value) in [("interval", self.interval), ("deadline", self.deadline)] {
@@ -68,6 +79,11 @@ impl SettlePolicy {
 
 impl Default for SettlePolicy {
     fn default() -> Self {
-        Self { interval: Duration::from_secs(10), deadline: Duration::from_secs(20 * 60), at_once: 8 }
+        Self {
+            interval: Duration::from_secs(10),
+            deadline: Duration::from_secs(20 * 60),
+            at_once: 8,
+            follow_new: false,
+        }
     }
 }

@@ -62,7 +62,7 @@ async fn all(gateway: &Gateway, policy: SettlePolicy) -> Vec<(String, JournalSta
 async fn everything_is_followed_to_its_end() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(3));
-    journal.note_report(&card("order-000"), Says::Charged);
+    journal.note_report(&card("order-000"), Says::Charged, None);
     journal.add(&crate::PaymentEntry::new(PaymentRef::pay_form(Decimal::TEN)), None).unwrap();
     // The second one takes three questions, the third one two.
     let words = ["NEW", "NEW", "NEW", "REJECT", "CHARGE"];
@@ -223,7 +223,7 @@ async fn what_cannot_work_is_said_at_once() {
     let (gateway, _) = Scripted::gateway(|_| report("NEW", 10));
     assert!(matches!(gateway.settle(SettlePolicy::default()), Err(PaymentError::Misconfigured { .. })));
     let gateway = gateway.with_journal(journal(&MemoryDisk::default()));
-    let policy = SettlePolicy { interval: Duration::ZERO, deadline: Duration::ZERO, at_once: 0 };
+    let policy = SettlePolicy { interval: Duration::ZERO, deadline: Duration::ZERO, at_once: 0, follow_new: false };
     let Err(PaymentError::Invalid { violations }) = gateway.settle(policy) else { panic!() };
     let fields: Vec<&str> = violations.iter().map(|violation| violation.field.as_str()).collect();
     assert_eq!(fields, ["interval", "deadline", "at_once"]);
@@ -248,7 +248,7 @@ async fn payments_that_are_not_known_do_not_stop_the_others() {
 async fn what_is_charged_already_waits_for_no_question() {
     let disk = MemoryDisk::default();
     let journal = journal_of(&disk, numbers(200));
-    journal.note_report(&card("order-199"), Says::Charged);
+    journal.note_report(&card("order-199"), Says::Charged, None);
     let (gateway, _) = Scripted::gateway(|_| slow(30, "NEW"));
     let settling = gateway.with_journal(journal).settle(SettlePolicy::default().with_at_once(1)).unwrap();
     let first = timeout(Duration::from_secs(10), settling.next()).await;
@@ -277,7 +277,7 @@ async fn a_charge_that_somebody_noted_meanwhile_is_the_end() {
     let journal = journal_of(&disk, numbers(1));
     let others = journal.clone();
     let (gateway, _) = Scripted::gateway(move |_| {
-        others.note_report(&card("order-000"), Says::Charged);
+        others.note_report(&card("order-000"), Says::Charged, None);
         slow(1, "REJECT")
     });
     let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
@@ -325,10 +325,61 @@ async fn what_somebody_else_delivers_meanwhile_is_not_delivered_again() {
     let journal = journal_of(&disk, numbers(1));
     let (others, id) = (journal.clone(), journal.entry(&card("order-000")).unwrap().unwrap().id);
     let (gateway, memory) = Scripted::gateway(move |_| {
-        others.note_report(&card("order-000"), Says::Charged);
+        others.note_report(&card("order-000"), Says::Charged, None);
         others.finish(&id).unwrap();
         slow(1, "CHARGE")
     });
     assert_eq!(all(&gateway.with_journal(journal), SettlePolicy::default()).await, []);
     assert_eq!(memory.attempted_at().len(), 1);
+}
+
+/// A worker of a back end: what is begun later is followed, too, and nothing is told twice.
+#[tokio::test(start_paused = true)]
+async fn what_is_begun_later_is_followed_too_where_that_is_asked_for() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let (gateway, _) = Scripted::gateway(|_| report("CHARGE", 10));
+    let policy = SettlePolicy::default().with_follow_new(true).with_deadline(10 * MINUTE);
+    let settling = gateway.with_journal(journal.clone()).settle(policy).unwrap();
+    let next = async || match settling.next().await.unwrap() {
+        Some(Settled::Payment { entry }) => entry.payment.order_number,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(next().await.as_deref(), Some("order-000"));
+    assert!(timeout(MINUTE, settling.next()).await.is_err(), "it is not finished, and is told once");
+    journal.begin(&card("later"), None).unwrap();
+    let started = Instant::now();
+    assert_eq!(next().await.as_deref(), Some("later"));
+    assert!(started.elapsed() <= SettlePolicy::default().interval, "{:?}", started.elapsed());
+    // Charged after it was done with: nobody has delivered that.
+    journal.begin(&card("rejected"), None).unwrap();
+    journal.note_report(&card("rejected"), Says::Rejected, None);
+    assert!(timeout(MINUTE, settling.next()).await.is_err());
+    journal.note_report(&card("rejected"), Says::Charged, None);
+    assert_eq!(next().await.as_deref(), Some("rejected"));
+    assert_eq!(settling.next().await, Ok(None), "at the deadline");
+    assert!(started.elapsed() > 7 * MINUTE, "it went on though nothing was left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_end_tells_why() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(2));
+    let said = |word: &str, amount: u32| {
+        let data = format!(r#"{{"status":"{word}","amount":{amount},"currency":"KGS"}}"#);
+        Act::Reply(Duration::ZERO, 200, None, format!(r#"{{"code":"200","message":"NO FUNDS","data":{data}}}"#))
+    };
+    let (gateway, _) =
+        Scripted::gateway(move |number| if number == 0 { said("REJECT", 10) } else { said("CHARGE", 11) });
+    let gateway = gateway.with_journal(journal.clone());
+    let settling = gateway.settle(SettlePolicy::default()).unwrap();
+    let mut reasons = Vec::new();
+    while let Some(settled) = settling.next().await.unwrap() {
+        let Settled::Payment { entry } = settled else { panic!("{settled:?}") };
+        let kept = journal.entry(&entry.payment).unwrap().unwrap();
+        assert_eq!(kept.reason, entry.reason);
+        reasons.push((entry.state, entry.reason.unwrap()));
+    }
+    let (rejected, contradicted) = (JournalState::Rejected, JournalState::Contradicted);
+    assert_eq!(reasons, [(rejected, "NO FUNDS".to_owned()), (contradicted, "amount".to_owned())]);
 }

@@ -136,6 +136,8 @@ impl Form for JournalEntry {
             "payment": self.payment.canonical(),
             "begun_ms": u64::try_from(begun).unwrap(),
             "state": self.state.canonical(),
+            "is_finished": self.is_finished.then_some(true),
+            "reason": self.reason,
             "code": self.code,
             "page_url": self.page_url,
             "qr_text": self.qr_text,

@@ -225,6 +225,7 @@ pub fn settle_policy(input: &Value) -> SettlePolicy {
     policy.interval = input.get("interval_ms").map_or(policy.interval, milliseconds);
     policy.deadline = input.get("deadline_ms").map_or(policy.deadline, milliseconds);
     policy.at_once = input.get("at_once").map_or(policy.at_once, whole);
+    policy.follow_new = input.get("follow_new").is_some_and(|value| value == true);
     policy
 }
 

@@ -1,0 +1,170 @@
+//! Disks that the system itself makes refuse: nothing is sent that could not be written down, and nothing that was sent is
+//! forgotten. What a disk of one's own making can show stands in `core/src/journal/tests.rs`.
+
+use std::{
+    env, fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::Command,
+};
+
+use kassa::{
+    BlockingGateway, FakeGateway, Journal, JournalState, MbankPayment, PaymentError, PaymentStatus, SettlePolicy,
+    Settled,
+};
+
+use crate::journal::{Folder, entries};
+
+/// The environment variable that tells a child where the journal is.
+const FOLDER: &str = "KASSA_JOURNAL_FOLDER";
+
+fn tea(order_number: &str) -> MbankPayment {
+    MbankPayment::new(order_number, 250, "996700000001", "Tea")
+}
+
+fn gateway(journal: Journal) -> (FakeGateway, BlockingGateway) {
+    let fake = FakeGateway::new().unwrap();
+    let gateway = BlockingGateway::from(fake.gateway()).with_journal(journal);
+    (fake, gateway)
+}
+
+/// What a child that cannot write sees: the payment is not made, and may be tried again.
+fn is_not_sent(fake: &FakeGateway, gateway: &BlockingGateway, number: &str) {
+    let error = gateway.create_mbank_payment(tea(number)).unwrap_err();
+    assert!(
+        matches!(&error, PaymentError::Unavailable { detail, .. } if detail.contains("cannot be written")),
+        "{error}"
+    );
+    assert!(error.is_retryable() && fake.payments().is_empty(), "{error}");
+}
+
+/// Runs one of the ignored tests below in a process of its own, by way of a shell that sets its limits.
+fn child(test: &str, limits: &str, folder: &Path) {
+    let name = format!("journal_disks::{test}");
+    let ended = Command::new("sh")
+        .args(["-c", &format!("{limits} exec \"$0\" \"$@\"")])
+        .arg(env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--test-threads", "1", &name])
+        .env(FOLDER, folder)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+fn journal_of_the_child() -> Journal {
+    Journal::open(env::var_os(FOLDER).expect("run by another test")).unwrap()
+}
+
+/// No file can grow at all, as on a disk without a free block: a limit of the system, by which it refuses each write.
+#[test]
+fn on_a_full_disk_nothing_is_sent() {
+    let folder = Folder::new("full");
+    let journal = folder.journal();
+    child("a_writer_on_a_full_disk", "trap '' XFSZ; ulimit -f 0;", &folder.0);
+    assert_eq!(entries(&journal), [], "the number was never taken");
+    let (fake, gateway) = gateway(journal);
+    gateway.create_mbank_payment(tea("order-1")).expect("there is room again");
+    assert_eq!(fake.payments().len(), 1);
+}
+
+#[test]
+#[ignore = "run by on_a_full_disk_nothing_is_sent"]
+fn a_writer_on_a_full_disk() {
+    let (fake, gateway) = gateway(journal_of_the_child());
+    is_not_sent(&fake, &gateway, "order-1");
+}
+
+/// There was room for the first line, and for nothing after it.
+#[test]
+fn a_disk_that_fills_up_forgets_no_payment() {
+    let folder = Folder::new("fills-up");
+    let journal = folder.journal();
+    child("a_writer_whose_disk_fills_up", "trap '' XFSZ; ulimit -f 1;", &folder.0);
+    let known = entries(&journal);
+    assert_eq!(known.len(), 1);
+    assert_eq!(known[0].payment.order_number.as_deref(), Some("order-1"));
+    assert_ne!(known[0].state, JournalState::Rejected);
+    let (fake, gateway) = gateway(journal);
+    let again = gateway.create_mbank_payment(tea("order-1")).unwrap_err();
+    assert!(again.payment_may_exist() && fake.payments().is_empty(), "{again}");
+}
+
+#[test]
+#[ignore = "run by a_disk_that_fills_up_forgets_no_payment"]
+fn a_writer_whose_disk_fills_up() {
+    let (fake, gateway) = gateway(journal_of_the_child());
+    // A block is 512 bytes: the note leaves room for little else.
+    let noted = gateway.with_note(&"n".repeat(220)).unwrap();
+    let created = noted.create_mbank_payment(tea("order-1")).expect("it could be written down");
+    gateway.confirm_mbank_payment(&created.payment, &fake.otp()).expect_err("this could not");
+    assert_ne!(fake.payments()[0].status, PaymentStatus::Charged, "no confirmation was sent");
+    fake.charge("order-1").unwrap();
+    let ends: Vec<Settled> = gateway.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
+    let Settled::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
+    assert_eq!((entry.state, ends.len()), (JournalState::Charged, 1), "it is told though it cannot be noted");
+}
+
+#[test]
+fn in_a_folder_that_may_only_be_read_nothing_is_sent() {
+    let folder = Folder::new("read-only");
+    let journal = folder.journal();
+    let may = |mode| {
+        for path in ["open", "done", ""] {
+            fs::set_permissions(folder.0.join(path), fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    may(0o555);
+    child("a_writer_who_may_only_read", "", &folder.0);
+    may(0o755);
+    assert_eq!(entries(&journal), []);
+}
+
+#[test]
+#[ignore = "run by in_a_folder_that_may_only_be_read_nothing_is_sent"]
+fn a_writer_who_may_only_read() {
+    be_nobody();
+    let (fake, gateway) = gateway(journal_of_the_child());
+    is_not_sent(&fake, &gateway, "order-1");
+    assert_eq!(gateway.unfinished().unwrap().count(), 0, "it can be read all the same");
+}
+
+/// The superuser may write everywhere. Others may not become somebody else, and need not.
+fn be_nobody() {
+    let _ = nix::unistd::seteuid(nix::unistd::Uid::from_raw(65_534));
+}
+
+/// Somebody put what is done on another disk, where nothing can be moved to in one step.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_done_on_another_file_system_costs_an_error_and_no_payment() {
+    let (folder, elsewhere) = (Folder::new("two-disks"), Folder::in_memory("two-disks"));
+    fs::create_dir_all(&folder.0).unwrap();
+    fs::create_dir_all(&elsewhere.0).unwrap();
+    symlink(&elsewhere.0, folder.0.join("done")).unwrap();
+    let (fake, gateway) = gateway(folder.journal());
+    gateway.create_mbank_payment(tea("order-1")).unwrap();
+    fake.charge("order-1").unwrap();
+    let ends: Vec<Settled> = gateway.settle(SettlePolicy::default()).unwrap().map(Result::unwrap).collect();
+    let Settled::Payment { entry } = &ends[0] else { panic!("{ends:?}") };
+    assert_eq!(entry.state, JournalState::Charged);
+    let error = gateway.finish(&entry.id).unwrap_err();
+    assert!(matches!(&error, PaymentError::Unavailable { .. }), "{error}");
+    let again = gateway.create_mbank_payment(tea("order-1")).unwrap_err();
+    assert!(again.payment_may_exist() && fake.payments().len() == 1, "{again}");
+}
+
+/// A folder in memory is as good as one on a disk.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_on_another_file_system_is_a_journal_like_any_other() {
+    let folder = Folder::in_memory("memory");
+    let (fake, gateway) = gateway(folder.journal());
+    gateway.create_mbank_payment(tea("order-1")).unwrap();
+    fake.charge("order-1").unwrap();
+    for settled in gateway.settle(SettlePolicy::default()).unwrap() {
+        let Settled::Payment { entry } = settled.unwrap() else { panic!("an entry") };
+        gateway.finish(&entry.id).unwrap();
+    }
+    assert_eq!(entries(&folder.journal()), []);
+}
