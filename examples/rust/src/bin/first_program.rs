@@ -1,0 +1,28 @@
+use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment, PaymentError, SettlePolicy, Settled};
+
+fn main() -> Result<(), PaymentError> {
+    let gateway = BlockingGateway::new(GatewayConfig::from_environment()?)? // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
+        .with_journal(Journal::open("payments")?); // what is sent is written down first
+
+    let payment = MbankPayment::new(kassa::new_order_number(), 250, "996555000101", "Two tickets"); // 250 som
+    let sent = gateway.with_note("cart 17")?.create_mbank_payment(payment).and_then(|created| {
+        let mut otp = String::new();
+        println!("The code from the SMS?");
+        std::io::stdin().read_line(&mut otp).expect("a terminal");
+        gateway.confirm_mbank_payment(&created.payment, otp.trim())
+    });
+    if let Err(error) = sent {
+        println!("{error}"); // it says whether money may have moved; if so, it is asked about now, and never sent again
+    }
+    // All that is not done with, also what a program left behind that was killed.
+    for settled in gateway.settle(SettlePolicy::default())? {
+        match settled? {
+            Settled::Payment { entry } if entry.state == JournalState::Charged => {
+                println!("paid: deliver {:?}", entry.note); // the only reason to ship
+                gateway.finish(&entry.id)?;
+            }
+            other => println!("not paid, or for a person: {other:?}"),
+        }
+    }
+    Ok(())
+}

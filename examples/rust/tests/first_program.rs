@@ -1,0 +1,68 @@
+//! The README's first program, as it stands there: against the sandbox, with a payer who types what the program asks for.
+
+use std::{
+    env,
+    io::Write as _,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use kassa_sandbox::{Sandbox, SandboxOptions};
+use tempfile::TempDir;
+
+const PROGRAM: &str = include_str!("../src/bin/first_program.rs");
+const OTP: &str = "101101";
+
+struct Shop {
+    sandbox: Sandbox,
+    folder: TempDir,
+}
+
+impl Shop {
+    fn open() -> Self {
+        Self { sandbox: Sandbox::start(SandboxOptions::default()).unwrap(), folder: TempDir::new().unwrap() }
+    }
+
+    fn run(&self, typed: &str) -> Output {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_first_program"));
+        env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KASSA_")).for_each(|(name, _)| {
+            program.env_remove(name);
+        });
+        let mut program = program
+            .current_dir(self.folder.path())
+            .env("KASSA_URL", self.sandbox.url())
+            .env("KASSA_LOGIN", self.sandbox.login())
+            .env("KASSA_PASSWORD", self.sandbox.password())
+            .env("KASSA_DIALECT", Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox-dialect.json"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        program.stdin.take().unwrap().write_all(format!("{typed}\n").as_bytes()).unwrap();
+        program.wait_with_output().unwrap()
+    }
+}
+
+fn told(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn it_stands_in_the_readme() {
+    assert!(include_str!("../../../README.md").contains(&format!("```rust,no_run\n{PROGRAM}```\n")));
+}
+
+#[test]
+fn it_takes_a_payment_and_delivers_once() {
+    let shop = Shop::open();
+    let output = told(&shop.run(OTP));
+    assert!(
+        output.contains("The code from the SMS?") && output.ends_with("paid: deliver Some(\"cart 17\")\n"),
+        "{output}"
+    );
+    assert!(shop.sandbox.payments()[0].is_charged());
+    let next = told(&shop.run(OTP));
+    assert_eq!(next.matches("deliver").count(), 1, "its own payment, and not the first one again: {next}");
+}
