@@ -34,7 +34,7 @@ impl Shared {
                 return Ok(Taken::Elsewhere);
             }
         }
-        let known = self.find(&paid)?;
+        let known = self.find_note(&paid, None)?;
         let Some(entry) = entry else {
             return Ok(if known.is_some() { Taken::Elsewhere } else { Taken::Nowhere });
         };
@@ -56,7 +56,7 @@ impl Shared {
         let Some(name) = name_of(payment) else { return Ok(None) };
         let by_transaction = payment.transaction_id.as_ref().filter(|_| payment.entry_id.is_none());
         if let (Some(id), None) = (by_transaction, self.find(&name)?)
-            && let Some(note) = self.find(&paid_by(id))?
+            && let Some(note) = self.find_note(&paid_by(id), None)?
         {
             return self.paid_for(&note);
         }
@@ -67,7 +67,7 @@ impl Shared {
     /// a flush, as it is a second fence.
     pub(super) fn reserve(&self, gateway_number: &str, entry: &str) -> io::Result<()> {
         let paid = paid_by(gateway_number);
-        if self.find(&paid)?.is_some() {
+        if self.find_note(&paid, None)?.is_some() {
             return Ok(());
         }
         let path = self.make_note(&paid)?;
@@ -84,15 +84,19 @@ impl Shared {
 
     /// One whose clock is in another month makes a note of its own. Whoever writes later sees the other's.
     fn is_noted_beside(&self, name: &str, path: &Path, entry: &String) -> io::Result<bool> {
-        match self.find_beside(name, Some(path))? {
+        match self.find_note(name, Some(path))? {
             Some(beside) => Ok(self.paid_for(&beside)?.is_some_and(|other| other != *entry)),
             None => Ok(false),
         }
     }
 
-    /// An empty note, among what is done with, and pruned with it.
+    fn find_note(&self, name: &str, own: Option<&Path>) -> io::Result<Option<PathBuf>> {
+        self.find_in(&self.paid, name, own)
+    }
+
+    /// An empty note, in a tree of its own: it is kept for longer than the entry.
     fn make_note(&self, name: &str) -> io::Result<PathBuf> {
-        let folder = self.folder_of_done()?;
+        let folder = self.folder_of_now(&self.paid)?;
         let path = folder.join(name);
         match self.disk.create(&path) {
             Err(problem) if problem.kind() != io::ErrorKind::AlreadyExists => Err(problem),

@@ -2,7 +2,7 @@
 //! program that dies.
 //!
 //! A folder of small files, one a payment, as a mail folder keeps mails; no database. `open/<day>/<name>` is what is not
-//! done with, `done/<month>/<name>` what is. A file is made exclusively, empty; then the other folders are looked
+//! done with, `done/<month>/<name>` what is, `paid/<month>/<name>` which entry a number has paid for. A file is made exclusively, empty; then the other folders are looked
 //! through; only then is the first line written and flushed. So of two who begin with one order number, at any time and
 //! in any process, at most one goes on; an empty file was never sent.
 
@@ -85,6 +85,7 @@ struct Shared {
     disk: Box<dyn Disk>,
     open: PathBuf,
     done: PathBuf,
+    paid: PathBuf,
     folder: PathBuf,
     /// The day's folder that this process last made sure of.
     flushed: Mutex<Option<PathBuf>>,
@@ -104,9 +105,9 @@ impl Journal {
     }
 
     pub(crate) fn on(disk: Box<dyn Disk>, folder: &Path) -> Result<Self, PaymentError> {
-        let (open, done) = (folder.join("open"), folder.join("done"));
+        let [open, done, paid] = ["open", "done", "paid"].map(|name| folder.join(name));
         let journal = Self {
-            shared: Arc::new(Shared { disk, open, done, folder: folder.to_owned(), flushed: Mutex::default() }),
+            shared: Arc::new(Shared { disk, open, done, paid, folder: folder.to_owned(), flushed: Mutex::default() }),
         };
         journal.shared.prepare().map_err(|problem| {
             PaymentError::misconfigured(format!("the journal in {} cannot be used: {problem}", folder.display()))
@@ -156,7 +157,8 @@ impl Journal {
     }
 
     /// Removes finished entries for good: those of months that ended longer ago than this. Their order numbers are
-    /// forgotten with them.
+    /// forgotten with them. Which number has paid for which entry is remembered ten times as long, so that nobody pays with it
+    /// again.
     ///
     /// # Errors
     /// [`PaymentError::Unavailable`] where they cannot be removed.

@@ -20,6 +20,10 @@ use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
 /// How often a folder that another process removed is made again, or a file that it moved is looked for.
 const TRIES: u32 = 5;
 
+/// How much longer than its entry the note of what a number has paid for is kept: whoever claims it again for another order
+/// may have waited.
+const NOTES_KEPT: u32 = 10;
+
 /// How many numbers are remembered that were claimed for one payment.
 const MOST_CLAIMS: usize = 8;
 
@@ -71,7 +75,8 @@ impl From<io::Error> for NotHeld {
 impl Shared {
     pub(super) fn prepare(&self) -> io::Result<()> {
         self.disk.make_folders(&self.open)?;
-        self.disk.make_folders(&self.done)
+        self.disk.make_folders(&self.done)?;
+        self.disk.make_folders(&self.paid)
     }
 
     pub(super) fn disk(&self) -> &dyn Disk {
@@ -95,11 +100,18 @@ impl Shared {
 
     pub(super) fn find_beside(&self, name: &str, own: Option<&Path>) -> io::Result<Option<PathBuf>> {
         for place in [&self.open, &self.done, &self.open] {
-            for folder in self.folders(place)? {
-                let path = folder.join(name);
-                if own != Some(path.as_path()) && self.disk.exists(&path)? {
-                    return Ok(Some(path));
-                }
+            if let Some(path) = self.find_in(place, name, own)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn find_in(&self, place: &Path, name: &str, own: Option<&Path>) -> io::Result<Option<PathBuf>> {
+        for folder in self.folders(place)? {
+            let path = folder.join(name);
+            if own != Some(path.as_path()) && self.disk.exists(&path)? {
+                return Ok(Some(path));
             }
         }
         Ok(None)
@@ -279,6 +291,11 @@ impl Shared {
         }
         let entry = PaymentEntry::new(payment.clone());
         self.append(&path, &Line { entry: Some(&entry), reason, ..Line::of(step, self.disk.now()) })?;
+        if step == Step::Charged && !payment.is_claimed {
+            for number in payment.order_number.iter().chain(&payment.transaction_id) {
+                self.reserve(number, name)?;
+            }
+        }
         // Somebody else may have noted a charge in the meantime.
         let is_rejected = History::read(name, &self.disk.read(&path)?)
             .is_ok_and(|history| history.entry.state == JournalState::Rejected);
@@ -321,7 +338,7 @@ impl Shared {
 
     /// Moves an entry to what is done, durably.
     pub(super) fn put_away(&self, name: &str, path: &Path) -> io::Result<()> {
-        let folder = self.folder_of_done()?;
+        let folder = self.folder_of_now(&self.done)?;
         self.move_to(name, path, &folder)?;
         // A charge may have been noted just before it was moved. Nobody has delivered that yet.
         let path = folder.join(name);
@@ -332,14 +349,14 @@ impl Shared {
         Ok(())
     }
 
-    /// The folder of what is done with now.
-    pub(super) fn folder_of_done(&self) -> io::Result<PathBuf> {
+    /// The folder of this month.
+    pub(super) fn folder_of_now(&self, place: &Path) -> io::Result<PathBuf> {
         // A clock that was set back must not put anything where it is pruned at once.
         let month = names::of_month(self.disk.now());
-        let newest = self.folders(&self.done)?.pop();
-        let folder = newest.into_iter().fold(self.done.join(month), Ord::max);
+        let newest = self.folders(place)?.pop();
+        let folder = newest.into_iter().fold(place.join(month), Ord::max);
         self.disk.make_folder(&folder)?;
-        self.disk.sync_folder(&self.done)?;
+        self.disk.sync_folder(place)?;
         Ok(folder)
     }
 
@@ -367,17 +384,23 @@ impl Shared {
         path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
     }
 
-    /// Removes the folders of months that ended before. A clock that runs ahead counts no further than the newest folder.
+    /// Removes what was finished longer ago, and the notes of what has paid for something ten times as long ago.
     pub(super) fn prune(&self, older_than: Duration) -> io::Result<()> {
+        self.prune_in(&self.done, older_than)?;
+        self.prune_in(&self.paid, older_than.saturating_mul(NOTES_KEPT))
+    }
+
+    /// Removes the folders of months that ended before. A clock that runs ahead counts no further than the newest folder.
+    fn prune_in(&self, place: &Path, older_than: Duration) -> io::Result<()> {
         let Some(then) = self.disk.now().checked_sub(older_than) else { return Ok(()) };
-        let done = self.folders(&self.done)?;
+        let done = self.folders(place)?;
         let newest = [done.last().cloned(), self.folders(&self.open)?.pop()];
         let newest = newest.iter().flatten().filter_map(|folder| names::end_of(folder)).max();
         let then = match newest.and_then(|newest| newest.checked_sub(older_than)) {
             Some(by_folders) => then.min(by_folders),
             None => return Ok(()),
         };
-        let first_kept = self.done.join(names::of_month(then));
+        let first_kept = place.join(names::of_month(then));
         for folder in done.into_iter().filter(|folder| *folder < first_kept) {
             for name in self.disk.names(&folder)? {
                 gone(self.disk.remove_file(&folder.join(name?)))?;

@@ -413,6 +413,32 @@ fn a_claim_for_no_entry_pays_for_nothing() {
     assert_eq!(journal.take_number(&unnamed), Ok(Taken::Elsewhere));
 }
 
+/// Whoever claims a number again has time: that it has paid is remembered for longer than what it has paid for.
+#[test]
+fn a_number_that_has_paid_is_remembered_after_its_entry_is_pruned() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let own = card("order-1");
+    journal.begin(&own, None).unwrap();
+    journal.note_report(&own, Says::Charged, None);
+    assert_eq!(journal.take_number(&form("first")), Ok(Taken::Here));
+    let id = name_of(&own).unwrap();
+    journal.finish(&id).unwrap();
+    disk.pass(Duration::from_secs(300 * 24 * 3600));
+    journal.begin(&card("order-2"), None).unwrap();
+    journal.prune(KEPT).unwrap();
+    assert_eq!(journal.entry(&own), Ok(None), "forgotten");
+    let claims =
+        |number: &str| PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-2").with_claimed_number(number, None);
+    for number in [form("first").order_number.as_deref().unwrap(), "order-1"] {
+        assert_eq!(journal.take_number(&claims(number)), Ok(Taken::Elsewhere), "{number}");
+    }
+    disk.pass(Duration::from_secs(900 * 24 * 3600));
+    journal.begin(&card("order-3"), None).unwrap();
+    journal.prune(KEPT).unwrap();
+    assert_eq!(journal.take_number(&claims("order-1")), Ok(Taken::Here), "not for ever");
+}
+
 /// A note that somebody died over, and one of the same entry, beside it in the folder of another month.
 #[test]
 fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
@@ -420,9 +446,9 @@ fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
     assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
     let note = names::Claimed::of(&form("first")).unwrap().paid;
-    let written = mine.shared.find(&note).unwrap().unwrap();
+    let written = mine.shared.find_in(&mine.shared.paid, &note, None).unwrap().unwrap();
     let line = mine.shared.disk.read(&written).unwrap();
-    let beside = later.shared.folder_of_done().unwrap().join(&note);
+    let beside = later.shared.folder_of_now(&later.shared.paid).unwrap().join(&note);
     for content in [Vec::new(), line] {
         disk.put(&beside, &content);
         assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));

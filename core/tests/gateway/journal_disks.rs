@@ -110,7 +110,7 @@ fn in_a_folder_that_may_only_be_read_nothing_is_sent() {
     let folder = Folder::new("read-only");
     let journal = folder.journal();
     let may = |mode| {
-        for path in ["open", "done", ""] {
+        for path in ["open", "done", "paid", ""] {
             fs::set_permissions(folder.0.join(path), fs::Permissions::from_mode(mode)).unwrap();
         }
     };

@@ -15,12 +15,19 @@ use crate::{
 /// Reading all of it may take at most this part of the time.
 const PART: u32 = 10;
 
+/// What this settling did about an entry.
+enum Known {
+    Followed,
+    Told(JournalState),
+    ToldUnreadable,
+}
+
 /// What is known of earlier readings.
 #[derive(Default)]
 pub(super) struct Again {
-    /// The end that was told, or none yet, of each entry that was there when the journal was read last.
-    known: HashMap<String, Option<JournalState>>,
-    /// Those that are there now.
+    /// What was there when the journal was read last.
+    known: HashMap<String, Known>,
+    /// What is there now.
     seen: HashSet<String>,
     /// When this reading began.
     begun: Option<Instant>,
@@ -41,32 +48,42 @@ impl Again {
         is_due
     }
 
-    /// Whether something is to be done about an entry: it was not there before, or what was known of it has changed.
+    /// Whether something is to be done about an entry: nothing was yet, or it has changed since.
     pub(super) fn is_new(&mut self, item: &Unfinished) -> bool {
         let (id, state) = match item {
             Unfinished::Payment { entry } => (&entry.id, Some(entry.state)),
             Unfinished::Unreadable { id, .. } => (id, None),
         };
         self.seen.insert(id.clone());
-        match self.known.get(id) {
-            None => {
-                let told = state.filter(|state| *state == JournalState::Charged);
-                self.known.insert(id.clone(), told);
-                true
-            }
-            // Nobody has been told of the charge, and nobody asks about it any more.
-            Some(Some(JournalState::Contradicted)) if state == Some(JournalState::Charged) => {
-                self.known.insert(id.clone(), state);
-                true
-            }
-            Some(_) => false,
+        let is_charged = state == Some(JournalState::Charged);
+        let is_new = match self.known.get(id) {
+            None => true,
+            // It was rejected or contradicted, so that nobody asks about it any more.
+            Some(Known::Told(told)) => is_charged && *told != JournalState::Charged,
+            // The disk may have had a bad moment.
+            Some(Known::ToldUnreadable) => state.is_some(),
+            Some(Known::Followed) => false,
+        };
+        if is_new {
+            let known = match state {
+                Some(JournalState::Charged) => Known::Told(JournalState::Charged),
+                Some(_) => Known::Followed,
+                None => Known::ToldUnreadable,
+            };
+            self.known.insert(id.clone(), known);
         }
+        is_new
     }
 
     pub(super) fn has_ended(&mut self, entry: &JournalEntry) {
-        if let Some(told) = self.known.get_mut(&entry.id) {
-            *told = Some(entry.state);
+        if let Some(known) = self.known.get_mut(&entry.id) {
+            *known = Known::Told(entry.state);
         }
+    }
+
+    /// Somebody else has dealt with it, and it is followed no more. It may come back.
+    pub(super) fn has_gone(&mut self, id: &str) {
+        self.known.remove(id);
     }
 
     /// What is not there any more is forgotten, and taken up when it comes again: charged after it was finished.

@@ -227,7 +227,8 @@ impl Shared {
             match self.event(progress, wake_at).await {
                 Event::Asked(Answer::Asked(asked)) => self.take(progress, *asked)?,
                 Event::Asked(Answer::Charged(entry)) => progress.tell(entry),
-                Event::Asked(Answer::Gone) | Event::Woken => {}
+                Event::Asked(Answer::Gone(id)) => progress.again.has_gone(&id),
+                Event::Woken => {}
                 Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
                 Event::Read(page) => match page? {
                     Some(page) => self.add(progress, page, now),

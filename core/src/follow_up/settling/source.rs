@@ -53,7 +53,7 @@ pub(super) enum Answer {
     /// Somebody else has noted its charge, so that there is nothing to ask.
     Charged(Box<JournalEntry>),
     /// Somebody else has dealt with it.
-    Gone,
+    Gone(String),
     /// The journal could not be read just now.
     Later(Due),
 }
@@ -112,7 +112,7 @@ impl Source {
         let (mut entry, questions) = match self.questions(&due.id).await {
             Ok(Some((entry, _))) if entry.state == JournalState::Charged => return Answer::Charged(Box::new(entry)),
             Ok(Some((entry, questions))) => (Box::new(entry), questions),
-            Ok(None) => return Answer::Gone,
+            Ok(None) => return Answer::Gone(due.id),
             Err(_) => return Answer::Later(Due { at: after(started, self.policy.interval), ..due }),
         };
         let answer = self.answer(questions, deadline).await;
@@ -121,7 +121,7 @@ impl Source {
             // Somebody else may have noted a charge meanwhile.
             Ok(Some((known, _))) => entry = Box::new(known),
             // A charge is listed until it is finished, so somebody else has delivered it.
-            Ok(None) if is_charged => return Answer::Gone,
+            Ok(None) if is_charged => return Answer::Gone(due.id),
             Ok(None) | Err(_) => {}
         }
         Answer::Asked(Box::new(Asked { due, started, answer, entry }))
