@@ -136,7 +136,6 @@ fn be_nobody() {
 
 /// Somebody put what is done on another disk, where nothing can be moved to in one step.
 #[test]
-#[cfg(target_os = "linux")]
 fn what_is_done_on_another_file_system_costs_an_error_and_no_payment() {
     let (folder, elsewhere) = (Folder::new("two-disks"), Folder::in_memory("two-disks"));
     fs::create_dir_all(&folder.0).unwrap();
@@ -156,7 +155,6 @@ fn what_is_done_on_another_file_system_costs_an_error_and_no_payment() {
 
 /// A folder in memory is as good as one on a disk.
 #[test]
-#[cfg(target_os = "linux")]
 fn a_folder_on_another_file_system_is_a_journal_like_any_other() {
     let folder = Folder::in_memory("memory");
     let (fake, gateway) = gateway(folder.journal());

@@ -9,7 +9,7 @@ mod contract;
 mod crowd;
 mod false_callbacks;
 mod journal;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod journal_disks;
 mod journal_killed;
 mod outcomes;
