@@ -211,8 +211,8 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
 }
 
 /**
- * Follows what was unfinished in a gateway's journal when it began, each payment until its end. Take the ends one by one with
- * [nextSettled], or go through it. Between the ends nothing new is asked.
+ * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [SettlePolicy.followNew] also what is
+ * begun later. Take the ends one by one with [nextSettled], or go through it. Between the ends nothing new is asked.
  *
  * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
  * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one settles

@@ -214,7 +214,8 @@ public class FutureUnfinished internal constructor(private val pages: Unfinished
 }
 
 /**
- * Follows what was unfinished in a gateway's journal when it began, each payment until its end. Between calls nothing new is asked.
+ * Follows what was unfinished in a gateway's journal when it began, each payment until its end; with [SettlePolicy.followNew] also what is
+ * begun later. Between calls nothing new is asked.
  *
  * What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes stays
  * unfinished, for the next settling; so does one that has nothing to be asked with. **Of all processes that share the folder, one settles

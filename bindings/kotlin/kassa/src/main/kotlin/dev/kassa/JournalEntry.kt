@@ -16,6 +16,9 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
  * @property payment what to ask about the payment with
  * @property begun when it was written down: before anything was sent
  * @property state what is known of it
+ * @property isFinished whether [finish][Journal.finish] was called for it: nothing is left to be done
+ * @property reason what the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was
+ *   asked for, such as `amount, currency`. At most 256 characters
  * @property code the gateway's code in the reply to its creation, where there was one
  * @property pageUrl the page that the payer opens: the 3DS confirmation, or the pay-form
  * @property qrText the text of the QR code, to be drawn with [QrCode]
@@ -26,6 +29,8 @@ public data class JournalEntry @JvmOverloads constructor(
     public val payment: PaymentRef,
     public val begun: Instant,
     public val state: JournalState,
+    public val isFinished: Boolean = false,
+    public val reason: String? = null,
     public val code: String? = null,
     public val pageUrl: String? = null,
     public val qrText: String? = null,
@@ -79,7 +84,7 @@ public sealed class Unfinished : Serializable {
 }
 
 internal fun CoreJournalEntry.toKassa() =
-    JournalEntry(id, payment.toKassa(), begun, state.toKassa(), code, pageUrl, qrText, note)
+    JournalEntry(id, payment.toKassa(), begun, state.toKassa(), isFinished, reason, code, pageUrl, qrText, note)
 
 private fun CoreJournalState.toKassa() = JournalState.valueOf(name)
 

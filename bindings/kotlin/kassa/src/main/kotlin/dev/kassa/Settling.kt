@@ -24,16 +24,24 @@ import dev.kassa.internal.Settling as CoreSettling
  *   360th time, then every 8640th: daily
  * @property deadline how long to go on
  * @property atOnce how many payments are asked about at the same time
+ * @property followNew whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again
+ *   after each interval, and the settling goes on until its deadline though nothing is left. **Then it alone delivers**: whoever made such
+ *   a payment and watches it, too, would deliver it as well
  */
 public data class SettlePolicy(
     public val interval: Duration = 10.seconds,
     public val deadline: Duration = 20.minutes,
     public val atOnce: Int = 8,
+    public val followNew: Boolean = false,
 ) {
     /** A policy by Java's durations. */
     @JvmOverloads
-    public constructor(interval: java.time.Duration, deadline: java.time.Duration, atOnce: Int = 8) :
-        this(interval.toKotlinDuration(), deadline.toKotlinDuration(), atOnce)
+    public constructor(
+        interval: java.time.Duration,
+        deadline: java.time.Duration,
+        atOnce: Int = 8,
+        followNew: Boolean = false,
+    ) : this(interval.toKotlinDuration(), deadline.toKotlinDuration(), atOnce, followNew)
 
     /** The interval, for Java. */
     public fun getInterval(): java.time.Duration = interval.toJavaDuration()
@@ -95,7 +103,7 @@ internal class SettlingCore(private val core: CoreSettling) : AutoCloseable {
 }
 
 internal fun SettlePolicy.toCore() =
-    CoreSettlePolicy(sendable(interval), sendable(deadline), atOnce.coerceAtLeast(0).toUInt())
+    CoreSettlePolicy(sendable(interval), sendable(deadline), atOnce.coerceAtLeast(0).toUInt(), followNew)
 
 private fun CoreSettled.toKassa(): Settled = when (this) {
     is CoreSettled.Payment -> Settled.Payment(entry.toKassa())

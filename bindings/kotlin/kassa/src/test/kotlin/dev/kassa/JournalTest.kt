@@ -16,6 +16,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.flow.single
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
@@ -51,7 +52,7 @@ class JournalTest {
     private val journal by lazy { Journal.open(folder) }
     private val delivered = mutableListOf<String?>()
 
-    /** The program in the README. */
+    /** What is charged is delivered, as the documentation of [Gateway.settle] shows it; the rest is told. */
     private suspend fun deliverWhatIsPaid(gateway: Gateway) = gateway.settle().collect { settled ->
         when (settled) {
             is Settled.Payment -> if (settled.entry.state == JournalState.CHARGED) {
@@ -65,7 +66,7 @@ class JournalTest {
     }
 
     @Test
-    fun `the documentation's example, over a fake gateway`() = runBlocking<Unit> {
+    fun `a payment whose answer is lost is delivered once, when it is charged`() = runBlocking<Unit> {
         val gateway = fake.gateway.withJournal(journal)
         val begun = Instant.now()
         fake.failNext(FakeFault.AnswerLost)
@@ -87,6 +88,36 @@ class JournalTest {
         deliverWhatIsPaid(gateway)
         assertEquals(listOf<String?>("cart 17"), delivered)
         assertEquals(JournalState.CHARGED, journal.entry(lost.payment)!!.state)
+    }
+
+    @Test
+    fun `a callback that comes again delivers nothing again`() = runBlocking {
+        val gateway = fake.gateway.withJournal(journal).withNote("cart 17")
+        val payment = gateway.createMbankPayment(mbankPayment()).payment
+        val callback = Callback.parse(fake.charge(payment.orderNumber!!).callback)
+        repeat(2) {
+            val verdict = assertInstanceOf<Verdict.Charged>(gateway.verifyCallback(callback, payment))
+            val entry = journal.entry(verdict.payment)!!
+            assertEquals(JournalState.CHARGED, entry.state)
+            if (!entry.isFinished) {
+                delivered += entry.note
+                gateway.finish(entry)
+            }
+        }
+        assertEquals(listOf<String?>("cart 17"), delivered)
+    }
+
+    @Test
+    fun `a payment that was not paid says why`() = runBlocking {
+        val said = reply(200, """{"code":"116","message":"NO FUNDS","data":{"orderNumber":"o-1","amount":100.10,"status":"REJECT"}}""")
+        ScriptedServer(listOf(CREATED, said)).use { server ->
+            Gateway(configOf(server.url), journal).use { gateway ->
+                val payment = gateway.createCardPayment(cardPayment(orderNumber = "o-1")).payment
+                val settled = assertInstanceOf<Settled.Payment>(gateway.settle().single())
+                assertEquals(JournalState.REJECTED to "NO FUNDS", settled.entry.run { state to reason })
+                assertEquals(settled.entry, journal.entry(payment))
+            }
+        }
     }
 
     @Test

@@ -83,7 +83,8 @@ class SerializationTest {
 
     @Test
     fun `what a journal lists comes back as what it was`() {
-        val entry = JournalEntry("o-1-ab", payment, Instant.parse("2026-11-22T10:00:00.123Z"), JournalState.CHARGED, note = "cart 17")
+        val begun = Instant.parse("2026-11-22T10:00:00.123Z")
+        val entry = JournalEntry("o-1-ab", payment, begun, JournalState.CHARGED, isFinished = true, reason = "PAID", note = "cart 17")
         val unfinished = listOf(Unfinished.Payment(entry), Unfinished.Unreadable("o-2-cd", "is torn"))
         val settled = listOf(Settled.Payment(entry), Settled.Unreadable("o-2-cd", "is torn"))
         for (item in unfinished + settled) assertEquals(item, read(written(item)))

@@ -11,6 +11,7 @@ import dev.kassa.testing.FakeGateway
 import dev.kassa.testing.FakePlan
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Path
 import java.util.concurrent.CompletableFuture
+import kotlin.time.Duration.Companion.days
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
 
@@ -104,6 +106,23 @@ class SettleTest {
                 assertEquals("o-1", (settled as Settled.Payment).entry.payment.orderNumber)
             }
         }
+    }
+
+    @Test
+    fun `what is begun later is followed too, where that is asked for`() = runBlocking {
+        val policy = SettlePolicy(deadline = 10_000.days, followNew = true) // the clock runs ahead
+        val told = Channel<Settled>()
+        val worker = launch(Dispatchers.Default) {
+            gateway.settle(policy).collect(told::send)
+            told.close()
+        }
+        repeat(2) {
+            val payment = gateway.createMbankPayment(mbankPayment()).payment
+            fake.charge(payment.orderNumber!!)
+            assertEquals(payment, (told.receive() as Settled.Payment).entry.payment)
+        }
+        worker.cancelAndJoin()
+        assertEquals(2, byFlow().size)
     }
 
     @Test

@@ -271,6 +271,26 @@ class JavaCallersTest {
         assertEquals(2, delivered.size());
     }
 
+    @Test
+    void aWorkerFollowsWhatIsBegunLater(@TempDir Path folder) throws Exception {
+        FakeGateway fake = new FakeGateway();
+        Journal journal = Journal.open(folder);
+        BlockingGateway gateway = fake.getBlocking().withJournal(journal);
+        fake.plan(new FakePlan.Charge(Duration.ZERO));
+        SettlePolicy policy = new SettlePolicy(Duration.ofSeconds(10), Duration.ofDays(10_000), 8, true);
+        assertTrue(policy.getFollowNew());
+        try (BlockingSettling settling = gateway.settle(policy)) {
+            for (String note : List.of("cart 17", "cart 18")) {
+                PaymentRef payment = gateway.withNote(note).createCardPayment(payment("4000000000002016")).getPayment();
+                Settled.Payment settled = (Settled.Payment) settling.nextSettled();
+                assertEquals(note, settled.getEntry().getNote());
+                gateway.finish(settled.getEntry());
+                assertTrue(journal.entry(payment).isFinished());
+                assertEquals("STATUS", journal.entry(payment).getReason());
+            }
+        }
+    }
+
     private static List<JournalState> statesOf(FutureUnfinished unfinished) {
         return unfinished.nextPage().join().stream().map(item -> ((Unfinished.Payment) item).getEntry().getState()).toList();
     }

@@ -106,8 +106,8 @@ private fun paymentRef(value: PaymentRef) = jsonOf(
 
 private fun journalEntry(value: JournalEntry) = jsonOf(
     "id" to value.id, "payment" to canonical(value.payment), "begun_ms" to value.begun.toEpochMilli(),
-    "state" to canonical(value.state), "code" to value.code, "page_url" to value.pageUrl, "qr_text" to value.qrText,
-    "note" to value.note,
+    "state" to canonical(value.state), "is_finished" to true.takeIf { value.isFinished }, "reason" to value.reason, "code" to value.code,
+    "page_url" to value.pageUrl, "qr_text" to value.qrText, "note" to value.note,
 )
 
 private fun status(value: PaymentStatus): JsonElement = when (value) {

@@ -172,6 +172,7 @@ fun settlePolicyOf(input: JsonElement): SettlePolicy {
         input.at("interval_ms").optionalMillis ?: default.interval,
         input.at("deadline_ms").optionalMillis ?: default.deadline,
         input.at("at_once").orNull?.int ?: default.atOnce,
+        input.at("follow_new").isTrue,
     )
 }
 

@@ -47,7 +47,8 @@ class Callbacks(private val gateway: Gateway) : AutoCloseable {
     /** Asks until there is an answer: the callback may not come again. */
     private suspend fun prove(callback: Callback, payment: PaymentRef): Unit = try {
         if (gateway.verifyCallback(callback, payment).isCharged) {
-            deliver(gateway, entryOf(gateway, payment))
+            val entry = entryOf(gateway, payment)
+            if (!entry.isFinished) deliver(gateway, entry) // else the callback came again
             paid.value += payment
         } else {
             println("not paid by ${callback.orderNumber}: the payer may try again")

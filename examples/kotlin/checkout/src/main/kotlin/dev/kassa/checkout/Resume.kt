@@ -10,7 +10,7 @@ fun main() = checkout { gateway ->
             is Settled.Payment -> if (settled.entry.state == JournalState.CHARGED) {
                 deliver(gateway, settled.entry)
             } else {
-                println("${settled.entry.state}: ${settled.entry.payment}")
+                println("${settled.entry.state}: ${settled.entry.payment} ${settled.entry.reason.orEmpty()}")
             }
             is Settled.Unreadable -> println("a person should look at ${settled.id}: it ${settled.why}")
         }

@@ -33,7 +33,7 @@ fun checkout(program: suspend (Gateway) -> Unit) = try {
 /** Waits for a payment's end, and delivers what is paid. */
 suspend fun end(gateway: Gateway, payment: PaymentRef) = when (val verdict = gateway.watch(payment).outcome()) {
     is Verdict.Charged -> deliver(gateway, entryOf(gateway, payment))
-    is Verdict.Rejected -> println("not paid: $payment")
+    is Verdict.Rejected -> println("not paid: $payment ${verdict.report.reason.orEmpty()}")
     else -> println("a person should look: $payment, $verdict")
 }
 

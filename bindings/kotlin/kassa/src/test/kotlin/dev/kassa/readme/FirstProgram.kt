@@ -1,0 +1,19 @@
+package dev.kassa.readme
+
+import dev.kassa.*
+import kotlin.io.path.Path
+
+suspend fun main() = Gateway(GatewayConfig.fromEnvironment(), Journal.open(Path("payments"))).use { gateway ->
+    try {
+        val payment = MbankPayment(Kassa.newOrderNumber(), phone = "996555000101", amountSom = 250, comment = "Two tickets")
+        val created = gateway.withNote("cart 17").createMbankPayment(payment)
+        println("The code from the SMS?")
+        gateway.confirmMbankPayment(created.payment, otp = readln())
+    } catch (error: PaymentException) { println(error.message) } // whether money may have moved; if so, it is asked about now
+    gateway.settle().collect { settled -> // all that is not done with, also what a program left behind that was killed
+        if (settled is Settled.Payment && settled.entry.state == JournalState.CHARGED) {
+            println("paid: deliver ${settled.entry.note}") // the only reason to ship
+            gateway.finish(settled.entry)
+        } else println("not paid, or for a person: $settled")
+    }
+}

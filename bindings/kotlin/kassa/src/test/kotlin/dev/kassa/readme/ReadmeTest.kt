@@ -1,0 +1,118 @@
+package dev.kassa.readme
+
+import dev.kassa.BlockingGateway
+import dev.kassa.Credentials
+import dev.kassa.GatewayConfig
+import dev.kassa.Journal
+import dev.kassa.MbankPayment
+import dev.kassa.sandbox.Endpoint
+import dev.kassa.sandbox.FaultName
+import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestPhones
+import dev.kassa.sandbox.junit.WithSandbox
+import dev.kassa.support.mbankPayment
+import dev.kassa.testing.FakeGateway
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Path
+import java.util.concurrent.TimeUnit
+import kotlin.io.path.Path
+import kotlin.io.path.readText
+
+/** The programs of the package's README. */
+@WithSandbox
+@Timeout(120)
+class ReadmeTest(private val sandbox: Sandbox) {
+    @TempDir
+    lateinit var folder: Path
+    private val journal by lazy { Journal.open(folder.resolve("payments")) }
+
+    @Test
+    fun `what it shows is what is tested`() {
+        val repository = Path(System.getProperty("kassa.repository"))
+        val shown = Regex("```kotlin\n(.*?)```", RegexOption.DOT_MATCHES_ALL)
+            .findAll(repository.resolve("bindings/kotlin/README.md").readText()).map { it.groupValues[1] }.toList()
+        for ((program, file) in shown.zip(listOf("FirstProgram.kt", "Worker.kt"))) {
+            val source = repository.resolve("bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/$file").readText()
+            assertTrue(source.endsWith("\n\n$program"), "the README shows\n$program\nand $file is\n$source")
+        }
+    }
+
+    @Test
+    fun `the first program is paid, and tells what another one left behind`() {
+        leaveRejected()
+        val told = runFirstProgram()
+        assertTrue("The code from the SMS?" in told, told)
+        assertEquals(1, told.split("paid: deliver cart 17").size - 1, told)
+        val rejected = told.lines().single { it.startsWith("not paid, or for a person: ") }
+        assertTrue("state=rejected" in rejected && "reason=The payment was declined" in rejected && "note=cart 16" in rejected, told)
+        assertEquals(listOf(false, true), sandbox.ledger().map { it.isCharged })
+        assertEquals(0, journal.unfinished().count())
+    }
+
+    @Test
+    fun `the first program finds out what became of a lost answer`() {
+        sandbox.faults.add(FaultName.REPLY_LOST, endpoint = Endpoint.MBANK_CONFIRM, times = 1).use {
+            val told = runFirstProgram()
+            assertTrue("may have" in told.substringBefore("paid: deliver cart 17"), told)
+            assertEquals(1, it.struck)
+        }
+        assertEquals(1, sandbox.ledger().single().timesCharged)
+        assertEquals(0, journal.unfinished().count())
+    }
+
+    @Test
+    fun `the worker delivers what is begun while it works, and finishes it`() = runBlocking {
+        val fake = FakeGateway()
+        val gateway = fake.gateway.withJournal(journal)
+        val delivered = Channel<String?>()
+        val worker = launch(Dispatchers.Default) { deliverWhatIsPaid(gateway, delivered::send) }
+        val payments = listOf("cart 17", "cart 18").map { note ->
+            val created = gateway.withNote(note).createMbankPayment(mbankPayment())
+            gateway.confirmMbankPayment(created.payment, fake.otp)
+            assertEquals(note, delivered.receive())
+            created.payment
+        }
+        worker.cancelAndJoin()
+        assertTrue(journal.entry(payments.first())!!.isFinished)
+    }
+
+    private fun leaveRejected() {
+        val config = GatewayConfig(sandbox.baseUrl, Credentials(sandbox.login, sandbox.password))
+        BlockingGateway(config, journal).withNote("cart 16").use { gateway ->
+            val phone = TestPhones.MBANK_DECLINED
+            val created = gateway.createMbankPayment(MbankPayment("order-16", phone.phone, 250, "Two tickets"))
+            gateway.confirmMbankPayment(created.payment, phone.otp)
+        }
+    }
+
+    /** In a process of its own, as its settings come from the environment; what it printed. */
+    private fun runFirstProgram(): String {
+        val java = Path(System.getProperty("java.home"), "bin", "java").toString()
+        val told = folder.resolve("told")
+        val process = ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), "dev.kassa.readme.FirstProgramKt")
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(told.toFile())
+            .apply { environment().keys.removeIf { it.startsWith("KASSA_") } }
+            .apply { environment() += mapOf("KASSA_URL" to sandbox.baseUrl, "KASSA_LOGIN" to sandbox.login) }
+            .apply { environment() += "KASSA_PASSWORD" to sandbox.password }
+            .start()
+        try {
+            process.outputStream.use { it.write("${TestPhones.MBANK_APPROVED.otp}\n".toByteArray()) }
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "it does not end")
+        } finally {
+            process.destroyForcibly()
+        }
+        assertEquals(0, process.exitValue(), told.readText())
+        return told.readText()
+    }
+}
