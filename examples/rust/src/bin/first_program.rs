@@ -1,3 +1,5 @@
+//! The README's first program, as it stands there.
+
 use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, MbankPayment, PaymentError, SettlePolicy, Settled};
 
 fn main() -> Result<(), PaymentError> {
