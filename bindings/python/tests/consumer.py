@@ -207,10 +207,11 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
     assert_type(journal.unfinished(), Iterator[kassa.Unfinished])
     for item in gateway.unfinished():
         match item:
-            case kassa.JournalEntry(id, payment, begun, state, code, page_url, qr_text, note):
+            case kassa.JournalEntry(id, payment, begun, state, is_finished, reason, code, page_url, qr_text, note):
                 assert_type((id, payment, begun), tuple[str, kassa.PaymentRef, datetime])
                 assert_type((code, page_url, qr_text, note), tuple[str | None, str | None, str | None, str | None])
                 assert_type(state is kassa.JournalState.CHARGED, bool)
+                assert_type((is_finished, reason), tuple[bool, str | None])
                 assert_type(journal.entry(payment), kassa.JournalEntry | None)
                 gateway.finish(id)
             case kassa.Unreadable(id, why):
@@ -219,7 +220,7 @@ def with_a_journal(credentials: kassa.Credentials) -> None:
                 assert_never(item)
         gateway.finish(item)
         journal.finish(item)
-    assert_type(gateway.settle(kassa.SettlePolicy(2.5, timedelta(hours=1), at_once=4)), kassa.Settling)
+    assert_type(gateway.settle(kassa.SettlePolicy(2.5, timedelta(hours=1), at_once=4, follow_new=True)), kassa.Settling)
     with gateway.settle() as settling:
         for settled in settling:
             assert_type(settled, kassa.Settled)

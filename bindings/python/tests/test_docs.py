@@ -6,12 +6,19 @@ import doctest
 import inspect
 import pydoc
 import re
+import subprocess
+import sys
 import types
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import kassa_sandbox
 import pytest
+from kassa_sandbox import TestPhone, phones
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, reply
+from web_server import LONG
 
 import kassa
 import kassa.testing
@@ -23,6 +30,7 @@ PUBLIC = {
     if not name.startswith("_")
 }
 README = (Path(__file__).parents[1] / "README.md").read_text()
+PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +73,70 @@ def test_the_examples_run(name: str) -> None:
 
 
 def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:
-    [tests] = (block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "def test_" in block)
+    [tests] = (block for block in PROGRAMS if "def test_" in block)
     pytester.makepyfile(tests)
     pytester.runpytest_subprocess("-W", "error", "-p", "no:xdist").assert_outcomes(passed=2)
 
 
+@contextmanager
+def first_program(
+    sandbox: kassa_sandbox.Sandbox, folder: Path, payer: TestPhone
+) -> Generator[subprocess.Popen[str], None, None]:
+    """The README's first program as it stands there, for one of the sandbox's payers."""
+    [program] = (block for block in PROGRAMS if "from_environment" in block)
+    shown = "996700000001"
+    assert shown in program
+    (folder / "dialect.json").write_text(kassa_sandbox.dialect_json())
+    login, password = sandbox.credentials
+    environment = {"KASSA_URL": sandbox.base_url, "KASSA_LOGIN": login, "KASSA_PASSWORD": password}
+    with subprocess.Popen(
+        [sys.executable, "-c", program.replace(shown, payer.phone)],
+        cwd=folder,
+        env={**environment, "KASSA_DIALECT": "dialect.json"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+def test_the_readmes_first_program_says_what_happened_and_delivers_once(tmp_path: Path) -> None:
+    question, paid = "The code from the SMS? ", "paid: deliver cart 17"
+    with kassa_sandbox.Sandbox() as sandbox:
+
+        def printed(payer: TestPhone) -> list[str]:
+            with first_program(sandbox, tmp_path, payer) as program:
+                text, _ = program.communicate(payer.otp, timeout=LONG)
+                assert program.returncode == 0
+            assert text.startswith(question)
+            return text.removeprefix(question).splitlines()
+
+        assert printed(phones.MBANK_APPROVED) == [paid]
+        [declined] = printed(phones.MBANK_INSUFFICIENT_FUNDS)
+        assert declined.startswith("not paid")
+        assert "reason='Insufficient funds'" in declined
+
+        sandbox.faults.add("reply-lost", endpoint="mbank/confirm", times=1)
+        lost, found = printed(phones.MBANK_APPROVED)
+        assert "never send it again" in lost
+        assert found == paid
+
+        # It is killed while it waits for the code, and the payer pays in the bank's app.
+        with first_program(sandbox, tmp_path, phones.MBANK_APPROVED) as program:
+            assert program.stdout is not None
+            assert program.stdout.read(len(question)) == question
+            program.kill()
+        sandbox.approve(sandbox.ledger()[-1].order_number or "")
+        assert printed(phones.MBANK_APPROVED) == [paid, paid]
+        assert [payment.times_charged for payment in sandbox.ledger()] == [1, 0, 1, 1, 1]
+    assert list(kassa.Journal(tmp_path / "payments").unfinished()) == []
+
+
 def test_the_readmes_journal_delivers_what_a_crash_left(raw: RawGateway, tmp_path: Path) -> None:
-    [program] = (block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "journal=" in block)
+    [program] = (block for block in PROGRAMS if "def settle" in block)
     soon = "settle(kassa.SettlePolicy(interval=0.01))"
     for shown, used in (
         ("https://pay.example.kg", raw.url),

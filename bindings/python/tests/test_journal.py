@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import pickle
 import socket
@@ -188,7 +189,7 @@ def test_a_fake_gateway_works_with_a_journal(tmp_path: Path) -> None:
     gateway.finish(charged)
     assert list(gateway.unfinished()) == []
     assert gateway.journal is not None
-    assert gateway.journal.entry(entry.payment) == charged
+    assert gateway.journal.entry(entry.payment) == dataclasses.replace(charged, is_finished=True)
     gateway.journal.prune(timedelta(days=90))
     assert fake.gateway.journal is None
 

@@ -82,6 +82,37 @@ def test_everything_comes_to_its_end(tmp_path: Path) -> None:
     assert left.payment.entry_id == "cart-1", "the payer has not told its number yet"
 
 
+def test_a_worker_follows_what_is_begun_while_it_works(tmp_path: Path) -> None:
+    fake = a_shop(tmp_path)
+    gateway = fake.gateway.with_journal(tmp_path)
+    fake.reject("tea")
+    policy = kassa.SettlePolicy(follow_new=True)
+    with gateway.settle(policy) as settling:
+        ends = [next(settling), next(settling)]
+        # Nothing else is left. A handler sells, the payer pays, and the gateway tells it more than once.
+        gateway.with_note("milk").create_mbank_payment(mbank_payment(order_number="milk"))
+        callback = kassa.Callback.parse(fake.charge("milk").callback)
+        assert not delivered_before(gateway, callback)
+        fake.advance(policy.interval)
+        ends.append(next(settling))
+        gateway.finish(ends[-1])
+        assert delivered_before(gateway, callback)
+        fake.advance(policy.deadline)
+        assert list(settling) == []
+    charged, rejected = kassa.JournalState.CHARGED, kassa.JournalState.REJECTED
+    told = [(end.note, end.state, end.reason) for end in ends if isinstance(end, kassa.JournalEntry)]
+    assert told == [("cake", charged, "STATUS"), ("tea", rejected, "STATUS"), ("milk", charged, "STATUS")]
+
+
+def delivered_before(gateway: kassa.Gateway, callback: kassa.Callback) -> bool:
+    """What a handler of callbacks looks at."""
+    verdict = gateway.verify_callback(callback, kassa.PaymentRef.mbank("milk", 250))
+    assert isinstance(verdict, kassa.Charged)
+    entry = gateway.journal.entry(verdict.payment) if gateway.journal else None
+    assert entry is not None
+    return entry.is_finished
+
+
 def break_off(gateway: kassa.Gateway) -> None:
     for settled in gateway.settle():
         assert isinstance(settled, kassa.JournalEntry)
@@ -177,5 +208,7 @@ def test_what_is_wrong_with_a_settling_is_named(tmp_path: Path) -> None:
         kassa.SettlePolicy(deadline=-1)
     with pytest.raises(TypeError, match="at_once must be an int"):
         kassa.SettlePolicy(at_once=anything / 2)
+    with pytest.raises(TypeError, match="follow_new must be a bool"):
+        kassa.SettlePolicy(follow_new=anything)
     with pytest.raises(TypeError, match="cannot be pickled or copied"):
         fake.gateway.with_journal(tmp_path).settle().__reduce_ex__(2)

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import json
 import pickle
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -366,7 +366,11 @@ VALUES = [
     kassa.Open(REF, kassa.StatusReport(kassa.PaymentStatus.other("HOLD"))),
     kassa.Contradicted(("amount",), kassa.StatusReport(kassa.PaymentStatus.CHARGED)),
     kassa.Unverifiable("there is no number to ask the gateway with"),
+    kassa.JournalEntry(
+        "o-1-0123", REF, datetime(2026, 11, 20, tzinfo=timezone.utc), kassa.JournalState.REJECTED, reason="NO FUNDS"
+    ),
     kassa.PollPolicy(),
+    kassa.SettlePolicy(follow_new=True),
     kassa.Rule.LUHN,
     mbank_payment(),
     pay_form(),

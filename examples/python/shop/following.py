@@ -147,9 +147,9 @@ class Follower:
             return
         match settled.state:
             case kassa.JournalState.CHARGED:
-                self._charge(payment, ref)
+                self._charge(payment, ref, settled.reason)
             case kassa.JournalState.REJECTED:
-                self._end(payment, State.REJECTED)
+                self._end(payment, State.REJECTED, settled.reason)
             case _:
                 LOGGER.error("payment %s: a person has to look: %s", payment.id, settled)
                 self._end(payment, State.UNCLEAR)

@@ -46,6 +46,11 @@ class JournalEntry:
     """When it was written down, before anything was sent: in UTC."""
     state: JournalState
     """What is known of it."""
+    is_finished: bool = False
+    """Whether ``finish`` was called for it: nothing is left to be done."""
+    reason: str | None = None
+    """What the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was asked
+    for, such as ``amount, currency``. At most 256 characters."""
     code: str | None = None
     """The gateway's code in the reply to its creation, where there was one."""
     page_url: str | None = None
@@ -60,7 +65,8 @@ class JournalEntry:
         _check.instance("payment", self.payment, PaymentRef)
         _check.moment("begun", self.begun)
         _check.instance("state", self.state, JournalState)
-        for name in ("code", "page_url", "qr_text", "note"):
+        _check.flag("is_finished", self.is_finished)
+        for name in ("reason", "code", "page_url", "qr_text", "note"):
             _check.optional_text(name, getattr(self, name))
 
 

@@ -34,23 +34,30 @@ class SettlePolicy:
     """How long to go on."""
     at_once: int = 8
     """How many payments are asked about at the same time."""
+    follow_new: bool = False
+    """Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again after
+    each interval, and the settling goes on until its deadline though nothing is left. **Then it alone delivers**: whoever made
+    such a payment and watches it, too, would deliver it as well."""
 
     def __init__(
         self,
         interval: timedelta | float = timedelta(seconds=10),
         deadline: timedelta | float = timedelta(minutes=20),
         at_once: int = 8,
+        follow_new: bool = False,
     ) -> None:
         # Written by hand, because what is given and what is read have different types.
         object.__setattr__(self, "interval", interval)
         object.__setattr__(self, "deadline", deadline)
         object.__setattr__(self, "at_once", at_once)
+        object.__setattr__(self, "follow_new", follow_new)
         self.__post_init__()
 
     def __post_init__(self) -> None:
         for name in ("interval", "deadline"):
             object.__setattr__(self, name, _check.duration(name, getattr(self, name)))
         _check.count("at_once", self.at_once)
+        _check.flag("follow_new", self.follow_new)
 
 
 Settled: TypeAlias = JournalEntry | Unreadable
@@ -99,8 +106,8 @@ def _let_go(error: BaseException) -> BaseException:
 
 
 class Settling(Following):
-    """Follows what was unfinished in a gateway's journal when it began, each payment until its end: iterate over the ends
-    (`Settled`). Made by ``gateway.settle()``.
+    """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
+    ``SettlePolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Settled`). Made by ``gateway.settle()``.
 
     What is charged already comes at once, without a question. A payment that is still open when the policy's deadline passes
     stays unfinished, for the next settling; so does one that has nothing to be asked with. Between two ends nothing new is
@@ -147,8 +154,9 @@ class Settling(Following):
 
 
 class AsyncSettling(Following):
-    """Follows what was unfinished in a gateway's journal when it began, each payment until its end: iterate over the ends
-    (`Settled`) with ``async for``. Made by ``gateway.settle()``.
+    """Follows what was unfinished in a gateway's journal when it began, each payment until its end; with
+    ``SettlePolicy(follow_new=True)`` also what is begun later: iterate over the ends (`Settled`) with ``async for``. Made by
+    ``gateway.settle()``.
 
     Cancelling the task ends its loop, and lets others settle. Where only the wait for an end is cancelled (a timeout), nothing
     is lost: what it would have brought is the next one. A settling that has a name lets others settle when it is cancelled: by

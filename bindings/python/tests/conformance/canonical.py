@@ -75,6 +75,7 @@ def _fields(value: Any) -> Any:
 def _journal_entry(entry: kassa.JournalEntry) -> Any:
     form = {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
     begun = form.pop("begun") - EPOCH
+    form["is_finished"] = entry.is_finished or None
     return {name: canonical(value) for name, value in form.items()} | {"begun_ms": begun // timedelta(milliseconds=1)}
 
 

@@ -160,8 +160,8 @@ def policy(given: Any) -> kassa.PollPolicy:
 
 
 def settle_policy(given: Any) -> kassa.SettlePolicy:
-    times = _times(given)
-    return kassa.SettlePolicy(**times, at_once=given["at_once"]) if "at_once" in given else kassa.SettlePolicy(**times)
+    others = {name: given[name] for name in ("at_once", "follow_new") if name in given}
+    return kassa.SettlePolicy(**_times(given), **others)
 
 
 def _times(given: Any) -> dict[str, Any]:

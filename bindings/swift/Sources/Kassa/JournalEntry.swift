@@ -14,6 +14,11 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     public var begun: Date
     /// What is known of it.
     public var state: JournalState
+    /// Whether ``Gateway/finish(_:)-(JournalEntry)`` was called for it: nothing is left to be done.
+    public var isFinished: Bool
+    /// What the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was asked for, such as
+    /// `amount, currency`. At most 256 characters (Unicode scalars).
+    public var reason: String?
     /// The gateway's code in the reply to its creation, where there was one.
     public var code: String?
     /// The page that the payer opens: the 3DS confirmation. A text, and not a `URL`, as in a ``PaymentEntry``.
@@ -25,13 +30,15 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
 
     /// One made by hand, for tests of your own.
     public init(
-        id: String, payment: PaymentRef, begun: Date, state: JournalState, code: String? = nil, pageURL: String? = nil,
-        qrText: String? = nil, note: String? = nil
+        id: String, payment: PaymentRef, begun: Date, state: JournalState, isFinished: Bool = false, reason: String? = nil,
+        code: String? = nil, pageURL: String? = nil, qrText: String? = nil, note: String? = nil
     ) {
         self.id = id
         self.payment = payment
         self.begun = begun
         self.state = state
+        self.isFinished = isFinished
+        self.reason = reason
         self.code = code
         self.pageURL = pageURL
         self.qrText = qrText
@@ -81,8 +88,9 @@ extension Unfinished: CustomStringConvertible {
 extension JournalEntry {
     init(_ core: KassaGenerated.JournalEntry) {
         self.init(
-            id: core.id, payment: PaymentRef(core.payment), begun: core.begun, state: JournalState(core.state), code: core.code,
-            pageURL: core.pageUrl, qrText: core.qrText, note: core.note)
+            id: core.id, payment: PaymentRef(core.payment), begun: core.begun, state: JournalState(core.state),
+            isFinished: core.isFinished, reason: core.reason, code: core.code, pageURL: core.pageUrl, qrText: core.qrText,
+            note: core.note)
     }
 }
 

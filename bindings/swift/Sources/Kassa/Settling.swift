@@ -2,7 +2,7 @@ internal import KassaGenerated
 
 /// How a ``Gateway`` settles its journal.
 ///
-/// It is `Codable`: both times are their seconds as texts, `{"interval": "10", "deadline": "1200", "atOnce": 8}`.
+/// It is `Codable`: both times are their seconds as texts, `{"interval": "10", "deadline": "1200", "atOnce": 8, "followNew": false}`.
 ///
 /// Source: every 10 seconds until Reject or Charge (`docs/interface.md#polling`).
 public struct SettlePolicy: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -14,12 +14,19 @@ public struct SettlePolicy: Hashable, Sendable, Codable, CustomStringConvertible
     public var deadline: Duration
     /// How many payments are asked about at the same time.
     public var atOnce: Int
+    /// Whether payments that are begun later are followed, too, as a worker of a back end does: the journal is read again after each
+    /// interval, and the settling goes on until its deadline though nothing is left. **Then it alone delivers**: whoever made such a payment
+    /// and watches it, too, would deliver it as well.
+    public var followNew: Bool
 
-    /// A question every 10 seconds, for 20 minutes, about 8 payments at once, unless set.
-    public init(interval: Duration = .seconds(10), deadline: Duration = .seconds(20 * 60), atOnce: Int = 8) {
+    /// A question every 10 seconds, for 20 minutes, about 8 payments at once, and none that are begun later, unless set.
+    public init(
+        interval: Duration = .seconds(10), deadline: Duration = .seconds(20 * 60), atOnce: Int = 8, followNew: Bool = false
+    ) {
         self.interval = interval
         self.deadline = deadline
         self.atOnce = atOnce
+        self.followNew = followNew
     }
 
     /// All of it.
@@ -35,7 +42,8 @@ public enum Settled: Hashable, Sendable, Codable {
     case unreadable(id: String, why: String)
 }
 
-/// Follows what was unfinished in a gateway's journal when it began, each payment until its end: see ``Gateway/settle(_:)``.
+/// Follows what was unfinished in a gateway's journal when it began, each payment until its end; with ``SettlePolicy/followNew`` also what
+/// is begun later: see ``Gateway/settle(_:)``.
 ///
 /// ```swift
 /// for try await settled in try gateway.settle() {
@@ -109,7 +117,8 @@ extension Settled: CustomStringConvertible {
 
 extension SettlePolicy {
     var core: KassaGenerated.SettlePolicy {
-        KassaGenerated.SettlePolicy(interval: interval.core, deadline: deadline.core, atOnce: UInt32(clamping: atOnce))
+        KassaGenerated.SettlePolicy(
+            interval: interval.core, deadline: deadline.core, atOnce: UInt32(clamping: atOnce), followNew: followNew)
     }
 }
 

@@ -51,11 +51,11 @@ import Testing
 
     @Test func whatAJournalLists() throws {
         let entry = JournalEntry(
-            id: "o-1-0123", payment: payment, begun: Date(timeIntervalSinceReferenceDate: 0.125), state: .charged, code: "0",
-            pageURL: page.absoluteString, qrText: "000201", note: "cart 17")
+            id: "o-1-0123", payment: payment, begun: Date(timeIntervalSinceReferenceDate: 0.125), state: .charged, isFinished: true,
+            reason: "PAYMENT_SUCCESS", code: "0", pageURL: page.absoluteString, qrText: "000201", note: "cart 17")
         let json =
-            #"{"begun":0.125,"code":"0","id":"o-1-0123","note":"cart 17","pageURL":"\#(page)","payment":\#(stored),"#
-            + #""qrText":"000201","state":"charged"}"#
+            #"{"begun":0.125,"code":"0","id":"o-1-0123","isFinished":true,"note":"cart 17","pageURL":"\#(page)","payment":\#(stored),"#
+            + #""qrText":"000201","reason":"PAYMENT_SUCCESS","state":"charged"}"#
         try expect(entry, json)
         try expect(Unfinished.payment(entry: entry), #"{"payment":{"entry":\#(json)}}"#)
         try expect(Unfinished.unreadable(id: "x", why: "is torn"), #"{"unreadable":{"id":"x","why":"is torn"}}"#)
@@ -130,7 +130,8 @@ import Testing
         try expect(
             PollPolicy(interval: .nanoseconds(-1), deadline: .milliseconds(-1500)),
             #"{"deadline":"-1.5","interval":"-0.000000001"}"#)
-        try expect(SettlePolicy(), #"{"atOnce":8,"deadline":"1200","interval":"10"}"#)
+        try expect(SettlePolicy(followNew: true), #"{"atOnce":8,"deadline":"1200","followNew":true,"interval":"10"}"#)
+        try expect(SettlePolicy(), #"{"atOnce":8,"deadline":"1200","followNew":false,"interval":"10"}"#)
         try expect(Advice(field: "amount", topic: .megaPayMinimum, text: "!"), #"{"field":"amount","text":"!","topic":"mega_pay_minimum"}"#)
         try expect(
             Violation(field: "pan", rule: .length, limit: "13 to 20", text: "!"),

@@ -1,29 +1,26 @@
 import Foundation
 import Kassa
+import KassaSandbox
 import Testing
 
 // The README's programs, which are shown there as they are here.
 
-func takePayment(password: String, store: (String) throws -> Void, askForCode: () async -> String) async throws {
-    let credentials = Credentials(login: "shop", password: password)
-    let gateway = try Gateway(GatewayConfig(baseURL: "https://pay.example.kg", credentials: credentials))
-
-    let payment = MbankPayment(
-        orderNumber: newOrderNumber(), phone: "996700000001", amountSom: 250, comment: "Two tickets")
-    try store(payment.paymentRef().description)  // before anything is sent
+func takePayment(from phone: String, journal: Journal, askForCode: () async -> String) async throws {
+    let gateway = try Gateway(.fromEnvironment(), journal: journal)  // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
+    let payment = MbankPayment(orderNumber: newOrderNumber(), phone: phone, amountSom: 250, comment: "Two tickets")
     do {
-        let created = try await gateway.createMbankPayment(payment)
-        try store(created.payment.description)  // it may know more
+        let created = try await gateway.withNote("cart 17").createMbankPayment(payment)  // it is written down first
         _ = try await gateway.confirmMbankPayment(created.payment, otp: await askForCode())
-    } catch let error as PaymentError where error.paymentMayExist {
-        print(error)  // it may have been charged; never send it again, ask
+    } catch let error as PaymentError {
+        print(error)  // it says whether money may have moved; if so, it is asked about now, and never sent again
     }
-
-    switch try await gateway.watch(payment.paymentRef()).outcome() {
-    case .charged: print("paid")  // the only reason to ship
-    case .rejected: print("not paid")
-    case .open, .contradicted, .unverifiable: print("a person has to look")
-    case nil: print("stopped asking")
+    for try await settled in try gateway.settle() {  // also what a program left behind that was killed
+        switch settled {
+        case .payment(let entry) where entry.state == .charged:
+            print("paid: deliver", entry.note ?? "")  // the only reason to ship
+            try await gateway.finish(entry)
+        default: print("not paid, or for a person:", settled)
+        }
     }
 }
 
@@ -63,6 +60,62 @@ func deliverWhatIsPaid(_ config: GatewayConfig, deliver: (JournalEntry) async th
     try fake.charge("order-17")  // the payer pays
     fake.startClock()
     #expect(try await watching.value?.isCharged == true)
+}
+
+/// What the programs print, and nothing of it on the screen.
+private func print(_ items: Any...) { printed.add(items.map { "\($0)" }.joined(separator: " ")) }
+
+private let printed = Printed()
+
+private final class Printed: @unchecked Sendable {
+    private let lock = NSLock()
+    private var lines: [String] = []
+
+    func add(_ line: String) { lock.withLock { lines.append(line) } }
+
+    /// All since it was taken last.
+    func take() -> [String] {
+        lock.withLock {
+            defer { lines = [] }
+            return lines
+        }
+    }
+}
+
+/// There is one environment for a whole program.
+extension OneLog {
+    @Test func theReadmesFirstProgramSaysWhatHappenedAndDeliversOnce() async throws {
+        let (home, settings, sandbox) = (JournalFolder(), JournalFolder(), try await Sandbox.start())
+        try settings.write(Sandbox.DialectName.shown.json, to: "dialect.json")
+        let environment = [
+            "KASSA_URL": sandbox.baseURL, "KASSA_LOGIN": sandbox.login, "KASSA_PASSWORD": sandbox.password,
+            "KASSA_DIALECT": settings.folder.appending(path: "dialect.json").path(percentEncoded: false),
+        ]
+        for (name, value) in environment { setenv(name, value, 1) }
+        defer { for name in environment.keys { unsetenv(name) } }
+        func said(to payer: Sandbox.TestPhone) async throws -> [String] {
+            _ = printed.take()
+            try await takePayment(from: payer.phone, journal: home.open()) { payer.otp }
+            return printed.take()
+        }
+
+        #expect(try await said(to: .mbankApproved) == ["paid: deliver cart 17"])
+        let declined = try await said(to: .mbankInsufficientFunds)
+        #expect(declined.count == 1 && declined[0].hasPrefix("not paid") && declined[0].contains("Insufficient funds"))
+        try await sandbox.faults.add(.replyLost, endpoint: .mbankConfirm, times: 1)
+        let lost = try await said(to: .mbankApproved)
+        #expect(lost.count == 2 && lost[0].contains("never send it again") && lost[1] == "paid: deliver cart 17")
+
+        // As a program leaves it behind that is killed while it waits for the code. The payer pays in the bank's app.
+        let killed = try Gateway(.fromEnvironment(), journal: home.open()).withNote("cart 16")
+        let phone = Sandbox.TestPhone.mbankApproved.phone
+        _ = try await killed.createMbankPayment(MbankPayment(orderNumber: "order-16", phone: phone, amountSom: 100, comment: "Tea"))
+        try await sandbox.approve("order-16")
+        #expect(try await said(to: .mbankApproved).sorted() == ["paid: deliver cart 16", "paid: deliver cart 17"])
+        #expect(try await sandbox.ledger().map(\.timesCharged) == [1, 0, 1, 1, 1])
+        #expect(try await listed(killed.unfinished()) == [])
+        await sandbox.stop()
+    }
 }
 
 @Test func theReadmeShowsWhatCompiles() throws {

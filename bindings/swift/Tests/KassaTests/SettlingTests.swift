@@ -29,6 +29,30 @@ import Testing
         #expect(try everyForm(of: gateway.settle()).contains("Settling"))
     }
 
+    @Test func aWorkerFollowsWhatIsBegunWhileItWorks() async throws {
+        let fake = try FakeGateway()
+        let gateway = try fake.gateway.withJournal(home.open())
+        try await sell("tea", by: gateway)
+        try fake.reject("tea")
+        fake.stopClock()
+        let policy = SettlePolicy(followNew: true)
+        var settling = try gateway.settle(policy).makeAsyncIterator()
+        let tea = try entry(of: await settling.next())
+        #expect(tea.payment.orderNumber == "tea" && tea.state == .rejected && tea.reason == "STATUS")
+
+        // Nothing else is left. A handler sells, the payer pays, and the gateway tells it more than once.
+        try await sell("milk", by: gateway)
+        let callback = try Callback(fake.charge("milk").callback)
+        #expect(try await !isDelivered(callback, by: gateway))
+        fake.advance(by: policy.interval)
+        let milk = try entry(of: await settling.next())
+        #expect(milk.payment.orderNumber == "milk" && milk.state == charged && !milk.isFinished)
+        try await gateway.finish(milk)
+        #expect(try await isDelivered(callback, by: gateway))
+        fake.advance(by: policy.deadline)
+        #expect(try await settling.next() == nil)
+    }
+
     @Test func whatIsLeftEarlyIsSettledByTheNext() async throws {
         let fake = try FakeGateway()
         let gateway = try fake.gateway.withJournal(home.open())
@@ -78,6 +102,19 @@ import Testing
     private func sell(_ orderNumber: String, by gateway: Gateway) async throws {
         _ = try await gateway.createMbankPayment(
             MbankPayment(orderNumber: orderNumber, phone: "996555000101", amountSom: 250, comment: "tea"))
+    }
+
+    /// What a handler of callbacks looks at.
+    private func isDelivered(_ callback: Callback, by gateway: Gateway) async throws -> Bool {
+        guard case .charged(let payment, _, _) = try await gateway.verifyCallback(callback, payment: .mbank("milk", amountSom: 250))
+        else { throw InternalError(detail: "it is charged") }
+        let entry = try await gateway.journal?.entry(payment)
+        return try #require(entry).isFinished
+    }
+
+    private func entry(of settled: Settled?) throws -> JournalEntry {
+        guard case .payment(let entry)? = settled else { throw InternalError(detail: "\(String(describing: settled))") }
+        return entry
     }
 
     private func state(_ settled: Settled) -> JournalState? {

@@ -60,8 +60,8 @@ extension JournalEntry: Canonical {
     var canonical: JSON {
         [
             "id": .string(id), "payment": payment.canonical, "begun_ms": JSON(Int((begun.timeIntervalSince1970 * 1000).rounded())),
-            "state": .string(state.rawValue), "code": JSON(code), "page_url": JSON(pageURL), "qr_text": JSON(qrText),
-            "note": JSON(note),
+            "state": .string(state.rawValue), "is_finished": isFinished ? .bool(true) : .null, "reason": JSON(reason), "code": JSON(code),
+            "page_url": JSON(pageURL), "qr_text": JSON(qrText), "note": JSON(note),
         ]
     }
 }

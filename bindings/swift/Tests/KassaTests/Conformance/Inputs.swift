@@ -158,6 +158,7 @@ enum Inputs {
         if let interval = input["interval_ms"].int { policy.interval = .milliseconds(interval) }
         if let deadline = input["deadline_ms"].int { policy.deadline = .milliseconds(deadline) }
         if let atOnce = input["at_once"].int { policy.atOnce = atOnce }
+        policy.followNew = input["follow_new"] == .bool(true)
         return policy
     }
 

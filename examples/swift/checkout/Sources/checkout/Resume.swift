@@ -6,7 +6,7 @@ func resume() async throws {
     for try await settled in try gateway.settle() {
         switch settled {
         case .payment(let entry) where entry.state == .charged: try await deliver(entry.payment, by: gateway)
-        case .payment(let entry) where entry.state == .rejected: print("not paid:", entry.id)
+        case .payment(let entry) where entry.state == .rejected: print("not paid:", entry.id, entry.reason ?? "")
         case .payment, .unreadable: print("a person should look:", settled)
         }
     }

@@ -16,7 +16,8 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
  * @property payment what to ask about the payment with
  * @property begun when it was written down: before anything was sent
  * @property state what is known of it
- * @property isFinished whether [finish][Journal.finish] was called for it: nothing is left to be done
+ * @property isFinished whether [finish][Journal.finish] was called for it: its goods are delivered, or a person has dealt
+ *   with it. One that was rejected is put away without it
  * @property reason what the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was
  *   asked for, such as `amount, currency`. At most 256 characters
  * @property code the gateway's code in the reply to its creation, where there was one
