@@ -84,7 +84,7 @@ def first_program(
 ) -> Generator[subprocess.Popen[str], None, None]:
     """The README's first program as it stands there, for one of the sandbox's payers."""
     [program] = (block for block in PROGRAMS if "from_environment" in block)
-    shown = "996700000001"
+    shown = "996555000101"
     assert shown in program
     (folder / "dialect.json").write_text(kassa_sandbox.dialect_json())
     login, password = sandbox.credentials
