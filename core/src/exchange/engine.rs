@@ -103,6 +103,12 @@ impl Engine {
     }
 
     async fn perform_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, Failed> {
+        let Performed { effect, underway, waiting } = self.begin(operation, limits)?;
+        waiting.await.unwrap_or_else(|_| Err(outcome::without_reply(effect, underway.vanished()).into()))
+    }
+
+    /// Not a part of the future, which would hold all of it once more for each way in.
+    fn begin<O: Operation>(&self, operation: O, limits: Limits) -> Result<Performed<O>, Failed> {
         let mut checks = Checks::default();
         operation.check(&mut checks, &self.checks);
         checks.finish()?;
@@ -130,8 +136,7 @@ impl Engine {
             };
             answer.send(noted).is_ok()
         });
-        let underway = self.start(call, finish)?;
-        waiting.await.unwrap_or_else(|_| Err(outcome::without_reply(effect, underway.vanished()).into()))
+        Ok(Performed { effect, underway: self.start(call, finish)?, waiting })
     }
 
     fn written_down(&self, effect: &Effect, confirms: bool) -> Option<Arc<WrittenDown>> {
@@ -221,6 +226,13 @@ impl Engine {
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }
+}
+
+/// One operation on its way.
+struct Performed<O: Operation> {
+    effect: Effect,
+    underway: Underway,
+    waiting: oneshot::Receiver<Result<O::Answer, Failed>>,
 }
 
 /// Reads what came back of one operation.

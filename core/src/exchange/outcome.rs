@@ -9,12 +9,12 @@
 use std::time::Duration;
 
 use crate::{
-    config::dialect::code_list::CodeList,
+    config::dialect::{Dialect, code_list::CodeList},
     journal::NotHeld,
     operations::operation::{Effect, Operation},
     reply::{
         Reply,
-        reader::{NotAnAnswer, ReplyReader},
+        reader::{NotAnAnswer, ReplyReader, Sent},
     },
     transport::Failure,
     values::{error::PaymentError, payment_ref::PaymentRef, violation::Rule},
@@ -112,21 +112,57 @@ pub(crate) fn with_reply<O: Operation>(
     reply: &Reply,
     reader: &ReplyReader<'_>,
 ) -> Result<O::Answer, Failed> {
+    let mut answer = None;
+    let mut read = || operation.read(reader).map(|read| answer = Some(read));
+    let failed = failed(&operation, &mut read, effect.clone(), reply, reader);
+    match (failed, answer) {
+        (None, Some(answer)) => Ok(answer),
+        (Some(failed), _) => Err(failed),
+        (None, None) => {
+            Err(without_reply(effect, Failure::Lost { detail: "the reply was not read".to_owned() }).into())
+        }
+    }
+}
+
+/// What the outcome needs of an operation, whatever its answer is (type erasure): so all of it is compiled once.
+trait Asked {
+    fn sent(&self, dialect: &Dialect) -> Sent<'_>;
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef;
+}
+
+impl<O: Operation> Asked for &O {
+    fn sent(&self, dialect: &Dialect) -> Sent<'_> {
+        O::sent(self, dialect)
+    }
+
+    fn enrich(&self, payment: PaymentRef, reply: &ReplyReader<'_>) -> PaymentRef {
+        O::enrich(self, payment, reply)
+    }
+}
+
+/// Nothing where the reply is an answer, and was read.
+fn failed(
+    operation: &dyn Asked,
+    read: &mut dyn FnMut() -> Result<(), NotAnAnswer>,
+    effect: Effect,
+    reply: &Reply,
+    reader: &ReplyReader<'_>,
+) -> Option<Failed> {
     let contradictions = reader.contradictions(&operation.sent(reader.dialect()));
     let is_about_this = contradictions.is_empty();
     let another = || format!("the reply is about another payment, by its {}", contradictions.join(" and "));
     let meaning = match reply.http_status {
         // Whatever it says of another payment, a refusal included, it says nothing of this one.
         _ if !is_about_this && matches!(effect, Effect::MovesMoney(_)) => Meaning::Unsettled(another()),
-        200..=299 => match operation.read(reader) {
-            Ok(answer) if is_about_this => return Ok(answer),
-            Ok(_) => Meaning::Unsettled(another()),
+        200..=299 => match read() {
+            Ok(()) if is_about_this => return None,
+            Ok(()) => Meaning::Unsettled(another()),
             Err(problem) => unsuccessful(&effect, reader, problem),
         },
         status => unsuccessful_status(status, &effect, reader),
     };
     let is_a_no = is_a_no(&meaning, reply.http_status, reader);
-    Err(Failed { error: Exchange { operation, reply, reader, is_about_this }.error(meaning, effect), is_a_no })
+    Some(Failed { error: Exchange { operation, reply, reader, is_about_this }.error(meaning, effect), is_a_no })
 }
 
 /// HTTP statuses that are said of a request's form, before it is acted on: by the gateway or by what stands before it.
@@ -196,14 +232,14 @@ fn is_a_no(meaning: &Meaning, status: u16, reader: &ReplyReader<'_>) -> bool {
 }
 
 /// A request with its reply: what the errors are made of.
-struct Exchange<'a, O> {
-    operation: &'a O,
+struct Exchange<'a> {
+    operation: &'a dyn Asked,
     reply: &'a Reply,
     reader: &'a ReplyReader<'a>,
     is_about_this: bool,
 }
 
-impl<O: Operation> Exchange<'_, O> {
+impl Exchange<'_> {
     fn error(&self, meaning: Meaning, effect: Effect) -> PaymentError {
         let (http_status, code, body) = (self.reply.http_status, self.reader.code(), self.reader.raw());
         match meaning {

@@ -2,9 +2,12 @@
 //! dropped (`docs/adr/0006-cancellation-in-swift.md`). It goes when the generator drops the future there, too:
 //! <https://github.com/mozilla/uniffi-rs/issues/2771>.
 
-use std::{pin::pin, sync::Arc};
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+};
 
-use futures_util::future::{Either, select};
+use futures_util::future::select;
 use tokio::sync::watch;
 
 use crate::{
@@ -60,12 +63,16 @@ impl CancellableCall {
         let _ = self.cancelled.subscribe().wait_for(|is_cancelled| *is_cancelled).await;
     }
 
-    /// What is given up before it was begun is never begun, so the cancellation is looked at first.
-    async fn unless_cancelled<T>(&self, call: impl Future<Output = T>) -> Option<T> {
-        match select(pin!(self.given_up()), pin!(call)).await {
-            Either::Left(_) => None,
-            Either::Right((answer, _)) => Some(answer),
-        }
+    async fn unless_cancelled<T: Send>(&self, call: impl Future<Output = T> + Send) -> Option<T> {
+        let mut answer = None;
+        self.until_cancelled(pin!(async { answer = Some(call.await) })).await;
+        answer
+    }
+
+    /// Type erasure: compiled once for all calls. What is given up before it was begun is never begun, so the cancellation
+    /// is looked at first.
+    async fn until_cancelled(&self, call: Pin<&mut (dyn Future<Output = ()> + Send)>) {
+        select(pin!(self.given_up()), call).await;
     }
 }
 

@@ -1,21 +1,11 @@
 //! Constructors for other languages, with owned arguments.
 
 use crate::{
-    BlockingGateway, CallbackKey, Card, CardInput, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy,
-    QrCode, QrLevel,
+    CallbackKey, Card, CardInput, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode, QrLevel,
 };
 
 #[uniffi::export]
 impl Gateway {
-    /// Makes a gateway from its configuration. Nothing is sent.
-    #[uniffi::constructor(name = "new")]
-    fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {
-        Self::new(config)
-    }
-}
-
-#[uniffi::export]
-impl BlockingGateway {
     /// Makes a gateway from its configuration. Nothing is sent.
     #[uniffi::constructor(name = "new")]
     fn by_config(config: GatewayConfig) -> Result<Self, PaymentError> {

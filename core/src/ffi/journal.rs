@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{BlockingGateway, Gateway, Journal, PaymentError, Unfinished, UnfinishedEntries};
+use crate::{Gateway, Journal, PaymentError, Unfinished, UnfinishedEntries};
 
 /// How many entries cross the border at once.
 const PAGE: usize = 128;
@@ -69,44 +69,36 @@ impl Journal {
     }
 }
 
-/// Exports what both gateways have.
-macro_rules! export_journal_of {
-    ($gateway:ty) => {
-        #[uniffi::export]
-        impl $gateway {
-            /// The same gateway with a journal: what it sends from now on is written down first. See [`Journal`].
-            #[uniffi::method(name = "with_journal")]
-            fn and_journal(&self, journal: &Journal) -> Self {
-                self.with_journal(journal.clone())
-            }
+#[uniffi::export]
+impl Gateway {
+    /// The same gateway with a journal: what it sends from now on is written down first. See [`Journal`].
+    #[uniffi::method(name = "with_journal")]
+    fn and_journal(&self, journal: &Journal) -> Self {
+        self.with_journal(journal.clone())
+    }
 
-            /// The same gateway, which writes this note into the journal's entries of the payments that it makes: the
-            /// user's own order, for example, so that after a crash it is known what each payment is for. It costs next to
-            /// nothing, so it can be made for one call.
-            ///
-            /// # Errors
-            /// [`PaymentError::Invalid`] for a note of more than 256 characters.
-            #[uniffi::method(name = "with_note")]
-            fn and_note(&self, note: &str) -> Result<Self, PaymentError> {
-                self.with_note(note)
-            }
+    /// The same gateway, which writes this note into the journal's entries of the payments that it makes: the
+    /// user's own order, for example, so that after a crash it is known what each payment is for. It costs next to
+    /// nothing, so it can be made for one call.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] for a note of more than 256 characters.
+    #[uniffi::method(name = "with_note")]
+    fn and_note(&self, note: &str) -> Result<Self, PaymentError> {
+        self.with_note(note)
+    }
 
-            /// The gateway's journal, where it has one.
-            #[uniffi::method(name = "journal")]
-            fn its_journal(&self) -> Option<Arc<Journal>> {
-                self.journal().cloned().map(Arc::new)
-            }
+    /// The gateway's journal, where it has one.
+    #[uniffi::method(name = "journal")]
+    fn its_journal(&self) -> Option<Arc<Journal>> {
+        self.journal().cloned().map(Arc::new)
+    }
 
-            /// What the gateway's journal has not done with, in pages. See `unfinished`, which is made of it.
-            ///
-            /// # Errors
-            /// [`PaymentError::Misconfigured`] where the gateway has no journal.
-            fn unfinished_pages(&self) -> Result<Arc<UnfinishedPages>, PaymentError> {
-                self.unfinished().map(UnfinishedPages::of)
-            }
-        }
-    };
+    /// What the gateway's journal has not done with, in pages. See `unfinished`, which is made of it.
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the gateway has no journal.
+    fn unfinished_pages(&self) -> Result<Arc<UnfinishedPages>, PaymentError> {
+        self.unfinished().map(UnfinishedPages::of)
+    }
 }
-
-export_journal_of!(Gateway);
-export_journal_of!(BlockingGateway);

@@ -9,7 +9,6 @@ mod logging;
 mod methods;
 mod questions;
 mod references;
-mod settling;
 mod texts;
 
 use rust_decimal::Decimal;

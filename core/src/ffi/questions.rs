@@ -1,6 +1,6 @@
 //! Questions with an optional text, which the generator takes owned alone.
 
-use crate::{BlockingGateway, Gateway, PaymentError, StatusReport};
+use crate::{Gateway, PaymentError, StatusReport};
 
 #[uniffi::export]
 impl Gateway {
@@ -20,21 +20,5 @@ impl Gateway {
         language: Option<String>,
     ) -> Result<StatusReport, PaymentError> {
         self.payment_status(gateway_number, language.as_deref()).await
-    }
-}
-
-#[uniffi::export]
-impl BlockingGateway {
-    /// See [`Gateway::payment_status`].
-    ///
-    /// # Errors
-    /// See [`Gateway::payment_status`].
-    #[uniffi::method(name = "payment_status")]
-    fn exported_payment_status(
-        &self,
-        gateway_number: &str,
-        language: Option<String>,
-    ) -> Result<StatusReport, PaymentError> {
-        self.payment_status(gateway_number, language.as_deref())
     }
 }

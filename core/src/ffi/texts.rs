@@ -4,8 +4,8 @@
 use rust_decimal::Decimal;
 
 use crate::{
-    AdviceTopic, BlockingStatusWatch, Callback, CardBrand, Language, LocalDateTime, PaymentEntry, PaymentError,
-    PaymentKind, PaymentRef, PaymentStatus, Provider, Proxy, ReturnRedirect, Rule, WatchReport,
+    AdviceTopic, Callback, CardBrand, Language, LocalDateTime, PaymentEntry, PaymentError, PaymentKind, PaymentRef,
+    PaymentStatus, Provider, Proxy, ReturnRedirect, Rule,
 };
 
 /// The default configuration of a gateway, to be changed field by field.
@@ -107,14 +107,5 @@ impl Proxy {
     /// Which way, without a URL.
     fn as_text(&self) -> String {
         format!("{self:?}")
-    }
-}
-
-#[uniffi::export]
-impl BlockingStatusWatch {
-    /// The next report, when it is there; nothing after the last one.
-    #[uniffi::method(name = "next")]
-    fn next_report(&self) -> Result<Option<WatchReport>, PaymentError> {
-        self.clone().next().transpose()
     }
 }

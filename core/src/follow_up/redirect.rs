@@ -1,8 +1,6 @@
 //! Return redirect: the payer comes back from the gateway's pages, by browser or by deep link.
 
-use url::Url;
-
-use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
+use crate::values::{error::PaymentError, rules::Checks, violation::Rule, web_address::parsed_but_host};
 
 /// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
 ///
@@ -37,7 +35,8 @@ impl ReturnRedirect {
     /// [`PaymentError::Invalid`] where the text is not an absolute URI, or names no order.
     pub fn parse(url: &str) -> Result<Self, PaymentError> {
         let sentence = "must be an absolute URI";
-        let url = Url::parse(url).map_err(|_| PaymentError::invalid("returnUrl", Rule::ReturnUri, None, sentence))?;
+        let url =
+            parsed_but_host(url).map_err(|_| PaymentError::invalid("returnUrl", Rule::ReturnUri, None, sentence))?;
         let last =
             |name: &str| url.query_pairs().filter(|(key, _)| key == name).last().map(|(_, value)| value.into_owned());
         let order_number = last("OrderNumber").unwrap_or_default();

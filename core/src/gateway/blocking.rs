@@ -46,7 +46,6 @@ fn wait<F: Future>(future: F) -> F::Output {
 /// // Nothing is sent where a field breaks a rule.
 /// assert!(matches!(gateway.qr_status(""), Err(PaymentError::Invalid { .. })));
 /// ```
-#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct BlockingGateway {
     gateway: Gateway,
@@ -70,7 +69,6 @@ impl BlockingGateway {
     }
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl BlockingGateway {
     /// See [`Gateway::create_card_payment`].
     ///
@@ -240,13 +238,11 @@ impl From<StatusWatch> for BlockingStatusWatch {
 }
 
 /// A [`StatusWatch`] for callers that wait. It is an iterator over the reports.
-#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct BlockingStatusWatch {
     watch: StatusWatch,
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl BlockingStatusWatch {
     /// See [`StatusWatch::outcome`].
     ///
@@ -276,13 +272,11 @@ impl Iterator for BlockingStatusWatch {
 }
 
 /// A [`Settling`] for callers that wait. It is an iterator over the ends.
-#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 #[derive(Clone, Debug)]
 pub struct BlockingSettling {
     settling: Settling,
 }
 
-#[cfg_attr(feature = "uniffi", uniffi::export)]
 impl BlockingSettling {
     /// See [`Settling::cancel`]. Call it from another thread.
     pub fn cancel(&self) {

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use rustls::{
-    ClientConfig, RootCertStore,
-    crypto::ring,
-    pki_types::{CertificateDer, pem::PemObject},
+    ClientConfig, Error, RootCertStore,
+    crypto::{CryptoProvider, KeyProvider, ring},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::SigningKey,
 };
 
 use crate::values::error::PaymentError;
@@ -17,10 +18,25 @@ pub(super) fn client_config(extra_root_certificates: &[String]) -> Result<Client
     for pem in extra_root_certificates {
         add(pem, &mut roots)?;
     }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let config = ClientConfig::builder_with_provider(Arc::new(provider()))
         .with_safe_default_protocol_versions()
         .map_err(|problem| PaymentError::misconfigured(format!("TLS could not be set up: {problem}")))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Ring's, without what signs by a private key: Kassa shows no client certificate (mutual TLS), so the linker can leave out
+/// how RSA and ECDSA sign.
+fn provider() -> CryptoProvider {
+    CryptoProvider { key_provider: &NoKeys, ..ring::default_provider() }
+}
+
+#[derive(Debug)]
+struct NoKeys;
+
+impl KeyProvider for NoKeys {
+    fn load_private_key(&self, _key: PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Error> {
+        Err(Error::General("there are no client certificates".to_owned()))
+    }
 }
 
 fn add(pem: &str, roots: &mut RootCertStore) -> Result<(), PaymentError> {

@@ -26,3 +26,4 @@ pub(crate) mod serialized;
 pub(crate) mod status;
 pub(crate) mod texts;
 pub(crate) mod violation;
+pub(crate) mod web_address;

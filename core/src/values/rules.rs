@@ -10,6 +10,7 @@ use crate::values::{
     error::PaymentError,
     phone::can_be_phone,
     violation::{Rule, Violation},
+    web_address::parsed,
 };
 
 /// Denylist of schemes for a return address: a browser would run code (XSS) or read files of the device with them. An
@@ -129,7 +130,7 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let absolute = Url::parse(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
+        let absolute = parsed(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
         if !absolute || has_forgiven_character(value) {
             self.break_rule(field, Rule::HttpUrl, None);
         }
@@ -139,7 +140,7 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let allowed = Url::parse(value).is_ok_and(|url| {
+        let allowed = parsed(value).is_ok_and(|url| {
             !REFUSED_RETURN_SCHEMES.contains(&url.scheme()) && (!is_http(&url) || names_host(value, &url))
         });
         if !allowed || has_forgiven_character(value) {

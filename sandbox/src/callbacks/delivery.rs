@@ -18,6 +18,7 @@ use tokio::{
 use crate::{
     callbacks::client::describe,
     redact::{transcript, without_secrets},
+    rules::parsed_url,
     state::State,
     store::{
         StoreError,
@@ -157,9 +158,10 @@ impl Delivery {
 
     async fn send(&self, callback: &DueCallback) -> AttemptResult {
         let (at, started) = (self.state.clock().now_ms(), Instant::now());
+        let target = parsed_url(&callback.target).map_or_else(|| callback.target.clone(), String::from);
         let sent = self
             .client
-            .post(&callback.target)
+            .post(target)
             .header(header::CONTENT_TYPE, "application/json")
             .body(callback.body.clone())
             .send()
