@@ -7,7 +7,7 @@ use url::Url;
 use super::address::is_https_or_loopback;
 use crate::{
     config::{credentials::Credentials, dialect::Dialect, proxy::Proxy},
-    values::{error::PaymentError, web_address::parsed},
+    values::error::PaymentError,
 };
 
 /// How a [`Gateway`](crate::Gateway) reaches the payment gateway.
@@ -164,7 +164,7 @@ impl GatewayConfig {
 
     /// The base address, checked, ending in a slash so that paths can be joined to it.
     pub(crate) fn checked_base_url(&self) -> Result<Url, PaymentError> {
-        let mut url = parsed(&self.base_url)
+        let mut url = Url::parse(&self.base_url)
             .map_err(|problem| PaymentError::misconfigured(format!("base_url is not a URL: {problem}")))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(PaymentError::misconfigured(

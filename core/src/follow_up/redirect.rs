@@ -1,6 +1,8 @@
 //! Return redirect: the payer comes back from the gateway's pages, by browser or by deep link.
 
-use crate::values::{error::PaymentError, rules::Checks, violation::Rule, web_address::parsed_but_host};
+use url::Url;
+
+use crate::values::{error::PaymentError, rules::Checks, violation::Rule};
 
 /// The payer's return from the gateway's pages: to a page of the merchant's, or by deep link to an app.
 ///
@@ -35,8 +37,7 @@ impl ReturnRedirect {
     /// [`PaymentError::Invalid`] where the text is not an absolute URI, or names no order.
     pub fn parse(url: &str) -> Result<Self, PaymentError> {
         let sentence = "must be an absolute URI";
-        let url =
-            parsed_but_host(url).map_err(|_| PaymentError::invalid("returnUrl", Rule::ReturnUri, None, sentence))?;
+        let url = Url::parse(url).map_err(|_| PaymentError::invalid("returnUrl", Rule::ReturnUri, None, sentence))?;
         let last =
             |name: &str| url.query_pairs().filter(|(key, _)| key == name).last().map(|(_, value)| value.into_owned());
         let order_number = last("OrderNumber").unwrap_or_default();

@@ -5,14 +5,13 @@ use url::Url;
 use crate::{
     config::address::is_https_or_loopback,
     reply::reader::{NotAnAnswer, ReplyReader},
-    values::web_address::parsed,
 };
 
 /// A page that the gateway wants the payer to open. Only https (or loopback) is allowed, because what the payer enters
 /// on another page could be read on its way; and no secret in the address, because servers log addresses. What counts as
 /// one there: `docs/outcomes.md#secrets-in-replies`.
 pub(super) fn payer_page(name: &str, text: &str, reply: &ReplyReader<'_>) -> Result<Url, NotAnAnswer> {
-    let page = parsed(text).ok().filter(is_https_or_loopback);
+    let page = Url::parse(text).ok().filter(is_https_or_loopback);
     let page = page.ok_or_else(|| NotAnAnswer::because(format!("the reply's {name} is not an https URL")))?;
     if reply.is_clean_page(&page) {
         Ok(page)
@@ -27,6 +26,6 @@ pub(super) fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
     use serde::{Deserialize as _, de::Error as _};
 
     let text = String::deserialize(deserializer)?;
-    let is_page = parsed(&text).is_ok_and(|page| is_https_or_loopback(&page));
+    let is_page = Url::parse(&text).is_ok_and(|page| is_https_or_loopback(&page));
     is_page.then_some(text).ok_or_else(|| D::Error::custom("a page for the payer is an https URL"))
 }

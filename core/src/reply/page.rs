@@ -6,7 +6,6 @@ use super::{
     decoded::Decoded,
     redact::{Place, Redactor, is_no_word, names_an_amount},
 };
-use crate::values::web_address::parsed_but_host;
 
 /// How deep a page is looked for inside a parameter of another one, such as the page to return to.
 const DEEPEST: usize = 3;
@@ -38,7 +37,7 @@ impl Redactor {
     fn is_clean_parameter(&self, name: &str, value: &str, depth: usize) -> bool {
         let is_one_time = self.one_time().any(|secret| secret == value) && !names_an_amount(name);
         let is_password = self.is_password(value) && (is_no_word(value) || names_a_password(name));
-        let page = || parsed_but_host(value).ok().filter(|page| depth > 0 && page.has_host());
+        let page = || Url::parse(value).ok().filter(|page| depth > 0 && page.has_host());
         !is_one_time && !is_password && page().is_none_or(|page| self.has_clean_parts(&page, depth - 1))
     }
 

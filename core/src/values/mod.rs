@@ -26,4 +26,3 @@ pub(crate) mod serialized;
 pub(crate) mod status;
 pub(crate) mod texts;
 pub(crate) mod violation;
-pub(crate) mod web_address;

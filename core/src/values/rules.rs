@@ -10,7 +10,6 @@ use crate::values::{
     error::PaymentError,
     phone::can_be_phone,
     violation::{Rule, Violation},
-    web_address::parsed,
 };
 
 /// Denylist of schemes for a return address: a browser would run code (XSS) or read files of the device with them. An
@@ -130,7 +129,7 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let absolute = parsed(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
+        let absolute = Url::parse(value).is_ok_and(|url| is_http(&url) && names_host(value, &url));
         if !absolute || has_forgiven_character(value) {
             self.break_rule(field, Rule::HttpUrl, None);
         }
@@ -140,7 +139,7 @@ impl Checks {
         if !self.required(field, value) {
             return;
         }
-        let allowed = parsed(value).is_ok_and(|url| {
+        let allowed = Url::parse(value).is_ok_and(|url| {
             !REFUSED_RETURN_SCHEMES.contains(&url.scheme()) && (!is_http(&url) || names_host(value, &url))
         });
         if !allowed || has_forgiven_character(value) {

@@ -18,7 +18,6 @@ use tokio::{
 use crate::{
     callbacks::client::describe,
     redact::{transcript, without_secrets},
-    rules::parsed_url,
     state::State,
     store::{
         StoreError,
@@ -158,10 +157,9 @@ impl Delivery {
 
     async fn send(&self, callback: &DueCallback) -> AttemptResult {
         let (at, started) = (self.state.clock().now_ms(), Instant::now());
-        let target = parsed_url(&callback.target).map_or_else(|| callback.target.clone(), String::from);
         let sent = self
             .client
-            .post(target)
+            .post(&callback.target)
             .header(header::CONTENT_TYPE, "application/json")
             .body(callback.body.clone())
             .send()

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
+use url::Url;
 
 use crate::{
     domain::{PaymentStatus, RejectReason, codes},
     messages::Message,
     pages::{frame::Frame, summary::Summary, view::View},
-    rules::parsed_url,
     web::{Document, Policy, page, see_other},
 };
 
@@ -48,7 +48,7 @@ pub(super) fn already(view: &View<'_>) -> Response {
 
 /// The return URL with the two parameters appended; what the merchant put into it stays.
 fn return_url(view: &View<'_>, code: &str) -> Option<String> {
-    let mut url = parsed_url(view.record.return_url.as_deref()?)?;
+    let mut url = Url::parse(view.record.return_url.as_deref()?).ok()?;
     url.query_pairs_mut().append_pair("OrderNumber", &view.record.payment.order_number).append_pair("statusCode", code);
     Some(url.into())
 }

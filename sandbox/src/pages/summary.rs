@@ -1,12 +1,12 @@
 //! What is paid, to whom, and for what.
 
 use askama::Template;
+use url::Url;
 
 use crate::{
     domain::PaymentKind,
     messages::Message,
     pages::{money, view::View},
-    rules::parsed_url,
     store::payments::Record,
 };
 
@@ -69,7 +69,7 @@ fn merchant(record: &Record) -> Option<String> {
 }
 
 fn site(url: &str) -> Option<String> {
-    let url = parsed_url(url).filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     url.host_str().map(str::to_owned)
 }
 

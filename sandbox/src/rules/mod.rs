@@ -16,4 +16,3 @@ pub(crate) use rule::{
     pan_of, phone_of, provider, return_url, test_card, test_phone, text, web_url, year_of,
 };
 pub(crate) use shape::{Shape, Spanning, non_blank};
-pub(crate) use url::parsed_url;
