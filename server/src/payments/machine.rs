@@ -16,7 +16,7 @@ pub enum Happened {
     /// The gateway has it; its page or code is there. Only its sender can say so.
     Accepted,
     /// Certainly nothing happened. Only its sender can say so.
-    NothingHappened,
+    CertainlyNothing,
     /// It was sent, and no answer that can be trusted came.
     OutcomeUnknown,
     /// It was written down and not sent for so long that nobody will send it any more.
@@ -60,9 +60,9 @@ pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<C
         (S::Charged, _) => return None,
         (_, H::ReportedCharged) => S::Charged,
         (S::Prepared, H::SendingTaken) => S::Sending,
-        (S::Prepared, H::NothingHappened | H::PreparedTooLong) => S::NotMade,
+        (S::Prepared, H::CertainlyNothing | H::PreparedTooLong) => S::NotMade,
         (S::Sending | S::Unknown, H::Accepted) => S::Awaiting,
-        (S::Sending | S::Unknown, H::NothingHappened) => S::NotMade,
+        (S::Sending | S::Unknown, H::CertainlyNothing) => S::NotMade,
         (S::Sending, H::OutcomeUnknown | H::SendingTooLong) => {
             if method.moves_money() {
                 S::Unknown
@@ -105,16 +105,16 @@ mod tests {
     /// All that changes anything; whatever else happens changes nothing.
     const MBANK: [(PaymentState, Happened, PaymentState); 26] = [
         (Prepared, SendingTaken, Sending),
-        (Prepared, NothingHappened, NotMade),
+        (Prepared, CertainlyNothing, NotMade),
         (Prepared, PreparedTooLong, NotMade),
         (Prepared, ReportedCharged, Charged),
         (Sending, Accepted, Awaiting),
-        (Sending, NothingHappened, NotMade),
+        (Sending, CertainlyNothing, NotMade),
         (Sending, OutcomeUnknown, Unknown),
         (Sending, SendingTooLong, Unknown),
         (Sending, ReportedCharged, Charged),
         (Unknown, Accepted, Awaiting),
-        (Unknown, NothingHappened, NotMade),
+        (Unknown, CertainlyNothing, NotMade),
         (Unknown, ReportedOpen, Awaiting),
         (Unknown, ReportedCharged, Charged),
         (Unknown, ReportedRejected, Rejected),

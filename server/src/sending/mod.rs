@@ -25,6 +25,17 @@ use crate::{
 /// How often what came back is tried to be written down. Where that fails, the payment is asked about.
 const TRIES: u32 = 3;
 
+/// How long is waited at once: the calendar may be put forward meanwhile.
+const LONGEST_NAP: Duration = Duration::from_secs(1);
+
+/// What became of a payment that waited.
+enum Turn {
+    /// It is sent now, as one of those that are sent at once.
+    Come(OwnedSemaphorePermit, Duration),
+    /// It is not sent.
+    NeverCame,
+}
+
 /// Who sends payments.
 pub(crate) struct Sender {
     pub(crate) storage: Arc<dyn Storage>,
@@ -47,7 +58,8 @@ impl Sender {
     pub(crate) async fn begin(&self, mut begin: BeginPayment, request: Request) -> Result<Begun, ServerError> {
         let permit = self.permits.clone().try_acquire_owned().ok();
         begin.is_sent_at_once = permit.is_some();
-        let (id, sender, send_for_ms) = (begin.id.clone(), begin.sender.clone(), begin.send_for_ms);
+        let (id, sender) = (begin.id.clone(), begin.sender.clone());
+        let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
         let started = self.surroundings.monotonic();
         let begun = match self.storage.begin_payment(begin).await {
             Ok(begun) => begun,
@@ -62,35 +74,42 @@ impl Sender {
             let payment = self.send(&id, &sender, started, request).await?;
             return Ok(Begun::New(payment.into()));
         }
-        match self.wait(&id, &sender, send_for_ms, permit).await? {
-            Some((_permit, started)) => Ok(Begun::New(self.send(&id, &sender, started, request).await?.into())),
-            None => Ok(begun),
-        }
+        let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
+        let payment = match self.wait(&id, &sender, send_for_ms, until, permit).await? {
+            Turn::Come(_permit, started) => self.send(&id, &sender, started, request).await?,
+            Turn::NeverCame => self.note(&id, &sender, interrupted()).await?,
+        };
+        Ok(Begun::New(payment.into()))
     }
 
-    /// Waits for its turn, and takes it from prepared to sending; nothing where it is prepared no more.
+    /// Waits for its turn, and takes it from prepared to sending.
     async fn wait(
         &self,
         id: &PaymentId,
         sender: &str,
         send_for_ms: Millis,
+        until: Duration,
         mut permit: Option<OwnedSemaphorePermit>,
-    ) -> Result<Option<(OwnedSemaphorePermit, Duration)>, ServerError> {
+    ) -> Result<Turn, ServerError> {
         loop {
             let held = match permit.take() {
                 Some(held) => held,
                 None => match self.permits.clone().acquire_owned().await {
                     Ok(held) => held,
-                    Err(_) => return Err(ServerError::unavailable("the server is stopping")),
+                    Err(_) => return Ok(Turn::NeverCame),
                 },
             };
             let started = self.surroundings.monotonic();
+            if started > until {
+                return Ok(Turn::NeverCame);
+            }
             let take = TakePrepared { payment: id.clone(), sender: sender.to_owned(), send_for_ms };
             match self.storage.take_prepared(take).await {
-                Ok(Taken::Send) => return Ok(Some((held, started))),
-                Ok(Taken::Gone) => return Ok(None),
+                Ok(Taken::Send) => return Ok(Turn::Come(held, started)),
+                Ok(Taken::Gone) => return Ok(Turn::NeverCame),
                 Ok(Taken::Wait(wait)) => {
-                    self.surroundings.sleep(Duration::from_millis(wait.max(1).unsigned_abs())).await;
+                    let wait = Duration::from_millis(wait.max(1).unsigned_abs()).min(LONGEST_NAP);
+                    self.surroundings.sleep(wait).await;
                     permit = Some(held);
                 }
                 Err(problem) => {

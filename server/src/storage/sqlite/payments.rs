@@ -223,7 +223,7 @@ fn accepted(
 }
 
 fn not_made(db: &Connection, now: Millis, kept: &mut Kept, failure: &Failure) -> Result<bool, StorageError> {
-    let happened = happen(db, now, kept, Happened::NothingHappened, Some(&failure.kind))?;
+    let happened = happen(db, now, kept, Happened::CertainlyNothing, Some(&failure.kind))?;
     if happened {
         note_failure(db, &kept.payment.id, failure)?;
     }

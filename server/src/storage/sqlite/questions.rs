@@ -38,11 +38,11 @@ pub(super) fn sweep(db: &Connection, most: u32) -> Result<SettledMany, StorageEr
     let mut changed = Vec::new();
     for id in overdue(db, now, most)? {
         let mut kept = kept_payment(db, &id)?;
-        let happened = match kept.payment.state {
-            PaymentState::Prepared => Happened::PreparedTooLong,
-            _ => Happened::SendingTooLong,
+        let (happened, reason) = match kept.payment.state {
+            PaymentState::Prepared => (Happened::PreparedTooLong, "NeverSent"),
+            _ => (Happened::SendingTooLong, "NoAnswer"),
         };
-        if happen(db, now, &mut kept, happened, Some("Interrupted"))? {
+        if happen(db, now, &mut kept, happened, Some(reason))? {
             ask_from_now_on(db, now, &kept)?;
             changed.push(kept.payment.checkout);
         }
