@@ -64,7 +64,7 @@ impl ServerSettings {
             deliveries_at_once: 32,
             delivery_lease: Duration::from_secs(30),
             signing_secrets: Vec::new(),
-            longest_unwatched: Duration::from_secs(5),
+            longest_unwatched: Duration::from_secs(25),
         }
     }
 

@@ -236,6 +236,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken
             (Some(PaymentStatus::Charged), _) => state == "charged",
             // Whoever declined on a page may pay there later; and what nobody was shown, nobody could pay.
             (Some(_), "pay_form") => matches!(state, "awaiting" | "not_made"),
+            (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
             (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
             (Some(_), _) => false,
             (None, _) => matches!(state, "not_made" | "unknown"),

@@ -50,7 +50,8 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
 
 /// Who only looks has no news of what has ended.
 fn is_open(kept: &Kept) -> bool {
-    !kept.payment.state.is_final() && kept.payment.reference.can_be_asked_about()
+    let may_be_asked_about = kept.payment.method == Method::PayForm || kept.payment.reference.can_be_asked_about();
+    may_be_asked_about && !kept.payment.state.is_final()
 }
 
 fn make_due<'a>(

@@ -154,6 +154,13 @@ pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Take
         return Ok(Taken::Wait(wait));
     }
     let Some(mut kept) = rows::payment(db, &take.payment)? else { return Ok(Taken::Gone) };
+    let checkout = rows::checkout(db, &kept.payment.checkout)?;
+    let is_open = checkout.is_some_and(|checkout| state_by_now(&checkout, now) == CheckoutState::Open);
+    if kept.sender == take.sender && !is_open {
+        // It was paid meanwhile, on a page that was open.
+        happen(db, now, &mut kept, Happened::PreparedTooLong, Some("NotOpen"))?;
+        return Ok(Taken::Gone);
+    }
     if kept.sender != take.sender || !happen(db, now, &mut kept, Happened::SendingTaken, None)? {
         return Ok(Taken::Gone);
     }
@@ -215,10 +222,6 @@ fn accepted(
         page_url,
         qr_text,
     ))?;
-    // The gateway may know it by its own number as well: nobody else's claim pays with that.
-    if let Some(number) = &reference.gateway_number {
-        take_number(db, number, &kept.payment.id)?;
-    }
     Ok(true)
 }
 
@@ -234,6 +237,10 @@ pub(super) fn note_reference(db: &Connection, kept: &mut Kept, to: &kassa::Payme
     db.prepare_cached("UPDATE payments SET reference = ?2 WHERE id = ?1")?
         .execute((kept.payment.id.as_str(), to.to_string()))?;
     kept.payment.reference = to.clone();
+    // The gateway may know it by its own number as well: nobody else's claim pays with that.
+    if let Some(number) = &to.gateway_number {
+        take_number(db, number, &kept.payment.id)?;
+    }
     Ok(())
 }
 

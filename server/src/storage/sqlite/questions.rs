@@ -37,7 +37,7 @@ pub(super) fn sweep(db: &Connection, most: u32) -> Result<SettledMany, StorageEr
     let now = now(db)?;
     let mut changed = Vec::new();
     for id in overdue(db, now, most)? {
-        let mut kept = kept_payment(db, &id)?;
+        let Some(mut kept) = unless_damaged(id.as_str(), kept_payment(db, &id))? else { continue };
         let (happened, reason) = match kept.payment.state {
             PaymentState::Prepared => (Happened::PreparedTooLong, "NeverSent"),
             _ => (Happened::SendingTooLong, "NoAnswer"),
@@ -53,6 +53,17 @@ pub(super) fn sweep(db: &Connection, most: u32) -> Result<SettledMany, StorageEr
         }
     }
     Ok(SettledMany { changed })
+}
+
+/// One row that cannot be read must not hold up the others.
+fn unless_damaged<T>(id: &str, result: Result<T, StorageError>) -> Result<Option<T>, StorageError> {
+    match result {
+        Err(StorageError::Damaged { what }) => {
+            tracing::error!(target: "kassa_server", payment = id, what, "a row cannot be read: a person has to look");
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
 }
 
 fn overdue(db: &Connection, now: Millis, most: u32) -> Result<Vec<PaymentId>, StorageError> {
@@ -72,7 +83,7 @@ pub(super) fn claim(db: &Connection, claim: &ClaimQuestions) -> Result<Questions
         let mut used = 0;
         for class in Class::ALL {
             for payment in lease(db, class, now, leased_until, granted.saturating_sub(used))? {
-                let ask = what_to_ask(db, &payment)?;
+                let Some(ask) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
                 if ask.is_empty() {
                     due::forget(db, &payment)?;
                     continue;
@@ -135,9 +146,8 @@ pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMan
     let now = now(db)?;
     let mut changed = Vec::new();
     for answered in answers {
-        if let Some(checkout) = settle_one(db, now, answered)? {
-            changed.push(checkout);
-        }
+        let settled = unless_damaged(answered.payment.as_str(), settle_one(db, now, answered))?;
+        changed.extend(settled.flatten());
     }
     Ok(SettledMany { changed })
 }

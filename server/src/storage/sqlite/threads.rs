@@ -140,3 +140,30 @@ pub(super) fn read_one(connection: &Connection, job: Job) {
         done.answer(begun);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::executor::job, *};
+
+    /// What a commit refuses was told to nobody as done.
+    #[test]
+    fn nobody_is_answered_before_the_commit() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(
+            "PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
+             CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);",
+        )
+        .unwrap();
+        let insert = |sql: &'static str| job("insert", move |db| Ok(db.execute(sql, [])?));
+        // Only the commit finds that the parent is missing.
+        let group = [insert("INSERT INTO parents VALUES (1)"), insert("INSERT INTO children VALUES (2)")];
+        let (jobs, answers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+        write_group(&db, jobs.into_iter());
+        for mut answer in answers {
+            assert!(answer.try_recv().unwrap().is_err());
+        }
+        let (good, mut answer) = insert("INSERT INTO parents VALUES (1)");
+        write_group(&db, std::iter::once(good));
+        assert_eq!(answer.try_recv().unwrap(), Ok(1), "and the next group is not harmed");
+    }
+}

@@ -11,6 +11,10 @@ pub enum When {
     Before,
     /// It was done (committed, charged, delivered), and the answer is lost.
     Unanswered,
+    /// The database fails there, and says so: nothing was written, and the process lives on.
+    Failed,
+    /// The database says so, and all was written.
+    Unclear,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +51,17 @@ impl Life {
 
     /// A point: whether the process dies after what is done there; it never returns where it dies before.
     pub async fn point(&self) -> bool {
+        self.plan_at_point().await == Some(When::Unanswered)
+    }
+
+    /// The same with what the database does there.
+    pub async fn plan_at_point(&self) -> Option<When> {
         let at = self.passed.fetch_add(1, Ordering::SeqCst);
-        let plan = self.plan.filter(|plan| plan.at == at);
-        if plan.is_some_and(|plan| plan.when == When::Before) || self.is_dead() {
+        let when = self.plan.filter(|plan| plan.at == at).map(|plan| plan.when);
+        if when == Some(When::Before) || self.is_dead() {
             self.die().await;
         }
-        plan.is_some()
+        when
     }
 
     pub async fn die(&self) {

@@ -3,12 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use kassa_server::{
-    Boxed,
+    Boxed, StorageError,
     storage::sqlite::executor::{Executor, Job},
 };
 use rusqlite::Connection;
 
-use super::{Turn, crash::Life, lock};
+use super::{
+    Turn,
+    crash::{Life, When},
+    lock,
+};
 
 pub struct Inline {
     pub db: Arc<Mutex<Connection>>,
@@ -20,18 +24,19 @@ impl Executor for Inline {
         let (db, life) = (self.db.clone(), self.life.clone());
         Box::pin(async move {
             Turn::default().await;
-            let dies = life.point().await;
+            let when = life.plan_at_point().await;
             let done = {
                 let db = lock(&db);
                 db.execute_batch("BEGIN IMMEDIATE").unwrap();
                 let done = job.run(&db);
-                db.execute_batch(if done.is_ok { "COMMIT" } else { "ROLLBACK" }).unwrap();
+                db.execute_batch(if done.is_ok && when != Some(When::Failed) { "COMMIT" } else { "ROLLBACK" }).unwrap();
                 done
             };
-            if dies {
-                life.die().await;
+            match when {
+                Some(When::Failed | When::Unclear) => done.answer(Err(StorageError::failed("the disk is full"))),
+                Some(_) => life.die().await,
+                None => done.answer(Ok(())),
             }
-            done.answer(Ok(()));
             Turn::default().await;
         })
     }
