@@ -35,6 +35,8 @@ impl Server {
     pub async fn stop(&self) {
         self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.stop.notify_waiters();
+        // What waits to be sent is not sent any more.
+        self.shared.sender.permits.close();
         self.shared.watchers.tell_all();
         let all_ended = Box::pin(async {
             loop {

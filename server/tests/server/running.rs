@@ -178,3 +178,37 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
     }
     second.stop().await;
 }
+
+/// What waits for its turn when the server stops is certainly not sent, and says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_when_it_stops_is_not_sent() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+    let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
+    settings.sends_at_once = 1;
+    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    fake.stop_clock();
+    fake.fail_next(FakeFault::NoAnswer);
+    let mut ids = Vec::new();
+    for number in 0..2 {
+        let id = server.open_checkout(order(number)).await.unwrap().checkout.id;
+        let (caller, payer) = (server.clone(), id.clone());
+        tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
+        while server.checkout(&id).await.unwrap().payments.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        ids.push(id);
+    }
+    let waiting = |server: Server, id| async move { server.checkout(&id).await.unwrap().payments[0].state };
+    assert_eq!(waiting(server.clone(), ids[1].clone()).await, PaymentState::Prepared);
+    let stopping = server.clone();
+    let stopped = tokio::spawn(async move { stopping.stop().await });
+    while waiting(server.clone(), ids[1].clone()).await == PaymentState::Prepared {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(waiting(server.clone(), ids[1].clone()).await, PaymentState::NotMade);
+    fake.start_clock();
+    stopped.await.unwrap();
+    assert_eq!(fake.payments().len(), 1);
+}

@@ -173,7 +173,7 @@ impl World {
         }
         // What was given up in three days of failures, somebody starts again.
         process.run(process.server.replay(None)).unwrap();
-        for round in 0..60 {
+        for round in 0..45 {
             while process.run(process.server.follow_once()).unwrap().asked > 0 {}
             while process.run(process.server.deliver_once()).unwrap().tried > 0 {}
             match self.next_due() {
@@ -191,9 +191,9 @@ impl World {
 /// Longer and longer, so that what is due often does not keep from its turn what is due daily.
 fn step_of(round: u32) -> Duration {
     Duration::from_secs(match round {
-        0..10 => 1,
-        10..20 => 60,
-        20..50 => 3600,
+        0..8 => 1,
+        8..14 => 60,
+        14..36 => 3600,
         _ => 12 * 3600,
     })
 }
