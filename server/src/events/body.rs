@@ -27,7 +27,7 @@ pub struct Data<'a> {
     /// The shop's own reference.
     pub reference: &'a str,
     /// The amount, digit for digit.
-    pub amount: String,
+    pub amount: &'a str,
     /// The currency.
     pub currency: &'a str,
     /// The state of the checkout from then on.

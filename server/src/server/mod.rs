@@ -40,7 +40,6 @@ use crate::{
         ids::{CheckoutId, PaymentId, hex},
         method::Method,
         millis,
-        states::CheckoutState,
         violation::{Rule, Violation},
     },
 };
@@ -431,13 +430,5 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.0.tasks.fetch_sub(1, Ordering::AcqRel);
         self.0.task_ended.notify_waiters();
-    }
-}
-
-/// Whether a checkout can still be paid.
-impl CheckoutView {
-    /// True where a payment can be begun.
-    pub fn is_open(&self) -> bool {
-        self.checkout.state == CheckoutState::Open
     }
 }

@@ -15,10 +15,7 @@ use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
 };
 
-use crate::{
-    checkouts::checkout::CheckoutView, events::Event, surroundings::Boxed, values::ids::CheckoutId,
-    values::ids::PaymentId,
-};
+use crate::{checkouts::checkout::CheckoutView, events::Event, surroundings::Boxed, values::ids::CheckoutId};
 
 /// What a storage will have answered.
 pub type Stored<'a, T> = Boxed<'a, Result<T, StorageError>>;
@@ -80,7 +77,4 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Starts a stream of events that was given up again, or every one; how many were.
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64>;
-
-    /// Reads a payment with its checkout.
-    fn payment(&self, id: PaymentId) -> Stored<'_, Option<CheckoutView>>;
 }

@@ -156,7 +156,8 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
     }
     let started = Instant::now();
     first.stop().await;
-    assert!(started.elapsed() < Duration::from_millis(5900), "{:?}", started.elapsed());
+    // Its patience is 5 s; the rest is for a machine that is busy.
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
     let refused = first.pay_by_qr(&id, None).await;
     assert!(matches!(refused, Err(ServerError::Unavailable { .. })), "{refused:?}");
     hanging.abort();

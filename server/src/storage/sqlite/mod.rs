@@ -36,7 +36,7 @@ use crate::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
         },
     },
-    values::ids::{CheckoutId, PaymentId},
+    values::ids::CheckoutId,
 };
 
 /// The default storage: a file with WAL and `synchronous=FULL`, written by one thread that commits in groups.
@@ -173,12 +173,5 @@ impl Storage for SqliteStorage {
 
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
         self.write("replay", move |db| outbox::replay(db, now(db)?, checkout.as_ref()))
-    }
-
-    fn payment(&self, id: PaymentId) -> Stored<'_, Option<CheckoutView>> {
-        self.read("payment", move |db| match rows::payment(db, &id)? {
-            Some(kept) => rows::view(db, &kept.payment.checkout),
-            None => Ok(None),
-        })
     }
 }

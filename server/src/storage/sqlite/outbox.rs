@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::rows::{self, read};
+use super::rows::read;
 use crate::{
     events::{
         Event,
@@ -35,9 +35,8 @@ pub(super) fn write(
     kind: EventKind,
     told: &Told<'_>,
 ) -> Result<(), StorageError> {
-    db.prepare_cached("UPDATE checkouts SET version = version + 1 WHERE id = ?1")?.execute([checkout.as_str()])?;
+    let of = next_version(db, checkout)?;
     let number = number(db, checkout, told.payment)?;
-    let of = rows::checkout(db, checkout)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })?;
     let id = format!("evt_{}_{}", checkout.bare(), of.version);
     let payment = told.payment.map(|payment| PaymentData {
         id: payment.id.as_str(),
@@ -47,9 +46,9 @@ pub(super) fn write(
     let data = Data {
         checkout: checkout.as_str(),
         reference: &of.reference,
-        amount: of.amount.to_string(),
+        amount: &of.amount,
         currency: &of.currency,
-        checkout_state: of.state.into(),
+        checkout_state: &of.state,
         version: of.version,
         payment,
         number,
@@ -83,6 +82,26 @@ pub(super) fn write(
     )?
     .execute((checkout.as_str(), now))?;
     Ok(())
+}
+
+/// What an event tells of its checkout.
+struct Of {
+    version: i64,
+    reference: String,
+    amount: String,
+    currency: String,
+    state: String,
+}
+
+fn next_version(db: &Connection, checkout: &CheckoutId) -> Result<Of, StorageError> {
+    let mut statement = db.prepare_cached(
+        "UPDATE checkouts SET version = version + 1 WHERE id = ?1
+         RETURNING version, reference, amount, currency, state",
+    )?;
+    Ok(statement.query_row([checkout.as_str()], |row| {
+        let (version, reference, amount) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Of { version, reference, amount, currency: row.get(3)?, state: row.get(4)? })
+    })?)
 }
 
 fn number(db: &Connection, checkout: &CheckoutId, payment: Option<&Payment>) -> Result<i64, StorageError> {
