@@ -15,8 +15,8 @@ use kassa_server::{
     StorageError, TokenHash,
     storage::{
         inputs::{
-            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, ConfirmResult, Confirmed, Delivered, Hint, Key,
-            NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
+            Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
+            Hint, Key, NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
         },
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
@@ -101,12 +101,13 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 11] = [
+const SUITE: [(&str, Check); 12] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("a key gives the same payment", a_key_gives_the_same_payment),
     ("one payment may take money", one_payment_may_take_money),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
+    ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
@@ -210,6 +211,26 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
     calendar.pass(Duration::from_secs(30));
     block_on(storage.sweep(10)).unwrap();
     assert_eq!(state(storage, 2, 2), PaymentState::NotMade);
+}
+
+fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let form = begin(1, 1, Method::PayForm);
+    block_on(storage.begin_payment(form.clone())).unwrap();
+    block_on(storage.settle_sending(accepted(1, form.reference.clone()))).unwrap();
+    block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
+    let claim = Some(Claim { number: "form-1".into(), provider: None });
+    let secret = format!("{:032x}", 1);
+    block_on(storage.note_hint(Hint::Callback { secret, payment: payment_id(1), claim, same: None })).unwrap();
+    let asked = block_on(storage.claim_questions(self::claim())).unwrap().questions.remove(0);
+    assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
+    let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
+    let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report }];
+    let answered = Answered { reports, ..answer(1, asked.leased_until, Report::Nothing) };
+    assert_eq!(block_on(storage.settle_questions(vec![answered])).unwrap().changed, [id(1)]);
+    let take = TakePrepared { payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
+    assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
+    assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Charged, PaymentState::NotMade));
 }
 
 fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
@@ -432,4 +453,23 @@ fn the_database_itself_refuses_a_second_payment_that_may_take_money() {
         );
         assert!(added.is_err_and(|problem| problem.to_string().contains("UNIQUE")), "{state}");
     }
+}
+
+/// A person has to look at it; the others are followed all the same.
+#[test]
+fn a_row_that_cannot_be_read_holds_up_no_others() {
+    let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();
+    (1..=3).for_each(|number| following(&storage, &calendar, number));
+    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let damage = "UPDATE payments SET reference = 'torn' WHERE id = ?1";
+    assert_eq!(db.execute(damage, [payment_id(2).as_str()]).unwrap(), 1);
+    let all = (1..=3).map(|number| answer(number, leased, Report::Rejected)).collect();
+    assert_eq!(block_on(storage.settle_questions(all)).unwrap().changed, [id(1), id(3)]);
+    calendar.pass(Duration::from_secs(60));
+    following(&storage, &calendar, 4);
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    assert_eq!(asked.into_iter().map(|question| question.payment).collect::<Vec<_>>(), [payment_id(4)]);
 }
