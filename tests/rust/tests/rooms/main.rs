@@ -20,6 +20,11 @@ fn the_sandbox_has_one_direction() {
     check("sandbox/src", "## The rooms of the sandbox");
 }
 
+#[test]
+fn the_server_has_one_direction() {
+    check("server/src", "## The rooms of the server");
+}
+
 /// Rooms, modules that stand above them all, and what is wrong.
 fn check(folder: &str, heading: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,0 +1,210 @@
+//! What a shop asks for, and its rules.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use kassa::{Decimal, som_to_tyiyn};
+use ring::digest::{SHA256, digest};
+
+use crate::values::{checks::Checks, error::ServerError, method::Method, violation::Rule};
+
+const LONGEST_REFERENCE: usize = 64;
+const LONGEST_DESCRIPTION: usize = 256;
+const MOST_METADATA: usize = 20;
+const LONGEST_KEY: usize = 40;
+const LONGEST_VALUE: usize = 200;
+const SHORTEST_LIFE: Duration = Duration::from_secs(60);
+const LONGEST_LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// What a shop wants paid, as it asks for it.
+///
+/// ```
+/// use kassa_server::{Method, NewCheckout};
+///
+/// let wanted = NewCheckout::new("order-17", 390.into(), "Two tickets", "https://shop.example.kg/paid")
+///     .with_methods([Method::Mbank, Method::Qr]);
+/// assert!(wanted.check().is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewCheckout {
+    /// The shop's own reference, at most 64 characters. Asked for twice with the same content, it gives the same checkout.
+    pub reference: String,
+    /// The amount in KGS, at least 1, with at most two decimals.
+    pub amount: Decimal,
+    /// The currency: `KGS`, as every method that is offered takes nothing else.
+    pub currency: String,
+    /// What is paid for, at most 256 characters.
+    pub description: String,
+    /// The ways to pay; all that can carry the amount unless it says so.
+    pub methods: Vec<Method>,
+    /// Where the payer returns to: a page, or a deep link of an app.
+    pub return_url: String,
+    /// How long it can be paid: a minute to 30 days; an hour unless it says so.
+    pub lifetime: Duration,
+    /// The shop's own texts: at most 20, with keys of at most 40 and values of at most 200 characters.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl NewCheckout {
+    /// A checkout in KGS.
+    pub fn new(
+        reference: impl Into<String>,
+        amount: Decimal,
+        description: impl Into<String>,
+        return_url: impl Into<String>,
+    ) -> Self {
+        Self {
+            reference: reference.into(),
+            amount,
+            currency: "KGS".to_owned(),
+            description: description.into(),
+            methods: Vec::new(),
+            return_url: return_url.into(),
+            lifetime: Duration::from_secs(60 * 60),
+            metadata: BTreeMap::new(),
+        }
+    }
+
+    /// The same with these ways to pay.
+    #[must_use]
+    pub fn with_methods(self, methods: impl IntoIterator<Item = Method>) -> Self {
+        Self { methods: methods.into_iter().collect(), ..self }
+    }
+
+    /// The same that can be paid for so long.
+    #[must_use]
+    pub fn with_lifetime(self, lifetime: Duration) -> Self {
+        Self { lifetime, ..self }
+    }
+
+    /// The same with a text of the shop's own.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Whether it keeps all rules.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] with all that is wrong.
+    pub fn check(&self) -> Result<(), ServerError> {
+        let mut checks = Checks::default();
+        checks.required_text("reference", &self.reference, LONGEST_REFERENCE);
+        self.check_amount(&mut checks);
+        if self.currency != "KGS" {
+            checks.fail("currency", Rule::OneOf, "must be KGS");
+        }
+        checks.required_text("description", &self.description, LONGEST_DESCRIPTION);
+        for method in self.methods.iter().filter(|method| !can_carry(**method, self.amount)) {
+            checks.fail("methods", Rule::Exact, &format!("must leave out {method}, which cannot carry the amount"));
+        }
+        checks.return_url("return_url", &self.return_url);
+        if !(SHORTEST_LIFE..=LONGEST_LIFE).contains(&self.lifetime) {
+            checks.fail("lifetime", Rule::Range, "must be from a minute to 30 days");
+        }
+        self.check_metadata(&mut checks);
+        checks.finish()
+    }
+
+    fn check_amount(&self, checks: &mut Checks) {
+        if self.amount < Decimal::ONE {
+            checks.fail("amount", Rule::Range, "must be at least 1");
+        }
+        if self.amount.normalize().scale() > 2 {
+            checks.fail("amount", Rule::Exact, "must have at most two decimals");
+        } else if som_to_tyiyn(self.amount).is_err() {
+            checks.fail("amount", Rule::Range, "is too large");
+        }
+    }
+
+    fn check_metadata(&self, checks: &mut Checks) {
+        if self.metadata.len() > MOST_METADATA {
+            checks.fail("metadata", Rule::Length, "must have at most 20 members");
+        }
+        for (key, value) in &self.metadata {
+            checks.required_text("metadata", key, LONGEST_KEY);
+            checks.text("metadata", value, LONGEST_VALUE);
+        }
+    }
+
+    /// The ways to pay: those that were named, else all that can carry the amount.
+    pub(crate) fn allowed_methods(&self) -> Vec<Method> {
+        let mut methods = self.methods.clone();
+        if methods.is_empty() {
+            methods = vec![Method::PayForm, Method::Qr, Method::Mbank];
+            methods.retain(|method| can_carry(*method, self.amount));
+        }
+        methods.sort_unstable();
+        methods.dedup();
+        methods
+    }
+
+    /// Idempotency: the same for the same content, and for no other.
+    pub(crate) fn fingerprint(&self) -> Vec<u8> {
+        let lifetime = self.lifetime.as_millis();
+        let content = (&self.currency, &self.description, self.allowed_methods(), &self.return_url, &self.metadata);
+        let text = format!("{:?} {} {content:?} {lifetime}", self.reference, self.amount.normalize());
+        digest(&SHA256, text.as_bytes()).as_ref().to_vec()
+    }
+}
+
+/// The mobile bank takes whole som alone.
+fn can_carry(method: Method, amount: Decimal) -> bool {
+    method != Method::Mbank || amount.normalize().scale() == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> NewCheckout {
+        NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid")
+    }
+
+    fn broken(wanted: &NewCheckout) -> Vec<(String, Rule)> {
+        let Err(ServerError::Invalid { violations }) = wanted.check() else { return Vec::new() };
+        violations.into_iter().map(|violation| (violation.field, violation.rule)).collect()
+    }
+
+    #[test]
+    fn every_broken_rule_is_named() {
+        assert_eq!(broken(&wanted()), []);
+        let pan = "4000 0000 0000 2016";
+        let cases = [
+            (NewCheckout { reference: " ".into(), ..wanted() }, "reference", Rule::Required),
+            (NewCheckout { reference: pan.into(), ..wanted() }, "reference", Rule::CardNumber),
+            (NewCheckout { description: pan.into(), ..wanted() }, "description", Rule::CardNumber),
+            (NewCheckout { description: "x".repeat(257), ..wanted() }, "description", Rule::Length),
+            (NewCheckout { amount: "0.99".parse().unwrap(), ..wanted() }, "amount", Rule::Range),
+            (NewCheckout { amount: "10.001".parse().unwrap(), ..wanted() }, "amount", Rule::Exact),
+            (NewCheckout { amount: Decimal::MAX, ..wanted() }, "amount", Rule::Range),
+            (NewCheckout { currency: "USD".into(), ..wanted() }, "currency", Rule::OneOf),
+            (NewCheckout { return_url: "javascript:x".into(), ..wanted() }, "return_url", Rule::Url),
+            (NewCheckout { return_url: "paid".into(), ..wanted() }, "return_url", Rule::Url),
+            (wanted().with_lifetime(Duration::ZERO), "lifetime", Rule::Range),
+            (wanted().with_metadata("note", pan), "metadata", Rule::CardNumber),
+            (wanted().with_metadata(pan, ""), "metadata", Rule::CardNumber),
+        ];
+        for (wanted, field, rule) in cases {
+            assert_eq!(broken(&wanted), [(field.to_owned(), rule)], "{wanted:?}");
+        }
+        let tyiyn = NewCheckout { amount: "10.50".parse().unwrap(), ..wanted() };
+        assert_eq!(tyiyn.allowed_methods(), [Method::PayForm, Method::Qr]);
+        assert_eq!(broken(&tyiyn.with_methods([Method::Mbank])), [("methods".to_owned(), Rule::Exact)]);
+    }
+
+    #[test]
+    fn the_fingerprint_is_of_the_content() {
+        let same = NewCheckout { amount: "390.00".parse().unwrap(), ..wanted() };
+        assert_eq!(same.fingerprint(), wanted().fingerprint());
+        for other in [
+            NewCheckout { amount: 391.into(), ..wanted() },
+            wanted().with_metadata("a", "b"),
+            wanted().with_methods([Method::Qr]),
+            wanted().with_lifetime(Duration::from_secs(61)),
+        ] {
+            assert_ne!(other.fingerprint(), wanted().fingerprint(), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The text of an event (`type`, `timestamp`, `data`, as Standard Webhooks recommends). It is written once, with the change
+//! that it tells of, and holds no secret.
+
+use serde::Serialize;
+
+use crate::{events::kind::EventKind, values::Millis};
+
+/// What an event tells.
+#[derive(Serialize)]
+pub struct Body<'a> {
+    /// The event's identifier.
+    pub id: &'a str,
+    /// Its kind.
+    #[serde(rename = "type", serialize_with = "name")]
+    pub kind: EventKind,
+    /// When, in milliseconds since the beginning of 1970.
+    pub timestamp_ms: Millis,
+    /// What about.
+    pub data: Data<'a>,
+}
+
+/// What an event is about.
+#[derive(Serialize)]
+pub struct Data<'a> {
+    /// The checkout.
+    pub checkout: &'a str,
+    /// The shop's own reference.
+    pub reference: &'a str,
+    /// The amount, digit for digit.
+    pub amount: &'a str,
+    /// The currency.
+    pub currency: &'a str,
+    /// The state of the checkout from then on.
+    pub checkout_state: &'a str,
+    /// The version of the checkout from then on.
+    pub version: i64,
+    /// The payment, where the event is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payment: Option<PaymentData<'a>>,
+    /// The event's number among its payment's, or among those of the checkout alone.
+    pub number: i64,
+    /// What stood before, where that is surprising: a charge after a rejection, money after the expiry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<&'a str>,
+    /// Why, where the gateway or the server said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+}
+
+/// The payment that an event is about.
+#[derive(Serialize)]
+pub struct PaymentData<'a> {
+    /// Its identifier.
+    pub id: &'a str,
+    /// The way to pay.
+    pub method: &'a str,
+    /// Its state from then on.
+    pub state: &'a str,
+}
+
+impl Body<'_> {
+    /// The JSON.
+    ///
+    /// # Errors
+    /// None that could be met: all of it can be written.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+}
+
+fn name<S: serde::Serializer>(kind: &EventKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.name())
+}

@@ -1,0 +1,61 @@
+//! Kinds of events.
+
+use strum::{Display, EnumIter, EnumString, IntoStaticStr};
+
+/// What happened. Each change of a state has exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// The gateway reported a charge: **deliver**.
+    #[strum(serialize = "checkout.paid")]
+    CheckoutPaid,
+    /// Its time passed.
+    #[strum(serialize = "checkout.expired")]
+    CheckoutExpired,
+    /// The shop cancelled it.
+    #[strum(serialize = "checkout.cancelled")]
+    CheckoutCancelled,
+    /// Another payment of it was charged as well: somebody has to give money back.
+    #[strum(serialize = "checkout.overpaid")]
+    CheckoutOverpaid,
+    /// A payment was written down.
+    #[strum(serialize = "payment.created")]
+    PaymentCreated,
+    /// It waited, and is sent now.
+    #[strum(serialize = "payment.sending")]
+    PaymentSending,
+    /// The gateway has it; the payer has to act.
+    #[strum(serialize = "payment.accepted")]
+    PaymentAccepted,
+    /// Certainly nothing happened.
+    #[strum(serialize = "payment.not_made")]
+    PaymentNotMade,
+    /// It may have happened, and is asked about.
+    #[strum(serialize = "payment.unknown")]
+    PaymentUnknown,
+    /// The payer's one-time password is sent.
+    #[strum(serialize = "payment.confirming")]
+    PaymentConfirming,
+    /// The one-time password was refused, or certainly not sent.
+    #[strum(serialize = "payment.not_confirmed")]
+    PaymentNotConfirmed,
+    /// The gateway reported a charge.
+    #[strum(serialize = "payment.charged")]
+    PaymentCharged,
+    /// The gateway reported its end without a charge.
+    #[strum(serialize = "payment.rejected")]
+    PaymentRejected,
+    /// The gateway reports something else than was asked for: a person has to look.
+    #[strum(serialize = "payment.contradicted")]
+    PaymentContradicted,
+    /// It has been open for three days: a person has to look.
+    #[strum(serialize = "payment.stuck")]
+    PaymentStuck,
+}
+
+impl EventKind {
+    /// Its name, such as `checkout.paid`.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}

@@ -1,0 +1,127 @@
+//! Rate limit of questions (token bucket) for the whole fleet: halved where the gateway says 429 or fails, recovering by
+//! and by, and standing still while `Retry-After` lasts. Its state is in the database, so that all workers share it.
+
+use std::time::Duration;
+
+use crate::values::{Millis, millis};
+
+/// In which time the rate recovers from nothing to its most.
+const RECOVERY: Millis = 60_000;
+/// Trouble that many workers meet at once halves the rate once.
+const HALVED_AT_MOST_EVERY: Millis = 1_000;
+/// Tokens and rates are kept in thousandths, as whole numbers.
+const WHOLE: Millis = 1_000;
+
+/// The state of the bucket, as the database keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// Thousandths of questions that may be asked now.
+    pub tokens: Millis,
+    /// Thousandths of questions a second.
+    pub rate: Millis,
+    /// When it was filled last.
+    pub filled_at: Millis,
+    /// When the rate was halved last.
+    pub halved_at: Millis,
+    /// Nothing may be asked before.
+    pub not_before: Millis,
+}
+
+impl Bucket {
+    /// One that nobody used yet, for so many questions a second.
+    pub fn full(per_second: u32, now: Millis) -> Self {
+        let rate = Millis::from(per_second) * WHOLE;
+        Self { tokens: rate, rate, filled_at: now, halved_at: 0, not_before: 0 }
+    }
+
+    /// Takes as many questions out as there are, and as are wanted.
+    #[must_use]
+    pub fn take(mut self, wanted: u32, most_per_second: u32, now: Millis) -> (Self, u32) {
+        self = self.filled(most_per_second, now);
+        if now < self.not_before {
+            return (self, 0);
+        }
+        let available = u32::try_from(self.tokens / WHOLE).unwrap_or(0);
+        let taken = available.min(wanted);
+        self.tokens -= Millis::from(taken) * WHOLE;
+        (self, taken)
+    }
+
+    /// Puts back what was taken and not used, or takes what was used beyond.
+    #[must_use]
+    pub fn corrected(mut self, unused: i64) -> Self {
+        self.tokens = self.tokens.saturating_add(unused.saturating_mul(WHOLE));
+        self
+    }
+
+    /// The gateway has trouble: half the rate from now on, and nothing before it said so.
+    #[must_use]
+    pub fn troubled(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
+        if now - self.halved_at >= HALVED_AT_MOST_EVERY || now < self.halved_at {
+            self.rate = (self.rate / 2).max(WHOLE);
+            self.tokens = self.tokens.min(self.rate);
+            self.halved_at = now;
+        }
+        if let Some(wait) = retry_after {
+            self.not_before = self.not_before.max(now.saturating_add(millis(wait)));
+        }
+        self
+    }
+
+    /// When there is something to take again.
+    pub fn next_at(&self, now: Millis) -> Millis {
+        let missing = (WHOLE - self.tokens).max(0);
+        let wait = (missing * 1000 + self.rate - 1) / self.rate.max(1);
+        now.saturating_add(wait).max(self.not_before)
+    }
+
+    fn filled(mut self, most_per_second: u32, now: Millis) -> Self {
+        let most = Millis::from(most_per_second.max(1)) * WHOLE;
+        // A clock that was put back brings nothing, and costs nothing.
+        let passed = (now - self.filled_at).clamp(0, RECOVERY);
+        self.rate = (self.rate + most * passed / RECOVERY).clamp(WHOLE.min(most), most);
+        self.tokens = (self.tokens + self.rate * passed / 1000).min(self.rate);
+        self.filled_at = now;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_the_rate_is_asked() {
+        let (bucket, taken) = Bucket::full(10, 0).take(100, 10, 0);
+        assert_eq!(taken, 10);
+        let (bucket, taken) = bucket.take(100, 10, 500);
+        assert_eq!(taken, 5);
+        assert_eq!(bucket.take(100, 10, 500).1, 0);
+        assert_eq!(bucket.next_at(500), 600);
+    }
+
+    #[test]
+    fn trouble_halves_it_once_a_second_and_it_recovers() {
+        let bucket = Bucket::full(100, 0).troubled(None, 1000).troubled(None, 1500);
+        assert_eq!(bucket.rate, 50_000);
+        let bucket = bucket.troubled(None, 2000);
+        assert_eq!(bucket.rate, 25_000);
+        assert_eq!(bucket.take(1000, 100, 2000 + 60_000).1, 100);
+    }
+
+    #[test]
+    fn retry_after_is_obeyed() {
+        let bucket = Bucket::full(10, 0).troubled(Some(Duration::from_secs(30)), 1000);
+        let (bucket, taken) = bucket.take(10, 10, 30_999);
+        assert_eq!((taken, bucket.next_at(30_999)), (0, 31_000));
+        assert!(bucket.take(10, 10, 31_000).1 > 0);
+    }
+
+    #[test]
+    fn a_clock_that_was_put_back_stops_nothing() {
+        let (bucket, _) = Bucket::full(10, 10_000_000).take(10, 10, 10_000_000);
+        let (bucket, taken) = bucket.take(10, 10, 5_000_000);
+        assert_eq!(taken, 0);
+        assert_eq!(bucket.take(10, 10, 5_001_000).1, 10);
+    }
+}

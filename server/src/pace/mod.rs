@@ -1,0 +1,6 @@
+//! How often: questions by the age of a payment, their rate over the whole fleet, and the pauses between deliveries. Pure
+//! functions of time.
+
+pub mod limit;
+pub mod pauses;
+pub mod schedule;

@@ -1,0 +1,81 @@
+//! When a payment is asked about again: the older it is, the less often (`docs/server-design.md#following`).
+
+use crate::values::Millis;
+
+const SECOND: Millis = 1000;
+const MINUTE: Millis = 60 * SECOND;
+const HOUR: Millis = 60 * MINUTE;
+const DAY: Millis = 24 * HOUR;
+
+/// Up to which age a payment is asked about at which interval.
+const STEPS: [(Millis, Millis); 4] =
+    [(20 * MINUTE, 10 * SECOND), (2 * HOUR, MINUTE), (DAY, 10 * MINUTE), (STUCK_AFTER, HOUR)];
+
+/// From this age on a person has to look, and the gateway is asked daily.
+pub const STUCK_AFTER: Millis = 3 * DAY;
+
+/// What was only claimed for a pay-form, and was declined, is asked about no more from this age on.
+pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
+
+/// Jitter, in thousandths of the interval.
+const JITTER: Millis = 100;
+
+/// In which order payments are asked about that are due at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Somebody says that there is something new.
+    Hinted = 0,
+    /// Its payer may be waiting.
+    Fresh = 1,
+    /// Older than 20 minutes.
+    Old = 2,
+}
+
+impl Class {
+    /// All, the most urgent first.
+    pub const ALL: [Self; 3] = [Self::Hinted, Self::Fresh, Self::Old];
+
+    /// By a payment's age.
+    pub fn at_age(age: Millis) -> Self {
+        if age < STEPS[0].0 { Self::Fresh } else { Self::Old }
+    }
+}
+
+/// The time between two questions about a payment of this age.
+pub fn interval_at(age: Millis) -> Millis {
+    STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
+}
+
+/// The interval with 10 % jitter around it, so that payments begun at once are not asked about at once forever. `random` is
+/// any number; its remainder counts.
+pub fn jittered(interval: Millis, random: u32) -> Millis {
+    let per_mille = 1000 - JITTER / 2 + Millis::from(random) % (JITTER + 1);
+    interval.saturating_mul(per_mille) / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_the_less_often() {
+        for (age, interval) in [
+            (0, 10 * SECOND),
+            (20 * MINUTE - 1, 10 * SECOND),
+            (20 * MINUTE, MINUTE),
+            (2 * HOUR, 10 * MINUTE),
+            (DAY, HOUR),
+            (3 * DAY, DAY),
+            (300 * DAY, DAY),
+        ] {
+            assert_eq!(interval_at(age), interval, "{age}");
+        }
+        assert_eq!((Class::at_age(0), Class::at_age(20 * MINUTE)), (Class::Fresh, Class::Old));
+    }
+
+    #[test]
+    fn jitter_is_a_tenth_around_the_interval() {
+        let all: Vec<_> = (0..=JITTER as u32).map(|random| jittered(10 * SECOND, random)).collect();
+        assert_eq!((all.iter().min(), all.iter().max()), (Some(&9500), Some(&10500)));
+    }
+}

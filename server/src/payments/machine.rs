@@ -1,0 +1,169 @@
+//! The states of a payment (state machine), as one pure function: what happened, to a payment in which state, makes which
+//! state and which event. Whoever stores it does both in one transaction, or neither.
+
+use strum::EnumIter;
+
+use crate::{
+    events::kind::EventKind,
+    values::{method::Method, states::PaymentState},
+};
+
+/// What can happen to a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter)]
+pub enum Happened {
+    /// Its sender takes it to send it now.
+    SendingTaken,
+    /// The gateway has it; its page or code is there. Only its sender can say so.
+    Accepted,
+    /// Certainly nothing happened. Only its sender can say so.
+    CertainlyNothing,
+    /// It was sent, and no answer that can be trusted came.
+    OutcomeUnknown,
+    /// It was written down and not sent for so long that nobody will send it any more.
+    PreparedTooLong,
+    /// It was being sent, and by now its sender is dead or has no answer.
+    SendingTooLong,
+    /// The payer's one-time password is about to be sent.
+    ConfirmationBegun,
+    /// The one-time password was refused, or certainly not sent.
+    NotConfirmed,
+    /// The gateway's report: open.
+    ReportedOpen,
+    /// The gateway's report: charged, and nothing contradicts what was asked for.
+    ReportedCharged,
+    /// The gateway's report: rejected.
+    ReportedRejected,
+    /// The gateway's reports, several times in a row: something else than was asked for.
+    ReportedContradicted,
+}
+
+/// A change of state, with the one event that tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The state from now on.
+    pub to: PaymentState,
+    /// What is told of it.
+    pub event: EventKind,
+    /// The state before, where money came after an end without any.
+    pub after: Option<PaymentState>,
+}
+
+/// What changes; nothing where it comes too late or does not fit.
+///
+/// - **Charged is absorbing**, and the gateway's own report makes it from every other state.
+/// - **Unknown ends by a report**, or by the answer of its own sender, which came late; never by time.
+/// - What moves no money (a pay-form, a QR code) and was interrupted is not made: nobody has seen its page or code.
+pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<Change> {
+    use Happened as H;
+    use PaymentState as S;
+    let to = match (state, happened) {
+        (S::Charged, _) => return None,
+        (_, H::ReportedCharged) => S::Charged,
+        (S::Prepared, H::SendingTaken) => S::Sending,
+        (S::Prepared, H::CertainlyNothing | H::PreparedTooLong) => S::NotMade,
+        (S::Sending | S::Unknown, H::Accepted) => S::Awaiting,
+        (S::Sending | S::Unknown, H::CertainlyNothing) => S::NotMade,
+        (S::Sending, H::OutcomeUnknown | H::SendingTooLong) => {
+            if method.moves_money() {
+                S::Unknown
+            } else {
+                S::NotMade
+            }
+        }
+        (S::Unknown, H::ReportedOpen) => S::Awaiting,
+        (S::Awaiting, H::ConfirmationBegun) if method == Method::Mbank => S::Confirming,
+        (S::Confirming, H::NotConfirmed) => S::Awaiting,
+        (S::Unknown | S::Awaiting | S::Confirming, H::ReportedRejected) => S::Rejected,
+        (S::Unknown | S::Awaiting | S::Confirming, H::ReportedContradicted) => S::Contradicted,
+        _ => return None,
+    };
+    let after = (to == S::Charged && state.is_final()).then_some(state);
+    Some(Change { to, event: event_of(state, to), after })
+}
+
+fn event_of(from: PaymentState, to: PaymentState) -> EventKind {
+    match (from, to) {
+        (_, PaymentState::Prepared) => EventKind::PaymentCreated,
+        (_, PaymentState::Sending) => EventKind::PaymentSending,
+        (_, PaymentState::NotMade) => EventKind::PaymentNotMade,
+        (_, PaymentState::Unknown) => EventKind::PaymentUnknown,
+        (PaymentState::Confirming, PaymentState::Awaiting) => EventKind::PaymentNotConfirmed,
+        (_, PaymentState::Awaiting) => EventKind::PaymentAccepted,
+        (_, PaymentState::Confirming) => EventKind::PaymentConfirming,
+        (_, PaymentState::Charged) => EventKind::PaymentCharged,
+        (_, PaymentState::Rejected) => EventKind::PaymentRejected,
+        (_, PaymentState::Contradicted) => EventKind::PaymentContradicted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::IntoEnumIterator;
+
+    use super::{Happened::*, PaymentState::*, *};
+
+    /// All that changes anything; whatever else happens changes nothing.
+    const MBANK: [(PaymentState, Happened, PaymentState); 26] = [
+        (Prepared, SendingTaken, Sending),
+        (Prepared, CertainlyNothing, NotMade),
+        (Prepared, PreparedTooLong, NotMade),
+        (Prepared, ReportedCharged, Charged),
+        (Sending, Accepted, Awaiting),
+        (Sending, CertainlyNothing, NotMade),
+        (Sending, OutcomeUnknown, Unknown),
+        (Sending, SendingTooLong, Unknown),
+        (Sending, ReportedCharged, Charged),
+        (Unknown, Accepted, Awaiting),
+        (Unknown, CertainlyNothing, NotMade),
+        (Unknown, ReportedOpen, Awaiting),
+        (Unknown, ReportedCharged, Charged),
+        (Unknown, ReportedRejected, Rejected),
+        (Unknown, ReportedContradicted, Contradicted),
+        (Awaiting, ConfirmationBegun, Confirming),
+        (Awaiting, ReportedCharged, Charged),
+        (Awaiting, ReportedRejected, Rejected),
+        (Awaiting, ReportedContradicted, Contradicted),
+        (Confirming, NotConfirmed, Awaiting),
+        (Confirming, ReportedCharged, Charged),
+        (Confirming, ReportedRejected, Rejected),
+        (Confirming, ReportedContradicted, Contradicted),
+        (NotMade, ReportedCharged, Charged),
+        (Rejected, ReportedCharged, Charged),
+        (Contradicted, ReportedCharged, Charged),
+    ];
+
+    #[test]
+    fn every_state_and_everything_that_happens_is_in_the_table() {
+        for (state, happened) in PaymentState::iter().flat_map(|state| Happened::iter().map(move |it| (state, it))) {
+            let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, happened)).map(|row| row.2);
+            let told = next(state, Method::Mbank, happened).map(|change| change.to);
+            assert_eq!(told, listed, "{state} {happened:?}");
+            for method in [Method::PayForm, Method::Qr] {
+                let told = next(state, method, happened).map(|change| change.to);
+                let expected = match (state, happened) {
+                    (Sending, OutcomeUnknown | SendingTooLong) => Some(NotMade),
+                    (Awaiting, ConfirmationBegun) => None,
+                    _ => listed,
+                };
+                assert_eq!(told, expected, "{method} {state} {happened:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn time_alone_never_ends_what_is_unknown_and_nothing_takes_a_charge_back() {
+        for happened in [PreparedTooLong, SendingTooLong, OutcomeUnknown, SendingTaken] {
+            assert_eq!(next(Unknown, Method::Mbank, happened), None, "{happened:?}");
+        }
+        assert!(Happened::iter().all(|happened| next(Charged, Method::Mbank, happened).is_none()));
+    }
+
+    #[test]
+    fn money_after_an_end_is_told_loudly() {
+        for state in [NotMade, Rejected, Contradicted] {
+            let change = next(state, Method::Mbank, ReportedCharged).unwrap();
+            assert_eq!((change.event, change.after), (EventKind::PaymentCharged, Some(state)));
+        }
+        assert_eq!(next(Awaiting, Method::Mbank, ReportedCharged).unwrap().after, None);
+    }
+}

@@ -1,0 +1,102 @@
+//! A payment, as it is kept.
+
+use kassa::{PaymentError, PaymentRef};
+
+use crate::values::{
+    Millis,
+    card_number::looks_like_card_number,
+    ids::{CheckoutId, PaymentId},
+    method::Method,
+    states::PaymentState,
+};
+
+/// One try to pay a checkout, by one method, made of one payment at the gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Payment {
+    /// Its identifier.
+    pub id: PaymentId,
+    /// Its checkout.
+    pub checkout: CheckoutId,
+    /// Its number among the checkout's payments, from 1.
+    pub number: u32,
+    /// The way to pay.
+    pub method: Method,
+    /// Where it stands.
+    pub state: PaymentState,
+    /// What the gateway is asked with.
+    pub reference: PaymentRef,
+    /// The page that the payer opens.
+    pub page_url: Option<String>,
+    /// The text of the QR code.
+    pub qr_text: Option<String>,
+    /// Why it was not made, or the last confirmation was not.
+    pub failure: Option<Failure>,
+    /// How many one-time passwords may still be tried.
+    pub attempts_left: u32,
+    /// It has been open for three days, and a person should look.
+    pub is_stuck: bool,
+    /// When it was written down.
+    pub begun_at: Millis,
+}
+
+impl Payment {
+    pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
+        let (page_url, qr_text, failure) = (None, None, None);
+        let (number, attempts_left, is_stuck, begun_at) = (0, 0, false, 0);
+        let state = PaymentState::Prepared;
+        let (id, checkout) = (id, checkout);
+        Self {
+            id,
+            checkout,
+            number,
+            method,
+            state,
+            reference,
+            page_url,
+            qr_text,
+            failure,
+            attempts_left,
+            is_stuck,
+            begun_at,
+        }
+    }
+}
+
+/// Why nothing happened, in the gateway's words where it said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The kind of error, such as `Refused`, `Unavailable`; `Interrupted` for what the server itself gave up.
+    pub kind: String,
+    /// The gateway's code.
+    pub code: Option<String>,
+    /// The gateway's own words, masked.
+    pub reason: Option<String>,
+}
+
+impl Failure {
+    /// One with this kind alone.
+    pub fn of_kind(kind: &str) -> Self {
+        Self { kind: kind.to_owned(), code: None, reason: None }
+    }
+
+    /// What a gateway's error says, without anything that looks like a card number.
+    pub fn of(error: &PaymentError) -> Self {
+        let clean = |text: Option<&str>| text.filter(|text| !looks_like_card_number(text)).map(cut);
+        let reason = match error {
+            PaymentError::Refused { reason, .. } => reason.as_deref(),
+            _ => None,
+        };
+        Self { kind: error.kind().to_owned(), code: clean(error.code()), reason: clean(reason) }
+    }
+
+    pub(crate) fn with(kind: String, code: Option<String>, reason: Option<String>) -> Self {
+        Self { kind, code, reason }
+    }
+}
+
+/// A gateway's words go into events, which are not for long texts.
+fn cut(text: &str) -> String {
+    text.chars().take(200).collect()
+}

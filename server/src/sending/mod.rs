@@ -1,0 +1,147 @@
+//! Sending: a payment is written down in one commit, sent by whoever wrote it, and what came back is the second commit. Only
+//! this needs fencing; asking twice does no harm.
+
+mod confirm;
+mod request;
+
+use std::{sync::Arc, time::Duration};
+
+use kassa::PaymentGateway;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+pub(crate) use request::Request;
+
+use crate::{
+    payments::payment::{Failure, Payment},
+    storage::{
+        Storage,
+        inputs::{BeginPayment, SendResult, Sent, TakePrepared},
+        outputs::{Begun, Taken},
+    },
+    surroundings::Surroundings,
+    values::{Millis, error::ServerError, ids::PaymentId, states::PaymentState},
+};
+
+/// How often what came back is tried to be written down. Where that fails, the payment is asked about.
+const TRIES: u32 = 3;
+
+/// How long is waited at once: the calendar may be put forward meanwhile.
+const LONGEST_NAP: Duration = Duration::from_secs(1);
+
+/// What became of a payment that waited.
+enum Turn {
+    /// It is sent now, as one of those that are sent at once.
+    Come(OwnedSemaphorePermit, Duration),
+    /// It is not sent.
+    NeverCame,
+}
+
+/// Who sends payments.
+pub(crate) struct Sender {
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) gateway: Arc<dyn PaymentGateway>,
+    pub(crate) surroundings: Arc<dyn Surroundings>,
+    /// How many are sent at once.
+    pub(crate) permits: Arc<Semaphore>,
+    /// How late one may be sent after it began to be written down: it must have an answer before anybody takes its sender
+    /// for dead.
+    pub(crate) in_time: Duration,
+}
+
+/// The failure of what the server itself did not send.
+fn interrupted() -> SendResult {
+    SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None }
+}
+
+impl Sender {
+    /// Writes a payment down and sends it.
+    pub(crate) async fn begin(&self, mut begin: BeginPayment, request: Request) -> Result<Begun, ServerError> {
+        let permit = self.permits.clone().try_acquire_owned().ok();
+        begin.is_sent_at_once = permit.is_some();
+        let (id, sender) = (begin.id.clone(), begin.sender.clone());
+        let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
+        let started = self.surroundings.monotonic();
+        let begun = match self.storage.begin_payment(begin).await {
+            Ok(begun) => begun,
+            Err(problem) => {
+                // Whether it was written is not known; that it was not sent, is.
+                let _ = self.note(&id, &sender, interrupted()).await;
+                return Err(problem.into());
+            }
+        };
+        let Begun::New(payment) = &begun else { return Ok(begun) };
+        if payment.state == PaymentState::Sending {
+            let payment = self.send(&id, &sender, started, request).await?;
+            return Ok(Begun::New(payment.into()));
+        }
+        let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
+        let payment = match self.wait(&id, &sender, send_for_ms, until, permit).await? {
+            Turn::Come(_permit, started) => self.send(&id, &sender, started, request).await?,
+            Turn::NeverCame => self.note(&id, &sender, interrupted()).await?,
+        };
+        Ok(Begun::New(payment.into()))
+    }
+
+    /// Waits for its turn, and takes it from prepared to sending.
+    async fn wait(
+        &self,
+        id: &PaymentId,
+        sender: &str,
+        send_for_ms: Millis,
+        until: Duration,
+        mut permit: Option<OwnedSemaphorePermit>,
+    ) -> Result<Turn, ServerError> {
+        loop {
+            let held = match permit.take() {
+                Some(held) => held,
+                None => match self.permits.clone().acquire_owned().await {
+                    Ok(held) => held,
+                    Err(_) => return Ok(Turn::NeverCame),
+                },
+            };
+            let started = self.surroundings.monotonic();
+            if started > until {
+                return Ok(Turn::NeverCame);
+            }
+            let take = TakePrepared { payment: id.clone(), sender: sender.to_owned(), send_for_ms };
+            match self.storage.take_prepared(take).await {
+                Ok(Taken::Send) => return Ok(Turn::Come(held, started)),
+                Ok(Taken::Gone) => return Ok(Turn::NeverCame),
+                Ok(Taken::Wait(wait)) => {
+                    let wait = Duration::from_millis(wait.max(1).unsigned_abs()).min(LONGEST_NAP);
+                    self.surroundings.sleep(wait).await;
+                    permit = Some(held);
+                }
+                Err(problem) => {
+                    let _ = self.note(id, sender, interrupted()).await;
+                    return Err(problem.into());
+                }
+            }
+        }
+    }
+
+    /// Sends what is written down as sending, if that is not long ago.
+    async fn send(
+        &self,
+        id: &PaymentId,
+        sender: &str,
+        started: Duration,
+        request: Request,
+    ) -> Result<Payment, ServerError> {
+        let is_in_time = self.surroundings.monotonic().saturating_sub(started) <= self.in_time;
+        let result = if is_in_time { request.send(&*self.gateway).await } else { interrupted() };
+        self.note(id, sender, result).await
+    }
+
+    async fn note(&self, id: &PaymentId, sender: &str, result: SendResult) -> Result<Payment, ServerError> {
+        let mut tries = 0;
+        loop {
+            let sent = Sent { payment: id.clone(), sender: sender.to_owned(), result: result.clone() };
+            match self.storage.settle_sending(sent).await {
+                Ok(settled) => return Ok(settled.payment),
+                Err(problem) if tries + 1 >= TRIES => return Err(problem.into()),
+                Err(_) => tries += 1,
+            }
+        }
+    }
+}

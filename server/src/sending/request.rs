@@ -1,0 +1,111 @@
+//! The request that makes a payment at the gateway, and what its outcome means.
+
+use kassa::{MbankPayment, PayForm, PaymentError, PaymentGateway, PaymentRef, QrPayment, som_to_tyiyn};
+use rust_decimal::prelude::ToPrimitive;
+
+use crate::{
+    checkouts::checkout::Checkout,
+    payments::payment::Failure,
+    storage::inputs::SendResult,
+    values::{
+        error::ServerError,
+        ids::PaymentId,
+        method::Method,
+        violation::{Rule, Violation},
+    },
+};
+
+/// A request, ready to be sent once.
+pub(crate) enum Request {
+    PayForm(PayForm),
+    Qr(QrPayment),
+    Mbank(MbankPayment),
+}
+
+impl Request {
+    /// For a payment of a checkout. A mobile bank needs the payer's phone.
+    pub(crate) fn new(
+        method: Method,
+        checkout: &Checkout,
+        id: &PaymentId,
+        callback_url: String,
+        phone: Option<&str>,
+    ) -> Result<Self, ServerError> {
+        let amount = checkout.amount;
+        Ok(match method {
+            Method::PayForm => Self::PayForm(
+                PayForm::new(amount, &checkout.description, callback_url)
+                    .with_return_url(&checkout.return_url)
+                    .with_entry_id(id.bare()),
+            ),
+            Method::Qr => {
+                let tyiyn = som_to_tyiyn(amount).map_err(|_| amount_error())?;
+                Self::Qr(QrPayment::new(tyiyn).with_callback_url(callback_url).with_entry_id(id.bare()))
+            }
+            Method::Mbank => {
+                let whole = Some(amount).filter(|amount| amount.fract().is_zero());
+                let som = whole.and_then(|amount| amount.to_i64()).ok_or_else(amount_error)?;
+                let phone = phone.unwrap_or_default();
+                let payment = MbankPayment::new(id.bare(), som, phone, &checkout.description);
+                Self::Mbank(payment.with_callback_url(callback_url))
+            }
+        })
+    }
+
+    /// What the gateway will be asked with.
+    pub(crate) fn reference(&self) -> PaymentRef {
+        match self {
+            Self::PayForm(form) => form.payment_ref(),
+            Self::Qr(qr) => qr.payment_ref(),
+            Self::Mbank(payment) => payment.payment_ref(),
+        }
+    }
+
+    /// Sends it. **Once**: nobody calls this twice for one payment.
+    pub(crate) async fn send(self, gateway: &dyn PaymentGateway) -> SendResult {
+        let reference = self.reference();
+        let result = match self {
+            Self::PayForm(form) => gateway.create_pay_form(form).await.map(|made| SendResult::Accepted {
+                reference: made.payment,
+                page_url: Some(made.pay_form_url),
+                qr_text: None,
+            }),
+            // The gateway's own picture of a code cannot be correlated, and neither can data without a transaction.
+            Self::Qr(qr) => gateway.create_qr_data(qr).await.map(|made| match (made.payload, &made.transaction_id) {
+                (Some(text), Some(_)) => {
+                    SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) }
+                }
+                _ => nothing_happened(Failure::of_kind("NoTransaction")),
+            }),
+            Self::Mbank(payment) => gateway.create_mbank_payment(payment).await.map(|made| SendResult::Accepted {
+                reference: made.payment,
+                page_url: None,
+                qr_text: None,
+            }),
+        };
+        result.unwrap_or_else(|error| failed(&error, reference))
+    }
+}
+
+fn amount_error() -> ServerError {
+    ServerError::invalid(Violation::new("amount", Rule::Exact, "cannot be carried by this method"))
+}
+
+fn nothing_happened(failure: Failure) -> SendResult {
+    SendResult::NothingHappened { failure, retry_after: None }
+}
+
+/// The core says by the variant alone whether anything can have happened.
+fn failed(error: &PaymentError, reference: PaymentRef) -> SendResult {
+    match error {
+        // Whatever a gateway names: the amount that was asked for and our number stay ours.
+        PaymentError::OutcomeUnknown { payment, .. } => {
+            let is_same = payment.order_number == reference.order_number && payment.amount == reference.amount;
+            SendResult::Unknown { reference: if is_same { PaymentRef::clone(payment) } else { reference } }
+        }
+        PaymentError::Unavailable { retry_after, .. } => {
+            SendResult::NothingHappened { failure: Failure::of(error), retry_after: *retry_after }
+        }
+        _ => nothing_happened(Failure::of(error)),
+    }
+}

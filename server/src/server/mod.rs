@@ -1,0 +1,434 @@
+//! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
+
+pub mod settings;
+mod watchers;
+mod workers;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use kassa::PaymentGateway;
+use ring::digest::{SHA256, digest};
+use tokio::sync::{Notify, Semaphore, oneshot};
+
+use settings::ServerSettings;
+use watchers::Watchers;
+
+use crate::{
+    callbacks,
+    checkouts::{checkout::CheckoutView, new_checkout::NewCheckout},
+    delivery::Post,
+    events::Event,
+    payments::payment::Payment,
+    sending::{Request, Sender},
+    storage::{
+        Storage,
+        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Whose},
+        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened},
+    },
+    surroundings::{Boxed, Surroundings},
+    tokens::{ClientToken, TokenHash},
+    values::{
+        checks::Checks,
+        error::ServerError,
+        hidden::Hidden,
+        ids::{CheckoutId, PaymentId, hex},
+        method::Method,
+        millis,
+        violation::{Rule, Violation},
+    },
+};
+
+/// The longest idempotency key.
+const LONGEST_KEY: usize = 64;
+const LONGEST_OTP: usize = 16;
+/// The most events that are read at once.
+const MOST_EVENTS: u32 = 1000;
+
+/// The merchant's side: opens checkouts, sends their payments, follows them to their ends and tells the shop.
+///
+/// It is cheap to clone, and every clone is the same server. [`run`](Self::run) does what must be done in the background; the
+/// other methods are for the shop, the payer's app and the gateway. **What was begun goes on when a caller gives up.**
+#[derive(Clone)]
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    storage: Arc<dyn Storage>,
+    gateway: Arc<dyn PaymentGateway>,
+    surroundings: Arc<dyn Surroundings>,
+    settings: ServerSettings,
+    post: Option<Arc<dyn Post>>,
+    sender: Sender,
+    watchers: Watchers,
+    /// Something is due at once.
+    follow: Notify,
+    deliver: Notify,
+    is_stopping: AtomicBool,
+    stop: Notify,
+    /// Tasks that send, and workers.
+    tasks: AtomicUsize,
+    task_ended: Notify,
+}
+
+impl Server {
+    /// A server over a storage and a gateway. Nothing is done before it is asked, or [`run`](Self::run).
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] where a setting cannot work.
+    pub fn new(
+        storage: Arc<dyn Storage>,
+        gateway: Arc<dyn PaymentGateway>,
+        surroundings: Arc<dyn Surroundings>,
+        settings: ServerSettings,
+        post: Option<Arc<dyn Post>>,
+    ) -> Result<Self, ServerError> {
+        settings.check()?;
+        let sender = Sender {
+            storage: storage.clone(),
+            gateway: gateway.clone(),
+            surroundings: surroundings.clone(),
+            permits: Arc::new(Semaphore::new(settings.sends_at_once as usize)),
+            in_time: settings.send_margin / 2,
+        };
+        let shared = Shared {
+            storage,
+            gateway,
+            surroundings,
+            settings,
+            post,
+            sender,
+            watchers: Watchers::default(),
+            follow: Notify::new(),
+            deliver: Notify::new(),
+            is_stopping: AtomicBool::new(false),
+            stop: Notify::new(),
+            tasks: AtomicUsize::new(0),
+            task_ended: Notify::new(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Opens a checkout. The same reference with the same content gives the same checkout.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::ReferenceUsed`], [`ServerError::Unavailable`].
+    pub async fn open_checkout(&self, wanted: NewCheckout) -> Result<CheckoutView, ServerError> {
+        wanted.check()?;
+        let id = CheckoutId::from_random(self.random()?);
+        let callback_secret = Hidden::new(hex(&self.random::<16>()?));
+        match self.shared.storage.open_checkout(OpenCheckout { id, wanted, callback_secret }).await? {
+            Opened::New(view) | Opened::Again(view) => Ok(*view),
+            Opened::ReferenceUsed => Err(ServerError::ReferenceUsed),
+        }
+    }
+
+    /// Reads a checkout with its payments.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn checkout(&self, id: &CheckoutId) -> Result<CheckoutView, ServerError> {
+        let found = self.shared.storage.checkout(Whose::Id(id.clone())).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    /// The checkout as soon as its version is above `after`, or as it is when `wait` is over (long poll). Who waits costs no
+    /// query to the gateway.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn checkout_after(
+        &self,
+        id: &CheckoutId,
+        after: i64,
+        wait: Duration,
+    ) -> Result<CheckoutView, ServerError> {
+        let until = self.shared.surroundings.monotonic().saturating_add(wait);
+        loop {
+            // Before it is read, so that no change falls between.
+            let changed = self.shared.watchers.watch(id);
+            let view = self.checkout(id).await?;
+            let left = until.saturating_sub(self.shared.surroundings.monotonic());
+            if view.checkout.version > after || left.is_zero() || self.is_stopping() {
+                return Ok(view);
+            }
+            let pause = self.shared.surroundings.sleep(left.min(self.shared.settings.longest_unwatched));
+            changed.or(pause).await;
+        }
+    }
+
+    /// The checkout that a client token opens.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`] where the token is none, has expired or was revoked; [`ServerError::Unavailable`].
+    pub async fn checkout_of_token(&self, token: &str) -> Result<CheckoutView, ServerError> {
+        let found = self.shared.storage.checkout(Whose::Token(TokenHash::of(token))).await?;
+        found.ok_or(ServerError::NotFound { what: "token" })
+    }
+
+    /// A new client token for a checkout. It is shown once; only its hash is kept.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn new_token(&self, checkout: &CheckoutId) -> Result<ClientToken, ServerError> {
+        let token = ClientToken::from_random(self.random()?);
+        let lifetime_ms = millis(self.shared.settings.token_lifetime);
+        let new = NewToken { checkout: checkout.clone(), hash: TokenHash::of(token.expose()), lifetime_ms };
+        let was_added = self.shared.storage.add_token(new).await?;
+        if was_added { Ok(token) } else { Err(ServerError::NotFound { what: "checkout" }) }
+    }
+
+    /// Revokes all client tokens of a checkout; how many.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn revoke_tokens(&self, checkout: &CheckoutId) -> Result<u64, ServerError> {
+        Ok(self.shared.storage.revoke_tokens(checkout.clone()).await?)
+    }
+
+    /// Cancels an open checkout. One of which a payment is under way is not cancelled: wait for its end.
+    ///
+    /// # Errors
+    /// [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn cancel(&self, checkout: &CheckoutId) -> Result<CheckoutView, ServerError> {
+        match self.shared.storage.cancel_checkout(checkout.clone()).await? {
+            Cancelled::Done(view) => {
+                self.shared.changed(checkout);
+                Ok(*view)
+            }
+            Cancelled::NotOpen(state) => Err(ServerError::NotOpen { state }),
+            Cancelled::UnderWay(state) => Err(ServerError::UnderWay { state }),
+            Cancelled::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
+        }
+    }
+
+    /// Begins a payment on the gateway's page, or gives the one whose page is open.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::KeyReused`],
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state
+    /// says it.
+    pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
+        self.pay(checkout, Method::PayForm, None, key).await
+    }
+
+    /// Begins a payment by a QR code, or gives the one whose code is shown.
+    ///
+    /// # Errors
+    /// As [`pay_by_form`](Self::pay_by_form).
+    pub async fn pay_by_qr(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
+        self.pay(checkout, Method::Qr, None, key).await
+    }
+
+    /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm).
+    ///
+    /// # Errors
+    /// As [`pay_by_form`](Self::pay_by_form).
+    pub async fn pay_by_mbank(
+        &self,
+        checkout: &CheckoutId,
+        phone: &str,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        let mut checks = Checks::default();
+        checks.phone("phone", phone);
+        checks.finish()?;
+        self.pay(checkout, Method::Mbank, Some(phone), key).await
+    }
+
+    /// Sends the payer's one-time password, once. A wrong one leaves the payment awaiting, with one attempt less; where it is
+    /// not known what it did, the gateway's report ends the payment.
+    ///
+    /// # Errors
+    /// As [`pay_by_form`](Self::pay_by_form), [`ServerError::NotAwaited`] and [`ServerError::NoAttemptsLeft`].
+    pub async fn confirm(
+        &self,
+        checkout: &CheckoutId,
+        payment: &PaymentId,
+        otp: &str,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        let mut checks = Checks::default();
+        checks.required_text("otp", otp, LONGEST_OTP);
+        checks.finish()?;
+        // Nothing of the password goes into the fingerprint: six digits are found by trying.
+        let key = self.key(key, checkout, &format!("confirm {payment}"))?;
+        let sender = hex(&self.random::<16>()?);
+        let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
+        let (shared, otp) = (self.shared.clone(), otp.to_owned());
+        let begun = self.apart(async move { shared.sender.confirm(begin, otp).await }, checkout).await?;
+        match begun {
+            ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),
+            ConfirmationBegun::KeyReused => Err(ServerError::KeyReused),
+            ConfirmationBegun::NotOpen(state) => Err(ServerError::NotOpen { state }),
+            ConfirmationBegun::NotAwaited(state) => Err(ServerError::NotAwaited { state }),
+            ConfirmationBegun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
+            ConfirmationBegun::Nowhere => Err(ServerError::NotFound { what: "payment" }),
+        }
+    }
+
+    /// Takes a callback of the gateway's, by the end of the address that it came to. **It settles nothing**: the payment is
+    /// asked about at once. True where it is news.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`] for an address that nobody was given, [`ServerError::Unavailable`].
+    pub async fn hint(&self, address: &str, body: &str) -> Result<bool, ServerError> {
+        let hint = callbacks::hint(address, body)?;
+        match self.shared.storage.note_hint(hint).await? {
+            HintNoted::Due(due) => {
+                self.shared.follow.notify_one();
+                Ok(due > 0)
+            }
+            HintNoted::SeenBefore => Ok(false),
+            HintNoted::Nowhere => Err(ServerError::NotFound { what: "callback address" }),
+        }
+    }
+
+    /// Asks about all open payments of a checkout at once: its payer came back, or somebody looks.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn check_now(&self, checkout: &CheckoutId) -> Result<(), ServerError> {
+        self.shared.storage.note_hint(Hint::Checkout { id: checkout.clone() }).await?;
+        self.shared.follow.notify_one();
+        Ok(())
+    }
+
+    /// Reads the events after a cursor, at most a thousand, in the order in which they happened; none is ever skipped.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn events_after(&self, cursor: i64, most: u32) -> Result<Vec<Event>, ServerError> {
+        Ok(self.shared.storage.events_after(cursor, most.clamp(1, MOST_EVENTS)).await?)
+    }
+
+    /// Delivers the events of a checkout, or of all, again from where their delivery was given up; how many streams were.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn replay(&self, checkout: Option<&CheckoutId>) -> Result<u64, ServerError> {
+        let started = self.shared.storage.replay(checkout.cloned()).await?;
+        self.shared.deliver.notify_one();
+        Ok(started)
+    }
+}
+
+impl Server {
+    async fn pay(
+        &self,
+        checkout: &CheckoutId,
+        method: Method,
+        phone: Option<&str>,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        let key = self.key(key, checkout, &format!("pay {method} {}", phone.unwrap_or_default()))?;
+        let view = self.checkout(checkout).await?;
+        let of = &view.checkout;
+        if !of.methods.contains(&method) {
+            let sentence = "must be one of the checkout's";
+            return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
+        }
+        let settings = &self.shared.settings;
+        let id = PaymentId::from_random(self.random()?);
+        let address = callbacks::address(of.callback_secret.expose(), &id);
+        let callback_url = format!("{}/{address}", settings.callback_base.trim_end_matches('/'));
+        let request = Request::new(method, of, &id, callback_url, phone)?;
+        let begin = BeginPayment {
+            checkout: checkout.clone(),
+            id,
+            method,
+            reference: request.reference(),
+            key,
+            sender: hex(&self.random::<16>()?),
+            is_sent_at_once: false,
+            send_for_ms: millis(settings.payment_deadline.saturating_add(settings.send_margin)),
+            wait_for_ms: millis(settings.longest_wait),
+            attempts: settings.otp_attempts,
+        };
+        let shared = self.shared.clone();
+        let begun = self.apart(async move { shared.sender.begin(begin, request).await }, checkout).await?;
+        match begun {
+            Begun::New(payment) | Begun::Again(payment) => Ok(*payment),
+            Begun::KeyReused => Err(ServerError::KeyReused),
+            Begun::NotOpen(state) => Err(ServerError::NotOpen { state }),
+            Begun::UnderWay(state) => Err(ServerError::UnderWay { state }),
+            Begun::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
+        }
+    }
+
+    /// Runs on a task of its own what must not end with its caller: a request that is dropped half-way would leave a
+    /// payment of which nobody knows.
+    async fn apart<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, ServerError>> + Send + 'static,
+        checkout: &CheckoutId,
+    ) -> Result<T, ServerError> {
+        if self.is_stopping() {
+            return Err(ServerError::unavailable("the server is stopping"));
+        }
+        let (tell, told) = oneshot::channel();
+        let (shared, checkout) = (self.shared.clone(), checkout.clone());
+        let counted = Counted::new(self.shared.clone());
+        let task: Boxed<'static, ()> = Box::pin(async move {
+            let result = work.await;
+            shared.changed(&checkout);
+            shared.follow.notify_one();
+            drop(counted);
+            // Its caller may have given up.
+            let _ = tell.send(result);
+        });
+        self.shared.surroundings.spawn(task);
+        told.await.unwrap_or_else(|_| Err(ServerError::unavailable("the server was interrupted")))
+    }
+
+    /// An idempotency key with the fingerprint of what came with it.
+    fn key(&self, key: Option<&str>, checkout: &CheckoutId, content: &str) -> Result<Option<Key>, ServerError> {
+        let Some(text) = key else { return Ok(None) };
+        let mut checks = Checks::default();
+        checks.required_text("idempotency_key", text, LONGEST_KEY);
+        checks.finish()?;
+        let fingerprint = digest(&SHA256, format!("{checkout} {content}").as_bytes()).as_ref().to_vec();
+        Ok(Some(Key { text: text.to_owned(), fingerprint }))
+    }
+
+    fn random<const N: usize>(&self) -> Result<[u8; N], ServerError> {
+        let mut bytes = [0; N];
+        self.shared.surroundings.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.shared.is_stopping.load(Ordering::Acquire)
+    }
+}
+
+impl Shared {
+    /// Something happened to a checkout: who waits for it is told, and its events go out.
+    fn changed(&self, checkout: &CheckoutId) {
+        self.watchers.tell(checkout);
+        self.deliver.notify_one();
+    }
+}
+
+/// A task that stopping waits for.
+struct Counted(Arc<Shared>);
+
+impl Counted {
+    fn new(shared: Arc<Shared>) -> Self {
+        shared.tasks.fetch_add(1, Ordering::AcqRel);
+        Self(shared)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.tasks.fetch_sub(1, Ordering::AcqRel);
+        self.0.task_ended.notify_waiters();
+    }
+}

@@ -1,0 +1,101 @@
+//! What can be set of a server as a library. Files, environment and flags are the program's.
+
+use std::time::Duration;
+
+use url::Url;
+
+use crate::{
+    delivery::signature::SigningSecret,
+    values::{checks::Checks, error::ServerError, violation::Rule},
+};
+
+/// The settings of a [`Server`](crate::Server).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerSettings {
+    /// The address under which the gateway reaches [`Server::hint`](crate::Server::hint), such as
+    /// `https://pay.shop.example.kg/callbacks`.
+    pub callback_base: String,
+    /// The gateway's own deadline for payments: 60 s unless its configuration says otherwise. The two must agree.
+    pub payment_deadline: Duration,
+    /// How much longer than that nobody takes the sender of a payment for dead.
+    pub send_margin: Duration,
+    /// How long a payment may wait to be sent, before it is given up.
+    pub longest_wait: Duration,
+    /// How many payments are sent at once.
+    pub sends_at_once: u32,
+    /// How many one-time passwords may be tried for a payment.
+    pub otp_attempts: u32,
+    /// How long a client token is good.
+    pub token_lifetime: Duration,
+    /// The most questions a second that the whole fleet asks the gateway.
+    pub questions_per_second: u32,
+    /// How many questions a worker asks at once, and how many workers there are.
+    pub questions_at_once: u32,
+    /// How many workers follow payments.
+    pub followers: u32,
+    /// How long a question belongs to who asks it: longer than the gateway's deadline for questions.
+    pub question_lease: Duration,
+    /// How many streams of events are delivered at once.
+    pub deliveries_at_once: u32,
+    /// How long a delivery belongs to who makes it: longer than its deadline.
+    pub delivery_lease: Duration,
+    /// The secrets that sign events: one, or two while one is being replaced.
+    pub signing_secrets: Vec<SigningSecret>,
+    /// After which time a waiting caller looks again by itself, for what another process changed.
+    pub longest_unwatched: Duration,
+}
+
+impl ServerSettings {
+    /// The default ones, for callbacks that come to this address.
+    pub fn new(callback_base: impl Into<String>) -> Self {
+        Self {
+            callback_base: callback_base.into(),
+            payment_deadline: Duration::from_secs(60),
+            send_margin: Duration::from_secs(20),
+            longest_wait: Duration::from_secs(30),
+            sends_at_once: 64,
+            otp_attempts: 3,
+            token_lifetime: Duration::from_secs(15 * 60),
+            questions_per_second: 50,
+            questions_at_once: 32,
+            followers: 4,
+            question_lease: Duration::from_secs(60),
+            deliveries_at_once: 32,
+            delivery_lease: Duration::from_secs(30),
+            signing_secrets: Vec::new(),
+            longest_unwatched: Duration::from_secs(25),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ServerError> {
+        let mut checks = Checks::default();
+        if !Url::parse(&self.callback_base).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+            checks.fail("callback_base", Rule::Url, "must be an absolute http or https address");
+        }
+        let times = [
+            ("payment_deadline", self.payment_deadline),
+            ("send_margin", self.send_margin),
+            ("longest_wait", self.longest_wait),
+            ("token_lifetime", self.token_lifetime),
+            ("question_lease", self.question_lease),
+            ("delivery_lease", self.delivery_lease),
+            ("longest_unwatched", self.longest_unwatched),
+        ];
+        for (field, _) in times.iter().filter(|(_, time)| *time < Duration::from_secs(1)) {
+            checks.fail(field, Rule::Range, "must be at least a second");
+        }
+        let counts = [
+            ("sends_at_once", self.sends_at_once),
+            ("otp_attempts", self.otp_attempts),
+            ("questions_per_second", self.questions_per_second),
+            ("questions_at_once", self.questions_at_once),
+            ("followers", self.followers),
+            ("deliveries_at_once", self.deliveries_at_once),
+        ];
+        for (field, _) in counts.iter().filter(|(_, count)| !(1..=10_000).contains(count)) {
+            checks.fail(field, Rule::Range, "must be from 1 to 10000");
+        }
+        checks.finish()
+    }
+}

@@ -1,0 +1,272 @@
+//! What a storage is told: plain values.
+
+use std::time::Duration;
+
+use kassa::{PaymentRef, Provider};
+
+use crate::{
+    checkouts::new_checkout::NewCheckout,
+    payments::payment::Failure,
+    tokens::TokenHash,
+    values::{
+        Millis,
+        hidden::Hidden,
+        ids::{CheckoutId, PaymentId},
+        method::Method,
+    },
+};
+
+/// A checkout to open, whose rules were checked.
+#[derive(Clone, Debug)]
+pub struct OpenCheckout {
+    /// Its identifier, if it is new.
+    pub id: CheckoutId,
+    /// What is wanted.
+    pub wanted: NewCheckout,
+    /// Where the gateway's callbacks come to, if it is new.
+    pub callback_secret: Hidden,
+}
+
+/// By what a checkout is looked up.
+#[derive(Clone, Debug)]
+pub enum Whose {
+    /// By its identifier.
+    Id(CheckoutId),
+    /// By a client token that is still good.
+    Token(TokenHash),
+}
+
+/// A client token to keep.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// What it opens.
+    pub checkout: CheckoutId,
+    /// Its hash.
+    pub hash: TokenHash,
+    /// How long it is good.
+    pub lifetime_ms: Millis,
+}
+
+/// An idempotency key with a fingerprint of what came with it.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// The key.
+    pub text: String,
+    /// The fingerprint.
+    pub fingerprint: Vec<u8>,
+}
+
+/// A payment that is about to be sent.
+#[derive(Clone, Debug)]
+pub struct BeginPayment {
+    /// Its checkout.
+    pub checkout: CheckoutId,
+    /// Its identifier.
+    pub id: PaymentId,
+    /// The way to pay.
+    pub method: Method,
+    /// What the gateway will be asked with.
+    pub reference: PaymentRef,
+    /// The caller's idempotency key.
+    pub key: Option<Key>,
+    /// Who sends it, and nobody else (fencing).
+    pub sender: String,
+    /// Whether it is sent at once; else it waits, prepared.
+    pub is_sent_at_once: bool,
+    /// After which time its sender has no answer.
+    pub send_for_ms: Millis,
+    /// After which time it is no longer sent where it waits.
+    pub wait_for_ms: Millis,
+    /// How many one-time passwords may be tried.
+    pub attempts: u32,
+}
+
+/// A payment that waited, to be sent now.
+#[derive(Clone, Debug)]
+pub struct TakePrepared {
+    /// Which.
+    pub payment: PaymentId,
+    /// Who sends it.
+    pub sender: String,
+    /// After which time its sender has no answer.
+    pub send_for_ms: Millis,
+}
+
+/// What sending a payment brought.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// Which.
+    pub payment: PaymentId,
+    /// Who sent it.
+    pub sender: String,
+    /// What came back.
+    pub result: SendResult,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub enum SendResult {
+    /// The gateway has it.
+    Accepted {
+        /// What it is asked with from now on.
+        reference: PaymentRef,
+        /// The page to open.
+        page_url: Option<String>,
+        /// The code to show.
+        qr_text: Option<String>,
+    },
+    /// Certainly nothing happened.
+    NothingHappened {
+        /// Why.
+        failure: Failure,
+        /// How long the gateway asked to wait.
+        retry_after: Option<Duration>,
+    },
+    /// It may have happened.
+    Unknown {
+        /// What it is asked with from now on.
+        reference: PaymentRef,
+    },
+}
+
+/// A one-time password that is about to be sent.
+#[derive(Clone, Debug)]
+pub struct BeginConfirmation {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
+    /// The payment.
+    pub payment: PaymentId,
+    /// The caller's idempotency key. Its fingerprint holds nothing of the password.
+    pub key: Option<Key>,
+    /// Who sends it, and nobody else.
+    pub sender: String,
+}
+
+/// What sending a one-time password brought.
+#[derive(Clone, Debug)]
+pub struct Confirmed {
+    /// Of which payment.
+    pub payment: PaymentId,
+    /// Who sent it.
+    pub sender: String,
+    /// What came back.
+    pub result: ConfirmResult,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub enum ConfirmResult {
+    /// The gateway took it, or may have: the payment is asked about.
+    Sent {
+        /// What it is asked with from now on, where more is known.
+        reference: Option<PaymentRef>,
+    },
+    /// It was wrong.
+    Refused {
+        /// What the gateway said.
+        failure: Failure,
+    },
+    /// Certainly nothing happened.
+    NothingHappened {
+        /// Why.
+        failure: Failure,
+    },
+}
+
+/// Somebody says that there is something new.
+#[derive(Clone, Debug)]
+pub enum Hint {
+    /// A callback came to the address of one of a checkout's payments.
+    Callback {
+        /// The address' secret.
+        secret: String,
+        /// Which payment.
+        payment: PaymentId,
+        /// The number that it claims, for a pay-form.
+        claim: Option<Claim>,
+        /// The hash of what makes it the same callback as another one.
+        same: Option<[u8; 32]>,
+    },
+    /// A payer came back, an app looks, a person asks.
+    Checkout {
+        /// Of which checkout.
+        id: CheckoutId,
+    },
+}
+
+/// A number that a callback claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The number.
+    pub number: String,
+    /// Who carried it out.
+    pub provider: Option<Provider>,
+}
+
+/// How many questions are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimQuestions {
+    /// So many at most.
+    pub most: u32,
+    /// For how long nobody else asks them.
+    pub lease_ms: Millis,
+    /// The limit for the whole fleet.
+    pub per_second: u32,
+}
+
+/// What the gateway answered about a payment.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Which.
+    pub payment: PaymentId,
+    /// The lease under which it was asked.
+    pub leased_until: Millis,
+    /// Its answers.
+    pub reports: Vec<Reported>,
+    /// For the jitter.
+    pub random: u32,
+}
+
+/// One answer.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// The claimed number that was asked by.
+    pub claim: Option<String>,
+    /// What it says.
+    pub report: Report,
+}
+
+/// What the gateway says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// Charged, by the core's verdict.
+    Charged(Box<PaymentRef>),
+    /// Rejected.
+    Rejected,
+    /// Open.
+    Open(Box<PaymentRef>),
+    /// Something else than was asked for.
+    Contradicted(Vec<String>),
+    /// Nothing that helps: not known there, not understood, not tied to the payment.
+    Nothing,
+    /// It could not be asked now.
+    Trouble {
+        /// Whether the whole fleet should ask less: a rate limit, or a gateway that fails.
+        is_overload: bool,
+        /// How long it asked to wait.
+        retry_after: Option<Duration>,
+    },
+}
+
+/// What became of a delivery.
+#[derive(Clone, Debug)]
+pub struct Delivered {
+    /// The stream.
+    pub checkout: CheckoutId,
+    /// The event.
+    pub seq: i64,
+    /// The lease under which it was delivered.
+    pub leased_until: Millis,
+    /// Whether the shop took it.
+    pub is_taken: bool,
+}

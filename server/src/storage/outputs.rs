@@ -1,0 +1,166 @@
+//! What a storage tells: plain values.
+
+use kassa::PaymentRef;
+
+use crate::{
+    checkouts::checkout::CheckoutView,
+    payments::payment::Payment,
+    values::{
+        Millis,
+        ids::{CheckoutId, PaymentId},
+        states::{CheckoutState, PaymentState},
+    },
+};
+
+/// What became of opening a checkout.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// It is new.
+    New(Box<CheckoutView>),
+    /// It was opened before, with the same content.
+    Again(Box<CheckoutView>),
+    /// The reference was used for something else.
+    ReferenceUsed,
+}
+
+/// What became of cancelling a checkout.
+#[derive(Clone, Debug)]
+pub enum Cancelled {
+    /// It is cancelled now, or was before.
+    Done(Box<CheckoutView>),
+    /// It is not open.
+    NotOpen(CheckoutState),
+    /// One of its payments is under way.
+    UnderWay(PaymentState),
+    /// There is none.
+    Nowhere,
+}
+
+/// What became of writing a payment down.
+#[derive(Clone, Debug)]
+pub enum Begun {
+    /// It is written down, sending or prepared.
+    New(Box<Payment>),
+    /// The same was begun before: this is it.
+    Again(Box<Payment>),
+    /// The key was used with another body.
+    KeyReused,
+    /// The checkout is not open.
+    NotOpen(CheckoutState),
+    /// Another payment may still take money.
+    UnderWay(PaymentState),
+    /// There is no such checkout.
+    Nowhere,
+}
+
+/// What became of taking a payment that waited.
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// Send it now.
+    Send,
+    /// The gateway asked to wait so long.
+    Wait(Millis),
+    /// It is not waiting any more.
+    Gone,
+}
+
+/// What became of writing a confirmation down.
+#[derive(Clone, Debug)]
+pub enum ConfirmationBegun {
+    /// It is written down: send it, to this payment.
+    New(Box<Payment>),
+    /// The same was begun before: this is the payment.
+    Again(Box<Payment>),
+    /// The key was used for something else.
+    KeyReused,
+    /// The checkout is not open.
+    NotOpen(CheckoutState),
+    /// The payment awaits none.
+    NotAwaited(PaymentState),
+    /// Too many wrong ones.
+    NoAttemptsLeft,
+    /// There is no such payment.
+    Nowhere,
+}
+
+/// A payment as it stands now, whether what was told changed it or came too late.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// The payment.
+    pub payment: Payment,
+    /// Whether anything changed.
+    pub is_changed: bool,
+}
+
+/// Which checkouts changed.
+#[derive(Clone, Debug, Default)]
+pub struct SettledMany {
+    /// Those.
+    pub changed: Vec<CheckoutId>,
+}
+
+/// What became of a hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintNoted {
+    /// So many payments are due at once.
+    Due(u32),
+    /// The same callback came before.
+    SeenBefore,
+    /// It is about nothing that is known.
+    Nowhere,
+}
+
+/// A payment to ask about.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Which.
+    pub payment: PaymentId,
+    /// Nobody else asks before.
+    pub leased_until: Millis,
+    /// What to ask with: the payment's own reference, or what callbacks claimed.
+    pub ask: Vec<Ask>,
+}
+
+/// One question.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The claimed number that is asked by.
+    pub claim: Option<String>,
+    /// What to ask with.
+    pub reference: PaymentRef,
+}
+
+/// Payments to ask about.
+#[derive(Clone, Debug)]
+pub struct Questions {
+    /// Them.
+    pub questions: Vec<Question>,
+    /// The time until the next question may be asked, where one waits.
+    pub next_in_ms: Option<Millis>,
+}
+
+/// An event to deliver.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// Its stream.
+    pub checkout: CheckoutId,
+    /// Its place.
+    pub seq: i64,
+    /// Its identifier.
+    pub id: String,
+    /// Its text.
+    pub body: String,
+    /// Nobody else delivers it before.
+    pub leased_until: Millis,
+}
+
+/// Events to deliver.
+#[derive(Clone, Debug)]
+pub struct Deliveries {
+    /// Them, one a stream.
+    pub deliveries: Vec<Delivery>,
+    /// The moment, by the database's clock.
+    pub now: Millis,
+    /// The time until the next one is due, where one waits.
+    pub next_in_ms: Option<Millis>,
+}

@@ -1,0 +1,128 @@
+//! Transactions about checkouts and their tokens.
+
+use rusqlite::{Connection, OptionalExtension, types::Type};
+
+use super::{
+    changes::happen_to_checkout,
+    connection::now,
+    rows::{self, kept_view, methods_text},
+};
+use crate::{
+    checkouts::{checkout::CheckoutView, machine::Happened},
+    storage::{
+        error::StorageError,
+        inputs::{NewToken, OpenCheckout, Whose},
+        outputs::{Cancelled, Opened},
+    },
+    values::{ids::CheckoutId, millis, states::CheckoutState, states::PaymentState},
+};
+
+pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, StorageError> {
+    let wanted = &new.wanted;
+    let fingerprint = wanted.fingerprint();
+    let known: Option<(String, Vec<u8>)> = db
+        .prepare_cached("SELECT id, fingerprint FROM checkouts WHERE reference = ?1")?
+        .query_row([&wanted.reference], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((id, before)) = known {
+        if before != fingerprint {
+            return Ok(Opened::ReferenceUsed);
+        }
+        return Ok(Opened::Again(kept_view(db, &rows::read(&id, "checkout")?)?.into()));
+    }
+    let metadata =
+        serde_json::to_string(&wanted.metadata).map_err(|problem| StorageError::failed(problem.to_string()))?;
+    let now = now(db)?;
+    db.prepare_cached(
+        "INSERT INTO checkouts (id, reference, fingerprint, amount, currency, description, methods, return_url,
+            metadata, callback_secret, state, opened_at, expires_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(rusqlite::params![
+        new.id.as_str(),
+        wanted.reference,
+        fingerprint,
+        wanted.amount.to_string(),
+        wanted.currency,
+        wanted.description,
+        methods_text(&wanted.allowed_methods()),
+        wanted.return_url,
+        metadata,
+        new.callback_secret.expose(),
+        <&str>::from(CheckoutState::Open),
+        now,
+        now.saturating_add(millis(wanted.lifetime)),
+    ])?;
+    Ok(Opened::New(kept_view(db, &new.id)?.into()))
+}
+
+pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView>, StorageError> {
+    let hash = match whose {
+        Whose::Id(id) => return rows::view(db, id),
+        Whose::Token(hash) => hash,
+    };
+    let id: Option<String> = db
+        .prepare_cached(
+            "SELECT checkout_id FROM tokens WHERE hash = ?1 AND revoked_at IS NULL AND expires_at > now_ms()",
+        )?
+        .query_row([&hash.0[..]], |row| row.get(0))
+        .optional()?;
+    id.map_or(Ok(None), |id| rows::view(db, &rows::read(&id, "checkout")?))
+}
+
+/// Nothing is cancelled under a request that is on its way, or of which nobody knows what it did.
+pub(super) fn cancel(db: &Connection, id: &CheckoutId) -> Result<Cancelled, StorageError> {
+    let Some(view) = rows::view(db, id)? else { return Ok(Cancelled::Nowhere) };
+    match view.checkout.state {
+        CheckoutState::Open => {}
+        CheckoutState::Cancelled => return Ok(Cancelled::Done(view.into())),
+        state => return Ok(Cancelled::NotOpen(state)),
+    }
+    let is_under_way = |state: &PaymentState| PaymentState::UNDER_WAY.contains(state);
+    if let Some(state) = view.payments.iter().map(|payment| payment.state).find(is_under_way) {
+        return Ok(Cancelled::UnderWay(state));
+    }
+    happen_to_checkout(db, now(db)?, id, Happened::Cancelled, None)?;
+    Ok(Cancelled::Done(kept_view(db, id)?.into()))
+}
+
+pub(super) fn add_token(db: &Connection, new: &NewToken) -> Result<bool, StorageError> {
+    if rows::checkout(db, &new.checkout)?.is_none() {
+        return Ok(false);
+    }
+    let now = now(db)?;
+    // What has long expired is of no use to anybody.
+    db.prepare_cached("DELETE FROM tokens WHERE checkout_id = ?1 AND expires_at <= ?2")?
+        .execute((new.checkout.as_str(), now))?;
+    db.prepare_cached("INSERT INTO tokens (hash, checkout_id, expires_at) VALUES (?1, ?2, ?3)")?.execute((
+        &new.hash.0[..],
+        new.checkout.as_str(),
+        now.saturating_add(new.lifetime_ms),
+    ))?;
+    Ok(true)
+}
+
+pub(super) fn revoke_tokens(db: &Connection, id: &CheckoutId) -> Result<u64, StorageError> {
+    let revoked = db
+        .prepare_cached("UPDATE tokens SET revoked_at = now_ms() WHERE checkout_id = ?1 AND revoked_at IS NULL")?
+        .execute([id.as_str()])?;
+    Ok(revoked as u64)
+}
+
+/// The checkouts that expire now. One waits while something of it is under way: its shop must not hear "expired" of what
+/// may have been paid.
+pub(super) fn expiring(db: &Connection, most: u32) -> Result<Vec<CheckoutId>, StorageError> {
+    let mut statement = db.prepare_cached(
+        "SELECT id FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND NOT EXISTS
+            (SELECT 1 FROM payments WHERE checkout_id = checkouts.id
+                AND payments.state IN ('prepared', 'sending', 'unknown', 'confirming'))
+         ORDER BY expires_at LIMIT ?1",
+    )?;
+    let ids = statement.query_map([most], |row| {
+        let id: String = row.get(0)?;
+        id.parse().map_err(|problem: crate::values::violation::Violation| {
+            rusqlite::Error::FromSqlConversionFailure(0, Type::Text, problem.text.into())
+        })
+    })?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,59 @@
+//! The rate of questions, for all workers: the bucket's state.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::{pace::limit::Bucket, storage::error::StorageError, values::Millis};
+
+fn read(db: &Connection) -> Result<Option<Bucket>, StorageError> {
+    let mut statement =
+        db.prepare_cached("SELECT tokens, rate, filled_at, halved_at, not_before FROM question_limit WHERE only = 1")?;
+    let bucket = statement.query_row([], |row| {
+        Ok(Bucket {
+            tokens: row.get(0)?,
+            rate: row.get(1)?,
+            filled_at: row.get(2)?,
+            halved_at: row.get(3)?,
+            not_before: row.get(4)?,
+        })
+    });
+    Ok(bucket.optional()?)
+}
+
+fn write(db: &Connection, bucket: &Bucket) -> Result<(), StorageError> {
+    db.prepare_cached(
+        "INSERT INTO question_limit (only, tokens, rate, filled_at, halved_at, not_before) VALUES (1, ?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (only) DO UPDATE SET tokens = excluded.tokens, rate = excluded.rate,
+            filled_at = excluded.filled_at, halved_at = excluded.halved_at, not_before = excluded.not_before",
+    )?
+    .execute((bucket.tokens, bucket.rate, bucket.filled_at, bucket.halved_at, bucket.not_before))?;
+    Ok(())
+}
+
+/// How long the gateway asked to wait still.
+pub(super) fn wait_of(db: &Connection, now: Millis) -> Result<Option<Millis>, StorageError> {
+    let bucket = read(db)?;
+    Ok(bucket.map(|bucket| bucket.not_before - now).filter(|wait| *wait > 0))
+}
+
+/// So many questions may be asked now, by work that takes some of them and says how many it used.
+pub(super) fn within(
+    db: &Connection,
+    wanted: u32,
+    per_second: u32,
+    now: Millis,
+    work: impl FnOnce(u32) -> Result<u32, StorageError>,
+) -> Result<Option<Millis>, StorageError> {
+    let bucket = read(db)?.unwrap_or_else(|| Bucket::full(per_second, now));
+    let (bucket, granted) = bucket.take(wanted, per_second, now);
+    let used = if granted > 0 { work(granted)? } else { 0 };
+    let bucket = bucket.corrected(i64::from(granted) - i64::from(used));
+    write(db, &bucket)?;
+    Ok((granted == 0).then(|| bucket.next_at(now) - now))
+}
+
+pub(super) fn trouble(db: &Connection, retry_after: Option<Duration>, now: Millis) -> Result<(), StorageError> {
+    let bucket = read(db)?.unwrap_or_else(|| Bucket::full(1, now));
+    write(db, &bucket.troubled(retry_after, now))
+}

@@ -1,0 +1,155 @@
+CREATE TABLE checkouts (
+    id TEXT PRIMARY KEY NOT NULL,
+    reference TEXT NOT NULL UNIQUE,
+    fingerprint BLOB NOT NULL,
+    amount TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    description TEXT NOT NULL,
+    methods TEXT NOT NULL,
+    return_url TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    callback_secret TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL DEFAULT 0,
+    -- How many events are about the checkout alone.
+    events INTEGER NOT NULL DEFAULT 0,
+    opened_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    paid_by TEXT,
+    is_overpaid INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX checkouts_that_expire ON checkouts (expires_at) WHERE state = 'open';
+
+CREATE TABLE payments (
+    id TEXT PRIMARY KEY NOT NULL,
+    checkout_id TEXT NOT NULL REFERENCES checkouts (id),
+    number INTEGER NOT NULL,
+    method TEXT NOT NULL,
+    state TEXT NOT NULL,
+    -- The core's PaymentRef, as text.
+    reference TEXT NOT NULL,
+    order_number TEXT UNIQUE,
+    page_url TEXT,
+    qr_text TEXT,
+    failure_kind TEXT,
+    failure_code TEXT,
+    failure_reason TEXT,
+    begun_at INTEGER NOT NULL,
+    -- When it is no longer sent (prepared), or its sender has no answer (sending).
+    until INTEGER NOT NULL,
+    -- Who alone may send it, and say what came of it.
+    sender TEXT NOT NULL,
+    attempts_left INTEGER NOT NULL,
+    -- Contradictions in a row.
+    contradictions INTEGER NOT NULL DEFAULT 0,
+    -- A hint came before the answer to the request that makes it.
+    is_hinted INTEGER NOT NULL DEFAULT 0,
+    is_stuck INTEGER NOT NULL DEFAULT 0,
+    -- How many events are about it.
+    events INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (checkout_id, number)
+) STRICT;
+
+-- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do.
+CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
+    WHERE method <> 'pay_form'
+    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
+
+CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
+
+-- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
+CREATE TABLE taken_numbers (
+    number TEXT PRIMARY KEY NOT NULL,
+    payment_id TEXT NOT NULL REFERENCES payments (id)
+) STRICT, WITHOUT ROWID;
+
+-- Numbers that callbacks claim for a pay-form.
+CREATE TABLE claims (
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    number TEXT NOT NULL,
+    provider TEXT,
+    -- new, open, rejected, nothing, contradicted, taken: what the gateway said last.
+    state TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (payment_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- Callbacks that were dealt with, by the hash of what makes two of them the same.
+CREATE TABLE callbacks (
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    same BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (payment_id, same)
+) STRICT, WITHOUT ROWID;
+
+-- What the gateway is to be asked about, and when: the lease is the schedule.
+CREATE TABLE due (
+    payment_id TEXT PRIMARY KEY NOT NULL REFERENCES payments (id),
+    at INTEGER NOT NULL,
+    -- 0 hinted, 1 fresh, 2 old
+    class INTEGER NOT NULL,
+    -- From when its age counts: when it was begun, or last hinted at.
+    since INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX due_next ON due (class, at);
+
+-- The rate of questions, for all workers.
+CREATE TABLE question_limit (
+    only INTEGER PRIMARY KEY NOT NULL CHECK (only = 1),
+    tokens INTEGER NOT NULL,
+    rate INTEGER NOT NULL,
+    filled_at INTEGER NOT NULL,
+    halved_at INTEGER NOT NULL,
+    not_before INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE events (
+    -- One writer: the order of these is the order of commits.
+    seq INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+    event_id TEXT NOT NULL UNIQUE,
+    checkout_id TEXT NOT NULL REFERENCES checkouts (id),
+    payment_id TEXT REFERENCES payments (id),
+    number INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    UNIQUE (checkout_id, version)
+) STRICT;
+
+CREATE UNIQUE INDEX events_of_a_payment ON events (payment_id, number) WHERE payment_id IS NOT NULL;
+CREATE INDEX events_of_a_stream ON events (checkout_id, seq);
+
+-- The delivery of a checkout's events, in order.
+CREATE TABLE streams (
+    checkout_id TEXT PRIMARY KEY NOT NULL REFERENCES checkouts (id),
+    -- The last event that the shop took.
+    delivered INTEGER NOT NULL DEFAULT 0,
+    -- When to deliver the next one; nothing where all were, or where it was given up.
+    due_at INTEGER,
+    failures INTEGER NOT NULL DEFAULT 0,
+    failing_since INTEGER,
+    is_given_up INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX streams_due ON streams (due_at) WHERE due_at IS NOT NULL;
+
+-- Client tokens, by their SHA-256 alone.
+CREATE TABLE tokens (
+    hash BLOB PRIMARY KEY NOT NULL,
+    checkout_id TEXT NOT NULL REFERENCES checkouts (id),
+    expires_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tokens_of_a_checkout ON tokens (checkout_id);
+
+CREATE TABLE idempotency (
+    checkout_id TEXT NOT NULL REFERENCES checkouts (id),
+    key TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    PRIMARY KEY (checkout_id, key)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,177 @@
+//! SQLite: one file, one connection that writes. Transactions are synchronous functions on a connection; who runs them is
+//! an [`Executor`], so that a simulation can run them inline and stop before or after each.
+
+mod changes;
+mod checkouts;
+pub mod connection;
+mod due;
+pub mod executor;
+mod hints;
+mod limit;
+mod outbox;
+mod payments;
+mod questions;
+mod rows;
+mod threads;
+
+use std::{path::Path, sync::Arc};
+
+use rusqlite::Connection;
+
+use connection::{DatabaseClock, now, real_clock};
+use executor::{Executor, job};
+use threads::Threads;
+
+use crate::{
+    checkouts::checkout::CheckoutView,
+    events::Event,
+    storage::{
+        Storage, Stored,
+        error::StorageError,
+        inputs::{
+            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken,
+            OpenCheckout, Sent, TakePrepared, Whose,
+        },
+        outputs::{
+            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
+        },
+    },
+    values::ids::CheckoutId,
+};
+
+/// The default storage: a file with WAL and `synchronous=FULL`, written by one thread that commits in groups.
+#[derive(Clone)]
+pub struct SqliteStorage {
+    executor: Arc<dyn Executor>,
+}
+
+impl SqliteStorage {
+    /// Opens or makes the file.
+    ///
+    /// # Errors
+    /// [`StorageError::Newer`] for a file of a newer server's, which stays as it is, and [`StorageError::Failed`] where it
+    /// cannot be used.
+    pub fn open(path: &Path) -> Result<Self, StorageError> {
+        Self::open_with_clock(path, &real_clock())
+    }
+
+    /// The same with a clock of the test's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_with_clock(path: &Path, clock: &DatabaseClock) -> Result<Self, StorageError> {
+        Ok(Self::over(Arc::new(Threads::open(path, clock)?)))
+    }
+
+    /// With transactions that somebody else runs.
+    pub fn over(executor: Arc<dyn Executor>) -> Self {
+        Self { executor }
+    }
+
+    fn write<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
+    ) -> Stored<'_, T> {
+        let (job, told) = job(name, work);
+        let handed_over = self.executor.write(job);
+        Box::pin(async move {
+            handed_over.await;
+            told.await.unwrap_or_else(|_| Err(gone()))
+        })
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
+    ) -> Stored<'_, T> {
+        let (job, told) = job(name, work);
+        let handed_over = self.executor.read(job);
+        Box::pin(async move {
+            handed_over.await;
+            told.await.unwrap_or_else(|_| Err(gone()))
+        })
+    }
+}
+
+fn gone() -> StorageError {
+    StorageError::failed("the transaction was not carried out, or its end is not known")
+}
+
+impl Storage for SqliteStorage {
+    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, Opened> {
+        self.write("open_checkout", move |db| checkouts::open(db, &new))
+    }
+
+    fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>> {
+        self.read("checkout", move |db| checkouts::find(db, &whose))
+    }
+
+    fn cancel_checkout(&self, id: CheckoutId) -> Stored<'_, Cancelled> {
+        self.write("cancel_checkout", move |db| checkouts::cancel(db, &id))
+    }
+
+    fn add_token(&self, new: NewToken) -> Stored<'_, bool> {
+        self.write("add_token", move |db| checkouts::add_token(db, &new))
+    }
+
+    fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64> {
+        self.write("revoke_tokens", move |db| checkouts::revoke_tokens(db, &id))
+    }
+
+    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
+        self.write("begin_payment", move |db| payments::begin(db, &begin))
+    }
+
+    fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken> {
+        self.write("take_prepared", move |db| payments::take_prepared(db, &take))
+    }
+
+    fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
+        self.write("settle_sending", move |db| payments::settle_sending(db, &sent))
+    }
+
+    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
+        self.write("begin_confirmation", move |db| payments::begin_confirmation(db, &begin))
+    }
+
+    fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
+        self.write("settle_confirmation", move |db| payments::settle_confirmation(db, &confirmed))
+    }
+
+    fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {
+        self.write("note_hint", move |db| hints::note(db, &hint))
+    }
+
+    fn sweep(&self, most: u32) -> Stored<'_, SettledMany> {
+        self.write("sweep", move |db| questions::sweep(db, most))
+    }
+
+    fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
+        self.write("claim_questions", move |db| questions::claim(db, &claim))
+    }
+
+    fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
+        self.write("settle_questions", move |db| questions::settle(db, &answers))
+    }
+
+    fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
+        self.read("events_after", move |db| outbox::events_after(db, cursor, most))
+    }
+
+    fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
+        self.write("claim_deliveries", move |db| outbox::claim(db, now(db)?, most, lease_ms))
+    }
+
+    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()> {
+        self.write("settle_deliveries", move |db| {
+            let now = now(db)?;
+            delivered.iter().try_for_each(|one| outbox::settle(db, now, one))
+        })
+    }
+
+    fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
+        self.write("replay", move |db| outbox::replay(db, now(db)?, checkout.as_ref()))
+    }
+}

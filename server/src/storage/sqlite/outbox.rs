@@ -1,0 +1,210 @@
+//! Outbox: events, written in the transaction of the change that they tell of, and the streams that deliver them.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::rows::read;
+use crate::{
+    events::{
+        Event,
+        body::{Body, Data, PaymentData},
+        kind::EventKind,
+    },
+    pace::pauses::{GIVEN_UP_AFTER, pause_after},
+    payments::payment::Payment,
+    storage::{
+        error::StorageError,
+        inputs::Delivered,
+        outputs::{Deliveries, Delivery},
+    },
+    values::{Millis, ids::CheckoutId},
+};
+
+/// What an event tells beside its kind.
+#[derive(Default)]
+pub(super) struct Told<'a> {
+    pub(super) payment: Option<&'a Payment>,
+    pub(super) after: Option<String>,
+    pub(super) reason: Option<&'a str>,
+}
+
+/// Writes an event. The states in it are those that stand in the database by now.
+pub(super) fn write(
+    db: &Connection,
+    now: Millis,
+    checkout: &CheckoutId,
+    kind: EventKind,
+    told: &Told<'_>,
+) -> Result<(), StorageError> {
+    let of = next_version(db, checkout)?;
+    let number = number(db, checkout, told.payment)?;
+    let id = format!("evt_{}_{}", checkout.bare(), of.version);
+    let payment = told.payment.map(|payment| PaymentData {
+        id: payment.id.as_str(),
+        method: payment.method.into(),
+        state: payment.state.into(),
+    });
+    let data = Data {
+        checkout: checkout.as_str(),
+        reference: &of.reference,
+        amount: &of.amount,
+        currency: &of.currency,
+        checkout_state: &of.state,
+        version: of.version,
+        payment,
+        number,
+        after: told.after.as_deref(),
+        reason: told.reason,
+    };
+    let body = Body { id: &id, kind, timestamp_ms: now, data }.json();
+    let body = body.map_err(|problem| StorageError::failed(problem.to_string()))?;
+    db.prepare_cached(
+        "INSERT INTO events (event_id, checkout_id, payment_id, number, version, kind, body, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute((
+        &id,
+        checkout.as_str(),
+        told.payment.map(|payment| payment.id.as_str()),
+        number,
+        of.version,
+        kind.name(),
+        &body,
+        now,
+    ))?;
+    // One that was given up is tried again, in its order.
+    db.prepare_cached(
+        "INSERT INTO streams (checkout_id, due_at) VALUES (?1, ?2)
+         ON CONFLICT (checkout_id) DO UPDATE SET
+            due_at = COALESCE(due_at, excluded.due_at),
+            failures = CASE is_given_up WHEN 1 THEN 0 ELSE failures END,
+            failing_since = CASE is_given_up WHEN 1 THEN NULL ELSE failing_since END,
+            is_given_up = 0",
+    )?
+    .execute((checkout.as_str(), now))?;
+    Ok(())
+}
+
+/// What an event tells of its checkout.
+struct Of {
+    version: i64,
+    reference: String,
+    amount: String,
+    currency: String,
+    state: String,
+}
+
+fn next_version(db: &Connection, checkout: &CheckoutId) -> Result<Of, StorageError> {
+    let mut statement = db.prepare_cached(
+        "UPDATE checkouts SET version = version + 1 WHERE id = ?1
+         RETURNING version, reference, amount, currency, state",
+    )?;
+    Ok(statement.query_row([checkout.as_str()], |row| {
+        let (version, reference, amount) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Of { version, reference, amount, currency: row.get(3)?, state: row.get(4)? })
+    })?)
+}
+
+fn number(db: &Connection, checkout: &CheckoutId, payment: Option<&Payment>) -> Result<i64, StorageError> {
+    let (table, id) = match payment {
+        Some(payment) => ("payments", payment.id.as_str()),
+        None => ("checkouts", checkout.as_str()),
+    };
+    let sql = format!("UPDATE {table} SET events = events + 1 WHERE id = ?1 RETURNING events");
+    Ok(db.prepare_cached(&sql)?.query_row([id], |row| row.get(0))?)
+}
+
+pub(super) fn events_after(db: &Connection, cursor: i64, most: u32) -> Result<Vec<Event>, StorageError> {
+    let mut statement = db.prepare_cached(
+        "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events
+         WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    )?;
+    let mut rows = statement.query((cursor, most))?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let payment: Option<String> = row.get(3)?;
+        let payment = payment.map(|id| read(&id, "payment")).transpose()?;
+        let checkout = read(&row.get::<_, String>(2)?, "checkout")?;
+        let kind = read(&row.get::<_, String>(5)?, "event")?;
+        let (number, body, at) = (row.get(4)?, row.get(6)?, row.get(7)?);
+        events.push(Event { number, kind, body, at, ..Event::new(row.get(0)?, row.get(1)?, checkout, payment) });
+    }
+    Ok(events)
+}
+
+/// The lease is the schedule: what its taker does not settle is due again.
+pub(super) fn claim(db: &Connection, now: Millis, most: u32, lease_ms: Millis) -> Result<Deliveries, StorageError> {
+    let leased_until = now.saturating_add(lease_ms);
+    let streams = {
+        let mut statement = db.prepare_cached(
+            "UPDATE streams SET due_at = ?1 WHERE checkout_id IN
+                (SELECT checkout_id FROM streams WHERE due_at <= ?2 ORDER BY due_at LIMIT ?3)
+             RETURNING checkout_id, delivered",
+        )?;
+        let rows = statement.query_map((leased_until, now, most), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect::<Result<Vec<(String, i64)>, _>>()?
+    };
+    let mut deliveries = Vec::new();
+    for (checkout, delivered) in streams {
+        let next = db
+            .prepare_cached(
+                "SELECT seq, event_id, body FROM events WHERE checkout_id = ?1 AND seq > ?2 ORDER BY seq LIMIT 1",
+            )?
+            .query_row((&checkout, delivered), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .optional()?;
+        match next {
+            Some((seq, id, body)) => {
+                deliveries.push(Delivery { checkout: read(&checkout, "checkout")?, seq, id, body, leased_until });
+            }
+            None => {
+                db.prepare_cached("UPDATE streams SET due_at = NULL WHERE checkout_id = ?1")?.execute([&checkout])?;
+            }
+        }
+    }
+    let next: Option<Millis> = db.prepare_cached("SELECT MIN(due_at) FROM streams")?.query_row([], |row| row.get(0))?;
+    Ok(Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) })
+}
+
+pub(super) fn settle(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), StorageError> {
+    if delivered.is_taken { taken(db, now, delivered) } else { failed(db, now, delivered) }
+}
+
+fn taken(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), StorageError> {
+    db.prepare_cached(
+        "UPDATE streams SET delivered = ?2, failures = 0, failing_since = NULL, is_given_up = 0, due_at =
+            CASE WHEN EXISTS (SELECT 1 FROM events WHERE checkout_id = ?1 AND seq > ?2) THEN ?3 END
+         WHERE checkout_id = ?1 AND delivered < ?2",
+    )?
+    .execute((delivered.checkout.as_str(), delivered.seq, now))?;
+    Ok(())
+}
+
+/// Of two who delivered at once, one alone makes the pause.
+fn failed(db: &Connection, now: Millis, delivered: &Delivered) -> Result<(), StorageError> {
+    let (checkout, lease) = (delivered.checkout.as_str(), delivered.leased_until);
+    let counted = db
+        .prepare_cached(
+            "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, ?4)
+             WHERE checkout_id = ?1 AND delivered < ?2 AND due_at = ?3 RETURNING failures, failing_since",
+        )?
+        .query_row((checkout, delivered.seq, lease, now), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((failures, since)): Option<(u32, Millis)> = counted else { return Ok(()) };
+    let is_given_up = now - since >= GIVEN_UP_AFTER;
+    let due_at = (!is_given_up).then(|| now.saturating_add(pause_after(failures)));
+    db.prepare_cached("UPDATE streams SET due_at = ?2, is_given_up = ?3 WHERE checkout_id = ?1")?.execute((
+        checkout,
+        due_at,
+        is_given_up,
+    ))?;
+    Ok(())
+}
+
+pub(super) fn replay(db: &Connection, now: Millis, checkout: Option<&CheckoutId>) -> Result<u64, StorageError> {
+    let started = db
+        .prepare_cached(
+            "UPDATE streams SET due_at = ?1, failures = 0, failing_since = NULL, is_given_up = 0
+             WHERE is_given_up = 1 AND (?2 IS NULL OR checkout_id = ?2)",
+        )?
+        .execute((now, checkout.map(CheckoutId::as_str)))?;
+    Ok(started as u64)
+}

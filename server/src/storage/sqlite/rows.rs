@@ -1,0 +1,131 @@
+//! Rows as what they stand for.
+
+use std::str::FromStr;
+
+use kassa::PaymentRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::{
+    checkouts::checkout::{Checkout, CheckoutView},
+    payments::payment::{Failure, Payment},
+    storage::error::StorageError,
+    values::{
+        hidden::Hidden,
+        ids::{CheckoutId, PaymentId},
+        method::Method,
+    },
+};
+
+/// A payment with what only the storage needs to know.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) payment: Payment,
+    pub(super) sender: String,
+    pub(super) is_hinted: bool,
+    pub(super) contradictions: u32,
+}
+
+const CHECKOUT: &str = "id, reference, amount, currency, description, methods, return_url, metadata, callback_secret, \
+    state, version, opened_at, expires_at, paid_by, is_overpaid";
+
+const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
+    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck";
+
+/// A text that this server wrote, read back.
+pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
+    text.parse().map_err(|_| StorageError::Damaged { what })
+}
+
+pub(super) fn methods_text(methods: &[Method]) -> String {
+    methods.iter().map(Method::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn checkout_of(row: &Row<'_>) -> rusqlite::Result<Result<Checkout, StorageError>> {
+    let text = |index| row.get::<_, String>(index);
+    let (id, amount, methods, metadata, state) = (text(0)?, text(2)?, text(5)?, text(7)?, text(9)?);
+    let (reference, currency, description, return_url) = (text(1)?, text(3)?, text(4)?, text(6)?);
+    let (callback_secret, paid_by) = (Hidden::new(text(8)?), row.get::<_, Option<String>>(13)?);
+    let (version, opened_at, expires_at, is_overpaid) = (row.get(10)?, row.get(11)?, row.get(12)?, row.get(14)?);
+    Ok((|| {
+        Ok(Checkout {
+            id: read(&id, "checkout")?,
+            reference,
+            amount: read(&amount, "amount")?,
+            currency,
+            description,
+            methods: methods.split(',').map(|method| read(method, "method")).collect::<Result<_, _>>()?,
+            return_url,
+            metadata: serde_json::from_str(&metadata).map_err(|_| StorageError::Damaged { what: "metadata" })?,
+            state: read(&state, "state")?,
+            version,
+            opened_at,
+            expires_at,
+            paid_by: paid_by.map(|id| read(&id, "payment")).transpose()?,
+            is_overpaid,
+            callback_secret,
+        })
+    })())
+}
+
+fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
+    let text = |index| row.get::<_, String>(index);
+    let (id, checkout, method, state, reference) = (text(0)?, text(1)?, text(3)?, text(4)?, text(5)?);
+    let failure_kind: Option<String> = row.get(8)?;
+    let (code, reason) = (row.get(9)?, row.get(10)?);
+    let (number, page_url, qr_text, begun_at) = (row.get(2)?, row.get(6)?, row.get(7)?, row.get(11)?);
+    let (sender, attempts_left, contradictions) = (row.get(12)?, row.get(13)?, row.get(14)?);
+    let (is_hinted, is_stuck) = (row.get(15)?, row.get(16)?);
+    Ok((|| {
+        let reference: PaymentRef = read(&reference, "reference")?;
+        let payment = Payment {
+            number,
+            state: read(&state, "state")?,
+            page_url,
+            qr_text,
+            failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
+            attempts_left,
+            is_stuck,
+            begun_at,
+            ..Payment::new(read(&id, "payment")?, read(&checkout, "checkout")?, read(&method, "method")?, reference)
+        };
+        Ok(Kept { payment, sender, is_hinted, contradictions })
+    })())
+}
+
+pub(super) fn checkout(db: &Connection, id: &CheckoutId) -> Result<Option<Checkout>, StorageError> {
+    checkout_where(db, "id", id.as_str())
+}
+
+/// By one of its unique columns.
+pub(super) fn checkout_where(db: &Connection, column: &str, value: &str) -> Result<Option<Checkout>, StorageError> {
+    let mut statement = db.prepare_cached(&format!("SELECT {CHECKOUT} FROM checkouts WHERE {column} = ?1"))?;
+    statement.query_row([value], checkout_of).optional()?.transpose()
+}
+
+pub(super) fn payments_of(db: &Connection, checkout: &CheckoutId) -> Result<Vec<Kept>, StorageError> {
+    let sql = format!("SELECT {PAYMENT} FROM payments WHERE checkout_id = ?1 ORDER BY number");
+    let mut statement = db.prepare_cached(&sql)?;
+    let rows = statement.query_map([checkout.as_str()], payment_of)?.collect::<Result<Vec<_>, _>>()?;
+    rows.into_iter().collect()
+}
+
+pub(super) fn payment(db: &Connection, id: &PaymentId) -> Result<Option<Kept>, StorageError> {
+    let mut statement = db.prepare_cached(&format!("SELECT {PAYMENT} FROM payments WHERE id = ?1"))?;
+    statement.query_row([id.as_str()], payment_of).optional()?.transpose()
+}
+
+/// One that must be there.
+pub(super) fn kept_payment(db: &Connection, id: &PaymentId) -> Result<Kept, StorageError> {
+    payment(db, id)?.ok_or(StorageError::Damaged { what: "payment's identifier" })
+}
+
+pub(super) fn view(db: &Connection, id: &CheckoutId) -> Result<Option<CheckoutView>, StorageError> {
+    let Some(checkout) = checkout(db, id)? else { return Ok(None) };
+    let payments = payments_of(db, id)?.into_iter().map(|kept| kept.payment).collect();
+    Ok(Some(CheckoutView::new(checkout, payments)))
+}
+
+/// One that must be there.
+pub(super) fn kept_view(db: &Connection, id: &CheckoutId) -> Result<CheckoutView, StorageError> {
+    view(db, id)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })
+}

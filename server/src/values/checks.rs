@@ -1,0 +1,73 @@
+//! Input validation: all violations of one input are collected, and nothing is written before there are none.
+
+use url::Url;
+
+use crate::values::{
+    card_number::looks_like_card_number,
+    error::ServerError,
+    violation::{Rule, Violation},
+};
+
+/// Schemes that a browser would run code or read files by.
+const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
+
+/// The violations of one input.
+#[derive(Default)]
+pub struct Checks(Vec<Violation>);
+
+impl Checks {
+    /// Notes that a field breaks a rule.
+    pub fn fail(&mut self, field: &str, rule: Rule, sentence: &str) {
+        self.0.push(Violation::new(field, rule, sentence));
+    }
+
+    /// A text that may be empty, of so many characters at most, that holds no card number and no control characters.
+    pub fn text(&mut self, field: &str, value: &str, most: usize) {
+        if value.chars().count() > most {
+            self.fail(field, Rule::Length, &format!("must have at most {most} characters"));
+        }
+        if value.chars().any(char::is_control) {
+            self.fail(field, Rule::Format, "must have no control characters");
+        }
+        if looks_like_card_number(value) {
+            self.fail(field, Rule::CardNumber, "must hold nothing that looks like a card number");
+        }
+    }
+
+    /// The same for one that must be there.
+    pub fn required_text(&mut self, field: &str, value: &str, most: usize) {
+        if value.trim().is_empty() {
+            self.fail(field, Rule::Required, "must be given");
+        } else {
+            self.text(field, value, most);
+        }
+    }
+
+    /// Where a payer returns to: a page, or a deep link of an app.
+    pub fn return_url(&mut self, field: &str, value: &str) {
+        let before = self.0.len();
+        self.required_text(field, value, 2048);
+        let is_allowed = |url: &Url| !REFUSED_SCHEMES.contains(&url.scheme());
+        let has_spaces = value.contains(|c: char| c.is_whitespace() || c == '\\');
+        if self.0.len() == before && (has_spaces || !Url::parse(value).is_ok_and(|url| is_allowed(&url))) {
+            self.fail(field, Rule::Url, "must be an absolute address, and none that a browser would run as code");
+        }
+    }
+
+    /// A phone number: 9 to 15 digits; a plus before them, spaces, hyphens and parentheses are allowed.
+    pub fn phone(&mut self, field: &str, value: &str) {
+        self.required_text(field, value, 32);
+        let rest = value.strip_prefix('+').unwrap_or(value);
+        let digits = rest.chars().filter(char::is_ascii_digit).count();
+        let is_allowed = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')');
+        if !(9..=15).contains(&digits) || !rest.chars().all(is_allowed) {
+            self.fail(field, Rule::Format, "must be a phone number of 9 to 15 digits");
+        }
+    }
+
+    /// # Errors
+    /// [`ServerError::Invalid`] with all that is wrong.
+    pub fn finish(self) -> Result<(), ServerError> {
+        if self.0.is_empty() { Ok(()) } else { Err(ServerError::Invalid { violations: self.0 }) }
+    }
+}

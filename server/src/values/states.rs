@@ -1,0 +1,62 @@
+//! States of checkouts and payments.
+
+use strum::{Display, EnumIter, EnumString, IntoStaticStr};
+
+/// Where a checkout stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum CheckoutState {
+    /// It can be paid.
+    Open,
+    /// The gateway reported that a payment of it was charged. Nothing takes that back.
+    Paid,
+    /// Its time passed. Money that comes late makes it paid all the same.
+    Expired,
+    /// The shop cancelled it. Money that comes late makes it paid all the same.
+    Cancelled,
+}
+
+/// Where a payment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum PaymentState {
+    /// Written down, and certainly not sent.
+    Prepared,
+    /// Written down, and perhaps sent.
+    Sending,
+    /// Certainly nothing happened at the gateway, or nobody can pay what was made there.
+    NotMade,
+    /// It may have happened. It is asked about, and never sent again.
+    Unknown,
+    /// The gateway has it; the payer has to act.
+    Awaiting,
+    /// The payer's one-time password was sent, or may have been.
+    Confirming,
+    /// The gateway reported that the money was taken. Nothing takes that back.
+    Charged,
+    /// The gateway reported that it ended without money being taken.
+    Rejected,
+    /// The gateway reports something else than was asked for: a person has to look.
+    Contradicted,
+}
+
+impl PaymentState {
+    /// The states in which money may still be taken, or may have been without anybody knowing.
+    pub const MAY_TAKE_MONEY: [Self; 6] =
+        [Self::Prepared, Self::Sending, Self::Unknown, Self::Awaiting, Self::Confirming, Self::Contradicted];
+
+    /// The states in which a request of ours is under way, or nobody knows what it did.
+    pub const UNDER_WAY: [Self; 4] = [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming];
+
+    /// True where it may still take money.
+    pub fn may_take_money(self) -> bool {
+        Self::MAY_TAKE_MONEY.contains(&self)
+    }
+
+    /// True where nobody needs to ask about it any more, unless somebody hints that there is something new.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::NotMade | Self::Charged | Self::Rejected | Self::Contradicted)
+    }
+}

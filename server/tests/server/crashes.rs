@@ -1,0 +1,155 @@
+//! Crash enumeration: a process dies before, and without an answer after, each transaction, each request to the gateway and
+//! each delivery; or the database says there that it failed, rightly or not. Then another process starts, its callers ask
+//! again for the same, and everything must hold.
+
+use kassa::FakeFault;
+use kassa_server::{CheckoutId, CheckoutState, Method, NewCheckout, PaymentState, Server};
+
+use crate::{
+    invariants::{check, check_end},
+    support::{
+        crash::{Plan, When},
+        lock,
+        world::{World, callback_of},
+    },
+};
+
+/// What a shop, an app, a payer and the gateway do. After a crash all of it is done again, with the same reference and keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scene {
+    PayForm,
+    Qr,
+    Mbank,
+    WrongPassword,
+    LostAnswer,
+    Cancel,
+    Expire,
+    FormThenMbank,
+}
+
+const SCENES: [Scene; 8] = [
+    Scene::PayForm,
+    Scene::Qr,
+    Scene::Mbank,
+    Scene::WrongPassword,
+    Scene::LostAnswer,
+    Scene::Cancel,
+    Scene::Expire,
+    Scene::FormThenMbank,
+];
+
+/// Errors are met as an app meets them: it goes on with what it is told later.
+async fn play(scene: Scene, world: &World, server: &Server) {
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    let Ok(view) = server.open_checkout(order).await else { return };
+    let id = view.checkout.id;
+    let _ = server.new_token(&id).await;
+    match scene {
+        Scene::PayForm => by_form(world, server, &id).await,
+        Scene::Qr => by_qr(world, server, &id).await,
+        Scene::Mbank | Scene::WrongPassword => by_mbank(scene, world, server, &id).await,
+        Scene::LostAnswer => {
+            if world.fake.payments().is_empty() {
+                lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
+            }
+            let _ = server.pay_by_mbank(&id, "996700000001", Some("try-1")).await;
+            lock(&world.faults.0).next = None;
+        }
+        Scene::Cancel => drop(server.cancel(&id).await),
+        Scene::Expire => {
+            let _ = server.pay_by_qr(&id, Some("try-1")).await;
+            world.fake.advance(std::time::Duration::from_secs(3601));
+        }
+        Scene::FormThenMbank => {
+            let _ = server.pay_by_form(&id, Some("try-1")).await;
+            by_mbank(scene, world, server, &id).await;
+            charge_all(world);
+            by_form(world, server, &id).await;
+        }
+    }
+    let _ = server.check_now(&id).await;
+    for _ in 0..3 {
+        let _ = server.follow_once().await;
+        let _ = server.deliver_once().await;
+    }
+}
+
+async fn by_form(world: &World, server: &Server, id: &CheckoutId) {
+    let _ = server.pay_by_form(id, Some("try-1")).await;
+    charge_all(world);
+    let books = world.fake.payments();
+    for payment in books.iter().filter(|payment| payment.page_url.is_some() && payment.status.is_final()) {
+        let _ = server.hint(&World::address(payment), &callback_of(payment)).await;
+    }
+}
+
+async fn by_qr(world: &World, server: &Server, id: &CheckoutId) {
+    let Ok(payment) = server.pay_by_qr(id, Some("try-1")).await else { return };
+    if let Some(code) = payment.qr_text {
+        let _ = world.fake.charge(&code);
+    }
+}
+
+async fn by_mbank(scene: Scene, world: &World, server: &Server, id: &CheckoutId) {
+    let Ok(payment) = server.pay_by_mbank(id, "996700000001", Some("mbank")).await else { return };
+    if scene == Scene::WrongPassword {
+        let _ = server.confirm(id, &payment.id, "000000", Some("otp-1")).await;
+    }
+    let _ = server.confirm(id, &payment.id, &world.fake.otp(), Some("otp-2")).await;
+}
+
+fn charge_all(world: &World) {
+    let books = world.fake.payments();
+    for payment in books.iter().filter(|payment| payment.page_url.is_some() && world.was_shown(payment)) {
+        let _ = world.fake.charge(&World::name(payment));
+    }
+}
+
+#[test]
+fn whatever_dies_at_whatever_moment_everything_holds() {
+    for scene in SCENES {
+        let world = World::new(0);
+        let process = world.start(None);
+        process.run(play(scene, &world, &process.server));
+        world.close();
+        check_end(&world).unwrap_or_else(|broken| panic!("{scene:?} without a crash: {broken}"));
+        let points = process.life.passed();
+        assert!(points > 5, "{scene:?} has {points} points");
+        let all = [When::Before, When::Unanswered, When::Failed, When::Unclear];
+        for (at, when) in (0..points).flat_map(|at| all.map(|when| (at, when))) {
+            let world = World::new(1);
+            let dying = world.start(Some(Plan { at, when }));
+            let ended = dying.try_run(play(scene, &world, &dying.server));
+            let dies = matches!(when, When::Before | When::Unanswered);
+            assert_eq!(ended.is_none(), dies, "{scene:?} met no point {at}");
+            check(&world).unwrap_or_else(|broken| panic!("{scene:?} died at {at} {when:?}: {broken}"));
+            let next = world.start(None);
+            next.run(play(scene, &world, &next.server));
+            world.close();
+            check_end(&world).unwrap_or_else(|broken| panic!("{scene:?} died at {at} {when:?}: {broken}"));
+        }
+    }
+}
+
+/// That the scenes are what they are called.
+#[test]
+fn the_scenes_end_as_they_should() {
+    for (scene, state, charged) in [
+        (Scene::PayForm, CheckoutState::Paid, 1),
+        (Scene::Qr, CheckoutState::Paid, 1),
+        (Scene::Mbank, CheckoutState::Paid, 1),
+        (Scene::WrongPassword, CheckoutState::Paid, 1),
+        (Scene::Cancel, CheckoutState::Cancelled, 0),
+        (Scene::FormThenMbank, CheckoutState::Paid, 2),
+    ] {
+        let world = World::new(0);
+        let process = world.start(None);
+        process.run(play(scene, &world, &process.server));
+        let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+        let view = process.run(process.server.open_checkout(order)).unwrap();
+        let count = view.payments.iter().filter(|payment| payment.state == PaymentState::Charged).count();
+        assert_eq!((view.checkout.state, count), (state, charged), "{scene:?}: {view:#?}");
+        assert_eq!(view.checkout.is_overpaid, charged > 1);
+        assert_eq!(view.checkout.methods, [Method::PayForm, Method::Qr, Method::Mbank]);
+    }
+}

@@ -1,0 +1,291 @@
+//! What must hold, whatever died at whatever moment (`docs/server-design.md#what-must-hold`): the database against the
+//! gateway's books, what went over the line, and what the shop saw.
+
+use std::collections::{HashMap, HashSet};
+
+use kassa::{FakePayment, PaymentKind, PaymentStatus};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::{lock, world::World};
+
+/// A payment of the database's, as far as it is compared.
+struct Row {
+    id: String,
+    checkout: String,
+    method: String,
+    state: String,
+    reference: kassa::PaymentRef,
+    events: i64,
+    is_stuck: bool,
+}
+
+/// Those that can be seen at any moment.
+pub fn check(world: &World) -> Result<(), String> {
+    let db = lock(&world.db);
+    let (rows, books) = (rows(&db), world.fake.payments());
+    let mut broken = lock(&world.log).broken.clone();
+    broken.extend(lock(&world.shop).broken.clone());
+    sent_once(world, &books, &mut broken);
+    one_may_take_money(&rows, &mut broken);
+    paid_by_the_report_alone(&db, &rows, &books, &mut broken);
+    one_payment_pays_once(&rows, &mut broken);
+    events_tell_every_change(&db, &rows, &mut broken);
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
+}
+
+/// All of them, where everything had time to come to its end.
+pub fn check_end(world: &World) -> Result<(), String> {
+    check(world)?;
+    let db = lock(&world.db);
+    let (rows, books) = (rows(&db), world.fake.payments());
+    let mut broken = Vec::new();
+    nothing_secret(&db, world, &mut broken);
+    everything_ended(&db, &rows, &books, &mut broken);
+    everything_was_told(&db, world, &mut broken);
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
+}
+
+/// Invariant 2. (Invariant 1 and the passwords are looked at when something is sent.)
+fn sent_once(world: &World, books: &[FakePayment], broken: &mut Vec<String>) {
+    let mut seen = HashSet::new();
+    for (id, what) in lock(&world.log).sent.iter().filter(|(_, what)| what != "otp") {
+        if !seen.insert(id) {
+            broken.push(format!("invariant 2: {what} of {id} was sent twice"));
+        }
+    }
+    let numbers: Vec<_> = books.iter().filter_map(|payment| payment.order_number.as_ref()).collect();
+    if numbers.iter().collect::<HashSet<_>>().len() != numbers.len() {
+        broken.push("invariant 2: the gateway has a payment twice".to_owned());
+    }
+}
+
+/// Invariant 3.
+fn one_may_take_money(rows: &[Row], broken: &mut Vec<String>) {
+    let mut live: HashMap<&str, usize> = HashMap::new();
+    let may_take_money =
+        |row: &&Row| row.method != "pay_form" && !matches!(row.state.as_str(), "not_made" | "charged" | "rejected");
+    for row in rows.iter().filter(may_take_money) {
+        *live.entry(&row.checkout).or_default() += 1;
+    }
+    broken.extend(
+        live.iter()
+            .filter(|(_, count)| **count > 1)
+            .map(|(checkout, count)| format!("invariant 3: {count} payments of {checkout} may take money")),
+    );
+}
+
+/// The payment in the gateway's books that a row stands for, by what it was charged as.
+fn booked<'a>(row: &Row, books: &'a [FakePayment]) -> Option<&'a FakePayment> {
+    let is_it = |payment: &&FakePayment| match row.method.as_str() {
+        "mbank" => payment.order_number.is_some() && payment.order_number == row.reference.order_number,
+        "qr" => payment.transaction_id.is_some() && payment.transaction_id == row.reference.transaction_id,
+        _ => {
+            // By its address, as a pay-form has no number of its own.
+            let url = payment.callback_url.as_deref().unwrap_or_default();
+            payment.kind == PaymentKind::PayForm && url.ends_with(&row.id["pay_".len()..])
+        }
+    };
+    books.iter().find(is_it)
+}
+
+/// Invariant 4, and the second half of 3: a second charge is found and flagged.
+fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment], broken: &mut Vec<String>) {
+    let mut charged: HashMap<&str, usize> = HashMap::new();
+    for row in rows.iter().filter(|row| row.state == "charged") {
+        *charged.entry(&row.checkout).or_default() += 1;
+        if booked(row, books).is_none_or(|payment| payment.status != PaymentStatus::Charged) {
+            broken.push(format!("invariant 4: {} is charged, and not at the gateway", row.id));
+        }
+    }
+    let mut checkouts = db.prepare("SELECT id, state, is_overpaid, paid_by FROM checkouts").unwrap();
+    let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+    for checkout in checkouts {
+        let (id, state, is_overpaid, paid_by): (String, String, bool, Option<String>) = checkout.unwrap();
+        let count = charged.get(id.as_str()).copied().unwrap_or(0);
+        if (state == "paid") != (count > 0) || paid_by.is_some() != (count > 0) {
+            broken.push(format!("invariant 4: {id} is {state}, with {count} payments charged"));
+        }
+        if is_overpaid != (count > 1) {
+            broken.push(format!("invariant 3: {id} has {count} payments charged, overpaid: {is_overpaid}"));
+        }
+        let told = "SELECT COUNT(*) FROM events WHERE checkout_id = ?1 AND kind = 'checkout.overpaid'";
+        let told: u32 = db.query_row(told, [&id], |row| row.get(0)).unwrap();
+        if told as usize != count.saturating_sub(1) {
+            broken.push(format!("invariant 3: {id} was told overpaid {told} times for {count} charges"));
+        }
+    }
+}
+
+/// Invariant 5.
+fn one_payment_pays_once(rows: &[Row], broken: &mut Vec<String>) {
+    let mut numbers = HashSet::new();
+    for row in rows.iter().filter(|row| row.state == "charged") {
+        let number = row.reference.transaction_id.as_ref().or(row.reference.order_number.as_ref());
+        if !number.is_some_and(|number| numbers.insert(number)) {
+            broken.push(format!("invariant 5: {number:?} pays for {} and for something else", row.id));
+        }
+    }
+}
+
+/// Invariants 6 and 7: the history that events tell is whole, each step is one that may be, and it ends where things stand.
+fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<String>) {
+    let mut statement =
+        db.prepare("SELECT event_id, payment_id, number, version, kind, body FROM events ORDER BY seq").unwrap();
+    let events = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)));
+    let mut states: HashMap<String, (i64, String)> = HashMap::new();
+    let mut versions: HashMap<String, (i64, String)> = HashMap::new();
+    for event in events.unwrap() {
+        let (id, payment, number, version, kind, body): (String, Option<String>, i64, i64, String, String) =
+            event.unwrap();
+        let body: Value = serde_json::from_str(&body).unwrap();
+        if body["id"] != id.as_str() || body["type"] != kind.as_str() {
+            broken.push(format!("invariant 7: {id} does not tell what it is"));
+        }
+        let checkout = body["data"]["checkout"].as_str().unwrap().to_owned();
+        let of = versions.entry(checkout.clone()).or_insert((0, "open".to_owned()));
+        if version != of.0 + 1 {
+            broken.push(format!("invariant 7: {checkout} has version {version} after {}", of.0));
+        }
+        *of = (version, body["data"]["checkout_state"].as_str().unwrap().to_owned());
+        let Some(payment) = payment else { continue };
+        let state = body["data"]["payment"]["state"].as_str().unwrap().to_owned();
+        let reason = body["data"]["reason"].as_str();
+        let before = states.get(&payment).cloned();
+        let last = before.as_ref().map_or(0, |before| before.0);
+        if number != last + 1 {
+            broken.push(format!("invariant 7: event {number} of {payment} comes after {last}"));
+        }
+        if let Some((_, before)) = &before
+            && kind != "payment.stuck"
+            && !may_follow(before, &state, reason)
+        {
+            broken.push(format!("invariant 6: {payment} went from {before} to {state} ({reason:?})"));
+        }
+        states.insert(payment, (number, state));
+    }
+    for row in rows {
+        if states.get(&row.id) != Some(&(row.events, row.state.clone())) {
+            broken.push(format!("invariant 7: {} is {}, told was {:?}", row.id, row.state, states.get(&row.id)));
+        }
+    }
+    let mut checkouts = db.prepare("SELECT id, version, state FROM checkouts").unwrap();
+    let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    for checkout in checkouts {
+        let (id, version, state): (String, i64, String) = checkout.unwrap();
+        let told = versions.get(&id).cloned().unwrap_or((0, "open".to_owned()));
+        if told != (version, state.clone()) {
+            broken.push(format!("invariant 7: {id} is {state} in version {version}, told was {told:?}"));
+        }
+    }
+}
+
+/// Nothing takes a charge back, and time alone never ends what is unknown. Written apart from the server's own table.
+fn may_follow(before: &str, after: &str, reason: Option<&str>) -> bool {
+    let by_time = matches!(reason, Some("NeverSent" | "NoAnswer"));
+    match (before, after) {
+        ("charged", _) => false,
+        (_, "charged") => true,
+        ("prepared", "sending") | ("sending", "awaiting" | "unknown") => true,
+        ("prepared" | "sending", "not_made") => true,
+        ("unknown", "awaiting" | "rejected" | "contradicted") => true,
+        ("unknown", "not_made") => !by_time,
+        ("awaiting", "confirming" | "rejected" | "contradicted") => true,
+        ("confirming", "awaiting" | "rejected" | "contradicted") => true,
+        _ => false,
+    }
+}
+
+/// Invariant 9: neither the payers' password nor a planted card number nor a token is anywhere.
+fn nothing_secret(db: &Connection, world: &World, broken: &mut Vec<String>) {
+    let mut tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>();
+    let mut texts: Vec<String> = lock(&world.shop).seen.values().cloned().collect();
+    for table in tables {
+        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            texts.extend((0..columns).filter_map(|index| row.get::<_, String>(index).ok()));
+        }
+    }
+    for secret in [world.fake.otp().as_str(), "4000 0000 0000 2016", "4000000000002016", "ct_"] {
+        if let Some(text) = texts.iter().find(|text| holds(text, secret)) {
+            broken.push(format!("invariant 9: {secret} is in {text}"));
+        }
+    }
+}
+
+/// As a word: six digits can be in any identifier.
+fn holds(text: &str, secret: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(secret).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + secret.len()..].chars().next();
+        !is_part(before) && (secret == "ct_" || !is_part(after))
+    })
+}
+
+/// Invariant 8: what the gateway has has ended, as there.
+fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken: &mut Vec<String>) {
+    for row in rows {
+        let state = row.state.as_str();
+        let booked = booked(row, books).map(|payment| &payment.status);
+        let is_right = match (booked, row.method.as_str()) {
+            (Some(PaymentStatus::Charged), _) => state == "charged",
+            // Whoever declined on a page may pay there later; and what nobody was shown, nobody could pay.
+            (Some(_), "pay_form") => matches!(state, "awaiting" | "not_made"),
+            (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
+            (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
+            (Some(_), _) => false,
+            (None, _) => matches!(state, "not_made" | "unknown"),
+        };
+        if !is_right {
+            broken.push(format!("invariant 8: {} by {} is {state}, at the gateway {booked:?}", row.id, row.method));
+        }
+        if row.is_stuck && matches!(state, "charged" | "rejected" | "not_made") {
+            broken.push(format!("invariant 8: {} is {state}, and stuck", row.id));
+        }
+    }
+    let late: i64 = db
+        .query_row(
+            "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
+                (SELECT checkout_id FROM payments WHERE state = 'unknown')",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    if late > 0 {
+        broken.push(format!("invariant 8: {late} checkouts should have expired"));
+    }
+}
+
+/// Invariant 7: at least once, all of it.
+fn everything_was_told(db: &Connection, world: &World, broken: &mut Vec<String>) {
+    let mut statement = db.prepare("SELECT event_id FROM events").unwrap();
+    let ids = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let shop = lock(&world.shop);
+    broken.extend(
+        ids.map(Result::unwrap)
+            .filter(|id| !shop.seen.contains_key(id))
+            .map(|id| format!("invariant 7: the shop never saw {id}")),
+    );
+}
+
+fn rows(db: &Connection) -> Vec<Row> {
+    let sql = "SELECT id, checkout_id, method, state, reference, events, is_stuck FROM payments";
+    let mut statement = db.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| {
+        Ok(Row {
+            id: row.get(0)?,
+            checkout: row.get(1)?,
+            method: row.get(2)?,
+            state: row.get(3)?,
+            reference: row.get::<_, String>(4)?.parse().unwrap(),
+            events: row.get(5)?,
+            is_stuck: row.get(6)?,
+        })
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}

@@ -1,0 +1,215 @@
+//! The server as a program runs it: real threads, a real file, a real shop.
+
+use std::{
+    future::Future,
+    sync::{Arc, Mutex},
+    task::{Context, Waker},
+    time::{Duration, Instant},
+};
+
+use kassa::{FakeFault, FakeGateway, FakePlan};
+use kassa_server::{
+    CheckoutState, HttpPost, NewCheckout, Payment, PaymentState, RealSurroundings, Server, ServerError, ServerSettings,
+    SqliteStorage, sign,
+};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    runtime::Handle,
+};
+
+use crate::support::lock;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+/// Only a server that hangs takes so long.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+fn server(fake: &FakeGateway, folder: &TempDir, post: Option<HttpPost>) -> Server {
+    let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+    let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
+    settings.signing_secrets = vec![SECRET.parse().unwrap()];
+    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
+    let post = post.map(|post| Arc::new(post) as Arc<dyn kassa_server::Post>);
+    Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, post).unwrap()
+}
+
+fn order(number: u32) -> NewCheckout {
+    let reference = format!("order-{number}");
+    NewCheckout::new(reference, 390.into(), "Two tickets", "https://shop.example.kg/paid")
+}
+
+async fn begun(server: &Server, number: u32) -> Payment {
+    let id = server.open_checkout(order(number)).await.unwrap().checkout.id;
+    server.pay_by_qr(&id, None).await.unwrap()
+}
+
+async fn paid(server: &Server, payment: &Payment) -> CheckoutState {
+    let mut seen = server.checkout(&payment.checkout).await.unwrap();
+    while seen.checkout.state == CheckoutState::Open {
+        seen = server.checkout_after(&payment.checkout, seen.checkout.version, PATIENCE).await.unwrap();
+    }
+    seen.checkout.state
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_payers_are_told_and_the_shop_gets_signed_events() {
+    let (listener, seen) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), Arc::new(Mutex::new(Vec::new())));
+    let address = listener.local_addr().unwrap();
+    let taken = seen.clone();
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            tokio::spawn(take_events(stream, taken.clone()));
+        }
+    });
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let server = server(&fake, &folder, Some(HttpPost::to(&format!("http://{address}/events")).unwrap()));
+    server.run();
+    let payers = (0..20).map(|number| {
+        let (server, fake) = (server.clone(), fake.clone());
+        tokio::spawn(async move {
+            let payment = begun(&server, number).await;
+            fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
+            server.check_now(&payment.checkout).await.unwrap();
+            paid(&server, &payment).await
+        })
+    });
+    for payer in payers.collect::<Vec<_>>() {
+        assert_eq!(payer.await.unwrap(), CheckoutState::Paid);
+    }
+    let events = server.events_after(0, 1000).await.unwrap();
+    assert_eq!(events.len(), 20 * 4);
+    while lock(&seen).len() < events.len() {
+        tokio::task::yield_now().await;
+    }
+    server.stop().await;
+    for (id, timestamp, signature, body) in lock(&seen).iter() {
+        assert_eq!(*signature, sign(&[SECRET.parse().unwrap()], id, *timestamp, body));
+        assert!(events.iter().any(|event| event.id == *id && event.body == *body), "{id}");
+    }
+}
+
+type Taken = Arc<Mutex<Vec<(String, i64, String, String)>>>;
+
+/// As little of HTTP as the client needs.
+async fn take_events(mut stream: tokio::net::TcpStream, taken: Taken) {
+    let mut read = Vec::new();
+    loop {
+        let mut buffer = [0; 4096];
+        let Ok(count @ 1..) = stream.read(&mut buffer).await else { return };
+        read.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&read).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let header = |name: &str| {
+            let line = head.lines().find_map(|line| line.split_once(": ").filter(|(key, _)| *key == name));
+            line.map(|(_, value)| value.to_owned()).unwrap_or_default()
+        };
+        if body.len() < header("content-length").parse().unwrap() {
+            continue;
+        }
+        let timestamp = header("webhook-timestamp").parse().unwrap();
+        lock(&taken).push((header("webhook-id"), timestamp, header("webhook-signature"), body.to_owned()));
+        read.clear();
+        stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    }
+}
+
+/// Its caller hangs up: the payment is sent and noted all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_who_gives_up_leaves_nothing_half_done() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let server = server(&fake, &folder, None);
+    let id = server.open_checkout(order(1)).await.unwrap().checkout.id;
+    {
+        let mut call = Box::pin(server.pay_by_mbank(&id, "996700000001", None));
+        // Until it has begun.
+        while server.checkout(&id).await.unwrap().payments.is_empty() {
+            let _ = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        }
+    }
+    loop {
+        let payment = server.checkout(&id).await.unwrap().payments.pop().unwrap();
+        match payment.state {
+            PaymentState::Sending => tokio::task::yield_now().await,
+            state => break assert_eq!(state, PaymentState::Awaiting),
+        }
+    }
+    assert_eq!(fake.payments().len(), 1);
+}
+
+/// Within 5 s, also where the gateway does not answer; the next start finds out what became of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let first = server(&fake, &folder, None);
+    first.run();
+    let id = first.open_checkout(order(1)).await.unwrap().checkout.id;
+    // The clock of the fake gateway stands still, so that a call without an answer hangs.
+    fake.stop_clock();
+    fake.plan(FakePlan::Charge { after: Duration::from_secs(1) });
+    fake.fail_next(FakeFault::NoAnswer);
+    let (caller, payer) = (first.clone(), id.clone());
+    let hanging = tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
+    while fake.payments().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let started = Instant::now();
+    first.stop().await;
+    // Its patience is 5 s; the rest is for a machine that is busy.
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    let refused = first.pay_by_qr(&id, None).await;
+    assert!(matches!(refused, Err(ServerError::Unavailable { .. })), "{refused:?}");
+    hanging.abort();
+    let second = server(&fake, &folder, None);
+    let view = second.checkout(&id).await.unwrap();
+    assert_eq!(view.payments[0].state, PaymentState::Sending, "nobody says yet that it was not made");
+    // What hangs on the first one's threads ends, and is noted.
+    fake.start_clock();
+    fake.charge(view.payments[0].id.bare()).unwrap();
+    second.run();
+    let mut seen = view.checkout.version;
+    loop {
+        let view = second.checkout_after(&id, seen, Duration::from_secs(1)).await.unwrap();
+        second.check_now(&id).await.unwrap();
+        if view.checkout.state == CheckoutState::Paid {
+            break;
+        }
+        seen = view.checkout.version;
+    }
+    second.stop().await;
+}
+
+/// What waits for its turn when the server stops is certainly not sent, and says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_waits_when_it_stops_is_not_sent() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+    let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
+    settings.sends_at_once = 1;
+    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    fake.stop_clock();
+    fake.fail_next(FakeFault::NoAnswer);
+    let mut ids = Vec::new();
+    for number in 0..2 {
+        let id = server.open_checkout(order(number)).await.unwrap().checkout.id;
+        let (caller, payer) = (server.clone(), id.clone());
+        tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
+        while server.checkout(&id).await.unwrap().payments.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        ids.push(id);
+    }
+    let waiting = |server: Server, id| async move { server.checkout(&id).await.unwrap().payments[0].state };
+    assert_eq!(waiting(server.clone(), ids[1].clone()).await, PaymentState::Prepared);
+    let stopping = server.clone();
+    let stopped = tokio::spawn(async move { stopping.stop().await });
+    while waiting(server.clone(), ids[1].clone()).await == PaymentState::Prepared {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(waiting(server.clone(), ids[1].clone()).await, PaymentState::NotMade);
+    fake.start_clock();
+    stopped.await.unwrap();
+    assert_eq!(fake.payments().len(), 1);
+}

@@ -1,0 +1,306 @@
+//! Random schedules (deterministic simulation with fault injection): shops, apps, payers and the gateway act by chance on two
+//! processes that share a database, and die; faults strike every line; calendars jump. Whatever happens, everything holds.
+
+use std::{
+    ops::AddAssign,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use fastrand::Rng;
+use kassa::{FakePayment, FakePlan, PaymentKind, PaymentStatus};
+use kassa_server::{CheckoutId, NewCheckout, Payment, Server};
+
+use crate::{
+    invariants::{check, check_end},
+    support::{
+        lock,
+        runner::Interleaved,
+        world::{Process, World, callback_of},
+    },
+};
+
+/// How many are played unless the environment says otherwise.
+const SCHEDULES: u64 = 2_000;
+
+#[test]
+fn nothing_is_lost_and_nobody_pays_twice_unnoticed() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    if let Some(seed) = number("KASSA_SEED") {
+        play(seed).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        return;
+    }
+    let schedules = number("KASSA_SCHEDULES").unwrap_or(SCHEDULES);
+    let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let shares: Vec<_> =
+        (0..workers).map(|worker| thread::spawn(move || play_every(worker, workers, schedules))).collect();
+    let mut seen = Coverage::default();
+    for share in shares {
+        seen += share.join().expect("a schedule failed; its message says which");
+    }
+    if schedules >= SCHEDULES {
+        seen.check();
+    }
+}
+
+/// Otherwise a failing seed would be of no use.
+#[test]
+fn a_seed_makes_the_same_schedule_again() {
+    for seed in 0..20 {
+        assert_eq!(play(seed), play(seed), "seed {seed}");
+    }
+}
+
+fn play_every(first: u64, step: u64, end: u64) -> Coverage {
+    let mut seen = Coverage::default();
+    for seed in (first..end).step_by(step as usize) {
+        match play(seed) {
+            Ok(covered) => seen += covered,
+            Err(broken) => {
+                panic!("{broken}\nagain: KASSA_SEED={seed} cargo test -p kassa-server --test server schedules")
+            }
+        }
+    }
+    seen
+}
+
+/// What the schedules met: a check that meets nothing shows nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Coverage(std::collections::BTreeMap<String, u64>);
+
+impl AddAssign for Coverage {
+    fn add_assign(&mut self, other: Self) {
+        for (what, count) in other.0 {
+            *self.0.entry(what).or_default() += count;
+        }
+    }
+}
+
+impl Coverage {
+    fn of(world: &World) -> Self {
+        let db = lock(&world.db);
+        let mut statement = db
+            .prepare(
+                "SELECT kind || COALESCE(' ' || method, ''), COUNT(*) FROM events
+            LEFT JOIN payments ON payments.id = payment_id GROUP BY 1",
+            )
+            .unwrap();
+        let counts = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let mut all: std::collections::BTreeMap<String, u64> =
+            counts.map(Result::unwrap).map(|(kind, count): (String, i64)| (kind, count as u64)).collect();
+        let late = "SELECT COUNT(*) FROM events WHERE body LIKE '%\"after\":%'";
+        all.insert("after".into(), db.query_row(late, [], |row| row.get::<_, i64>(0)).unwrap() as u64);
+        Self(all)
+    }
+
+    fn check(&self) {
+        for what in [
+            "checkout.paid",
+            "checkout.expired",
+            "checkout.cancelled",
+            "checkout.overpaid",
+            "payment.created mbank",
+            "payment.sending mbank",
+            "payment.accepted qr",
+            "payment.not_made pay_form",
+            "payment.unknown mbank",
+            "payment.confirming mbank",
+            "payment.not_confirmed mbank",
+            "payment.charged mbank",
+            "payment.charged qr",
+            "payment.charged pay_form",
+            "payment.rejected mbank",
+            "payment.rejected qr",
+            "payment.stuck mbank",
+            "after",
+        ] {
+            assert!(self.0.get(what).is_some_and(|count| *count >= 5), "too few of {what}: {self:#?}");
+        }
+    }
+}
+
+/// What the shop and the apps remember.
+#[derive(Default)]
+struct Known {
+    checkouts: Vec<CheckoutId>,
+    payments: Vec<Payment>,
+}
+
+struct Play {
+    world: Arc<World>,
+    random: Rng,
+    processes: [Arc<Process>; 2],
+    calls: Interleaved,
+    known: Arc<Mutex<Known>>,
+}
+
+fn play(seed: u64) -> Result<Coverage, String> {
+    let mut random = Rng::with_seed(seed);
+    let world = Arc::new(World::new(seed));
+    lock(&world.faults.0).percent = [0, 15, 40][random.usize(0..3)];
+    lock(&world.shop).percent = [0, 30, 70][random.usize(0..3)];
+    let processes = [start(&world, &mut random), start(&world, &mut random)];
+    let mut play = Play { world, random, processes, calls: Interleaved::default(), known: Arc::default() };
+    for action in 0..play.random.usize(10..50) {
+        play.act();
+        for _ in 0..play.random.usize(0..60) {
+            play.calls.step(&mut play.random);
+        }
+        if action % 4 == 0 {
+            check(&play.world)?;
+        }
+    }
+    play.calls.finish(&mut play.random, &play.world.fake);
+    check(&play.world)?;
+    play.world.close();
+    check_end(&play.world)?;
+    Ok(Coverage::of(&play.world))
+}
+
+/// A process on a machine whose clocks are up to an hour from another's, and which may send few payments at once.
+fn start(world: &Arc<World>, random: &mut Rng) -> Arc<Process> {
+    let mut settings = World::settings();
+    settings.sends_at_once = [1, 64][random.usize(0..2)];
+    let offset = Duration::from_secs(random.u64(0..3600));
+    Arc::new(world.start_with(None, offset, settings))
+}
+
+impl Play {
+    fn act(&mut self) {
+        let process = self.processes[self.random.usize(0..2)].clone();
+        let server = process.server.clone();
+        match self.random.u32(0..100) {
+            0..14 => self.open(&process, server),
+            14..38 => self.pay(&process, server),
+            38..48 => self.confirm(&process, server),
+            48..60 => self.payer_decides(),
+            60..72 => self.call_back(&process, server),
+            72..80 => self.calls.add(&process, async move { drop(server.follow_once().await) }),
+            80..85 => self.calls.add(&process, async move { drop(server.deliver_once().await) }),
+            85..88 => self.look_or_cancel(&process, server),
+            88..93 => self.time_passes(),
+            93..95 => self.world.jump(Duration::from_secs(3600), self.random.bool()),
+            95..98 => self.crash(),
+            _ => self.plan(),
+        }
+    }
+
+    fn open(&mut self, process: &Arc<Process>, server: Server) {
+        let reference = format!("order-{}", self.random.u32(0..3));
+        let wanted = NewCheckout::new(&reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
+        let known = self.known.clone();
+        self.calls.add(process, async move {
+            if let Ok(view) = server.open_checkout(wanted).await {
+                let _ = server.new_token(&view.checkout.id).await;
+                lock(&known).checkouts.push(view.checkout.id);
+            }
+        });
+    }
+
+    fn any_checkout(&mut self) -> Option<CheckoutId> {
+        let known = lock(&self.known);
+        self.random.choice(known.checkouts.iter()).cloned()
+    }
+
+    fn pay(&mut self, process: &Arc<Process>, server: Server) {
+        let Some(id) = self.any_checkout() else { return };
+        let key = [None, Some("a"), Some("b")][self.random.usize(0..3)];
+        let (method, known) = (self.random.u32(0..3), self.known.clone());
+        self.calls.add(process, async move {
+            let paid = match method {
+                0 => server.pay_by_form(&id, key).await,
+                1 => server.pay_by_qr(&id, key).await,
+                _ => server.pay_by_mbank(&id, "996700000001", key).await,
+            };
+            if let Ok(payment) = paid {
+                lock(&known).payments.push(payment);
+            }
+        });
+    }
+
+    fn confirm(&mut self, process: &Arc<Process>, server: Server) {
+        let known = lock(&self.known);
+        let Some(payment) = self.random.choice(known.payments.iter()).cloned() else { return };
+        drop(known);
+        let otp = if self.random.u32(0..3) > 0 { self.world.fake.otp() } else { "000000".to_owned() };
+        let key = [None, Some("c"), Some("d")][self.random.usize(0..3)];
+        self.calls.add(process, async move {
+            let _ = server.confirm(&payment.checkout, &payment.id, &otp, key).await;
+        });
+    }
+
+    /// Of a payment that the payer can see.
+    fn payer_decides(&mut self) {
+        let books = self.world.fake.payments();
+        let open = books.iter().filter(|payment| !payment.status.is_final() && self.world.was_shown(payment));
+        if let Some(payment) = self.random.choice(open.collect::<Vec<_>>()) {
+            let name = World::name(payment);
+            let decided = match self.random.u32(0..3) {
+                0 => self.world.fake.reject(&name),
+                _ => self.world.fake.charge(&name),
+            };
+            decided.unwrap();
+        }
+    }
+
+    /// A callback: true, forged, or replayed against another checkout once it has paid for its own.
+    fn call_back(&mut self, process: &Arc<Process>, server: Server) {
+        let books = self.world.fake.payments();
+        let Some(payment) = self.random.choice(books.iter()) else { return };
+        let mut address = World::address(payment);
+        let has_number = payment.order_number.is_some() || payment.transaction_id.is_some();
+        let mut body = if has_number { callback_of(payment) } else { "{}".to_owned() };
+        match self.random.u32(0..6) {
+            0 => body = body.replace("390", "1"),
+            1 => body = body.replace("orderNumber\":\"", "orderNumber\":\"x"),
+            2 => body = body.replace("REJECT", "CHARGE"),
+            3 if self.has_paid(payment) => {
+                if let Some(other) = self.random.choice(books.iter()) {
+                    address = World::address(other);
+                }
+            }
+            _ => {}
+        }
+        self.calls.add(process, async move { drop(server.hint(&address, &body).await) });
+    }
+
+    fn has_paid(&self, payment: &FakePayment) -> bool {
+        if payment.status != PaymentStatus::Charged || payment.kind != PaymentKind::PayForm {
+            return false;
+        }
+        let number = payment.order_number.as_deref();
+        let sql = "SELECT EXISTS (SELECT 1 FROM taken_numbers WHERE number = ?1)";
+        lock(&self.world.db).query_row(sql, [number], |row| row.get(0)).unwrap()
+    }
+
+    fn look_or_cancel(&mut self, process: &Arc<Process>, server: Server) {
+        let Some(id) = self.any_checkout() else { return };
+        let cancels = self.random.u32(0..3) == 0;
+        self.calls.add(process, async move {
+            if cancels {
+                let _ = server.cancel(&id).await;
+            } else {
+                let _ = server.check_now(&id).await;
+            }
+        });
+    }
+
+    fn time_passes(&mut self) {
+        let seconds = [self.random.u64(0..20), self.random.u64(0..4000), self.random.u64(0..300_000)];
+        self.world.fake.advance(Duration::from_secs(seconds[self.random.usize(0..3)]));
+    }
+
+    /// Without a word, wherever its calls are just now; another one starts.
+    fn crash(&mut self) {
+        let index = self.random.usize(0..2);
+        self.processes[index].life.kill();
+        self.processes[index] = start(&self.world, &mut self.random);
+    }
+
+    fn plan(&mut self) {
+        let after = Duration::from_secs(self.random.u64(0..100));
+        let plans = [FakePlan::StayOpen, FakePlan::Charge { after }, FakePlan::Reject { after }];
+        self.world.fake.plan(plans[self.random.usize(0..3)]);
+    }
+}

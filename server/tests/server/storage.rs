@@ -1,0 +1,475 @@
+//! The suite that every storage passes, and what SQLite's adds: the file, reopened; group commit.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use kassa::PaymentRef;
+use kassa_server::{
+    CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, SqliteStorage, Storage,
+    StorageError, TokenHash,
+    storage::{
+        inputs::{
+            Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
+            Hint, Key, NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
+        },
+        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Taken},
+        sqlite::connection::{DatabaseClock, VERSION},
+    },
+};
+use pollster::block_on;
+
+/// A calendar that the test moves.
+#[derive(Clone)]
+struct Calendar(Arc<AtomicI64>);
+
+impl Calendar {
+    fn new() -> Self {
+        Self(Arc::new(AtomicI64::new(1_790_000_000_000)))
+    }
+
+    fn clock(&self) -> DatabaseClock {
+        let now = self.0.clone();
+        Arc::new(move || now.load(Ordering::SeqCst))
+    }
+
+    fn pass(&self, time: Duration) {
+        self.0.fetch_add(time.as_millis() as i64, Ordering::SeqCst);
+    }
+}
+
+fn id(number: u8) -> CheckoutId {
+    CheckoutId::from_random([number; 16])
+}
+
+fn payment_id(number: u8) -> PaymentId {
+    PaymentId::from_random([number; 16])
+}
+
+fn new(number: u8) -> OpenCheckout {
+    let reference = format!("order-{number}");
+    let wanted = NewCheckout::new(reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    OpenCheckout { id: id(number), wanted, callback_secret: Hidden::new(format!("{number:032x}")) }
+}
+
+fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
+    let id = payment_id(number);
+    let reference = match method {
+        Method::Mbank => PaymentRef::mbank(id.bare(), 390),
+        Method::Qr => PaymentRef::qr(Some(39_000)),
+        _ => PaymentRef::pay_form(390.into()),
+    };
+    BeginPayment {
+        checkout: self::id(checkout),
+        id,
+        method,
+        reference,
+        key: None,
+        sender: format!("sender-{number}"),
+        is_sent_at_once: true,
+        send_for_ms: 80_000,
+        wait_for_ms: 30_000,
+        attempts: 2,
+    }
+}
+
+fn accepted(number: u8, reference: PaymentRef) -> Sent {
+    let result = SendResult::Accepted { reference, page_url: None, qr_text: None };
+    Sent { payment: payment_id(number), sender: format!("sender-{number}"), result }
+}
+
+fn claim() -> ClaimQuestions {
+    ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 100 }
+}
+
+fn answer(number: u8, leased_until: i64, report: Report) -> Answered {
+    let reports = vec![Reported { claim: None, report }];
+    Answered { payment: payment_id(number), leased_until, reports, random: 50 }
+}
+
+fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
+    let view = block_on(storage.checkout(Whose::Id(id(checkout)))).unwrap().unwrap();
+    view.payment(&payment_id(number)).unwrap().state
+}
+
+/// One promise of a storage's, on an empty one.
+type Check = fn(&dyn Storage, &Calendar);
+
+/// Every storage passes these.
+const SUITE: [(&str, Check); 12] = [
+    ("a reference opens one checkout", a_reference_opens_one_checkout),
+    ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
+    ("a key gives the same payment", a_key_gives_the_same_payment),
+    ("one payment may take money", one_payment_may_take_money),
+    ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
+    ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
+    ("only the sender settles", only_the_sender_settles),
+    ("a question is leased", a_question_is_leased),
+    ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
+    ("the most urgent comes first", the_most_urgent_comes_first),
+    ("wrong passwords run out", wrong_passwords_run_out),
+    ("streams are delivered in order", streams_are_delivered_in_order),
+];
+
+#[test]
+fn sqlite_passes_the_suite() {
+    for (name, check) in SUITE {
+        let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
+        let storage = SqliteStorage::open_with_clock(&folder.path().join("kassa.db"), &calendar.clock()).unwrap();
+        println!("{name}");
+        check(&storage, &calendar);
+    }
+}
+
+fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
+    assert!(matches!(block_on(storage.open_checkout(new(1))), Ok(Opened::New(view)) if view.checkout.version == 0));
+    let again = OpenCheckout { id: id(9), callback_secret: Hidden::new("9"), ..new(1) };
+    assert!(matches!(block_on(storage.open_checkout(again)), Ok(Opened::Again(view)) if view.checkout.id == id(1)));
+    let mut other = new(1);
+    other.wanted.amount = 391.into();
+    assert!(matches!(block_on(storage.open_checkout(other)), Ok(Opened::ReferenceUsed)));
+    let read = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
+    assert_eq!((read.checkout.amount, read.checkout.methods.len()), (390.into(), 3));
+    assert!(block_on(storage.checkout(Whose::Id(id(9)))).unwrap().is_none());
+    assert!(matches!(block_on(storage.cancel_checkout(id(1))), Ok(Cancelled::Done(_))));
+    assert!(matches!(block_on(storage.begin_payment(begin(1, 1, Method::Qr))), Ok(Begun::NotOpen(_))));
+}
+
+fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let add = |number: u8, checkout| {
+        let hash = TokenHash([number; 32]);
+        block_on(storage.add_token(NewToken { checkout: id(checkout), hash, lifetime_ms: 900_000 })).unwrap()
+    };
+    assert!(add(1, 1) && add(2, 1) && !add(3, 7));
+    let opens = |number: u8| {
+        let found = block_on(storage.checkout(Whose::Token(TokenHash([number; 32])))).unwrap();
+        found.map(|view| view.checkout.id)
+    };
+    assert_eq!((opens(1), opens(2), opens(3)), (Some(id(1)), Some(id(1)), None));
+    calendar.pass(Duration::from_secs(900));
+    assert_eq!(opens(1), None);
+    assert!(add(4, 1));
+    assert_eq!(opens(4), Some(id(1)));
+    block_on(storage.revoke_tokens(id(1))).unwrap();
+    assert_eq!(opens(4), None);
+}
+
+fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let with = |number, fingerprint: u8| BeginPayment {
+        key: Some(Key { text: "key".into(), fingerprint: vec![fingerprint] }),
+        ..begin(1, number, Method::Mbank)
+    };
+    assert!(matches!(block_on(storage.begin_payment(with(1, 1))), Ok(Begun::New(_))));
+    assert!(matches!(block_on(storage.begin_payment(with(2, 1))), Ok(Begun::Again(same)) if same.id == payment_id(1)));
+    assert!(matches!(block_on(storage.begin_payment(with(3, 2))), Ok(Begun::KeyReused)));
+}
+
+fn one_payment_may_take_money(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let begun = |number, method| block_on(storage.begin_payment(begin(1, number, method))).unwrap();
+    assert!(matches!(begun(1, Method::PayForm), Begun::New(_)));
+    assert!(
+        matches!(begun(2, Method::PayForm), Begun::Again(same) if same.id == payment_id(1)),
+        "its page is shown again"
+    );
+    assert!(matches!(begun(3, Method::Mbank), Begun::New(_)), "a pay-form is the exception");
+    for method in [Method::Mbank, Method::Qr] {
+        assert!(matches!(begun(4, method), Begun::UnderWay(PaymentState::Sending)));
+    }
+    assert!(matches!(block_on(storage.cancel_checkout(id(1))), Ok(Cancelled::UnderWay(_))));
+}
+
+fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let waits = |number| BeginPayment { is_sent_at_once: false, ..begin(1, number, Method::Mbank) };
+    assert!(
+        matches!(block_on(storage.begin_payment(waits(1))), Ok(Begun::New(one)) if one.state == PaymentState::Prepared)
+    );
+    let take = |sender: &str| {
+        let take = TakePrepared { payment: payment_id(1), sender: sender.into(), send_for_ms: 80_000 };
+        block_on(storage.take_prepared(take)).unwrap()
+    };
+    assert!(matches!(take("another"), Taken::Gone));
+    assert!(matches!(take("sender-1"), Taken::Send));
+    assert!(matches!(take("sender-1"), Taken::Gone), "once");
+    calendar.pass(Duration::from_secs(79));
+    assert!(block_on(storage.sweep(10)).unwrap().changed.is_empty());
+    calendar.pass(Duration::from_secs(1));
+    assert_eq!(block_on(storage.sweep(10)).unwrap().changed, [id(1)]);
+    assert_eq!(state(storage, 1, 1), PaymentState::Unknown);
+    // One that nobody takes was never sent.
+    block_on(storage.open_checkout(new(2))).unwrap();
+    let waits = BeginPayment { is_sent_at_once: false, ..begin(2, 2, Method::Mbank) };
+    block_on(storage.begin_payment(waits)).unwrap();
+    calendar.pass(Duration::from_secs(30));
+    block_on(storage.sweep(10)).unwrap();
+    assert_eq!(state(storage, 2, 2), PaymentState::NotMade);
+}
+
+fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let form = begin(1, 1, Method::PayForm);
+    block_on(storage.begin_payment(form.clone())).unwrap();
+    block_on(storage.settle_sending(accepted(1, form.reference.clone()))).unwrap();
+    block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
+    let claim = Some(Claim { number: "form-1".into(), provider: None });
+    let secret = format!("{:032x}", 1);
+    block_on(storage.note_hint(Hint::Callback { secret, payment: payment_id(1), claim, same: None })).unwrap();
+    let asked = block_on(storage.claim_questions(self::claim())).unwrap().questions.remove(0);
+    assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
+    let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
+    let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report }];
+    let answered = Answered { reports, ..answer(1, asked.leased_until, Report::Nothing) };
+    assert_eq!(block_on(storage.settle_questions(vec![answered])).unwrap().changed, [id(1)]);
+    let take = TakePrepared { payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
+    assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
+    assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Charged, PaymentState::NotMade));
+}
+
+fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    let failure = Failure::of_kind("Refused");
+    let result = SendResult::NothingHappened { failure, retry_after: None };
+    let settle = |sender: &str| {
+        let sent = Sent { payment: payment_id(1), sender: sender.into(), result: result.clone() };
+        block_on(storage.settle_sending(sent)).unwrap()
+    };
+    assert!(!settle("another").is_changed);
+    assert_eq!(state(storage, 1, 1), PaymentState::Sending);
+    let settled = settle("sender-1");
+    assert_eq!((settled.is_changed, settled.payment.state), (true, PaymentState::NotMade));
+    assert_eq!(settled.payment.failure.unwrap().kind, "Refused");
+    assert!(!settle("sender-1").is_changed);
+    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Mbank))), Ok(Begun::New(_))));
+}
+
+fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
+    block_on(storage.open_checkout(new(checkout))).unwrap();
+    let begin = begin(checkout, checkout, Method::Mbank);
+    block_on(storage.begin_payment(begin.clone())).unwrap();
+    block_on(storage.settle_sending(accepted(checkout, begin.reference))).unwrap();
+    calendar.pass(Duration::from_secs(10));
+}
+
+fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let first = block_on(storage.claim_questions(claim())).unwrap();
+    assert_eq!(first.questions.len(), 1);
+    assert!(block_on(storage.claim_questions(claim())).unwrap().questions.is_empty(), "somebody has it");
+    calendar.pass(Duration::from_secs(60));
+    let second = block_on(storage.claim_questions(claim())).unwrap();
+    assert_eq!(second.questions.len(), 1, "who had it is dead");
+    let (early, late) = (first.questions[0].leased_until, second.questions[0].leased_until);
+    let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(1, early, charged.clone())])).unwrap();
+    let again = block_on(storage.settle_questions(vec![answer(1, late, charged)])).unwrap();
+    assert!(again.changed.is_empty(), "of two settlers one wins");
+    assert_eq!(state(storage, 1, 1), PaymentState::Charged);
+    let events = block_on(storage.events_after(0, 100)).unwrap();
+    let kinds: Vec<_> = events.iter().map(|event| (event.number, event.kind)).collect();
+    let accepted = (2, EventKind::PaymentAccepted);
+    let expected =
+        [(1, EventKind::PaymentCreated), accepted, (3, EventKind::PaymentCharged), (1, EventKind::CheckoutPaid)];
+    assert_eq!(kinds, expected);
+    let rest = block_on(storage.events_after(events[1].seq, 1)).unwrap();
+    assert_eq!(rest, events[2..3]);
+}
+
+fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    calendar.pass(Duration::from_secs(1));
+    let hint =
+        || Hint::Callback { secret: format!("{:032x}", 1), payment: payment_id(1), claim: None, same: Some([1; 32]) };
+    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1));
+    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
+    // The answer may be from before what the hint tells of.
+    let open = Report::Open(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(1, leased, open)])).unwrap();
+    assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
+    let nobody = Hint::Callback { secret: "x".into(), payment: payment_id(1), claim: None, same: None };
+    assert_eq!(block_on(storage.note_hint(nobody)).unwrap(), HintNoted::Nowhere);
+}
+
+fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {
+    (1..=3).for_each(|number| following(storage, calendar, number));
+    let one = ClaimQuestions { most: 1, ..claim() };
+    block_on(storage.note_hint(Hint::Checkout { id: id(3) })).unwrap();
+    let mut order = Vec::new();
+    for _ in 0..3 {
+        order.push(block_on(storage.claim_questions(one)).unwrap().questions[0].payment.clone());
+    }
+    assert_eq!(order, [payment_id(3), payment_id(1), payment_id(2)]);
+    // The rate is for all who ask.
+    calendar.pass(Duration::from_secs(60));
+    let slow = ClaimQuestions { per_second: 1, ..claim() };
+    assert_eq!(block_on(storage.claim_questions(slow)).unwrap().questions.len(), 1);
+    let next = block_on(storage.claim_questions(slow)).unwrap();
+    assert_eq!((next.questions.len(), next.next_in_ms), (0, Some(1000)));
+}
+
+fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let begin = |sender: &str| {
+        let begin = BeginConfirmation { checkout: id(1), payment: payment_id(1), key: None, sender: sender.into() };
+        block_on(storage.begin_confirmation(begin)).unwrap()
+    };
+    let refuse = |sender: &str| {
+        let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
+        let confirmed = Confirmed { payment: payment_id(1), sender: sender.into(), result };
+        block_on(storage.settle_confirmation(confirmed)).unwrap()
+    };
+    assert!(matches!(begin("a"), ConfirmationBegun::New(_)));
+    assert!(matches!(begin("b"), ConfirmationBegun::NotAwaited(PaymentState::Confirming)), "one at a time");
+    assert!(!refuse("b").is_changed);
+    assert_eq!(refuse("a").payment.attempts_left, 1);
+    assert!(matches!(begin("c"), ConfirmationBegun::New(_)));
+    assert_eq!(refuse("c").payment.attempts_left, 0);
+    assert!(matches!(begin("d"), ConfirmationBegun::NoAttemptsLeft));
+}
+
+fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    following(storage, calendar, 2);
+    let next = || block_on(storage.claim_deliveries(10, 30_000)).unwrap().deliveries;
+    let settle = |delivery: &kassa_server::storage::outputs::Delivery, is_taken| {
+        let (checkout, seq, leased_until) = (delivery.checkout.clone(), delivery.seq, delivery.leased_until);
+        block_on(storage.settle_deliveries(vec![Delivered { checkout, seq, leased_until, is_taken }])).unwrap();
+    };
+    let first = next();
+    assert_eq!(first.len(), 2, "one a stream");
+    assert!(next().is_empty(), "somebody has them");
+    settle(&first[0], true);
+    settle(&first[1], false);
+    let second = next();
+    assert_eq!(second.len(), 1, "one that fails holds up nobody else's");
+    assert!(second[0].checkout == first[0].checkout && second[0].seq > first[0].seq);
+    settle(&second[0], true);
+    calendar.pass(Duration::from_secs(5));
+    let again = next();
+    assert_eq!((again.len(), &again[0].id), (1, &first[1].id), "the same, before what comes after it");
+    // Three days of failures, and it is given up until somebody or something starts it again.
+    let mut delivery = again[0].clone();
+    for _ in 0..20 {
+        settle(&delivery, false);
+        calendar.pass(Duration::from_secs(12 * 3600));
+        match next().pop() {
+            Some(again) => delivery = again,
+            None => break,
+        }
+    }
+    assert!(next().is_empty());
+    assert_eq!(block_on(storage.replay(None)).unwrap(), 1);
+    assert_eq!(next()[0].id, first[1].id);
+}
+
+/// Its file is copied while it is open, as a power cut leaves it: what was answered is there, and goes on.
+#[test]
+fn what_was_answered_is_on_the_disk() {
+    let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();
+    block_on(storage.open_checkout(new(1))).unwrap();
+    block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    let copy = folder.path().join("copy.db");
+    for end in ["", "-wal"] {
+        std::fs::copy(with_end(&path, end), with_end(&copy, end)).unwrap();
+    }
+    let later = SqliteStorage::open_with_clock(&copy, &calendar.clock()).unwrap();
+    assert_eq!(state(&later, 1, 1), PaymentState::Sending);
+    calendar.pass(Duration::from_secs(80));
+    block_on(later.sweep(10)).unwrap();
+    assert_eq!((state(&later, 1, 1), state(&storage, 1, 1)), (PaymentState::Unknown, PaymentState::Sending));
+}
+
+fn with_end(path: &Path, end: &str) -> std::path::PathBuf {
+    format!("{}{end}", path.display()).into()
+}
+
+#[test]
+fn a_newer_file_is_refused_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kassa.db");
+    drop(SqliteStorage::open(&path).unwrap());
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.pragma_update(None, "user_version", VERSION + 1).unwrap();
+    drop(db);
+    let before = std::fs::read(&path).unwrap();
+    let refused = SqliteStorage::open(&path).map(|_| ()).unwrap_err();
+    assert!(matches!(refused, StorageError::Newer { found, .. } if found == VERSION + 1), "{refused}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// Many callers at once share commits; one that fails takes nothing from the others.
+#[test]
+fn a_transaction_that_fails_is_rolled_back_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open(&path).unwrap();
+    let callers: Vec<_> = (0..60)
+        .map(|number: u8| {
+            let storage = storage.clone();
+            std::thread::spawn(move || {
+                let mut new = new(number);
+                if number.is_multiple_of(3) {
+                    // The secret of another one: the insert breaks its unique index.
+                    new.callback_secret = Hidden::new("same");
+                }
+                block_on(storage.open_checkout(new)).is_ok()
+            })
+        })
+        .collect();
+    let written: Vec<bool> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
+    for (number, was_written) in written.iter().enumerate() {
+        let found = block_on(storage.checkout(Whose::Id(id(number as u8)))).unwrap();
+        assert_eq!(found.is_some(), *was_written, "{number}");
+    }
+    let same = written.iter().step_by(3).filter(|was_written| **was_written).count();
+    assert_eq!((same, written.iter().filter(|was_written| **was_written).count()), (1, 41));
+}
+
+/// The index, and not the code, keeps a second payment out.
+#[test]
+fn the_database_itself_refuses_a_second_payment_that_may_take_money() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open(&path).unwrap();
+    block_on(storage.open_checkout(new(1))).unwrap();
+    block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    for state in PaymentState::MAY_TAKE_MONEY {
+        let added = db.execute(
+            "INSERT INTO payments (id, checkout_id, number, method, state, reference, begun_at, until, sender,
+                attempts_left) SELECT 'x', checkout_id, 2, 'qr', ?1, reference, 0, 0, '', 0 FROM payments",
+            [state.to_string()],
+        );
+        assert!(added.is_err_and(|problem| problem.to_string().contains("UNIQUE")), "{state}");
+    }
+}
+
+/// A person has to look at it; the others are followed all the same.
+#[test]
+fn a_row_that_cannot_be_read_holds_up_no_others() {
+    let (folder, calendar) = (tempfile::tempdir().unwrap(), Calendar::new());
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open_with_clock(&path, &calendar.clock()).unwrap();
+    (1..=3).for_each(|number| following(&storage, &calendar, number));
+    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let db = rusqlite::Connection::open(&path).unwrap();
+    let damage = "UPDATE payments SET reference = 'torn' WHERE id = ?1";
+    assert_eq!(db.execute(damage, [payment_id(2).as_str()]).unwrap(), 1);
+    let all = (1..=3).map(|number| answer(number, leased, Report::Rejected)).collect();
+    assert_eq!(block_on(storage.settle_questions(all)).unwrap().changed, [id(1), id(3)]);
+    calendar.pass(Duration::from_secs(60));
+    following(&storage, &calendar, 4);
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    assert_eq!(asked.into_iter().map(|question| question.payment).collect::<Vec<_>>(), [payment_id(4)]);
+}

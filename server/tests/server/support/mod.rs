@@ -1,0 +1,37 @@
+//! A world in which a server lives and dies: database, gateway, shop and clock outlive its processes.
+
+pub mod crash;
+pub mod executor;
+pub mod gateway;
+pub mod runner;
+pub mod shop;
+pub mod surroundings;
+pub mod world;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+};
+
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets others have their turn.
+#[derive(Default)]
+pub struct Turn(bool);
+
+impl Future for Turn {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0 {
+            return Poll::Ready(());
+        }
+        self.0 = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}

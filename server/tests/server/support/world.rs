@@ -1,0 +1,209 @@
+//! What outlives the processes, and how one is started.
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use kassa::{FakeGateway, FakePayment};
+use kassa_server::{
+    Boxed, Server, ServerSettings, SqliteStorage,
+    storage::sqlite::connection::{DatabaseClock, open_in_memory},
+};
+use rusqlite::Connection;
+
+use super::{
+    crash::{Life, Plan},
+    executor::Inline,
+    gateway::{Faults, Line},
+    lock,
+    shop::{Postman, Shop},
+    surroundings::Simulated,
+};
+
+/// The calendar's beginning in this world.
+const START: i64 = 1_790_000_000_000;
+
+/// The longest time for which nothing is due while something is open; calendars that jump put a day to it.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2 * 24 * 3600);
+
+/// What went over the line.
+#[derive(Default)]
+pub struct Log {
+    /// What may be sent once, by payment and kind.
+    pub sent: Vec<(String, String)>,
+    /// The payments whose password was sent, and did not certainly do nothing.
+    pub confirming: HashSet<String>,
+    pub asked: usize,
+    /// The calendar was put ahead or back.
+    pub has_jumped: bool,
+    pub broken: Vec<String>,
+}
+
+pub struct World {
+    pub fake: FakeGateway,
+    pub db: Arc<Mutex<Connection>>,
+    pub clock: DatabaseClock,
+    /// How far the database's calendar was put ahead or back.
+    pub skew: Arc<AtomicI64>,
+    pub log: Arc<Mutex<Log>>,
+    pub faults: Faults,
+    pub shop: Arc<Mutex<Shop>>,
+    pub random: Arc<Mutex<fastrand::Rng>>,
+}
+
+/// One life of the server.
+pub struct Process {
+    pub server: Server,
+    pub life: Life,
+    pub tasks: Arc<Mutex<Vec<Boxed<'static, ()>>>>,
+    fake: FakeGateway,
+}
+
+impl Process {
+    pub fn fake_clock(&self) -> &FakeGateway {
+        &self.fake
+    }
+}
+
+impl World {
+    pub fn new(seed: u64) -> Self {
+        let fake = FakeGateway::new().unwrap();
+        let skew = Arc::new(AtomicI64::new(0));
+        let clock: DatabaseClock = {
+            let (fake, skew) = (fake.clone(), skew.clone());
+            Arc::new(move || START + fake.now().as_millis() as i64 + skew.load(Ordering::SeqCst))
+        };
+        let db = Arc::new(Mutex::new(open_in_memory(clock.clone()).unwrap()));
+        let faults = Faults::default();
+        lock(&faults.0).random = fastrand::Rng::with_seed(seed ^ 1);
+        let shop = Shop { random: fastrand::Rng::with_seed(seed ^ 2), ..Shop::default() };
+        let random = Arc::new(Mutex::new(fastrand::Rng::with_seed(seed ^ 3)));
+        Self { fake, db, clock, skew, log: Arc::default(), faults, shop: Arc::new(Mutex::new(shop)), random }
+    }
+
+    pub fn settings() -> ServerSettings {
+        let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks/");
+        settings.questions_per_second = 1000;
+        settings.signing_secrets = vec!["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".parse().unwrap()];
+        settings
+    }
+
+    pub fn start(&self, plan: Option<Plan>) -> Process {
+        self.start_with(plan, Duration::ZERO, Self::settings())
+    }
+
+    pub fn start_with(&self, plan: Option<Plan>, offset: Duration, settings: ServerSettings) -> Process {
+        let (life, tasks) = (Life::new(plan), Arc::<Mutex<_>>::default());
+        let storage = SqliteStorage::over(Arc::new(Inline { db: self.db.clone(), life: life.clone() }));
+        let gateway = Line {
+            fake: self.fake.clone(),
+            db: self.db.clone(),
+            log: self.log.clone(),
+            life: life.clone(),
+            faults: self.faults.clone(),
+        };
+        let surroundings =
+            Simulated { fake: self.fake.clone(), offset, tasks: tasks.clone(), random: self.random.clone() };
+        let post = Postman { shop: self.shop.clone(), life: life.clone() };
+        let server =
+            Server::new(Arc::new(storage), Arc::new(gateway), Arc::new(surroundings), settings, Some(Arc::new(post)));
+        Process { server: server.unwrap(), life, tasks, fake: self.fake.clone() }
+    }
+
+    /// The calendar is put ahead or back, while monotonic time goes on.
+    pub fn jump(&self, by: Duration, ahead: bool) {
+        let by = by.as_millis() as i64;
+        lock(&self.log).has_jumped = true;
+        self.skew.fetch_add(if ahead { by } else { -by }, Ordering::SeqCst);
+    }
+
+    /// The end of the address to which the gateway sends the callbacks of a payment.
+    pub fn address(payment: &FakePayment) -> String {
+        let url = payment.callback_url.as_deref().unwrap_or_default();
+        url.strip_prefix("https://pay.shop.example.kg/callbacks/").unwrap_or_default().to_owned()
+    }
+
+    /// By what the fake gateway's payment can be named.
+    pub fn name(payment: &FakePayment) -> String {
+        let names = [&payment.page_url, &payment.transaction_id, &payment.order_number];
+        names.into_iter().flatten().next().cloned().unwrap_or_default()
+    }
+
+    /// Nobody can pay on a page or by a code that was shown to nobody.
+    pub fn was_shown(&self, payment: &FakePayment) -> bool {
+        let Some(shown) = payment.page_url.as_ref().or(payment.qr_text.as_ref()) else { return true };
+        let sql = "SELECT EXISTS (SELECT 1 FROM payments WHERE page_url = ?1 OR qr_text = ?1)";
+        lock(&self.db).query_row(sql, [shown], |row| row.get(0)).unwrap()
+    }
+
+    /// When something is due next, in time from now.
+    pub fn next_due(&self) -> Option<Duration> {
+        let next: Option<i64> = lock(&self.db)
+            .query_row(
+                "SELECT COALESCE((SELECT not_before FROM question_limit WHERE not_before > now_ms()), MIN(at)) FROM (
+                    SELECT MIN(at) AS at FROM due UNION ALL SELECT MIN(due_at) FROM streams
+                    UNION ALL SELECT MIN(until) FROM payments WHERE state IN ('prepared', 'sending'))",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        next.map(|at| Duration::from_millis((at - (self.clock)()).max(0) as u64))
+    }
+
+    /// Everything comes to its end: the gateway and the shop answer again, payers decide, and the server's workers run.
+    pub fn close(&self) {
+        lock(&self.faults.0).percent = 0;
+        lock(&self.shop).percent = 0;
+        let process = self.start(None);
+        for payment in self.fake.payments().iter().filter(|payment| !payment.status.is_final()) {
+            let name = Self::name(payment);
+            let charges = self.was_shown(payment) && lock(&self.random).bool();
+            let decided = if charges { self.fake.charge(&name) } else { self.fake.reject(&name) };
+            decided.unwrap();
+        }
+        // Callbacks of pay-forms are all that tells of them; the gateway repeats them until they are taken.
+        for payment in self.fake.payments().iter().filter(|payment| payment.page_url.is_some()) {
+            let body = callback_of(payment);
+            process.run(process.server.hint(&Self::address(payment), &body)).unwrap();
+        }
+        // What was given up in three days of failures, somebody starts again.
+        process.run(process.server.replay(None)).unwrap();
+        for round in 0..45 {
+            while process.run(process.server.follow_once()).unwrap().asked > 0 {}
+            while process.run(process.server.deliver_once()).unwrap().tried > 0 {}
+            match self.next_due() {
+                Some(wait) if wait > LONGEST_PAUSE => {
+                    lock(&self.log).broken.push(format!("invariant 8: nothing is due for {wait:?}"));
+                    break;
+                }
+                Some(wait) => self.fake.advance(wait.max(step_of(round))),
+                None => break,
+            }
+        }
+    }
+}
+
+/// Longer and longer, so that what is due often does not keep from its turn what is due daily.
+fn step_of(round: u32) -> Duration {
+    Duration::from_secs(match round {
+        0..8 => 1,
+        8..14 => 60,
+        14..36 => 3600,
+        _ => 12 * 3600,
+    })
+}
+
+/// The callback that the gateway sends of a payment that has ended.
+pub fn callback_of(payment: &FakePayment) -> String {
+    let number = payment.order_number.as_ref().or(payment.transaction_id.as_ref()).unwrap();
+    let status = if payment.status == kassa::PaymentStatus::Charged { "CHARGE" } else { "REJECT" };
+    let (amount, currency) = (payment.amount.unwrap(), &payment.currency);
+    format!(
+        r#"{{"orderNumber":"{number}","amount":{amount},"currency":"{currency}","status":"{status}","dateCreated":"2026-11-20T09:05:07","provider":"Cards"}}"#
+    )
+}

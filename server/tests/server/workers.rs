@@ -1,0 +1,152 @@
+//! Two workers on one database, whose clocks are an hour apart, interleaved by a seed at every transaction, request and
+//! delivery.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use fastrand::Rng;
+use kassa::FakePlan;
+use kassa_server::{CheckoutState, NewCheckout, PaymentState};
+
+use crate::{
+    invariants::{check, check_end},
+    support::{
+        lock,
+        runner::Interleaved,
+        world::{Process, World},
+    },
+};
+
+const SEEDS: u64 = 200;
+
+fn two(world: &World) -> [Arc<Process>; 2] {
+    [0, 3600].map(|offset| Arc::new(world.start_with(None, Duration::from_secs(offset), World::settings())))
+}
+
+fn order() -> NewCheckout {
+    NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid")
+}
+
+/// Every app presses the button twice, on whichever process it meets.
+#[test]
+fn of_many_who_pay_at_once_one_is_sent() {
+    for seed in 0..SEEDS {
+        let (mut random, world) = (Rng::with_seed(seed), World::new(seed));
+        let workers = two(&world);
+        let mut calls = Interleaved::default();
+        let (begun, refused) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
+        for (worker, by_qr) in [(0, false), (1, false), (0, true), (1, true), (0, false)] {
+            let (server, begun, refused) = (workers[worker].server.clone(), begun.clone(), refused.clone());
+            calls.add(&workers[worker], async move {
+                let id = server.open_checkout(order()).await.unwrap().checkout.id;
+                let paid = match by_qr {
+                    true => server.pay_by_qr(&id, None).await,
+                    false => server.pay_by_mbank(&id, "996700000001", None).await,
+                };
+                match paid {
+                    Ok(payment) => lock(&begun).push(payment.id),
+                    Err(_) => *lock(&refused) += 1,
+                }
+            });
+        }
+        calls.finish(&mut random, &world.fake);
+        assert_eq!(world.fake.payments().len(), 1, "seed {seed}");
+        let (begun, refused) = (lock(&begun).clone(), *lock(&refused));
+        assert!(begun.iter().all(|id| *id == begun[0]) && begun.len() + refused == 5, "seed {seed}: {begun:?}");
+        check(&world).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+    }
+}
+
+#[test]
+fn of_many_who_confirm_at_once_one_is_sent() {
+    for seed in 0..SEEDS {
+        let (mut random, world) = (Rng::with_seed(seed), World::new(seed));
+        let workers = two(&world);
+        let server = workers[0].server.clone();
+        let id = workers[0].run(server.open_checkout(order())).unwrap().checkout.id;
+        let payment = workers[0].run(server.pay_by_mbank(&id, "996700000001", None)).unwrap();
+        let mut calls = Interleaved::default();
+        for worker in [0, 1, 0, 1] {
+            let (server, id, payment, otp) =
+                (workers[worker].server.clone(), id.clone(), payment.id.clone(), world.fake.otp());
+            calls.add(&workers[worker], async move { drop(server.confirm(&id, &payment, &otp, None).await) });
+        }
+        calls.finish(&mut random, &world.fake);
+        let sent = lock(&world.log).sent.iter().filter(|(_, what)| what == "otp").count();
+        assert_eq!(sent, 1, "seed {seed}");
+        check(&world).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+    }
+}
+
+/// The calendar jumps by an hour, ahead and back, and no machine's own clock agrees with another's: nothing ends that has
+/// not ended, and everything that has is found.
+#[test]
+fn clocks_that_differ_by_an_hour_change_nothing() {
+    for seed in 0..SEEDS {
+        let (mut random, world) = (Rng::with_seed(seed), World::new(seed));
+        let workers = two(&world);
+        world.fake.plan(FakePlan::Charge { after: Duration::from_secs(random.u64(0..100)) });
+        let server = workers[0].server.clone();
+        let long = order().with_lifetime(Duration::from_secs(30 * 24 * 3600));
+        let id = workers[0].run(server.open_checkout(long)).unwrap().checkout.id;
+        let mut calls = Interleaved::default();
+        let (payer, paid) = (id.clone(), server.clone());
+        calls.add(&workers[0], async move { drop(paid.pay_by_qr(&payer, None).await) });
+        for turn in 0..40 {
+            let worker = &workers[turn % 2];
+            let server = worker.server.clone();
+            calls.add(worker, async move {
+                let _ = server.follow_once().await;
+                let _ = server.deliver_once().await;
+            });
+            if random.u32(0..4) == 0 {
+                world.jump(Duration::from_secs(3600), random.bool());
+            }
+            (0..random.usize(0..30)).for_each(|_| calls.step(&mut random));
+            world.fake.advance(Duration::from_secs(random.u64(0..20)));
+        }
+        calls.finish(&mut random, &world.fake);
+        check(&world).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        world.close();
+        check_end(&world).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
+        let view = workers[0].run(server.checkout(&id)).unwrap();
+        // A jump ahead can take the sender for dead; then its code was shown to nobody.
+        let states: Vec<_> = view.payments.iter().map(|payment| payment.state).collect();
+        match states[..] {
+            [PaymentState::Charged] => assert_eq!(view.checkout.state, CheckoutState::Paid, "seed {seed}"),
+            [PaymentState::NotMade] => {}
+            _ => panic!("seed {seed}: {states:?}"),
+        }
+    }
+}
+
+/// A calendar that is an hour ahead takes the sender of a mobile-bank payment for dead. Its own late answer counts all the
+/// same, and nobody sends it again.
+#[test]
+fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
+    let (mut random, world) = (Rng::with_seed(1), World::new(1));
+    let workers = two(&world);
+    let id = workers[0].run(workers[0].server.open_checkout(order())).unwrap().checkout.id;
+    let mut calls = Interleaved::default();
+    let (payer, server) = (id.clone(), workers[0].server.clone());
+    calls.add(&workers[0], async move { drop(server.pay_by_mbank(&payer, "996700000001", None).await) });
+    let is_sending = || {
+        let state: Option<String> = lock(&world.db).query_row("SELECT state FROM payments", [], |row| row.get(0)).ok();
+        state.as_deref() == Some("sending")
+    };
+    while !is_sending() {
+        calls.step(&mut random);
+    }
+    world.jump(Duration::from_secs(3600), true);
+    workers[1].run(workers[1].server.follow_once()).unwrap();
+    let states = |world: &World| -> String {
+        lock(&world.db).query_row("SELECT state FROM payments", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(states(&world), "unknown");
+    calls.finish(&mut random, &world.fake);
+    assert_eq!(states(&world), "awaiting");
+    assert_eq!(world.fake.payments().len(), 1);
+    check(&world).unwrap();
+}
