@@ -34,7 +34,7 @@ class Smoke {
         }
         Path folder = Files.createTempDirectory("kassa-smoke");
         check(!Journal.open(folder).unfinished().iterator().hasNext());
-        for (String name : List.of("open", "done", "")) Files.deleteIfExists(folder.resolve(name));
+        for (String name : List.of("open", "done", "paid", "")) Files.deleteIfExists(folder.resolve(name));
         PollPolicy policy = new PollPolicy(Duration.ofSeconds(5), Duration.ofMinutes(2));
         check(policy.getInterval().equals(Duration.ofSeconds(5)) && QrCode.PNG_SIDE == 400);
         PaymentRef payment = PaymentRef.card("o-1", new BigDecimal("100.10"), "KGS");
