@@ -40,12 +40,27 @@ fn creating(folder: &Path) {
             }
         })
     };
+    let (new_files, mut number) = (folder.join("new"), 0);
+    fs::create_dir_all(&new_files).expect("a folder");
+    let own_file = move || {
+        microseconds(TIMES, || {
+            number += 1;
+            let mut file = fs::File::create_new(new_files.join(format!("{number}"))).expect("a name of its own");
+            file.write_all(&line).expect("room on the disk");
+            file.sync_all().expect("a disk that flushes");
+            fs::File::open(&new_files).and_then(|folder| folder.sync_all()).expect("a folder that is flushed");
+        })
+    };
     Comparison {
         title: "What the creation of a payment takes more".to_owned(),
         unit: "us",
         samples: in_turn(
             ROUNDS,
-            vec![("Kassa's journal", Box::new(more)), ("two bare writes, flushed", Box::new(two_pairs))],
+            vec![
+                ("Kassa's journal", Box::new(more)),
+                ("two bare writes, flushed", Box::new(two_pairs)),
+                ("the floor: a bare file of its own, flushed with its folder", Box::new(own_file)),
+            ],
         ),
         bars: vec![("two bare writes, flushed", 1.0)],
         facts: Vec::new(),
