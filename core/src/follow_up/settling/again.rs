@@ -12,8 +12,8 @@ use crate::{
     transport::after,
 };
 
-/// Reading all of it may take at most this part of the time.
-const PART: u32 = 10;
+/// How many times as long as a reading took is waited before the next one, so that a full journal keeps no disk busy.
+const PAUSE_PER_READING: u32 = 10;
 
 /// What this settling did about an entry.
 enum Known {
@@ -91,6 +91,6 @@ impl Again {
         let seen = std::mem::take(&mut self.seen);
         self.known.retain(|id, _| seen.contains(id));
         let took = self.begun.map_or(Duration::ZERO, |begun| now.saturating_duration_since(begun));
-        self.at = Some(after(now, interval.max(took.saturating_mul(PART))));
+        self.at = Some(after(now, interval.max(took.saturating_mul(PAUSE_PER_READING))));
     }
 }
