@@ -45,6 +45,7 @@ mod checkouts;
 mod delivery;
 mod events;
 mod following;
+mod net;
 mod pace;
 mod payments;
 mod sending;
@@ -64,6 +65,7 @@ pub use delivery::{
 };
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
+pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
 pub use server::{Server, settings::ServerSettings};
 pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage};
