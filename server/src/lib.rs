@@ -45,6 +45,7 @@ mod checkouts;
 mod delivery;
 mod events;
 mod following;
+mod limits;
 mod net;
 mod pace;
 mod payments;
@@ -65,6 +66,7 @@ pub use delivery::{
 };
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
+pub use limits::{Lockout, Network, RateLimit};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
 pub use server::{Server, settings::ServerSettings};
