@@ -45,6 +45,8 @@ mod checkouts;
 mod delivery;
 mod events;
 mod following;
+mod limits;
+mod net;
 mod pace;
 mod payments;
 mod sending;
@@ -64,6 +66,8 @@ pub use delivery::{
 };
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
+pub use limits::{Lockout, Network, RateLimit};
+pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
 pub use server::{Server, settings::ServerSettings};
 pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage};

@@ -1,0 +1,136 @@
+//! Rate limit: a token bucket for each key (GCRA), of which one moment is kept.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Keys that are remembered. An idle one is forgotten; while none is, new ones share one bucket.
+const MOST_KEYS: usize = 50_000;
+/// How often idle ones are looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// So many calls in such a time for each key, all at once or one after another.
+///
+/// ```
+/// # use std::time::{Duration, Instant};
+/// use kassa_server::RateLimit;
+///
+/// let limit = RateLimit::new(2, Duration::from_secs(10));
+/// let now = Instant::now();
+/// assert!(limit.take("shop", now).is_ok() && limit.take("shop", now).is_ok());
+/// assert_eq!(limit.take("shop", now), Err(Duration::from_secs(5)));
+/// assert!(limit.take("another", now).is_ok());
+/// ```
+#[derive(Debug)]
+pub struct RateLimit<K> {
+    /// From one call to the next, where they are spread evenly.
+    interval: Duration,
+    /// How far a bucket may run ahead.
+    ahead: Duration,
+    buckets: Mutex<Buckets<K>>,
+}
+
+#[derive(Debug)]
+struct Buckets<K> {
+    /// When each will be full again.
+    full_at: HashMap<K, Instant>,
+    shared: Option<Instant>,
+    swept: Option<Instant>,
+}
+
+impl<K: Eq + Hash> RateLimit<K> {
+    /// `most` calls in `per`; at least one.
+    pub fn new(most: u32, per: Duration) -> Self {
+        let interval = per / most.max(1);
+        let buckets = Buckets { full_at: HashMap::new(), shared: None, swept: None };
+        Self { interval, ahead: per.saturating_sub(interval), buckets: Mutex::new(buckets) }
+    }
+
+    /// Takes one call of a key's.
+    ///
+    /// # Errors
+    /// The time until it may have one: `Retry-After`.
+    pub fn take(&self, key: K, now: Instant) -> Result<(), Duration> {
+        let mut buckets = self.locked();
+        let before = buckets.full_at.get(&key).copied();
+        let has_room = before.is_some() || buckets.has_room(now);
+        let before = if has_room { before } else { buckets.shared };
+        let after = self.after(before, now)?;
+        if has_room {
+            buckets.full_at.insert(key, after);
+        } else {
+            buckets.shared = Some(after);
+        }
+        Ok(())
+    }
+
+    /// When a bucket is full again of which one is taken now.
+    fn after(&self, full_at: Option<Instant>, now: Instant) -> Result<Instant, Duration> {
+        let full_at = full_at.unwrap_or(now).max(now);
+        match (full_at - now).checked_sub(self.ahead) {
+            None | Some(Duration::ZERO) => Ok(full_at + self.interval),
+            Some(wait) => Err(wait),
+        }
+    }
+
+    /// What is behind the lock is whole after every step, whatever panicked.
+    fn locked(&self) -> MutexGuard<'_, Buckets<K>> {
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash> Buckets<K> {
+    /// Whether a new key can be remembered. Idle ones are dropped, which changes nothing for them: their buckets are full.
+    fn has_room(&mut self, now: Instant) -> bool {
+        if self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= SWEEP_EVERY) {
+            self.swept = Some(now);
+            self.full_at.retain(|_, full_at| *full_at > now);
+        }
+        self.full_at.len() < MOST_KEYS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PER: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_key_gets_its_calls_at_once_and_then_evenly() {
+        let limit = RateLimit::new(5, PER);
+        let mut now = Instant::now();
+        let taken = (0..100).filter(|_| limit.take("a", now).is_ok()).count();
+        assert_eq!(taken, 5);
+        // What was refused cost nothing.
+        let wait = limit.take("a", now).unwrap_err();
+        assert_eq!(wait, PER / 5);
+        now += wait;
+        assert_eq!(limit.take("a", now), Ok(()));
+        assert_eq!(limit.take("a", now), Err(PER / 5));
+        assert_eq!(limit.take("b", now), Ok(()), "another has its own");
+        now += 100 * PER;
+        let taken = (0..100).filter(|_| limit.take("a", now).is_ok()).count();
+        assert_eq!(taken, 5, "no more is saved up than a full bucket");
+    }
+
+    #[test]
+    fn nobody_fills_the_memory_and_known_keys_keep_their_own() {
+        let limit = RateLimit::new(3, PER);
+        let now = Instant::now();
+        for key in 0..MOST_KEYS {
+            assert_eq!(limit.take(key, now), Ok(()));
+        }
+        let let_through = (MOST_KEYS..2 * MOST_KEYS).filter(|key| limit.take(*key, now).is_ok()).count();
+        assert_eq!(let_through, 3, "new ones share one bucket");
+        assert_eq!(limit.locked().full_at.len(), MOST_KEYS);
+        assert_eq!(limit.take(7, now), Ok(()), "a known one has its own");
+        // By now all but that one are idle.
+        let later = now + PER / 3 + Duration::from_secs(1);
+        assert_eq!(limit.take(2 * MOST_KEYS, later), Ok(()));
+        assert_eq!(limit.locked().full_at.len(), 2);
+    }
+}

@@ -1,0 +1,97 @@
+//! TLS by files. A renewed certificate is taken up without a restart: the files are looked at now and then, and what cannot be
+//! used changes nothing.
+
+use std::{
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+use tokio_rustls::TlsAcceptor;
+
+use super::{error::NetError, settings::TlsFiles};
+
+const CERTIFICATE: &str = "tls.certificate";
+const KEY: &str = "tls.key";
+
+/// What shows that a file is another one: when it was changed, and its length.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// The certificate that is shown, and the files it comes from.
+pub(super) struct Certificates {
+    files: TlsFiles,
+    acceptor: TlsAcceptor,
+    loaded: [Stamp; 2],
+    look_every: Duration,
+    looked: Instant,
+}
+
+impl Certificates {
+    pub(super) fn load(files: TlsFiles, look_every: Duration, now: Instant) -> Result<Self, NetError> {
+        // Before they are read: what is written meanwhile is found the next time.
+        let loaded = stamps(&files);
+        let acceptor = acceptor(&files)?;
+        Ok(Self { files, acceptor, loaded, look_every, looked: now })
+    }
+
+    /// What to encrypt a new connection with. Between a new certificate and its new key, the old pair is kept.
+    pub(super) fn current(&mut self, now: Instant) -> TlsAcceptor {
+        if now.saturating_duration_since(self.looked) >= self.look_every {
+            self.looked = now;
+            self.look(now);
+        }
+        self.acceptor.clone()
+    }
+
+    fn look(&mut self, now: Instant) {
+        if stamps(&self.files) == self.loaded {
+            return;
+        }
+        match Self::load(self.files.clone(), self.look_every, now) {
+            Ok(renewed) => {
+                tracing::info!(target: "kassa_server", "the renewed certificate is used from now on");
+                *self = renewed;
+            }
+            Err(problem) => {
+                tracing::error!(target: "kassa_server", %problem, "the renewed certificate cannot be used, the old one stays");
+            }
+        }
+    }
+}
+
+fn stamps(files: &TlsFiles) -> [Stamp; 2] {
+    [&files.certificate, &files.key].map(|path| {
+        let found = fs::metadata(path).ok()?;
+        Some((found.modified().ok()?, found.len()))
+    })
+}
+
+fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, NetError> {
+    let certificates = certificates(&files.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|problem| unusable(KEY, &files.key, &format!("no private key in PEM: {problem}")))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(certificates, key));
+    let mut config =
+        config.map_err(|problem| unusable(KEY, &files.key, &format!("does not go with the certificate: {problem}")))?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, NetError> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
+    let found: Vec<_> =
+        read.map_err(|problem| unusable(CERTIFICATE, path, &format!("no certificate in PEM: {problem}")))?;
+    if found.is_empty() { Err(unusable(CERTIFICATE, path, "no certificate in PEM")) } else { Ok(found) }
+}
+
+fn unusable(setting: &'static str, path: &Path, detail: &str) -> NetError {
+    NetError::File { setting, path: path.to_owned(), detail: detail.to_owned() }
+}

@@ -1,0 +1,130 @@
+//! The listener: it accepts connections, keeps their number within a limit, and stops gracefully.
+
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::Router;
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    task::JoinSet,
+    time::timeout,
+};
+
+use super::{
+    accept::{self, Rarely},
+    certificates::Certificates,
+    connection::{Conversations, Peer},
+    error::NetError,
+    settings::ListenerSettings,
+};
+
+/// An address that is listened on, plain or with TLS.
+///
+/// ```
+/// # use std::time::Duration;
+/// use kassa_server::{Listener, ListenerSettings};
+///
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let listener = Listener::bind(ListenerSettings::new(([127, 0, 0, 1], 0).into())).await?;
+/// println!("listening on {}", listener.address());
+/// let stop = async {}; // SIGTERM, in a program
+/// listener.serve(axum::Router::new(), stop, Duration::from_secs(5)).await;
+/// # Ok::<(), kassa_server::NetError>(())
+/// # }).unwrap();
+/// ```
+pub struct Listener {
+    listener: TcpListener,
+    address: SocketAddr,
+    certificates: Option<Certificates>,
+    settings: ListenerSettings,
+}
+
+impl Listener {
+    /// Reads the files of TLS, and listens. Connections wait until they are [served](Self::serve).
+    ///
+    /// # Errors
+    /// [`NetError`]: the address is taken, or a file cannot be used.
+    pub async fn bind(settings: ListenerSettings) -> Result<Self, NetError> {
+        let certificates = match &settings.tls {
+            Some(files) => Some(Certificates::load(files.clone(), settings.renewal_check, Instant::now())?),
+            None => None,
+        };
+        let address = settings.address;
+        let refused = |problem: std::io::Error| NetError::Listen { address, detail: problem.to_string() };
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        Ok(Self { listener, address, certificates, settings })
+    }
+
+    /// Where it listens; with the port that was free, where any was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers requests until `stop` completes. Then nobody is accepted any more, connections without a request are closed,
+    /// and requests under way may go on for `patience`; what is left after that is dropped. Each request carries its
+    /// [`Peer`].
+    pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
+        let conversations = Arc::new(Conversations::new(router, &self.settings));
+        let places = Arc::new(Semaphore::new(self.settings.most_connections));
+        let (tell, told) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let (mut failures, mut crowds) = (Rarely::default(), Rarely::default());
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let (stream, peer) = tokio::select! {
+                biased;
+                () = stop.as_mut() => break,
+                Some(ended) = connections.join_next() => {
+                    tell_of_panic(&ended);
+                    continue;
+                }
+                accepted = accept::next(&self.listener, &mut failures) => accepted,
+            };
+            // The newest is closed: those that came before it may be in the middle of a payment.
+            let Some(place) = free_place(&places, &mut crowds) else { continue };
+            let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
+            let peer = Peer(peer.ip().to_canonical());
+            let conversation = conversations.clone().hold(stream, peer, tls, told.clone());
+            connections.spawn(async move {
+                conversation.await;
+                drop(place);
+            });
+        }
+        drop(self.listener);
+        tell.send_replace(true);
+        end(connections, patience).await;
+    }
+}
+
+fn free_place(places: &Arc<Semaphore>, told: &mut Rarely) -> Option<OwnedSemaphorePermit> {
+    let place = places.clone().try_acquire_owned().ok();
+    if place.is_none() && told.is_time() {
+        tracing::warn!(target: "kassa_server", "too many connections are open: new ones are closed at once");
+    }
+    place
+}
+
+/// Waits for what is under way, and drops what takes too long.
+async fn end(mut connections: JoinSet<()>, patience: Duration) {
+    let all_ended = async {
+        while let Some(ended) = connections.join_next().await {
+            tell_of_panic(&ended);
+        }
+    };
+    if timeout(patience, all_ended).await.is_err() {
+        tracing::warn!(target: "kassa_server", left = connections.len(), "requests under way were cut off");
+        connections.shutdown().await;
+    }
+}
+
+/// A panic ends its own connection alone.
+fn tell_of_panic(ended: &Result<(), tokio::task::JoinError>) {
+    if ended.as_ref().is_err_and(tokio::task::JoinError::is_panic) {
+        tracing::error!(target: "kassa_server", "answering a request panicked");
+    }
+}

@@ -1,0 +1,19 @@
+//! Networking: the listener with TLS by files, limits of time and number, who calls through a proxy, and bodies that are read
+//! within limits. It knows nothing of payments.
+
+mod accept;
+mod body;
+mod caller;
+mod certificates;
+mod connection;
+mod error;
+mod listener;
+mod settings;
+mod write_limit;
+
+pub use body::{BodyError, read_body};
+pub use caller::{Proxies, caller};
+pub use connection::Peer;
+pub use error::NetError;
+pub use listener::Listener;
+pub use settings::{ListenerSettings, TlsFiles};

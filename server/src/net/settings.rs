@@ -1,0 +1,52 @@
+//! What can be set of a listener.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+/// The settings of a [`Listener`](crate::Listener).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListenerSettings {
+    /// Where to listen. Port 0 is any that is free.
+    pub address: SocketAddr,
+    /// The files that connections are encrypted with; plain where there are none.
+    pub tls: Option<TlsFiles>,
+    /// The most connections that are open at once: 12,000, as 10,000 apps may wait. One more is closed at once. The process
+    /// needs as many file descriptors, and some for itself.
+    pub most_connections: usize,
+    /// How long an encrypted connection may take to shake hands.
+    pub handshake_limit: Duration,
+    /// How long a new connection may take to bring the head of its first request.
+    pub first_head_limit: Duration,
+    /// How long a connection may wait for the next request, its head included. Longer than proxies and clients keep one that
+    /// is idle: none is to close under a request that is on its way.
+    pub idle_limit: Duration,
+    /// How long a caller may read nothing of an answer.
+    pub write_limit: Duration,
+    /// How often the files of TLS are looked at, whether they were renewed.
+    pub renewal_check: Duration,
+}
+
+/// A certificate and its key, each a file in PEM. A renewed pair is taken up without a restart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, and those between it and its root.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+impl ListenerSettings {
+    /// The default ones, for plain connections to this address.
+    pub fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            tls: None,
+            most_connections: 12_000,
+            handshake_limit: Duration::from_secs(10),
+            first_head_limit: Duration::from_secs(10),
+            idle_limit: Duration::from_secs(75),
+            write_limit: Duration::from_secs(30),
+            renewal_check: Duration::from_secs(60),
+        }
+    }
+}
