@@ -12,7 +12,8 @@ use inputs::{
     Sent, TakePrepared, Whose,
 };
 use outputs::{
-    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
+    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Statistics,
+    Taken,
 };
 
 use crate::{checkouts::checkout::CheckoutView, events::Event, surroundings::Boxed, values::ids::CheckoutId};
@@ -77,4 +78,7 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Starts a stream of events that was given up again, or every one; how many were.
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64>;
+
+    /// Counts what there is now, cheaply at any size.
+    fn statistics(&self) -> Stored<'_, Statistics>;
 }

@@ -12,6 +12,7 @@ mod outbox;
 mod payments;
 mod questions;
 mod rows;
+mod statistics;
 mod threads;
 
 use std::{path::Path, sync::Arc};
@@ -33,7 +34,8 @@ use crate::{
             OpenCheckout, Sent, TakePrepared, Whose,
         },
         outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
+            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany,
+            Statistics, Taken,
         },
     },
     values::ids::CheckoutId,
@@ -173,5 +175,9 @@ impl Storage for SqliteStorage {
 
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
         self.write("replay", move |db| outbox::replay(db, now(db)?, checkout.as_ref()))
+    }
+
+    fn statistics(&self) -> Stored<'_, Statistics> {
+        self.read("statistics", statistics::count)
     }
 }
