@@ -46,6 +46,7 @@ mod delivery;
 mod events;
 mod following;
 mod limits;
+mod metrics;
 mod net;
 mod pace;
 mod payments;
@@ -67,6 +68,7 @@ pub use delivery::{
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
 pub use limits::{Lockout, Network, RateLimit};
+pub use metrics::Metrics;
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
 pub use server::{Server, settings::ServerSettings};
