@@ -74,13 +74,16 @@ pub use payments::payment::{Failure, Payment};
 pub use server::{Server, settings::ServerSettings};
 pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage};
 pub use surroundings::{Boxed, RealSurroundings, Surroundings};
-pub use tokens::{ClientToken, TokenHash};
+pub use tokens::{
+    ClientToken, TokenHash,
+    api_key::{ApiKey, NoApiKey},
+};
 pub use values::{
     Millis,
     card_number::looks_like_card_number,
     error::ServerError,
     hidden::Hidden,
-    ids::{CheckoutId, PaymentId},
+    ids::{ApiKeyId, CheckoutId, PaymentId},
     method::Method,
     states::{CheckoutState, PaymentState},
     violation::{Rule, Violation},

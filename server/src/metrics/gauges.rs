@@ -17,13 +17,13 @@ fn write_storage(of: &Statistics, text: &mut Text) {
     for (state, count) in &of.open_payments {
         text.sample(name, &[("state", state)], count);
     }
-    let help = "Payments that a person should look at: open for three days.";
+    let help = "Payments that a person should look at, as they have been open for three days, counted up to 10,000.";
     text.gauge("kassa_stuck_payments", help, of.stuck_payments);
     let help = "Payments that the gateway should have been asked about by now, counted up to 10,000.";
     text.gauge("kassa_due_payments", help, of.due_payments);
     let help = "How long the question that is due for the longest has been waiting.";
     text.gauge("kassa_oldest_due_seconds", help, seconds(of.oldest_due_ms));
-    let help = "Checkouts of which the delivery of events to the shop was given up.";
+    let help = "Checkouts whose events are no longer delivered to the shop, counted up to 10,000.";
     text.gauge("kassa_event_streams_given_up", help, of.streams_given_up);
     let help = "How long the event that is undelivered for the longest has been waiting; without those given up.";
     text.gauge("kassa_oldest_undelivered_event_seconds", help, seconds(of.oldest_undelivered_ms));

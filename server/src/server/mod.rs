@@ -28,16 +28,16 @@ use crate::{
     sending::{Request, Sender},
     storage::{
         Storage,
-        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Whose},
+        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewApiKey, NewToken, OpenCheckout, Whose},
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened},
     },
     surroundings::{Boxed, Surroundings},
-    tokens::{ClientToken, TokenHash},
+    tokens::{ClientToken, TokenHash, api_key::ApiKey},
     values::{
         checks::Checks,
         error::ServerError,
         hidden::Hidden,
-        ids::{CheckoutId, PaymentId, hex},
+        ids::{ApiKeyId, CheckoutId, PaymentId, hex},
         method::Method,
         millis,
         violation::{Rule, Violation},
@@ -190,6 +190,43 @@ impl Server {
     /// [`ServerError::Unavailable`].
     pub async fn revoke_tokens(&self, checkout: &CheckoutId) -> Result<u64, ServerError> {
         Ok(self.shared.storage.revoke_tokens(checkout.clone()).await?)
+    }
+
+    /// The checkout that the shop opened for this reference of its own.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn checkout_of_reference(&self, reference: &str) -> Result<CheckoutView, ServerError> {
+        let found = self.shared.storage.checkout(Whose::Reference(reference.to_owned())).await?;
+        found.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    /// A new API key for a shop's back end, with a name that people know it by. It is shown once; only its hash is kept.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
+    pub async fn new_api_key(&self, name: &str) -> Result<ApiKey, ServerError> {
+        let mut checks = Checks::default();
+        checks.required_text("name", name, LONGEST_KEY);
+        checks.finish()?;
+        let key = ApiKey::from_random(self.random()?, self.random()?);
+        let new = NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash() };
+        self.shared.storage.add_api_key(new).await?;
+        Ok(key)
+    }
+
+    /// Whether this is a good API key; its identifier, if so.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`] where it is none or was revoked; [`ServerError::Unavailable`].
+    pub async fn api_key(&self, key: &str) -> Result<ApiKeyId, ServerError> {
+        let nowhere = || ServerError::NotFound { what: "API key" };
+        let key: ApiKey = key.parse().map_err(|_| nowhere())?;
+        let kept = self.shared.storage.api_key(key.id().clone()).await?;
+        match kept {
+            Some(kept) if key.is(&kept.hash) && kept.revoked_at.is_none() => Ok(kept.id),
+            _ => Err(nowhere()),
+        }
     }
 
     /// Cancels an open checkout. One of which a payment is under way is not cancelled: wait for its end.

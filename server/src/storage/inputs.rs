@@ -11,7 +11,7 @@ use crate::{
     values::{
         Millis,
         hidden::Hidden,
-        ids::{CheckoutId, PaymentId},
+        ids::{ApiKeyId, CheckoutId, PaymentId},
         method::Method,
     },
 };
@@ -32,6 +32,8 @@ pub struct OpenCheckout {
 pub enum Whose {
     /// By its identifier.
     Id(CheckoutId),
+    /// By the shop's own reference.
+    Reference(String),
     /// By a client token that is still good.
     Token(TokenHash),
 }
@@ -45,6 +47,17 @@ pub struct NewToken {
     pub hash: TokenHash,
     /// How long it is good.
     pub lifetime_ms: Millis,
+}
+
+/// An API key to keep.
+#[derive(Clone, Debug)]
+pub struct NewApiKey {
+    /// Its identifier.
+    pub id: ApiKeyId,
+    /// What people call it.
+    pub name: String,
+    /// Its hash.
+    pub hash: TokenHash,
 }
 
 /// An idempotency key with a fingerprint of what came with it.

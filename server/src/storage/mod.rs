@@ -8,15 +8,20 @@ pub mod sqlite;
 
 use error::StorageError;
 use inputs::{
-    Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken, OpenCheckout,
-    Sent, TakePrepared, Whose,
+    Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
+    OpenCheckout, Sent, TakePrepared, Whose,
 };
 use outputs::{
-    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Statistics,
-    Taken,
+    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Settled, SettledMany,
+    Statistics, Taken,
 };
 
-use crate::{checkouts::checkout::CheckoutView, events::Event, surroundings::Boxed, values::ids::CheckoutId};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    events::Event,
+    surroundings::Boxed,
+    values::ids::{ApiKeyId, CheckoutId},
+};
 
 /// What a storage will have answered.
 pub type Stored<'a, T> = Boxed<'a, Result<T, StorageError>>;
@@ -39,6 +44,18 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Revokes all client tokens of a checkout.
     fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64>;
+
+    /// Adds an API key.
+    fn add_api_key(&self, new: NewApiKey) -> Stored<'_, ()>;
+
+    /// Reads an API key, also one that was revoked.
+    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<KeptApiKey>>;
+
+    /// Reads all API keys, the first one first.
+    fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>>;
+
+    /// Revokes an API key; false where there is none that is good.
+    fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool>;
 
     /// Writes a payment down that is about to be sent.
     fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun>;

@@ -5,9 +5,10 @@ use kassa::PaymentRef;
 use crate::{
     checkouts::checkout::CheckoutView,
     payments::payment::Payment,
+    tokens::TokenHash,
     values::{
         Millis,
-        ids::{CheckoutId, PaymentId},
+        ids::{ApiKeyId, CheckoutId, PaymentId},
         states::{CheckoutState, PaymentState},
     },
 };
@@ -21,6 +22,21 @@ pub enum Opened {
     Again(Box<CheckoutView>),
     /// The reference was used for something else.
     ReferenceUsed,
+}
+
+/// An API key, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptApiKey {
+    /// Its identifier.
+    pub id: ApiKeyId,
+    /// What people call it.
+    pub name: String,
+    /// Its hash.
+    pub hash: TokenHash,
+    /// When it was made.
+    pub created_at: Millis,
+    /// Since when it is good for nothing.
+    pub revoked_at: Option<Millis>,
 }
 
 /// What became of cancelling a checkout.

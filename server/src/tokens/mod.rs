@@ -1,4 +1,6 @@
-//! Client tokens: opaque, 256 random bits, for one checkout. Only their SHA-256 is kept.
+//! Client tokens: opaque, 256 random bits, for one checkout. Only their SHA-256 is kept. The shop's keys stand beside them.
+
+pub mod api_key;
 
 use std::fmt;
 

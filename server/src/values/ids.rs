@@ -64,6 +64,11 @@ id! {
     PaymentId, "pay_", "payment"
 }
 
+id! {
+    /// An API key's identifier: `key_` and 32 characters. It is no secret.
+    ApiKeyId, "key_", "key"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

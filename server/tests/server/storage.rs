@@ -11,12 +11,12 @@ use std::{
 
 use kassa::PaymentRef;
 use kassa_server::{
-    CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, SqliteStorage, Storage,
-    StorageError, TokenHash,
+    ApiKey, CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, SqliteStorage,
+    Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
+            Hint, Key, NewApiKey, NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
         },
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
@@ -101,9 +101,10 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 13] = [
+const SUITE: [(&str, Check); 14] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
+    ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
     ("a key gives the same payment", a_key_gives_the_same_payment),
     ("one payment may take money", one_payment_may_take_money),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
@@ -137,6 +138,9 @@ fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     let read = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
     assert_eq!((read.checkout.amount, read.checkout.methods.len()), (390.into(), 3));
     assert!(block_on(storage.checkout(Whose::Id(id(9)))).unwrap().is_none());
+    let by = |reference: &str| block_on(storage.checkout(Whose::Reference(reference.to_owned()))).unwrap();
+    assert_eq!(by("order-1").unwrap(), read);
+    assert!(by("order-9").is_none());
     assert!(matches!(block_on(storage.cancel_checkout(id(1))), Ok(Cancelled::Done(_))));
     assert!(matches!(block_on(storage.begin_payment(begin(1, 1, Method::Qr))), Ok(Begun::NotOpen(_))));
 }
@@ -159,6 +163,24 @@ fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calenda
     assert_eq!(opens(4), Some(id(1)));
     block_on(storage.revoke_tokens(id(1))).unwrap();
     assert_eq!(opens(4), None);
+}
+
+fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Calendar) {
+    let keys = [1, 2].map(|number| ApiKey::from_random([number; 16], [number; 32]));
+    for (key, name) in keys.iter().zip(["old", "new"]) {
+        let new = NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash() };
+        block_on(storage.add_api_key(new)).unwrap();
+        calendar.pass(Duration::from_secs(1));
+    }
+    let all = block_on(storage.api_keys()).unwrap();
+    assert_eq!(all.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["old", "new"]);
+    assert!(keys[0].is(&all[0].hash) && !keys[1].is(&all[0].hash));
+    assert!(block_on(storage.revoke_api_key(keys[0].id().clone())).unwrap());
+    assert!(!block_on(storage.revoke_api_key(keys[0].id().clone())).unwrap(), "it was revoked before");
+    let read = |key: &ApiKey| block_on(storage.api_key(key.id().clone())).unwrap();
+    assert!(read(&keys[0]).unwrap().revoked_at.is_some());
+    assert_eq!(read(&keys[1]), Some(all[1].clone()));
+    assert_eq!(read(&ApiKey::from_random([3; 16], [1; 32])), None);
 }
 
 fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {

@@ -57,16 +57,19 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
 }
 
 pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView>, StorageError> {
-    let hash = match whose {
+    let id: Option<String> = match whose {
         Whose::Id(id) => return rows::view(db, id),
-        Whose::Token(hash) => hash,
+        Whose::Reference(reference) => db
+            .prepare_cached("SELECT id FROM checkouts WHERE reference = ?1")?
+            .query_row([reference], |row| row.get(0))
+            .optional()?,
+        Whose::Token(hash) => db
+            .prepare_cached(
+                "SELECT checkout_id FROM tokens WHERE hash = ?1 AND revoked_at IS NULL AND expires_at > now_ms()",
+            )?
+            .query_row([&hash.0[..]], |row| row.get(0))
+            .optional()?,
     };
-    let id: Option<String> = db
-        .prepare_cached(
-            "SELECT checkout_id FROM tokens WHERE hash = ?1 AND revoked_at IS NULL AND expires_at > now_ms()",
-        )?
-        .query_row([&hash.0[..]], |row| row.get(0))
-        .optional()?;
     id.map_or(Ok(None), |id| rows::view(db, &rows::read(&id, "checkout")?))
 }
 

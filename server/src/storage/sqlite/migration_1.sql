@@ -153,6 +153,15 @@ CREATE TABLE tokens (
 
 CREATE INDEX tokens_of_a_checkout ON tokens (checkout_id);
 
+-- API keys of the shop's back ends, by their SHA-256 alone.
+CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE idempotency (
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),
     key TEXT NOT NULL,

@@ -1,6 +1,7 @@
 //! SQLite: one file, one connection that writes. Transactions are synchronous functions on a connection; who runs them is
 //! an [`Executor`], so that a simulation can run them inline and stop before or after each.
 
+mod api_keys;
 mod changes;
 mod checkouts;
 pub mod connection;
@@ -30,15 +31,15 @@ use crate::{
         Storage, Stored,
         error::StorageError,
         inputs::{
-            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken,
+            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
             OpenCheckout, Sent, TakePrepared, Whose,
         },
         outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany,
-            Statistics, Taken,
+            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Settled,
+            SettledMany, Statistics, Taken,
         },
     },
-    values::ids::CheckoutId,
+    values::ids::{ApiKeyId, CheckoutId},
 };
 
 /// The default storage: a file with WAL and `synchronous=FULL`, written by one thread that commits in groups.
@@ -120,6 +121,22 @@ impl Storage for SqliteStorage {
 
     fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64> {
         self.write("revoke_tokens", move |db| checkouts::revoke_tokens(db, &id))
+    }
+
+    fn add_api_key(&self, new: NewApiKey) -> Stored<'_, ()> {
+        self.write("add_api_key", move |db| api_keys::add(db, &new))
+    }
+
+    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<KeptApiKey>> {
+        self.read("api_key", move |db| api_keys::find(db, &id))
+    }
+
+    fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>> {
+        self.read("api_keys", api_keys::all)
+    }
+
+    fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool> {
+        self.write("revoke_api_key", move |db| api_keys::revoke(db, &id))
     }
 
     fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {

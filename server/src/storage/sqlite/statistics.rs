@@ -9,10 +9,10 @@ use crate::{
     values::{Millis, states::PaymentState},
 };
 
-/// So far is counted.
-const MOST: u32 = 1_000_000;
-/// That so many are due is all that anybody needs to know.
-const MOST_DUE: u32 = 10_000;
+/// So far open payments are counted: a million take 80 ms of one thread that reads.
+const MOST_OPEN: u32 = 1_000_000;
+/// That so many are late, stuck or given up is all that anybody needs to know.
+const MOST: u32 = 10_000;
 
 /// The list of states is that of the index, word for word: only then is the index used.
 const OPEN_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM payments
@@ -44,12 +44,12 @@ pub(super) fn count(db: &Connection) -> Result<Statistics, StorageError> {
 }
 
 fn open_payments(db: &Connection) -> Result<Vec<(PaymentState, u64)>, StorageError> {
-    let of = |state| Ok((state, number(db, OPEN_PAYMENTS, &[&<&str>::from(state), &MOST])?));
+    let of = |state| Ok((state, number(db, OPEN_PAYMENTS, &[&<&str>::from(state), &MOST_OPEN])?));
     PaymentState::MAY_TAKE_MONEY.into_iter().map(of).collect()
 }
 
 fn due_payments(db: &Connection, now: Millis) -> Result<u64, StorageError> {
-    Class::ALL.iter().map(|class| number(db, DUE_PAYMENTS, &[&(*class as u8), &now, &MOST_DUE])).sum()
+    Class::ALL.iter().map(|class| number(db, DUE_PAYMENTS, &[&(*class as u8), &now, &MOST])).sum()
 }
 
 fn oldest_due(db: &Connection) -> Result<Option<Millis>, StorageError> {
