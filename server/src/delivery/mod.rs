@@ -9,6 +9,7 @@ pub use http_post::HttpPost;
 use signature::SigningSecret;
 
 use crate::{
+    metrics::Metrics,
     storage::{Storage, inputs::Delivered, outputs::Delivery},
     surroundings::Boxed,
     values::{Millis, error::ServerError},
@@ -48,6 +49,7 @@ pub struct Deliveries {
 pub(crate) async fn deliver(
     storage: &dyn Storage,
     post: &dyn Post,
+    metrics: &Metrics,
     secrets: &[SigningSecret],
     most: u32,
     lease_ms: Millis,
@@ -58,6 +60,7 @@ pub(crate) async fn deliver(
         claimed.deliveries.into_iter().map(|delivery| post_one(post, secrets, timestamp, delivery)).collect();
     let mut posted = posting.ready_chunks(64);
     while let Some(batch) = posted.next().await {
+        batch.iter().for_each(|one| metrics.delivered(one.is_taken));
         storage.settle_deliveries(batch).await?;
     }
     Ok(Deliveries { tried, next_in_ms: claimed.next_in_ms })

@@ -5,6 +5,7 @@ use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
 use kassa::{PaymentError, PaymentGateway, Verdict};
 
 use crate::{
+    metrics::Metrics,
     storage::{
         Storage,
         inputs::{Answered, ClaimQuestions, Report, Reported},
@@ -34,6 +35,7 @@ pub(crate) async fn follow(
     storage: &dyn Storage,
     gateway: &dyn PaymentGateway,
     surroundings: &dyn Surroundings,
+    metrics: &Metrics,
     claim: ClaimQuestions,
     changed: &(dyn Fn(&CheckoutId) + Send + Sync),
 ) -> Result<Followed, ServerError> {
@@ -45,6 +47,7 @@ pub(crate) async fn follow(
     let mut answers = asking.ready_chunks(SETTLED);
     while let Some(batch) = answers.next().await {
         let batch = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
+        batch.iter().flat_map(|answered| &answered.reports).for_each(|one| metrics.asked(word(&one.report)));
         storage.settle_questions(batch).await?.changed.iter().for_each(changed);
     }
     Ok(Followed { asked, next_in_ms: claimed.next_in_ms })
@@ -97,5 +100,17 @@ fn not_said(error: &PaymentError) -> Report {
             Report::Trouble { is_overload: false, retry_after: None }
         }
         _ => Report::Nothing,
+    }
+}
+
+/// As the metrics call it.
+fn word(report: &Report) -> &'static str {
+    match report {
+        Report::Charged(_) => "charged",
+        Report::Rejected => "rejected",
+        Report::Open(_) => "open",
+        Report::Contradicted(_) => "contradicted",
+        Report::Nothing => "nothing",
+        Report::Trouble { .. } => "trouble",
     }
 }

@@ -49,3 +49,45 @@ async fn collect(mut body: Body, limit: usize) -> Result<Bytes, BodyError> {
     }
     if length > limit { Err(BodyError::TooLarge) } else { Ok(bytes.into()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{StreamExt, stream};
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    const LIMIT: usize = 100;
+    const DEADLINE: Duration = Duration::from_secs(10);
+
+    /// A body of such pieces, each of which takes so long.
+    fn body(pieces: usize, length: usize, pause: Duration) -> Body {
+        let pieces = stream::iter(0..pieces).then(move |_| async move {
+            sleep(pause).await;
+            Ok::<_, std::io::Error>(vec![b'x'; length])
+        });
+        Body::from_stream(pieces)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_within_the_limits_is_read() {
+        for (pieces, length) in [(0, 0), (1, LIMIT), (LIMIT, 1)] {
+            let read = read_body(body(pieces, length, Duration::from_millis(99)), LIMIT, DEADLINE).await.unwrap();
+            assert_eq!(read.len(), pieces * length);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_is_too_large_too_slow_or_broken_is_not() {
+        let one_more = body(LIMIT + 1, 1, Duration::ZERO);
+        assert_eq!(read_body(one_more, LIMIT, DEADLINE).await, Err(BodyError::TooLarge));
+        let endless = body(usize::MAX, 10_000, Duration::ZERO);
+        assert_eq!(read_body(endless, LIMIT, DEADLINE).await, Err(BodyError::TooLarge));
+        let start = Instant::now();
+        let dripping = body(usize::MAX, 1, Duration::from_secs(1));
+        assert_eq!(read_body(dripping, LIMIT, DEADLINE).await, Err(BodyError::TooSlow));
+        assert!(start.elapsed() <= DEADLINE + Duration::from_secs(1));
+        let broken = Body::from_stream(stream::iter([Ok(vec![b'x']), Err(std::io::Error::other("it broke off"))]));
+        assert_eq!(read_body(broken, LIMIT, DEADLINE).await, Err(BodyError::Broken));
+    }
+}

@@ -38,7 +38,7 @@ impl Sender {
     }
 
     async fn send_otp(&self, payment: &Payment, otp: &str) -> ConfirmResult {
-        match self.gateway.confirm_mbank_payment(&payment.reference, otp).await {
+        let result = match self.gateway.confirm_mbank_payment(&payment.reference, otp).await {
             Ok(confirmed) => {
                 let is_same = confirmed.payment.order_number == payment.reference.order_number
                     && confirmed.payment.amount == payment.reference.amount;
@@ -47,7 +47,9 @@ impl Sender {
             Err(PaymentError::OutcomeUnknown { .. }) => ConfirmResult::Sent { reference: None },
             Err(error @ PaymentError::Refused { .. }) => ConfirmResult::Refused { failure: Failure::of(&error) },
             Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error) },
-        }
+        };
+        self.metrics.confirmed(word(&result));
+        result
     }
 
     async fn note_confirmed(
@@ -70,4 +72,14 @@ impl Sender {
 
 fn not_sent() -> ConfirmResult {
     ConfirmResult::NothingHappened { failure: Failure::of_kind("Interrupted") }
+}
+
+/// As the metrics call it.
+fn word(result: &ConfirmResult) -> &'static str {
+    match result {
+        ConfirmResult::Sent { reference: Some(_) } => "accepted",
+        ConfirmResult::Sent { reference: None } => "unknown",
+        ConfirmResult::Refused { .. } => "refused",
+        ConfirmResult::NothingHappened { .. } => "nothing_happened",
+    }
 }

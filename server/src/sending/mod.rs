@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) use request::Request;
 
 use crate::{
+    metrics::Metrics,
     payments::payment::{Failure, Payment},
     storage::{
         Storage,
@@ -41,6 +42,7 @@ pub(crate) struct Sender {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) gateway: Arc<dyn PaymentGateway>,
     pub(crate) surroundings: Arc<dyn Surroundings>,
+    pub(crate) metrics: Arc<Metrics>,
     /// How many are sent at once.
     pub(crate) permits: Arc<Semaphore>,
     /// How late one may be sent after it began to be written down: it must have an answer before anybody takes its sender
@@ -129,8 +131,15 @@ impl Sender {
         request: Request,
     ) -> Result<Payment, ServerError> {
         let is_in_time = self.surroundings.monotonic().saturating_sub(started) <= self.in_time;
-        let result = if is_in_time { request.send(&*self.gateway).await } else { interrupted() };
+        let result = if is_in_time { self.send_now(request).await } else { interrupted() };
         self.note(id, sender, result).await
+    }
+
+    async fn send_now(&self, request: Request) -> SendResult {
+        let method = request.method();
+        let result = request.send(&*self.gateway).await;
+        self.metrics.sent(method, word(&result));
+        result
     }
 
     async fn note(&self, id: &PaymentId, sender: &str, result: SendResult) -> Result<Payment, ServerError> {
@@ -143,5 +152,14 @@ impl Sender {
                 Err(_) => tries += 1,
             }
         }
+    }
+}
+
+/// As the metrics call it.
+fn word(result: &SendResult) -> &'static str {
+    match result {
+        SendResult::Accepted { .. } => "accepted",
+        SendResult::NothingHappened { .. } => "nothing_happened",
+        SendResult::Unknown { .. } => "unknown",
     }
 }

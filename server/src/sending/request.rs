@@ -52,6 +52,14 @@ impl Request {
         })
     }
 
+    pub(crate) fn method(&self) -> Method {
+        match self {
+            Self::PayForm(_) => Method::PayForm,
+            Self::Qr(_) => Method::Qr,
+            Self::Mbank(_) => Method::Mbank,
+        }
+    }
+
     /// What the gateway will be asked with.
     pub(crate) fn reference(&self) -> PaymentRef {
         match self {

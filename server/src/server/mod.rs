@@ -24,6 +24,7 @@ use crate::{
     checkouts::{checkout::CheckoutView, new_checkout::NewCheckout},
     delivery::Post,
     events::Event,
+    metrics::Metrics,
     payments::payment::Payment,
     sending::{Request, Sender},
     storage::{
@@ -66,6 +67,7 @@ struct Shared {
     settings: ServerSettings,
     post: Option<Arc<dyn Post>>,
     sender: Sender,
+    metrics: Arc<Metrics>,
     watchers: Watchers,
     /// Something is due at once.
     follow: Notify,
@@ -90,10 +92,12 @@ impl Server {
         post: Option<Arc<dyn Post>>,
     ) -> Result<Self, ServerError> {
         settings.check()?;
+        let metrics = Arc::new(Metrics::default());
         let sender = Sender {
             storage: storage.clone(),
             gateway: gateway.clone(),
             surroundings: surroundings.clone(),
+            metrics: metrics.clone(),
             permits: Arc::new(Semaphore::new(settings.sends_at_once as usize)),
             in_time: settings.send_margin / 2,
         };
@@ -104,6 +108,7 @@ impl Server {
             settings,
             post,
             sender,
+            metrics,
             watchers: Watchers::default(),
             follow: Notify::new(),
             deliver: Notify::new(),
@@ -130,6 +135,20 @@ impl Server {
         }
         self.shared.storage.events_after(i64::MAX, 1).await?;
         Ok(())
+    }
+
+    /// What it counts; who serves it over HTTP counts there, too.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
+    }
+
+    /// All that is counted, as Prometheus reads it. Where the database cannot be asked, the text says so.
+    pub async fn metrics_text(&self) -> String {
+        let storage = self.shared.storage.statistics().await;
+        if let Err(problem) = &storage {
+            tracing::warn!(target: "kassa_server", %problem, "the database cannot be asked for its figures");
+        }
+        self.shared.metrics.text(storage.ok().as_ref())
     }
 
     /// Opens a checkout. The same reference with the same content gives the same checkout.

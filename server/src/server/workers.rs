@@ -65,7 +65,8 @@ impl Server {
             per_second: shared.settings.questions_per_second,
         };
         let changed = |checkout: &_| shared.changed(checkout);
-        following::follow(&*shared.storage, &*shared.gateway, &*shared.surroundings, claim, &changed).await
+        let (storage, gateway, metrics) = (&*shared.storage, &*shared.gateway, &*shared.metrics);
+        following::follow(storage, gateway, &*shared.surroundings, metrics, claim, &changed).await
     }
 
     /// One turn of delivering events. [`run`](Self::run) does this all the time.
@@ -76,7 +77,8 @@ impl Server {
         let shared = &self.shared;
         let Some(post) = &shared.post else { return Ok(Deliveries::default()) };
         let (most, lease) = (shared.settings.deliveries_at_once, shared.settings.delivery_lease);
-        delivery::deliver(&*shared.storage, &**post, &shared.settings.signing_secrets, most, millis(lease)).await
+        let secrets = &shared.settings.signing_secrets;
+        delivery::deliver(&*shared.storage, &**post, &shared.metrics, secrets, most, millis(lease)).await
     }
 
     fn spawn_worker<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Self) -> F) {

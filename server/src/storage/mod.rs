@@ -13,7 +13,7 @@ use inputs::{
 };
 use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Settled, SettledMany,
-    Taken,
+    Statistics, Taken,
 };
 
 use crate::{
@@ -95,4 +95,7 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Starts a stream of events that was given up again, or every one; how many were.
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64>;
+
+    /// Counts what there is now, cheaply at any size.
+    fn statistics(&self) -> Stored<'_, Statistics>;
 }

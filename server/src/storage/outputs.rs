@@ -180,3 +180,22 @@ pub struct Deliveries {
     /// The time until the next one is due, where one waits.
     pub next_in_ms: Option<Millis>,
 }
+
+/// What there is now. Large numbers are counted up to a limit, which the storage says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Payments that may take money, by state; every such state is there.
+    pub open_payments: Vec<(PaymentState, u64)>,
+    /// Those of them that are flagged for a person, as they have been open for days.
+    pub stuck_payments: u64,
+    /// How many should have been asked about by now.
+    pub due_payments: u64,
+    /// For how long the first of those has been due.
+    pub oldest_due_ms: Millis,
+    /// Streams of events that were given up.
+    pub streams_given_up: u64,
+    /// For how long the other one has been waiting, or failing, that does so for the longest.
+    pub oldest_undelivered_ms: Millis,
+    /// The size of the database.
+    pub database_bytes: u64,
+}

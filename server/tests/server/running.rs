@@ -84,9 +84,31 @@ async fn many_payers_are_told_and_the_shop_gets_signed_events() {
         tokio::task::yield_now().await;
     }
     server.stop().await;
+    let counted = format!("kassa_event_deliveries_total{{result=\"taken\"}} {}\n", events.len());
+    assert!(server.metrics_text().await.contains(&counted));
     for (id, timestamp, signature, body) in lock(&seen).iter() {
         assert_eq!(*signature, sign(&[SECRET.parse().unwrap()], id, *timestamp, body));
         assert!(events.iter().any(|event| event.id == *id && event.body == *body), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn what_happens_is_counted() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let server = server(&fake, &folder, None);
+    let payment = begun(&server, 1).await;
+    begun(&server, 2).await;
+    fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
+    server.check_now(&payment.checkout).await.unwrap();
+    server.follow_once().await.unwrap();
+    let text = server.metrics_text().await;
+    for line in [
+        "kassa_gateway_sent_total{method=\"qr\",result=\"accepted\"} 2",
+        "kassa_gateway_questions_total{result=\"charged\"} 1",
+        "kassa_open_payments{state=\"awaiting\"} 1",
+        "kassa_database_up 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
     }
 }
 

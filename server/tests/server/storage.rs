@@ -101,7 +101,7 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 13] = [
+const SUITE: [(&str, Check); 14] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
@@ -115,6 +115,7 @@ const SUITE: [(&str, Check); 13] = [
     ("the most urgent comes first", the_most_urgent_comes_first),
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
+    ("what there is, is counted", what_there_is_is_counted),
 ];
 
 #[test]
@@ -391,6 +392,49 @@ fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
     assert!(next().is_empty());
     assert_eq!(block_on(storage.replay(None)).unwrap(), 1);
     assert_eq!(next()[0].id, first[1].id);
+}
+
+fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
+    let count = || block_on(storage.statistics()).unwrap();
+    let open = |state| count().open_payments.into_iter().find(|(of, _)| *of == state).map(|(_, number)| number);
+    let empty = count();
+    assert!(empty.open_payments.iter().all(|(_, number)| *number == 0) && empty.database_bytes > 0);
+    assert_eq!((empty.due_payments, empty.oldest_due_ms, empty.oldest_undelivered_ms), (0, 0, 0));
+    following(storage, calendar, 1);
+    following(storage, calendar, 2);
+    block_on(storage.open_checkout(new(3))).unwrap();
+    block_on(storage.begin_payment(begin(3, 3, Method::Qr))).unwrap();
+    assert_eq!((open(PaymentState::Awaiting), open(PaymentState::Sending)), (Some(2), Some(1)));
+    assert_eq!((open(PaymentState::Unknown), open(PaymentState::Charged)), (Some(0), None));
+    assert_eq!((count().due_payments, count().oldest_due_ms), (2, 10_000));
+    assert_eq!(count().oldest_undelivered_ms, 20_000, "nobody has delivered anything");
+    // The first is charged: nobody asks about it any more.
+    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    assert_eq!((count().due_payments, count().oldest_due_ms), (0, 0), "somebody asks");
+    let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(1, leased, charged)])).unwrap();
+    assert_eq!((open(PaymentState::Awaiting), open(PaymentState::Sending)), (Some(1), Some(1)));
+    // The other one is open for days, and the shop takes nothing.
+    let mut most = 0;
+    for _ in 0..20 {
+        calendar.pass(Duration::from_secs(12 * 3600));
+        let deliveries = block_on(storage.claim_deliveries(10, 30_000)).unwrap().deliveries;
+        let failed = deliveries.into_iter().map(|delivery| {
+            let (checkout, seq, leased_until) = (delivery.checkout, delivery.seq, delivery.leased_until);
+            Delivered { checkout, seq, leased_until, is_taken: false }
+        });
+        block_on(storage.settle_deliveries(failed.collect())).unwrap();
+        most = most.max(count().oldest_undelivered_ms);
+    }
+    assert!(most >= 2 * 24 * 3_600_000, "{most}");
+    assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (3, 0));
+    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let still_open = Report::Open(Box::new(PaymentRef::mbank(payment_id(2).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(2, leased, still_open)])).unwrap();
+    assert_eq!(count().stuck_payments, 1);
+    assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (2, 0), "it is told that one is stuck");
+    block_on(storage.replay(None)).unwrap();
+    assert_eq!(count().streams_given_up, 0);
 }
 
 /// Its file is copied while it is open, as a power cut leaves it: what was answered is there, and goes on.

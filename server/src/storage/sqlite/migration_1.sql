@@ -58,6 +58,11 @@ CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
+-- For counting them.
+CREATE INDEX payments_that_may_take_money ON payments (state)
+    WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
+CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck = 1;
+
 -- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
 CREATE TABLE taken_numbers (
     number TEXT PRIMARY KEY NOT NULL,
@@ -135,6 +140,8 @@ CREATE TABLE streams (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX streams_due ON streams (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX streams_failing ON streams (failing_since) WHERE failing_since IS NOT NULL AND is_given_up = 0;
+CREATE INDEX streams_given_up ON streams (checkout_id) WHERE is_given_up = 1;
 
 -- Client tokens, by their SHA-256 alone.
 CREATE TABLE tokens (

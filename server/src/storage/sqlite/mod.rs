@@ -13,6 +13,7 @@ mod outbox;
 mod payments;
 mod questions;
 mod rows;
+mod statistics;
 mod threads;
 
 use std::{path::Path, sync::Arc};
@@ -35,7 +36,7 @@ use crate::{
         },
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Settled,
-            SettledMany, Taken,
+            SettledMany, Statistics, Taken,
         },
     },
     values::ids::{ApiKeyId, CheckoutId},
@@ -191,5 +192,9 @@ impl Storage for SqliteStorage {
 
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
         self.write("replay", move |db| outbox::replay(db, now(db)?, checkout.as_ref()))
+    }
+
+    fn statistics(&self) -> Stored<'_, Statistics> {
+        self.read("statistics", statistics::count)
     }
 }

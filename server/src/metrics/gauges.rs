@@ -1,0 +1,35 @@
+//! What the storage has now, as it is told when somebody asks.
+
+use super::text::Text;
+use crate::storage::outputs::Statistics;
+
+/// Nothing where the storage cannot be asked, so that an old figure is not taken for today's.
+pub(super) fn write(storage: Option<&Statistics>, text: &mut Text) {
+    text.gauge("kassa_database_up", "1 where the database answers, 0 where it does not.", u8::from(storage.is_some()));
+    if let Some(storage) = storage {
+        write_storage(storage, text);
+    }
+}
+
+fn write_storage(of: &Statistics, text: &mut Text) {
+    let name = "kassa_open_payments";
+    text.family(name, "gauge", "Payments that may still take money, by state, counted up to a million each.");
+    for (state, count) in &of.open_payments {
+        text.sample(name, &[("state", state)], count);
+    }
+    let help = "Payments that a person should look at, as they have been open for three days, counted up to 10,000.";
+    text.gauge("kassa_stuck_payments", help, of.stuck_payments);
+    let help = "Payments that the gateway should have been asked about by now, counted up to 10,000.";
+    text.gauge("kassa_due_payments", help, of.due_payments);
+    let help = "How long the question that is due for the longest has been waiting.";
+    text.gauge("kassa_oldest_due_seconds", help, seconds(of.oldest_due_ms));
+    let help = "Checkouts whose events are no longer delivered to the shop, counted up to 10,000.";
+    text.gauge("kassa_event_streams_given_up", help, of.streams_given_up);
+    let help = "How long the event that is undelivered for the longest has been waiting; without those given up.";
+    text.gauge("kassa_oldest_undelivered_event_seconds", help, seconds(of.oldest_undelivered_ms));
+    text.gauge("kassa_database_size_bytes", "The size of the database.", of.database_bytes);
+}
+
+fn seconds(ms: i64) -> f64 {
+    ms.max(0) as f64 / 1000.0
+}
