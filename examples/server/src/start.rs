@@ -11,8 +11,8 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let sandbox = gateway_side::start(SANDBOX_PORT)?;
     let plan = Plan::new(&sandbox, gateway_side::free_port(SERVER_PORT)?, folder.path())?;
-    let mut server = plan.start().await?;
     let key = plan.new_key("make server").await?;
+    let mut server = plan.start().await?;
     let page = page(&plan, &key).await?;
     println!("{}", text(&plan, sandbox.url(), &key, &page));
     tokio::select! {

@@ -78,7 +78,7 @@ pub(super) fn otp() -> Value {
         "required": ["otp"],
         "properties": {
             "otp": {
-                "type": "string", "minLength": 1, "maxLength": 16,
+                "type": "string", "minLength": 1, "maxLength": 12, "pattern": "^[!-~]+$",
                 "description": "The payer's one-time password. It is kept nowhere.",
             },
         },

@@ -49,6 +49,11 @@ pub(super) const LIMIT: Parameter = Parameter {
     schema: || json!({ "type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": EVENTS }),
 };
 
+/// A text that holds no control characters, and is not blank.
+const TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
+/// One that may be blank.
+const ANY_TEXT: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
+
 /// What opens a checkout.
 pub(super) fn new_checkout() -> Value {
     json!({
@@ -57,7 +62,8 @@ pub(super) fn new_checkout() -> Value {
         "required": ["reference", "amount", "description", "return_url"],
         "properties": {
             "reference": {
-                "type": "string", "minLength": 1, "maxLength": 64, "description": "The shop's own, such as the order's number.",
+                "type": "string", "minLength": 1, "maxLength": 64, "pattern": TEXT,
+                "description": "The shop's own, such as the order's number.",
             },
             "amount": {
                 "type": "string",
@@ -65,10 +71,12 @@ pub(super) fn new_checkout() -> Value {
                 "description": "In units of the currency, at least 1. A text, as a JSON number would be rounded. The \
                     mobile bank takes whole som alone.",
             },
-            "currency": { "type": "string", "enum": ["KGS"], "default": "KGS" },
-            "description": { "type": "string", "minLength": 1, "maxLength": 256, "description": "What is paid for." },
+            "currency": { "type": ["string", "null"], "enum": ["KGS", null], "default": "KGS" },
+            "description": {
+                "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT, "description": "What is paid for.",
+            },
             "methods": {
-                "type": "array",
+                "type": ["array", "null"],
                 "items": { "type": "string", "enum": ["pay_form", "qr", "mbank"] },
                 "description": "The ways to pay; all that can carry the amount unless it says so.",
             },
@@ -79,14 +87,14 @@ pub(super) fn new_checkout() -> Value {
                 "description": "Where the payer returns to: a page, or a deep link of an app.",
             },
             "lifetime_s": {
-                "type": "integer", "minimum": LIFETIME.start(), "maximum": LIFETIME.end(), "default": 3600,
+                "type": ["integer", "null"], "minimum": LIFETIME.start(), "maximum": LIFETIME.end(), "default": 3600,
                 "description": "How long it can be paid, in seconds.",
             },
             "metadata": {
-                "type": "object",
+                "type": ["object", "null"],
                 "maxProperties": 20,
-                "propertyNames": { "minLength": 1, "maxLength": 40 },
-                "additionalProperties": { "type": "string", "maxLength": 200 },
+                "propertyNames": { "minLength": 1, "maxLength": 40, "pattern": TEXT },
+                "additionalProperties": { "type": "string", "maxLength": 200, "pattern": ANY_TEXT },
                 "description": "The shop's own texts, which come back in every answer.",
             },
         },
@@ -99,7 +107,7 @@ pub(super) fn what_to_replay() -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "checkout": { "type": ["string", "null"], "description": "That checkout's alone; all unless it says so." },
+            "checkout": { "type": ["string", "null"], "pattern": "^co_[0-9a-f]{32}$", "description": "That checkout's alone; all unless it says so." },
         },
     })
 }

@@ -10,7 +10,7 @@ use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
     payments::payment::{Failure, Payment},
-    values::Millis,
+    values::{Millis, method::Method},
 };
 
 /// A checkout, for its shop.
@@ -109,8 +109,8 @@ pub(super) struct AppPayment<'a> {
     page_url: Option<&'a str>,
     /// The text of the QR code that the payer scans.
     qr_text: Option<&'a str>,
-    /// How many one-time passwords may still be tried.
-    attempts_left: u32,
+    /// How many one-time passwords may still be tried, where it is paid by one.
+    attempts_left: Option<u32>,
     /// Why it was not made, or the last one-time password not taken.
     failure: Option<Failed<'a>>,
     /// When it was begun, in milliseconds since the beginning of 1970.
@@ -236,7 +236,7 @@ pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
         state: payment.state.into(),
         page_url: payment.page_url.as_deref(),
         qr_text: payment.qr_text.as_deref(),
-        attempts_left: payment.attempts_left,
+        attempts_left: Some(payment.attempts_left).filter(|_| payment.method == Method::Mbank),
         failure: payment.failure.as_ref().map(failed),
         begun_at_ms: payment.begun_at,
     }

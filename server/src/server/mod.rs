@@ -47,7 +47,8 @@ use crate::{
 
 /// The longest idempotency key.
 const LONGEST_KEY: usize = 64;
-const LONGEST_OTP: usize = 16;
+/// Too short for a card number.
+const LONGEST_OTP: usize = 12;
 /// The most events that are read at once.
 const MOST_EVENTS: u32 = 1000;
 

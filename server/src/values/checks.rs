@@ -16,9 +16,12 @@ const REFUSED_SCHEMES: [&str; 3] = ["javascript", "data", "file"];
 pub struct Checks(Vec<Violation>);
 
 impl Checks {
-    /// Notes that a field breaks a rule.
+    /// Notes that a field breaks a rule; once, however many of its members do.
     pub fn fail(&mut self, field: &str, rule: Rule, sentence: &str) {
-        self.0.push(Violation::new(field, rule, sentence));
+        let violation = Violation::new(field, rule, sentence);
+        if !self.0.contains(&violation) {
+            self.0.push(violation);
+        }
     }
 
     /// A text that may be empty, of so many characters at most, that holds no card number and no control characters.
