@@ -7,7 +7,7 @@ use kassa::{FakePayment, PaymentKind, PaymentStatus};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::{lock, world::World};
+use crate::support::{lock, one, world::World};
 
 /// A payment of the database's, as far as it is compared.
 struct Row {
@@ -98,7 +98,7 @@ fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment]
             broken.push(format!("invariant 4: {} is charged, and not at the gateway", row.id));
         }
     }
-    let mut checkouts = db.prepare("SELECT id, state, is_overpaid, paid_by FROM checkouts").unwrap();
+    let mut checkouts = db.prepare_cached("SELECT id, state, is_overpaid, paid_by FROM checkouts").unwrap();
     let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
     for checkout in checkouts {
         let (id, state, is_overpaid, paid_by): (String, String, bool, Option<String>) = checkout.unwrap();
@@ -110,7 +110,7 @@ fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment]
             broken.push(format!("invariant 3: {id} has {count} payments charged, overpaid: {is_overpaid}"));
         }
         let told = "SELECT COUNT(*) FROM events WHERE checkout_id = ?1 AND kind = 'checkout.overpaid'";
-        let told: u32 = db.query_row(told, [&id], |row| row.get(0)).unwrap();
+        let told: u32 = one(db, told, [&id]).unwrap();
         if told as usize != count.saturating_sub(1) {
             broken.push(format!("invariant 3: {id} was told overpaid {told} times for {count} charges"));
         }
@@ -131,7 +131,7 @@ fn one_payment_pays_once(rows: &[Row], broken: &mut Vec<String>) {
 /// Invariants 6 and 7: the history that events tell is whole, each step is one that may be, and it ends where things stand.
 fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<String>) {
     let mut statement =
-        db.prepare("SELECT event_id, payment_id, number, version, kind, body FROM events ORDER BY seq").unwrap();
+        db.prepare_cached("SELECT event_id, payment_id, number, version, kind, body FROM events ORDER BY seq").unwrap();
     let events = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)));
     let mut states: HashMap<String, (i64, String)> = HashMap::new();
@@ -170,7 +170,7 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
             broken.push(format!("invariant 7: {} is {}, told was {:?}", row.id, row.state, states.get(&row.id)));
         }
     }
-    let mut checkouts = db.prepare("SELECT id, version, state FROM checkouts").unwrap();
+    let mut checkouts = db.prepare_cached("SELECT id, version, state FROM checkouts").unwrap();
     let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     for checkout in checkouts {
         let (id, version, state): (String, i64, String) = checkout.unwrap();
@@ -199,11 +199,11 @@ fn may_follow(before: &str, after: &str, reason: Option<&str>) -> bool {
 
 /// Invariant 9: neither the payers' password nor a planted card number nor a token is anywhere.
 fn nothing_secret(db: &Connection, world: &World, broken: &mut Vec<String>) {
-    let mut tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let mut tables = db.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>();
     let mut texts: Vec<String> = lock(&world.shop).seen.values().cloned().collect();
     for table in tables {
-        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let mut statement = db.prepare_cached(&format!("SELECT * FROM {table}")).unwrap();
         let columns = statement.column_count();
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
@@ -248,14 +248,9 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken
             broken.push(format!("invariant 8: {} is {state}, and stuck", row.id));
         }
     }
-    let late: i64 = db
-        .query_row(
-            "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
-                (SELECT checkout_id FROM payments WHERE state = 'unknown')",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
+    let late = "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
+        (SELECT checkout_id FROM payments WHERE state = 'unknown')";
+    let late: i64 = one(db, late, []).unwrap();
     if late > 0 {
         broken.push(format!("invariant 8: {late} checkouts should have expired"));
     }
@@ -263,7 +258,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken
 
 /// Invariant 7: at least once, all of it.
 fn everything_was_told(db: &Connection, world: &World, broken: &mut Vec<String>) {
-    let mut statement = db.prepare("SELECT event_id FROM events").unwrap();
+    let mut statement = db.prepare_cached("SELECT event_id FROM events").unwrap();
     let ids = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
     let shop = lock(&world.shop);
     broken.extend(
@@ -275,7 +270,7 @@ fn everything_was_told(db: &Connection, world: &World, broken: &mut Vec<String>)
 
 fn rows(db: &Connection) -> Vec<Row> {
     let sql = "SELECT id, checkout_id, method, state, reference, events, is_stuck FROM payments";
-    let mut statement = db.prepare(sql).unwrap();
+    let mut statement = db.prepare_cached(sql).unwrap();
     let rows = statement.query_map([], |row| {
         Ok(Row {
             id: row.get(0)?,

@@ -27,9 +27,9 @@ impl Executor for Inline {
             let when = life.plan_at_point().await;
             let done = {
                 let db = lock(&db);
-                db.execute_batch("BEGIN IMMEDIATE").unwrap();
+                execute(&db, "BEGIN IMMEDIATE");
                 let done = job.run(&db);
-                db.execute_batch(if done.is_ok && when != Some(When::Failed) { "COMMIT" } else { "ROLLBACK" }).unwrap();
+                execute(&db, if done.is_ok && when != Some(When::Failed) { "COMMIT" } else { "ROLLBACK" });
                 done
             };
             match when {
@@ -49,4 +49,8 @@ impl Executor for Inline {
             done.answer(Ok(()));
         })
     }
+}
+
+fn execute(db: &Connection, sql: &str) {
+    db.prepare_cached(sql).unwrap().execute([]).unwrap();
 }
