@@ -47,8 +47,10 @@ impl PaymentState {
     pub const MAY_TAKE_MONEY: [Self; 6] =
         [Self::Prepared, Self::Sending, Self::Unknown, Self::Awaiting, Self::Confirming, Self::Contradicted];
 
-    /// The states in which a request of ours is under way, or nobody knows what it did.
-    pub const UNDER_WAY: [Self; 4] = [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming];
+    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a contradicted one
+    /// charged. They hold back the expiry of a checkout, and its cancellation.
+    pub const UNDER_WAY: [Self; 5] =
+        [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Contradicted];
 
     /// True where it may still take money.
     pub fn may_take_money(self) -> bool {

@@ -249,7 +249,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken
         }
     }
     let late = "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
-        (SELECT checkout_id FROM payments WHERE state = 'unknown')";
+        (SELECT checkout_id FROM payments WHERE state IN ('unknown', 'contradicted'))";
     let late: i64 = one(db, late, []).unwrap();
     if late > 0 {
         broken.push(format!("invariant 8: {late} checkouts should have expired"));
