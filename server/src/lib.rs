@@ -76,6 +76,6 @@ pub use values::{
     hidden::Hidden,
     ids::{CheckoutId, PaymentId},
     method::Method,
-    states::{CheckoutState, PaymentState},
+    states::{CheckoutState, PaymentState, Resolution},
     violation::{Rule, Violation},
 };

@@ -28,8 +28,8 @@ use crate::{
     sending::{Request, Sender},
     storage::{
         Storage,
-        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Whose},
-        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened},
+        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
+        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
     tokens::{ClientToken, TokenHash},
@@ -40,6 +40,7 @@ use crate::{
         ids::{CheckoutId, PaymentId, hex},
         method::Method,
         millis,
+        states::Resolution,
         violation::{Rule, Violation},
     },
 };
@@ -47,6 +48,8 @@ use crate::{
 /// The longest idempotency key.
 const LONGEST_KEY: usize = 64;
 const LONGEST_OTP: usize = 16;
+const LONGEST_REASON: usize = 200;
+const LONGEST_NAME: usize = 100;
 /// The most events that are read at once.
 const MOST_EVENTS: u32 = 1000;
 
@@ -270,6 +273,37 @@ impl Server {
             ConfirmationBegun::NotAwaited(state) => Err(ServerError::NotAwaited { state }),
             ConfirmationBegun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
             ConfirmationBegun::Nowhere => Err(ServerError::NotFound { what: "payment" }),
+        }
+    }
+
+    /// A person decides what became of a payment of which nobody knows: one that is unknown or contradicted, or that has been
+    /// open for three days and is flagged `is_stuck`. The event `payment.resolved` tells the state before, the reason and who
+    /// decided. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
+    /// for 30 days: if it reports a charge after all, that counts and is told.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
+    /// [`ServerError::NotInDoubt`], [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn resolve(
+        &self,
+        payment: &PaymentId,
+        resolution: Resolution,
+        reason: &str,
+        by: &str,
+    ) -> Result<Payment, ServerError> {
+        let mut checks = Checks::default();
+        checks.required_text("reason", reason, LONGEST_REASON);
+        checks.required_text("by", by, LONGEST_NAME);
+        checks.finish()?;
+        let (payment, reason, by) = (payment.clone(), reason.to_owned(), by.to_owned());
+        match self.shared.storage.resolve(Resolve { payment, resolution, reason, by }).await? {
+            Resolved::Done(payment) => {
+                self.shared.changed(&payment.checkout);
+                Ok(*payment)
+            }
+            Resolved::Again(payment) => Ok(*payment),
+            Resolved::NotInDoubt(state) => Err(ServerError::NotInDoubt { state }),
+            Resolved::Nowhere => Err(ServerError::NotFound { what: "payment" }),
         }
     }
 

@@ -9,10 +9,11 @@ pub mod sqlite;
 use error::StorageError;
 use inputs::{
     Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken, OpenCheckout,
-    Sent, TakePrepared, Whose,
+    Resolve, Sent, TakePrepared, Whose,
 };
 use outputs::{
-    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
+    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Resolved, Settled, SettledMany,
+    Taken,
 };
 
 use crate::{checkouts::checkout::CheckoutView, events::Event, surroundings::Boxed, values::ids::CheckoutId};
@@ -53,6 +54,9 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Notes what sending it brought.
     fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled>;
+
+    /// Notes what a person decided of a payment of which nobody knows.
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved>;
 
     /// Makes payments due at once.
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted>;

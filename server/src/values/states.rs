@@ -34,12 +34,32 @@ pub enum PaymentState {
     Awaiting,
     /// The payer's one-time password was sent, or may have been.
     Confirming,
-    /// The gateway reported that the money was taken. Nothing takes that back.
+    /// The gateway reported that the money was taken, or a person decided it. Nothing takes that back.
     Charged,
-    /// The gateway reported that it ended without money being taken.
+    /// The gateway reported that it ended without money being taken, or a person decided it.
     Rejected,
     /// The gateway reports something else than was asked for: a person has to look.
     Contradicted,
+}
+
+/// What a person finds out about a payment of which nobody knows what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Resolution {
+    /// The money was taken.
+    Charged,
+    /// It was not, and will not be.
+    NotCharged,
+}
+
+impl Resolution {
+    /// The state that it makes.
+    pub fn state(self) -> PaymentState {
+        match self {
+            Self::Charged => PaymentState::Charged,
+            Self::NotCharged => PaymentState::Rejected,
+        }
+    }
 }
 
 impl PaymentState {

@@ -6,6 +6,7 @@
 mod callbacks;
 mod crashes;
 mod invariants;
+mod resolving;
 mod running;
 mod schedules;
 mod storage;

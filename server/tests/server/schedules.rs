@@ -9,8 +9,8 @@ use std::{
 };
 
 use fastrand::Rng;
-use kassa::{FakePayment, FakePlan, PaymentKind, PaymentStatus};
-use kassa_server::{CheckoutId, NewCheckout, Payment, Server};
+use kassa::{FakePayment, FakePlan, PaymentKind, PaymentStatus, StatusReport, Verdict};
+use kassa_server::{CheckoutId, Method, NewCheckout, Payment, Resolution, Server};
 
 use crate::{
     invariants::{check, check_end},
@@ -115,6 +115,8 @@ impl Coverage {
             "payment.charged pay_form",
             "payment.rejected mbank",
             "payment.rejected qr",
+            "payment.contradicted mbank",
+            "payment.resolved mbank",
             "payment.stuck mbank",
             "after",
         ] {
@@ -181,11 +183,13 @@ impl Play {
             48..60 => self.payer_decides(),
             60..72 => self.call_back(&process, server),
             72..80 => self.calls.add(&process, async move { drop(server.follow_once().await) }),
-            80..85 => self.calls.add(&process, async move { drop(server.deliver_once().await) }),
+            80..83 => self.calls.add(&process, async move { drop(server.deliver_once().await) }),
+            83..85 => self.a_person_acts(&process, server),
             85..88 => self.look_or_cancel(&process, server),
             88..93 => self.time_passes(),
             93..95 => self.world.jump(Duration::from_secs(3600), self.random.bool()),
-            95..98 => self.crash(),
+            95..97 => self.crash(),
+            97 => self.gateway_is_odd(&process, server),
             _ => self.plan(),
         }
     }
@@ -300,6 +304,34 @@ impl Play {
         let index = self.random.usize(0..2);
         self.processes[index].life.kill();
         self.processes[index] = start(&self.world, &mut self.random);
+    }
+
+    /// It says something else than was asked for, for some time, and is asked thrice.
+    fn gateway_is_odd(&mut self, process: &Arc<Process>, server: Server) {
+        let known = lock(&self.known);
+        let payments = known.payments.iter().filter(|payment| payment.method == Method::Mbank);
+        let Some(payment) = self.random.choice(payments.collect::<Vec<_>>()).cloned() else { return };
+        let odd = Verdict::contradicted(["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
+        lock(&self.world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
+        lock(&self.world.log).odd.insert(payment.id.to_string());
+        self.calls.add(process, async move {
+            for _ in 0..3 {
+                let _ = server.check_now(&payment.checkout).await;
+                let _ = server.follow_once().await;
+            }
+        });
+    }
+
+    /// Rightly or not.
+    fn a_person_acts(&mut self, process: &Arc<Process>, server: Server) {
+        let sql = "SELECT id FROM payments WHERE state IN ('unknown', 'contradicted') OR is_stuck = 1
+            ORDER BY begun_at, id LIMIT 1 OFFSET ?1";
+        let which = self.random.u32(0..3);
+        let Some(id) = one::<String>(&lock(&self.world.db), sql, [which]) else { return };
+        let resolution = [Resolution::Charged, Resolution::NotCharged][self.random.usize(0..2)];
+        self.calls.add(process, async move {
+            let _ = server.resolve(&id.parse().unwrap(), resolution, "the bank said so", "Aizada").await;
+        });
     }
 
     fn plan(&mut self) {

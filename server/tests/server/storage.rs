@@ -11,14 +11,14 @@ use std::{
 
 use kassa::PaymentRef;
 use kassa_server::{
-    CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, SqliteStorage, Storage,
-    StorageError, TokenHash,
+    CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, Resolution, SqliteStorage,
+    Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
+            Hint, Key, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, TakePrepared, Whose,
         },
-        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Taken},
+        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
     },
 };
@@ -101,7 +101,7 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 12] = [
+const SUITE: [(&str, Check); 13] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("a key gives the same payment", a_key_gives_the_same_payment),
@@ -109,6 +109,7 @@ const SUITE: [(&str, Check); 12] = [
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
+    ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
@@ -249,6 +250,33 @@ fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
     assert_eq!(settled.payment.failure.unwrap().kind, "Refused");
     assert!(!settle("sender-1").is_changed);
     assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Mbank))), Ok(Begun::New(_))));
+}
+
+fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    let resolve = |number, resolution| {
+        let (reason, by) = ("the bank said so".into(), "Aizada".into());
+        block_on(storage.resolve(Resolve { payment: payment_id(number), resolution, reason, by })).unwrap()
+    };
+    assert!(matches!(resolve(9, Resolution::Charged), Resolved::Nowhere));
+    assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Sending)));
+    calendar.pass(Duration::from_secs(80));
+    block_on(storage.sweep(10)).unwrap();
+    assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Done(one) if one.state == PaymentState::Rejected));
+    assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Again(_)));
+    assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Rejected)));
+    let events = block_on(storage.events_after(0, 100)).unwrap();
+    let resolved: Vec<_> = events.iter().filter(|event| event.kind == EventKind::PaymentResolved).collect();
+    assert_eq!((resolved.len(), resolved[0].number), (1, 3));
+    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Qr))), Ok(Begun::New(_))), "it is free");
+    // A person can be wrong.
+    calendar.pass(Duration::from_secs(60));
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    assert_eq!(asked[0].payment, payment_id(1));
+    let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(1, asked[0].leased_until, charged)])).unwrap();
+    assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
 fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {

@@ -11,6 +11,7 @@ mod limit;
 mod outbox;
 mod payments;
 mod questions;
+mod resolving;
 mod rows;
 mod threads;
 
@@ -30,10 +31,11 @@ use crate::{
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken,
-            OpenCheckout, Sent, TakePrepared, Whose,
+            OpenCheckout, Resolve, Sent, TakePrepared, Whose,
         },
         outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Settled, SettledMany, Taken,
+            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Resolved, Settled,
+            SettledMany, Taken,
         },
     },
     values::ids::CheckoutId,
@@ -138,6 +140,10 @@ impl Storage for SqliteStorage {
 
     fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
         self.write("settle_confirmation", move |db| payments::settle_confirmation(db, &confirmed))
+    }
+
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
+        self.write("resolve", move |db| resolving::resolve(db, &resolve))
     }
 
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {

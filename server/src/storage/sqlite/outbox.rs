@@ -25,6 +25,7 @@ pub(super) struct Told<'a> {
     pub(super) payment: Option<&'a Payment>,
     pub(super) after: Option<String>,
     pub(super) reason: Option<&'a str>,
+    pub(super) by: Option<&'a str>,
 }
 
 /// Writes an event. The states in it are those that stand in the database by now.
@@ -54,6 +55,7 @@ pub(super) fn write(
         number,
         after: told.after.as_deref(),
         reason: told.reason,
+        by: told.by,
     };
     let body = Body { id: &id, kind, timestamp_ms: now, data }.json();
     let body = body.map_err(|problem| StorageError::failed(problem.to_string()))?;

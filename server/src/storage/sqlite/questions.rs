@@ -303,7 +303,9 @@ fn schedule(db: &Connection, now: Millis, kept: &Kept, answered: &Answered) -> R
     let is_forgotten = kept.payment.method == Method::PayForm
         && age >= FORGOTTEN_AFTER
         && !has_open_claim(db, kept.payment.method, id)?;
-    if has_ended && kept.payment.method != Method::PayForm || is_forgotten {
+    let said_so = answered.reports.iter().any(|reported| reported.report == Report::Rejected);
+    let is_doubted = kept.is_resolved && !said_so && age < FORGOTTEN_AFTER;
+    if has_ended && kept.payment.method != Method::PayForm && !is_doubted || is_forgotten {
         return due::ask_no_more(db, id, answered.leased_until);
     }
     let at = now.saturating_add(jittered(interval_at(age), answered.random));

@@ -105,8 +105,10 @@ impl Line {
         let id = format!("pay_{id}");
         let found: Option<String> = one(&lock(&self.db), "SELECT state FROM payments WHERE id = ?1", [&id]);
         let mut log = lock(&self.log);
-        // A calendar that jumped between the commit and the request takes the sender for dead; the row is there all the same.
-        let taken_for_dead = log.has_jumped && matches!(found.as_deref(), Some("unknown" | "not_made"));
+        // A calendar that jumped between the commit and the request takes the sender for dead, and a person may decide then;
+        // the row is there all the same.
+        let resolved = matches!(found.as_deref(), Some("rejected" | "charged"));
+        let taken_for_dead = log.has_jumped && (resolved || matches!(found.as_deref(), Some("unknown" | "not_made")));
         // A report about the payment can come between a confirmation's commit and its request.
         let was_reported = what == "otp" && matches!(found.as_deref(), Some("charged" | "rejected" | "contradicted"));
         if found.as_deref() != Some(state) && !taken_for_dead && !was_reported {

@@ -39,6 +39,8 @@ pub struct Log {
     pub asked: usize,
     /// The calendar was put ahead or back.
     pub has_jumped: bool,
+    /// The payments about which the gateway said something odd.
+    pub odd: HashSet<String>,
     pub broken: Vec<String>,
 }
 
@@ -165,6 +167,7 @@ impl World {
     /// Everything comes to its end: the gateway and the shop answer again, payers decide, and the server's workers run.
     pub fn close(&self) {
         lock(&self.faults.0).percent = 0;
+        lock(&self.faults.0).forced.clear();
         lock(&self.shop).percent = 0;
         let process = self.start(None);
         for payment in self.fake.payments().iter().filter(|payment| !payment.status.is_final()) {
