@@ -1,6 +1,7 @@
 //! Confirmation of a mobile-bank payment: it moves money too, so it is written down first, and sent once.
 
 use kassa::PaymentError;
+use zeroize::Zeroizing;
 
 use super::Sender;
 use crate::{
@@ -19,7 +20,7 @@ impl Sender {
     pub(crate) async fn confirm(
         &self,
         begin: BeginConfirmation,
-        otp: String,
+        otp: Zeroizing<String>,
     ) -> Result<ConfirmationBegun, ServerError> {
         let (id, sender) = (begin.payment.clone(), begin.sender.clone());
         let started = self.surroundings.monotonic();

@@ -15,6 +15,7 @@ use std::{
 use kassa::PaymentGateway;
 use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, Semaphore, oneshot};
+use zeroize::Zeroizing;
 
 use settings::ServerSettings;
 use watchers::Watchers;
@@ -264,7 +265,8 @@ impl Server {
         let key = self.key(key, checkout, &format!("confirm {payment}"))?;
         let sender = hex(&self.random::<16>()?);
         let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
-        let (shared, otp) = (self.shared.clone(), otp.to_owned());
+        // Zeroization: our copy is wiped when it was sent, or the task ends without.
+        let (shared, otp) = (self.shared.clone(), Zeroizing::new(otp.to_owned()));
         let begun = self.apart(async move { shared.sender.confirm(begin, otp).await }, checkout).await?;
         match begun {
             ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),
