@@ -7,6 +7,7 @@ use super::Sender;
 use crate::{
     payments::payment::{Failure, Payment},
     storage::{
+        error::StorageError,
         inputs::{BeginConfirmation, ConfirmResult, Confirmed},
         outputs::ConfirmationBegun,
     },
@@ -26,6 +27,7 @@ impl Sender {
         let started = self.surroundings.monotonic();
         let begun = match self.storage.begin_confirmation(begin).await {
             Ok(begun) => begun,
+            Err(problem @ StorageError::Busy) => return Err(problem.into()),
             Err(problem) => {
                 let _ = self.note_confirmed(&id, &sender, not_sent()).await;
                 return Err(problem.into());

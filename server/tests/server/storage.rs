@@ -464,6 +464,30 @@ fn a_transaction_that_fails_is_rolled_back_alone() {
     assert_eq!((same, written.iter().filter(|was_written| **was_written).count()), (1, 41));
 }
 
+/// Who is refused is told so at once, while the others wait; nothing of it was written, and it can be asked for again.
+#[test]
+fn callers_are_refused_where_too_much_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open(&path).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    // Somebody else writes, and the writer waits for them.
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let order = |number: u32| {
+        let wanted = NewCheckout::new(format!("order-{number}"), 390.into(), "Tea", "https://shop.example.kg/paid");
+        let id = CheckoutId::from_random(u128::from(number).to_be_bytes());
+        OpenCheckout { id, wanted, callback_secret: Hidden::new(format!("{number:032x}")) }
+    };
+    let mut waiting: Vec<_> = (0..2500).map(|number| storage.open_checkout(order(number))).collect();
+    let last = waiting.pop().unwrap();
+    assert!(matches!(block_on(last), Err(StorageError::Busy)));
+    other.execute_batch("COMMIT").unwrap();
+    let written = waiting.into_iter().map(block_on).filter(Result::is_ok).count();
+    let kept: u32 = other.query_row("SELECT COUNT(*) FROM checkouts", [], |row| row.get(0)).unwrap();
+    assert!(written >= 2048 && written == kept as usize, "{written} were told, {kept} are there");
+    assert!(matches!(block_on(storage.open_checkout(order(2499))), Ok(Opened::New(_))));
+}
+
 /// The index, and not the code, keeps a second payment out.
 #[test]
 fn the_database_itself_refuses_a_second_payment_that_may_take_money() {

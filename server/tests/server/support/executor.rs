@@ -20,7 +20,7 @@ pub struct Inline {
 }
 
 impl Executor for Inline {
-    fn write(&self, job: Job) -> Boxed<'static, ()> {
+    fn write(&self, job: Job) -> Boxed<'static, Result<(), StorageError>> {
         let (db, life) = (self.db.clone(), self.life.clone());
         Box::pin(async move {
             Turn::default().await;
@@ -38,15 +38,17 @@ impl Executor for Inline {
                 None => done.answer(Ok(())),
             }
             Turn::default().await;
+            Ok(())
         })
     }
 
-    fn read(&self, job: Job) -> Boxed<'static, ()> {
+    fn read(&self, job: Job) -> Boxed<'static, Result<(), StorageError>> {
         let db = self.db.clone();
         Box::pin(async move {
             Turn::default().await;
             let done = job.run(&lock(&db));
             done.answer(Ok(()));
+            Ok(())
         })
     }
 }
