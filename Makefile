@@ -67,9 +67,11 @@ test-swift: ## The Swift package and its example, warnings as errors; on Debian,
 	@scripts/ci/ensure-tools cargo cc
 	scripts/swift/test-packages
 
-soak: ## A million random schedules in memory, or SCHEDULES=5000000
+soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
+soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000
 	@scripts/ci/ensure-tools cargo cc
-	KASSA_SCHEDULES=$(or $(SCHEDULES),1000000) cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
+	cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
+	cargo test --release --locked -p kassa-server --test server schedules::nothing_is_lost
 
 fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
 	@scripts/ci/ensure-tools cargo cc c++

@@ -87,6 +87,6 @@ pub use values::{
     hidden::Hidden,
     ids::{ApiKeyId, CheckoutId, PaymentId},
     method::Method,
-    states::{CheckoutState, PaymentState},
+    states::{CheckoutState, PaymentState, Resolution},
     violation::{Rule, Violation},
 };

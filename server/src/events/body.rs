@@ -39,12 +39,16 @@ pub struct Data<'a> {
     pub payment: Option<PaymentData<'a>>,
     /// The event's number among its payment's, or among those of the checkout alone.
     pub number: i64,
-    /// What stood before, where that is surprising: a charge after a rejection, money after the expiry.
+    /// What stood before, where that is surprising (a charge after a rejection, money after the expiry), and where a person
+    /// decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<&'a str>,
-    /// Why, where the gateway or the server said it.
+    /// Why, where the gateway, the server or a person said it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
+    /// Who decided, where a person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'a str>,
 }
 
 /// The payment that an event is about.

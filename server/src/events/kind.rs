@@ -48,6 +48,9 @@ pub enum EventKind {
     /// The gateway reports something else than was asked for: a person has to look.
     #[strum(serialize = "payment.contradicted")]
     PaymentContradicted,
+    /// A person decided whether it was charged.
+    #[strum(serialize = "payment.resolved")]
+    PaymentResolved,
     /// It has been open for three days: a person has to look.
     #[strum(serialize = "payment.stuck")]
     PaymentStuck,

@@ -62,7 +62,8 @@ pub(super) fn new_payment() -> Value {
                     "phone": {
                         "type": "string",
                         "pattern": r"^\+?[0-9]{9,12}$",
-                        "description": "The payer's: 9 to 15 digits; spaces, hyphens and parentheses are allowed. It is kept nowhere.",
+                        "description": "The payer's: 9 to 15 digits; spaces, hyphens and parentheses are allowed. It is \
+                            kept nowhere.",
                     },
                 },
             },

@@ -135,7 +135,7 @@ fn parameters(route: &Route) -> Vec<Value> {
 fn pattern(route: &Route, name: &str) -> &'static str {
     match (name, route.access) {
         ("checkout", _) => "^co_[0-9a-f]{32}$",
-        ("payment", Access::App) => "^pay_[0-9a-f]{32}$",
+        ("payment", Access::App | Access::Shop) => "^pay_[0-9a-f]{32}$",
         _ => "^[0-9a-f]{32}$",
     }
 }

@@ -28,6 +28,7 @@ pub(super) enum Kind {
     UnderWay,
     NotAwaited,
     NoAttemptsLeft,
+    NotInDoubt,
     TooLarge,
     UnsupportedMediaType,
     ReferenceUsed,
@@ -45,7 +46,9 @@ impl Kind {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::NotOpen | Self::UnderWay | Self::NotAwaited | Self::NoAttemptsLeft => StatusCode::CONFLICT,
+            Self::NotOpen | Self::UnderWay | Self::NotAwaited | Self::NoAttemptsLeft | Self::NotInDoubt => {
+                StatusCode::CONFLICT
+            }
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ReferenceUsed | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
@@ -67,6 +70,7 @@ impl Kind {
             Self::UnderWay => "A payment of this checkout may still take money: wait for its end.",
             Self::NotAwaited => "The payment awaits no one-time password.",
             Self::NoAttemptsLeft => "Too many wrong one-time passwords were given.",
+            Self::NotInDoubt => "What became of the payment is known, or is being found out.",
             Self::TooLarge => "The body is too large.",
             Self::UnsupportedMediaType => "The body must be application/json.",
             Self::ReferenceUsed => "This reference was used for another checkout.",
@@ -171,6 +175,9 @@ impl From<ServerError> for Problem {
             ServerError::UnderWay { state } => Self::new(Kind::UnderWay).with_detail(detail).with_state(state.into()),
             ServerError::NotAwaited { state } => {
                 Self::new(Kind::NotAwaited).with_detail(detail).with_state(state.into())
+            }
+            ServerError::NotInDoubt { state } => {
+                Self::new(Kind::NotInDoubt).with_detail(detail).with_state(state.into())
             }
             ServerError::NoAttemptsLeft => Self::new(Kind::NoAttemptsLeft),
             ServerError::Unavailable { detail } => {

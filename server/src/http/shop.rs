@@ -14,11 +14,11 @@ use super::{
     problem::Problem,
     route::{Answering, Parameter},
     shared::Http,
-    views::{self, Count, Done, Events, ShopCheckout, Token},
+    views::{self, Count, Done, Events, ShopCheckout, ShopPayment, Token},
 };
 use crate::{
     checkouts::new_checkout::NewCheckout,
-    values::{ids::CheckoutId, method::Method, violation::Rule},
+    values::{ids::CheckoutId, method::Method, states::Resolution, violation::Rule},
 };
 
 const METHODS: &str = "pay_form, qr, mbank";
@@ -101,6 +101,29 @@ pub(super) fn new_checkout() -> Value {
     })
 }
 
+/// A body that decides what became of a payment.
+pub(super) const RESOLUTION: &str =
+    r#"{"outcome": "not_charged", "reason": "The gateway's support found no such payment", "by": "Aida"}"#;
+
+/// What decides it.
+pub(super) fn resolution() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["outcome", "reason", "by"],
+        "properties": {
+            "outcome": { "type": "string", "enum": ["charged", "not_charged"] },
+            "reason": {
+                "type": "string", "minLength": 1, "maxLength": 200, "pattern": TEXT,
+                "description": "What the person found, which the event tells.",
+            },
+            "by": {
+                "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT, "description": "Who decides it.",
+            },
+        },
+    })
+}
+
 /// What replays events.
 pub(super) fn what_to_replay() -> Value {
     json!({
@@ -114,6 +137,10 @@ pub(super) fn what_to_replay() -> Value {
 
 pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<ShopCheckout<'_>>()
+}
+
+pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<ShopPayment<'_>>()
 }
 
 pub(super) fn token(generator: &mut SchemaGenerator) -> Schema {
@@ -209,6 +236,18 @@ pub(super) fn events(http: Arc<Http>, mut call: Call) -> Answering {
         call.query.finish()?;
         let events = http.server.events_after(after, u32::try_from(limit).unwrap_or(1)).await?;
         Answer::ok(&views::events(after, events))
+    })
+}
+
+pub(super) fn resolve(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let mut fields = Fields::parse(&call.body)?;
+        let outcome = fields.word::<Resolution>("outcome", "charged, not_charged");
+        let (reason, by) = (fields.text("reason"), fields.text("by"));
+        fields.finish()?;
+        let outcome = outcome.unwrap_or(Resolution::NotCharged);
+        let payment = http.server.resolve(&call.payment()?, outcome, &reason, &by).await?;
+        Answer::ok(&views::shop_payment(&payment))
     })
 }
 

@@ -52,7 +52,7 @@ pub(super) struct ShopCheckout<'a> {
 /// A payment, for the shop.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ShopPayment", deny_unknown_fields)]
-struct ShopPayment<'a> {
+pub(super) struct ShopPayment<'a> {
     #[serde(flatten)]
     payment: AppPayment<'a>,
     /// Its order number at the gateway, where the merchant chose it.
@@ -201,7 +201,7 @@ pub(super) fn for_shop(view: &CheckoutView) -> ShopCheckout<'_> {
     }
 }
 
-fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
+pub(super) fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
     ShopPayment {
         payment: app_payment(payment),
         order_number: payment.reference.order_number.as_deref(),

@@ -14,7 +14,8 @@ const STEPS: [(Millis, Millis); 4] =
 /// From this age on a person has to look, and the gateway is asked daily.
 pub const STUCK_AFTER: Millis = 3 * DAY;
 
-/// What was only claimed for a pay-form, and was declined, is asked about no more from this age on.
+/// What was only claimed for a pay-form, and was declined, is asked about no more from this age on; nor is what a person
+/// decided.
 pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 
 /// Jitter, in thousandths of the interval.

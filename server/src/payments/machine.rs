@@ -35,6 +35,19 @@ pub enum Happened {
     ReportedRejected,
     /// The gateway's reports, several times in a row: something else than was asked for.
     ReportedContradicted,
+    /// A person found out that it was charged.
+    ResolvedCharged,
+    /// A person found out that it was not.
+    ResolvedNotCharged,
+}
+
+/// True where a person may decide what became of it: nobody knows, or three days passed without an end.
+pub fn is_for_a_person(state: PaymentState, is_stuck: bool) -> bool {
+    match state {
+        PaymentState::Unknown | PaymentState::Contradicted => true,
+        PaymentState::Awaiting | PaymentState::Confirming => is_stuck,
+        _ => false,
+    }
 }
 
 /// A change of state, with the one event that tells of it.
@@ -44,14 +57,15 @@ pub struct Change {
     pub to: PaymentState,
     /// What is told of it.
     pub event: EventKind,
-    /// The state before, where money came after an end without any.
+    /// The state before, where money came after an end without any, and where a person decided.
     pub after: Option<PaymentState>,
 }
 
 /// What changes; nothing where it comes too late or does not fit.
 ///
 /// - **Charged is absorbing**, and the gateway's own report makes it from every other state.
-/// - **Unknown ends by a report**, or by the answer of its own sender, which came late; never by time.
+/// - **Unknown ends by a report or a person**, or by the answer of its own sender, which came late; never by time. A report
+///   that contradicts the person is a charge after an end, and told.
 /// - What moves no money (a pay-form, a QR code) and was interrupted is not made: nobody has seen its page or code.
 pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<Change> {
     use Happened as H;
@@ -75,8 +89,13 @@ pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<C
         (S::Confirming, H::NotConfirmed) => S::Awaiting,
         (S::Unknown | S::Awaiting | S::Confirming, H::ReportedRejected) => S::Rejected,
         (S::Unknown | S::Awaiting | S::Confirming, H::ReportedContradicted) => S::Contradicted,
+        (S::Unknown | S::Awaiting | S::Confirming | S::Contradicted, H::ResolvedCharged) => S::Charged,
+        (S::Unknown | S::Awaiting | S::Confirming | S::Contradicted, H::ResolvedNotCharged) => S::Rejected,
         _ => return None,
     };
+    if matches!(happened, H::ResolvedCharged | H::ResolvedNotCharged) {
+        return Some(Change { to, event: EventKind::PaymentResolved, after: Some(state) });
+    }
     let after = (to == S::Charged && state.is_final()).then_some(state);
     Some(Change { to, event: event_of(state, to), after })
 }
@@ -103,7 +122,7 @@ mod tests {
     use super::{Happened::*, PaymentState::*, *};
 
     /// All that changes anything; whatever else happens changes nothing.
-    const MBANK: [(PaymentState, Happened, PaymentState); 26] = [
+    const MBANK: [(PaymentState, Happened, PaymentState); 34] = [
         (Prepared, SendingTaken, Sending),
         (Prepared, CertainlyNothing, NotMade),
         (Prepared, PreparedTooLong, NotMade),
@@ -119,17 +138,25 @@ mod tests {
         (Unknown, ReportedCharged, Charged),
         (Unknown, ReportedRejected, Rejected),
         (Unknown, ReportedContradicted, Contradicted),
+        (Unknown, ResolvedCharged, Charged),
+        (Unknown, ResolvedNotCharged, Rejected),
         (Awaiting, ConfirmationBegun, Confirming),
         (Awaiting, ReportedCharged, Charged),
         (Awaiting, ReportedRejected, Rejected),
         (Awaiting, ReportedContradicted, Contradicted),
+        (Awaiting, ResolvedCharged, Charged),
+        (Awaiting, ResolvedNotCharged, Rejected),
         (Confirming, NotConfirmed, Awaiting),
         (Confirming, ReportedCharged, Charged),
         (Confirming, ReportedRejected, Rejected),
         (Confirming, ReportedContradicted, Contradicted),
+        (Confirming, ResolvedCharged, Charged),
+        (Confirming, ResolvedNotCharged, Rejected),
         (NotMade, ReportedCharged, Charged),
         (Rejected, ReportedCharged, Charged),
         (Contradicted, ReportedCharged, Charged),
+        (Contradicted, ResolvedCharged, Charged),
+        (Contradicted, ResolvedNotCharged, Rejected),
     ];
 
     #[test]
@@ -165,5 +192,17 @@ mod tests {
             assert_eq!((change.event, change.after), (EventKind::PaymentCharged, Some(state)));
         }
         assert_eq!(next(Awaiting, Method::Mbank, ReportedCharged).unwrap().after, None);
+    }
+
+    #[test]
+    fn what_a_person_decides_says_what_stood_before() {
+        for happened in [ResolvedCharged, ResolvedNotCharged] {
+            let change = next(Unknown, Method::Mbank, happened).unwrap();
+            assert_eq!((change.event, change.after), (EventKind::PaymentResolved, Some(Unknown)));
+        }
+        for state in PaymentState::iter() {
+            assert_eq!(is_for_a_person(state, false), matches!(state, Unknown | Contradicted), "{state}");
+        }
+        assert!(is_for_a_person(Awaiting, true) && !is_for_a_person(Sending, true));
     }
 }

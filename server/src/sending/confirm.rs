@@ -1,11 +1,13 @@
 //! Confirmation of a mobile-bank payment: it moves money too, so it is written down first, and sent once.
 
 use kassa::PaymentError;
+use zeroize::Zeroizing;
 
 use super::Sender;
 use crate::{
     payments::payment::{Failure, Payment},
     storage::{
+        error::StorageError,
         inputs::{BeginConfirmation, ConfirmResult, Confirmed},
         outputs::ConfirmationBegun,
     },
@@ -19,12 +21,13 @@ impl Sender {
     pub(crate) async fn confirm(
         &self,
         begin: BeginConfirmation,
-        otp: String,
+        otp: Zeroizing<String>,
     ) -> Result<ConfirmationBegun, ServerError> {
         let (id, sender) = (begin.payment.clone(), begin.sender.clone());
         let started = self.surroundings.monotonic();
         let begun = match self.storage.begin_confirmation(begin).await {
             Ok(begun) => begun,
+            Err(problem @ StorageError::Busy) => return Err(problem.into()),
             Err(problem) => {
                 let _ = self.note_confirmed(&id, &sender, not_sent()).await;
                 return Err(problem.into());

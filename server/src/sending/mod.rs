@@ -16,6 +16,7 @@ use crate::{
     payments::payment::{Failure, Payment},
     storage::{
         Storage,
+        error::StorageError,
         inputs::{BeginPayment, SendResult, Sent, TakePrepared},
         outputs::{Begun, Taken},
     },
@@ -65,6 +66,7 @@ impl Sender {
         let started = self.surroundings.monotonic();
         let begun = match self.storage.begin_payment(begin).await {
             Ok(begun) => begun,
+            Err(problem @ StorageError::Busy) => return Err(problem.into()),
             Err(problem) => {
                 // Whether it was written is not known; that it was not sent, is.
                 let _ = self.note(&id, &sender, interrupted()).await;

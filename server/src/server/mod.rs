@@ -15,6 +15,7 @@ use std::{
 use kassa::PaymentGateway;
 use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, Semaphore, oneshot};
+use zeroize::Zeroizing;
 
 use settings::ServerSettings;
 use watchers::Watchers;
@@ -29,8 +30,8 @@ use crate::{
     sending::{Request, Sender},
     storage::{
         Storage,
-        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewApiKey, NewToken, OpenCheckout, Whose},
-        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened},
+        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewApiKey, NewToken, OpenCheckout, Resolve, Whose},
+        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
     tokens::{ClientToken, TokenHash, api_key::ApiKey},
@@ -41,6 +42,7 @@ use crate::{
         ids::{ApiKeyId, CheckoutId, PaymentId, hex},
         method::Method,
         millis,
+        states::Resolution,
         violation::{Rule, Violation},
     },
 };
@@ -49,6 +51,8 @@ use crate::{
 const LONGEST_KEY: usize = 64;
 /// Too short for a card number.
 const LONGEST_OTP: usize = 12;
+const LONGEST_REASON: usize = 200;
+const LONGEST_NAME: usize = 100;
 /// The most events that are read at once.
 const MOST_EVENTS: u32 = 1000;
 
@@ -335,7 +339,8 @@ impl Server {
         let key = self.key(key, checkout, &format!("confirm {payment}"))?;
         let sender = hex(&self.random::<16>()?);
         let begin = BeginConfirmation { checkout: checkout.clone(), payment: payment.clone(), key, sender };
-        let (shared, otp) = (self.shared.clone(), otp.to_owned());
+        // Zeroization: our copy is wiped when it was sent, or the task ends without.
+        let (shared, otp) = (self.shared.clone(), Zeroizing::new(otp.to_owned()));
         let begun = self.apart(async move { shared.sender.confirm(begin, otp).await }, checkout).await?;
         match begun {
             ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),
@@ -344,6 +349,37 @@ impl Server {
             ConfirmationBegun::NotAwaited(state) => Err(ServerError::NotAwaited { state }),
             ConfirmationBegun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
             ConfirmationBegun::Nowhere => Err(ServerError::NotFound { what: "payment" }),
+        }
+    }
+
+    /// A person decides what became of a payment of which nobody knows: one that is unknown or contradicted, or that has been
+    /// open for three days and is flagged `is_stuck`. The event `payment.resolved` tells the state before, the reason and who
+    /// decided. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
+    /// for 30 days: if it reports a charge after all, that counts and is told.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
+    /// [`ServerError::NotInDoubt`], [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn resolve(
+        &self,
+        payment: &PaymentId,
+        resolution: Resolution,
+        reason: &str,
+        by: &str,
+    ) -> Result<Payment, ServerError> {
+        let mut checks = Checks::default();
+        checks.required_text("reason", reason, LONGEST_REASON);
+        checks.required_text("by", by, LONGEST_NAME);
+        checks.finish()?;
+        let (payment, reason, by) = (payment.clone(), reason.to_owned(), by.to_owned());
+        match self.shared.storage.resolve(Resolve { payment, resolution, reason, by }).await? {
+            Resolved::Done(payment) => {
+                self.shared.changed(&payment.checkout);
+                Ok(*payment)
+            }
+            Resolved::Again(payment) => Ok(*payment),
+            Resolved::NotInDoubt(state) => Err(ServerError::NotInDoubt { state }),
+            Resolved::Nowhere => Err(ServerError::NotFound { what: "payment" }),
         }
     }
 

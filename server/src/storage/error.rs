@@ -22,6 +22,9 @@ pub enum StorageError {
         /// What it said.
         detail: String,
     },
+    /// Too much waits for the database. Nothing was written.
+    #[error("the database is busy, and nothing was written")]
+    Busy,
     /// A value in it that this server did not write.
     #[error("the database holds a {what} that cannot be read")]
     #[non_exhaustive]

@@ -13,6 +13,7 @@ use crate::{
         hidden::Hidden,
         ids::{ApiKeyId, CheckoutId, PaymentId},
         method::Method,
+        states::Resolution,
     },
 };
 
@@ -184,6 +185,19 @@ pub enum ConfirmResult {
         /// Why.
         failure: Failure,
     },
+}
+
+/// What a person decides of a payment of which nobody knows.
+#[derive(Clone, Debug)]
+pub struct Resolve {
+    /// Which.
+    pub payment: PaymentId,
+    /// What became of it.
+    pub resolution: Resolution,
+    /// Why.
+    pub reason: String,
+    /// Who.
+    pub by: String,
 }
 
 /// Somebody says that there is something new.

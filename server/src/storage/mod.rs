@@ -9,11 +9,11 @@ pub mod sqlite;
 use error::StorageError;
 use inputs::{
     Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-    OpenCheckout, Sent, TakePrepared, Whose,
+    OpenCheckout, Resolve, Sent, TakePrepared, Whose,
 };
 use outputs::{
-    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Settled, SettledMany,
-    Statistics, Taken,
+    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved, Settled,
+    SettledMany, Statistics, Taken,
 };
 
 use crate::{
@@ -71,6 +71,9 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Notes what sending it brought.
     fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled>;
+
+    /// Notes what a person decided of a payment of which nobody knows.
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved>;
 
     /// Makes payments due at once.
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted>;

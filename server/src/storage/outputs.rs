@@ -99,6 +99,19 @@ pub enum ConfirmationBegun {
     Nowhere,
 }
 
+/// What became of a person's decision.
+#[derive(Clone, Debug)]
+pub enum Resolved {
+    /// It is so from now on.
+    Done(Box<Payment>),
+    /// It was so before.
+    Again(Box<Payment>),
+    /// There is nothing to decide.
+    NotInDoubt(PaymentState),
+    /// There is no such payment.
+    Nowhere,
+}
+
 /// A payment as it stands now, whether what was told changed it or came too late.
 #[derive(Clone, Debug)]
 pub struct Settled {

@@ -51,6 +51,13 @@ pub enum ServerError {
         /// Where it stands.
         state: PaymentState,
     },
+    /// There is nothing for a person to decide: it has ended, or has been open for less than three days.
+    #[error("There is nothing to decide of the payment: it is {state}.")]
+    #[non_exhaustive]
+    NotInDoubt {
+        /// Where it stands.
+        state: PaymentState,
+    },
     /// Too many wrong one-time passwords were given.
     #[error("No attempts are left.")]
     NoAttemptsLeft,

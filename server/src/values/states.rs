@@ -34,12 +34,32 @@ pub enum PaymentState {
     Awaiting,
     /// The payer's one-time password was sent, or may have been.
     Confirming,
-    /// The gateway reported that the money was taken. Nothing takes that back.
+    /// The gateway reported that the money was taken, or a person decided it. Nothing takes that back.
     Charged,
-    /// The gateway reported that it ended without money being taken.
+    /// The gateway reported that it ended without money being taken, or a person decided it.
     Rejected,
     /// The gateway reports something else than was asked for: a person has to look.
     Contradicted,
+}
+
+/// What a person finds out about a payment of which nobody knows what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Resolution {
+    /// The money was taken.
+    Charged,
+    /// It was not, and will not be.
+    NotCharged,
+}
+
+impl Resolution {
+    /// The state that it makes.
+    pub fn state(self) -> PaymentState {
+        match self {
+            Self::Charged => PaymentState::Charged,
+            Self::NotCharged => PaymentState::Rejected,
+        }
+    }
 }
 
 impl PaymentState {
@@ -47,8 +67,10 @@ impl PaymentState {
     pub const MAY_TAKE_MONEY: [Self; 6] =
         [Self::Prepared, Self::Sending, Self::Unknown, Self::Awaiting, Self::Confirming, Self::Contradicted];
 
-    /// The states in which a request of ours is under way, or nobody knows what it did.
-    pub const UNDER_WAY: [Self; 4] = [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming];
+    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a contradicted one
+    /// charged. They hold back the expiry of a checkout, and its cancellation.
+    pub const UNDER_WAY: [Self; 5] =
+        [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Contradicted];
 
     /// True where it may still take money.
     pub fn may_take_money(self) -> bool {

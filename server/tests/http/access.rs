@@ -55,7 +55,7 @@ async fn every_route_takes_its_own_kind_of_key_alone() {
             }
         }
     }
-    assert_eq!(walked, 13 * kinds.len(), "all routes but those for anybody");
+    assert_eq!(walked, 14 * kinds.len(), "all routes but those for anybody");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

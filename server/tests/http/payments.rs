@@ -159,3 +159,27 @@ async fn who_waits_is_told_at_once_and_not_before() {
     let old = served.call(&token, "GET", "/v1/checkout?after=0&wait=30", &Value::Null).await;
     assert_eq!(old.json(), told.json(), "what is newer is told without waiting");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_decides_what_nobody_knows_and_it_is_told() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    served.fake.fail_next(FakeFault::RequestLost);
+    let body = json!({ "method": "mbank", "phone": "996700000001" });
+    let begun = served.pay(&token, "try-1", &body).await;
+    assert_eq!((begun.status, &begun.json()["state"]), (202, &json!("unknown")), "{begun:?}");
+    let path = format!("/v1/payments/{}/resolve", begun.json()["id"].as_str().unwrap());
+    let unsaid = served.shop("POST", &path, &json!({ "outcome": "not_charged", "by": "Aida" })).await;
+    assert_eq!(unsaid.broken(), [("reason".to_owned(), "required".to_owned())]);
+    let decided = json!({ "outcome": "not_charged", "reason": "Not in the gateway's list", "by": "Aida" });
+    let resolved = served.shop("POST", &path, &decided).await;
+    assert_eq!((resolved.status, &resolved.json()["state"]), (200, &json!("rejected")), "{resolved:?}");
+    let events = served.shop("GET", "/v1/events", &Value::Null).await.text;
+    assert!(events.contains("payment.resolved") && events.contains("Not in the gateway's list"), "{events}");
+
+    let second = served.pay(&token, "try-2", &body).await;
+    assert_eq!((second.status, &second.json()["state"]), (201, &json!("awaiting")), "{id} is free for another try");
+    let path = format!("/v1/payments/{}/resolve", second.json()["id"].as_str().unwrap());
+    let refused = served.shop("POST", &path, &decided).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (409, "not_in_doubt"));
+}

@@ -200,6 +200,29 @@ fn reports_that_contradict_are_for_a_person() {
     assert!(events.last().unwrap().body.contains(r#""reason":"amount""#));
 }
 
+fn contradicted(process: &Process, world: &World) -> (CheckoutId, Payment) {
+    let (id, payment) = mbank(process, "order-1");
+    let odd = Verdict::contradicted(["amount"], Some(report(PaymentStatus::Charged)));
+    force(world, &payment.reference, vec![odd]);
+    ask(process, world, 3);
+    assert_eq!(state(process, &id).1, PaymentState::Contradicted);
+    (id, payment)
+}
+
+/// A person may find it charged.
+#[test]
+fn what_is_contradicted_neither_expires_nor_is_cancelled() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, _) = contradicted(&process, &world);
+    world.fake.advance(Duration::from_secs(24 * 3600));
+    follow(&process);
+    assert_eq!(state(&process, &id).0, CheckoutState::Open);
+    let cancelled = process.run(process.server.cancel(&id));
+    let is_held = matches!(cancelled, Err(ServerError::UnderWay { state: PaymentState::Contradicted, .. }));
+    assert!(is_held, "{cancelled:?}");
+}
+
 /// Recorded, and told loudly.
 #[test]
 fn a_charge_after_a_rejection_is_told() {

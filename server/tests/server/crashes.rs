@@ -3,7 +3,7 @@
 //! again for the same, and everything must hold.
 
 use kassa::FakeFault;
-use kassa_server::{CheckoutId, CheckoutState, Method, NewCheckout, PaymentState, Server};
+use kassa_server::{CheckoutId, CheckoutState, Method, NewCheckout, PaymentState, Resolution, Server};
 
 use crate::{
     invariants::{check, check_end},
@@ -25,9 +25,10 @@ enum Scene {
     Cancel,
     Expire,
     FormThenMbank,
+    Resolve,
 }
 
-const SCENES: [Scene; 8] = [
+const SCENES: [Scene; 9] = [
     Scene::PayForm,
     Scene::Qr,
     Scene::Mbank,
@@ -36,6 +37,7 @@ const SCENES: [Scene; 8] = [
     Scene::Cancel,
     Scene::Expire,
     Scene::FormThenMbank,
+    Scene::Resolve,
 ];
 
 /// Errors are met as an app meets them: it goes on with what it is told later.
@@ -54,6 +56,14 @@ async fn play(scene: Scene, world: &World, server: &Server) {
             }
             let _ = server.pay_by_mbank(&id, "996700000001", Some("try-1")).await;
             lock(&world.faults.0).next = None;
+        }
+        Scene::Resolve => {
+            lock(&world.faults.0).next = Some(FakeFault::RequestLost);
+            let begun = server.pay_by_mbank(&id, "996700000001", Some("mbank")).await;
+            lock(&world.faults.0).next = None;
+            let Ok(payment) = begun else { return };
+            let _ = server.resolve(&payment.id, Resolution::NotCharged, "not on the statement", "Aizada").await;
+            by_qr(world, server, &id).await;
         }
         Scene::Cancel => drop(server.cancel(&id).await),
         Scene::Expire => {
@@ -141,6 +151,7 @@ fn the_scenes_end_as_they_should() {
         (Scene::WrongPassword, CheckoutState::Paid, 1),
         (Scene::Cancel, CheckoutState::Cancelled, 0),
         (Scene::FormThenMbank, CheckoutState::Paid, 2),
+        (Scene::Resolve, CheckoutState::Paid, 1),
     ] {
         let world = World::new(0);
         let process = world.start(None);

@@ -7,7 +7,7 @@ use kassa::{FakePayment, PaymentKind, PaymentStatus};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::{lock, world::World};
+use crate::support::{lock, one, world::World};
 
 /// A payment of the database's, as far as it is compared.
 struct Row {
@@ -18,6 +18,10 @@ struct Row {
     reference: kassa::PaymentRef,
     events: i64,
     is_stuck: bool,
+    /// A person decided what became of it.
+    is_resolved: bool,
+    /// The gateway reported a charge.
+    is_reported: bool,
 }
 
 /// Those that can be seen at any moment.
@@ -41,7 +45,7 @@ pub fn check_end(world: &World) -> Result<(), String> {
     let (rows, books) = (rows(&db), world.fake.payments());
     let mut broken = Vec::new();
     nothing_secret(&db, world, &mut broken);
-    everything_ended(&db, &rows, &books, &mut broken);
+    everything_ended(&db, &rows, &books, world, &mut broken);
     everything_was_told(&db, world, &mut broken);
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
@@ -94,11 +98,12 @@ fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment]
     let mut charged: HashMap<&str, usize> = HashMap::new();
     for row in rows.iter().filter(|row| row.state == "charged") {
         *charged.entry(&row.checkout).or_default() += 1;
-        if booked(row, books).is_none_or(|payment| payment.status != PaymentStatus::Charged) {
+        let by_a_person = row.is_resolved && !row.is_reported;
+        if !by_a_person && booked(row, books).is_none_or(|payment| payment.status != PaymentStatus::Charged) {
             broken.push(format!("invariant 4: {} is charged, and not at the gateway", row.id));
         }
     }
-    let mut checkouts = db.prepare("SELECT id, state, is_overpaid, paid_by FROM checkouts").unwrap();
+    let mut checkouts = db.prepare_cached("SELECT id, state, is_overpaid, paid_by FROM checkouts").unwrap();
     let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
     for checkout in checkouts {
         let (id, state, is_overpaid, paid_by): (String, String, bool, Option<String>) = checkout.unwrap();
@@ -110,7 +115,7 @@ fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment]
             broken.push(format!("invariant 3: {id} has {count} payments charged, overpaid: {is_overpaid}"));
         }
         let told = "SELECT COUNT(*) FROM events WHERE checkout_id = ?1 AND kind = 'checkout.overpaid'";
-        let told: u32 = db.query_row(told, [&id], |row| row.get(0)).unwrap();
+        let told: u32 = one(db, told, [&id]).unwrap();
         if told as usize != count.saturating_sub(1) {
             broken.push(format!("invariant 3: {id} was told overpaid {told} times for {count} charges"));
         }
@@ -120,7 +125,7 @@ fn paid_by_the_report_alone(db: &Connection, rows: &[Row], books: &[FakePayment]
 /// Invariant 5.
 fn one_payment_pays_once(rows: &[Row], broken: &mut Vec<String>) {
     let mut numbers = HashSet::new();
-    for row in rows.iter().filter(|row| row.state == "charged") {
+    for row in rows.iter().filter(|row| row.is_reported) {
         let number = row.reference.transaction_id.as_ref().or(row.reference.order_number.as_ref());
         if !number.is_some_and(|number| numbers.insert(number)) {
             broken.push(format!("invariant 5: {number:?} pays for {} and for something else", row.id));
@@ -131,7 +136,7 @@ fn one_payment_pays_once(rows: &[Row], broken: &mut Vec<String>) {
 /// Invariants 6 and 7: the history that events tell is whole, each step is one that may be, and it ends where things stand.
 fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<String>) {
     let mut statement =
-        db.prepare("SELECT event_id, payment_id, number, version, kind, body FROM events ORDER BY seq").unwrap();
+        db.prepare_cached("SELECT event_id, payment_id, number, version, kind, body FROM events ORDER BY seq").unwrap();
     let events = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?)));
     let mut states: HashMap<String, (i64, String)> = HashMap::new();
@@ -159,7 +164,7 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
         }
         if let Some((_, before)) = &before
             && kind != "payment.stuck"
-            && !may_follow(before, &state, reason)
+            && !may_follow(before, &state, &kind, reason)
         {
             broken.push(format!("invariant 6: {payment} went from {before} to {state} ({reason:?})"));
         }
@@ -170,7 +175,7 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
             broken.push(format!("invariant 7: {} is {}, told was {:?}", row.id, row.state, states.get(&row.id)));
         }
     }
-    let mut checkouts = db.prepare("SELECT id, version, state FROM checkouts").unwrap();
+    let mut checkouts = db.prepare_cached("SELECT id, version, state FROM checkouts").unwrap();
     let checkouts = checkouts.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     for checkout in checkouts {
         let (id, version, state): (String, i64, String) = checkout.unwrap();
@@ -182,8 +187,12 @@ fn events_tell_every_change(db: &Connection, rows: &[Row], broken: &mut Vec<Stri
 }
 
 /// Nothing takes a charge back, and time alone never ends what is unknown. Written apart from the server's own table.
-fn may_follow(before: &str, after: &str, reason: Option<&str>) -> bool {
+fn may_follow(before: &str, after: &str, kind: &str, reason: Option<&str>) -> bool {
     let by_time = matches!(reason, Some("NeverSent" | "NoAnswer"));
+    if kind == "payment.resolved" {
+        let was_in_doubt = matches!(before, "unknown" | "contradicted" | "awaiting" | "confirming");
+        return was_in_doubt && matches!(after, "charged" | "rejected");
+    }
     match (before, after) {
         ("charged", _) => false,
         (_, "charged") => true,
@@ -199,11 +208,11 @@ fn may_follow(before: &str, after: &str, reason: Option<&str>) -> bool {
 
 /// Invariant 9: neither the payers' password nor a planted card number nor a token is anywhere.
 fn nothing_secret(db: &Connection, world: &World, broken: &mut Vec<String>) {
-    let mut tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let mut tables = db.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>();
     let mut texts: Vec<String> = lock(&world.shop).seen.values().cloned().collect();
     for table in tables {
-        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let mut statement = db.prepare_cached(&format!("SELECT * FROM {table}")).unwrap();
         let columns = statement.column_count();
         let mut rows = statement.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
@@ -228,19 +237,25 @@ fn holds(text: &str, secret: &str) -> bool {
 }
 
 /// Invariant 8: what the gateway has has ended, as there.
-fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken: &mut Vec<String>) {
+fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], world: &World, broken: &mut Vec<String>) {
     for row in rows {
         let state = row.state.as_str();
         let booked = booked(row, books).map(|payment| &payment.status);
-        let is_right = match (booked, row.method.as_str()) {
-            (Some(PaymentStatus::Charged), _) => state == "charged",
-            // Whoever declined on a page may pay there later; and what nobody was shown, nobody could pay.
-            (Some(_), "pay_form") => matches!(state, "awaiting" | "not_made"),
-            (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
-            (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
-            (Some(_), _) => false,
-            (None, _) => matches!(state, "not_made" | "unknown"),
-        };
+        let is_odd = state == "contradicted" && lock(&world.log).odd.contains(&row.id);
+        // A person is believed, until the gateway reports a charge.
+        let by_a_person =
+            row.is_resolved && (state == "charged" || state == "rejected" && booked != Some(&PaymentStatus::Charged));
+        let is_right = is_odd
+            || by_a_person
+            || match (booked, row.method.as_str()) {
+                (Some(PaymentStatus::Charged), _) => state == "charged",
+                // Whoever declined on a page may pay there later; and what nobody was shown, nobody could pay.
+                (Some(_), "pay_form") => matches!(state, "awaiting" | "not_made"),
+                (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
+                (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
+                (Some(_), _) => false,
+                (None, _) => matches!(state, "not_made" | "unknown"),
+            };
         if !is_right {
             broken.push(format!("invariant 8: {} by {} is {state}, at the gateway {booked:?}", row.id, row.method));
         }
@@ -248,14 +263,9 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken
             broken.push(format!("invariant 8: {} is {state}, and stuck", row.id));
         }
     }
-    let late: i64 = db
-        .query_row(
-            "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
-                (SELECT checkout_id FROM payments WHERE state = 'unknown')",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
+    let late = "SELECT COUNT(*) FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND id NOT IN
+        (SELECT checkout_id FROM payments WHERE state IN ('unknown', 'contradicted'))";
+    let late: i64 = one(db, late, []).unwrap();
     if late > 0 {
         broken.push(format!("invariant 8: {late} checkouts should have expired"));
     }
@@ -263,7 +273,7 @@ fn everything_ended(db: &Connection, rows: &[Row], books: &[FakePayment], broken
 
 /// Invariant 7: at least once, all of it.
 fn everything_was_told(db: &Connection, world: &World, broken: &mut Vec<String>) {
-    let mut statement = db.prepare("SELECT event_id FROM events").unwrap();
+    let mut statement = db.prepare_cached("SELECT event_id FROM events").unwrap();
     let ids = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
     let shop = lock(&world.shop);
     broken.extend(
@@ -274,8 +284,10 @@ fn everything_was_told(db: &Connection, world: &World, broken: &mut Vec<String>)
 }
 
 fn rows(db: &Connection) -> Vec<Row> {
-    let sql = "SELECT id, checkout_id, method, state, reference, events, is_stuck FROM payments";
-    let mut statement = db.prepare(sql).unwrap();
+    let sql = "SELECT id, checkout_id, method, state, reference, events, is_stuck,
+        EXISTS (SELECT 1 FROM events WHERE payment_id = payments.id AND kind = 'payment.resolved'),
+        EXISTS (SELECT 1 FROM events WHERE payment_id = payments.id AND kind = 'payment.charged') FROM payments";
+    let mut statement = db.prepare_cached(sql).unwrap();
     let rows = statement.query_map([], |row| {
         Ok(Row {
             id: row.get(0)?,
@@ -285,6 +297,8 @@ fn rows(db: &Connection) -> Vec<Row> {
             reference: row.get::<_, String>(4)?.parse().unwrap(),
             events: row.get(5)?,
             is_stuck: row.get(6)?,
+            is_resolved: row.get(7)?,
+            is_reported: row.get(8)?,
         })
     });
     rows.unwrap().map(Result::unwrap).collect()

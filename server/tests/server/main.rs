@@ -7,6 +7,7 @@ mod callbacks;
 mod crashes;
 mod invariants;
 mod net;
+mod resolving;
 mod running;
 mod schedules;
 mod storage;

@@ -11,14 +11,15 @@ use std::{
 
 use kassa::PaymentRef;
 use kassa_server::{
-    ApiKey, CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, SqliteStorage,
-    Storage, StorageError, TokenHash,
+    ApiKey, CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, Resolution,
+    SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewApiKey, NewToken, OpenCheckout, Report, Reported, SendResult, Sent, TakePrepared, Whose,
+            Hint, Key, NewApiKey, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, TakePrepared,
+            Whose,
         },
-        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Taken},
+        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
     },
 };
@@ -101,7 +102,7 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 14] = [
+const SUITE: [(&str, Check); 15] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
@@ -110,6 +111,7 @@ const SUITE: [(&str, Check); 14] = [
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
+    ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
@@ -272,6 +274,33 @@ fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
     assert_eq!(settled.payment.failure.unwrap().kind, "Refused");
     assert!(!settle("sender-1").is_changed);
     assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Mbank))), Ok(Begun::New(_))));
+}
+
+fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    let resolve = |number, resolution| {
+        let (reason, by) = ("the bank said so".into(), "Aizada".into());
+        block_on(storage.resolve(Resolve { payment: payment_id(number), resolution, reason, by })).unwrap()
+    };
+    assert!(matches!(resolve(9, Resolution::Charged), Resolved::Nowhere));
+    assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Sending)));
+    calendar.pass(Duration::from_secs(80));
+    block_on(storage.sweep(10)).unwrap();
+    assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Done(one) if one.state == PaymentState::Rejected));
+    assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Again(_)));
+    assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Rejected)));
+    let events = block_on(storage.events_after(0, 100)).unwrap();
+    let resolved: Vec<_> = events.iter().filter(|event| event.kind == EventKind::PaymentResolved).collect();
+    assert_eq!((resolved.len(), resolved[0].number), (1, 3));
+    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Qr))), Ok(Begun::New(_))), "it is free");
+    // A person can be wrong.
+    calendar.pass(Duration::from_secs(60));
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    assert_eq!(asked[0].payment, payment_id(1));
+    let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
+    block_on(storage.settle_questions(vec![answer(1, asked[0].leased_until, charged)])).unwrap();
+    assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
 fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
@@ -500,6 +529,30 @@ fn a_transaction_that_fails_is_rolled_back_alone() {
     }
     let same = written.iter().step_by(3).filter(|was_written| **was_written).count();
     assert_eq!((same, written.iter().filter(|was_written| **was_written).count()), (1, 41));
+}
+
+/// Who is refused is told so at once, while the others wait; nothing of it was written, and it can be asked for again.
+#[test]
+fn callers_are_refused_where_too_much_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kassa.db");
+    let storage = SqliteStorage::open(&path).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    // Somebody else writes, and the writer waits for them.
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let order = |number: u32| {
+        let wanted = NewCheckout::new(format!("order-{number}"), 390.into(), "Tea", "https://shop.example.kg/paid");
+        let id = CheckoutId::from_random(u128::from(number).to_be_bytes());
+        OpenCheckout { id, wanted, callback_secret: Hidden::new(format!("{number:032x}")) }
+    };
+    let mut waiting: Vec<_> = (0..2500).map(|number| storage.open_checkout(order(number))).collect();
+    let last = waiting.pop().unwrap();
+    assert!(matches!(block_on(last), Err(StorageError::Busy)));
+    other.execute_batch("COMMIT").unwrap();
+    let written = waiting.into_iter().map(block_on).filter(Result::is_ok).count();
+    let kept: u32 = other.query_row("SELECT COUNT(*) FROM checkouts", [], |row| row.get(0)).unwrap();
+    assert!(written >= 2048 && written == kept as usize, "{written} were told, {kept} are there");
+    assert!(matches!(block_on(storage.open_checkout(order(2499))), Ok(Opened::New(_))));
 }
 
 /// The index, and not the code, keeps a second payment out.

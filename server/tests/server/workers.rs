@@ -13,7 +13,7 @@ use kassa_server::{CheckoutState, NewCheckout, PaymentState};
 use crate::{
     invariants::{check, check_end},
     support::{
-        lock,
+        lock, one,
         runner::Interleaved,
         world::{Process, World},
     },
@@ -133,7 +133,7 @@ fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
     let (payer, server) = (id.clone(), workers[0].server.clone());
     calls.add(&workers[0], async move { drop(server.pay_by_mbank(&payer, "996700000001", None).await) });
     let is_sending = || {
-        let state: Option<String> = lock(&world.db).query_row("SELECT state FROM payments", [], |row| row.get(0)).ok();
+        let state: Option<String> = one(&lock(&world.db), "SELECT state FROM payments", []);
         state.as_deref() == Some("sending")
     };
     while !is_sending() {
@@ -141,9 +141,7 @@ fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
     }
     world.jump(Duration::from_secs(3600), true);
     workers[1].run(workers[1].server.follow_once()).unwrap();
-    let states = |world: &World| -> String {
-        lock(&world.db).query_row("SELECT state FROM payments", [], |row| row.get(0)).unwrap()
-    };
+    let states = |world: &World| -> String { one(&lock(&world.db), "SELECT state FROM payments", []).unwrap() };
     assert_eq!(states(&world), "unknown");
     calls.finish(&mut random, &world.fake);
     assert_eq!(states(&world), "awaiting");

@@ -13,6 +13,13 @@ use crate::{
     values::{Millis, ids::CheckoutId, ids::PaymentId, states::CheckoutState, states::PaymentState},
 };
 
+/// Why something happened, and where a person decided, who.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Why<'a> {
+    pub(super) reason: Option<&'a str>,
+    pub(super) by: Option<&'a str>,
+}
+
 /// Something happened to a payment. True where that changed its state; what was read of it is then changed as well.
 pub(super) fn happen(
     db: &Connection,
@@ -20,6 +27,17 @@ pub(super) fn happen(
     kept: &mut Kept,
     happened: Happened,
     reason: Option<&str>,
+) -> Result<bool, StorageError> {
+    happen_for(db, now, kept, happened, Why { reason, by: None })
+}
+
+/// The same where a person may have decided.
+pub(super) fn happen_for(
+    db: &Connection,
+    now: Millis,
+    kept: &mut Kept,
+    happened: Happened,
+    why: Why<'_>,
 ) -> Result<bool, StorageError> {
     let payment = &mut kept.payment;
     let Some(change) = machine::next(payment.state, payment.method, happened) else { return Ok(false) };
@@ -33,7 +51,8 @@ pub(super) fn happen(
     payment.state = change.to;
     payment.is_stuck &= !change.to.is_final();
     let after = change.after.map(|state| state.to_string());
-    outbox::write(db, now, &payment.checkout, change.event, &Told { payment: Some(payment), after, reason })?;
+    let told = Told { payment: Some(payment), after, reason: why.reason, by: why.by };
+    outbox::write(db, now, &payment.checkout, change.event, &told)?;
     if change.to == PaymentState::Charged {
         happen_to_checkout(db, now, &payment.checkout, checkout_machine::Happened::PaymentCharged, Some(&payment.id))?;
     }

@@ -118,7 +118,7 @@ pub(super) fn expiring(db: &Connection, most: u32) -> Result<Vec<CheckoutId>, St
     let mut statement = db.prepare_cached(
         "SELECT id FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND NOT EXISTS
             (SELECT 1 FROM payments WHERE checkout_id = checkouts.id
-                AND payments.state IN ('prepared', 'sending', 'unknown', 'confirming'))
+                AND payments.state IN ('prepared', 'sending', 'unknown', 'confirming', 'contradicted'))
          ORDER BY expires_at LIMIT ?1",
     )?;
     let ids = statement.query_map([most], |row| {

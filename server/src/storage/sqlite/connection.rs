@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use rusqlite::{Connection, TransactionBehavior, functions::FunctionFlags};
+use rusqlite::{Connection, TransactionBehavior, config::DbConfig, functions::FunctionFlags};
 
 use crate::{
     storage::error::StorageError,
@@ -70,6 +70,8 @@ pub fn open_reader(path: &Path, clock: DatabaseClock) -> Result<Connection, Stor
 
 fn prepare(connection: &Connection, clock: DatabaseClock) -> Result<(), StorageError> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    // Query planner stability: else a statement is compiled again whenever another value is bound to it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.create_scalar_function("now_ms", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(clock()))?;
     Ok(())
 }

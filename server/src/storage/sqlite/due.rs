@@ -25,6 +25,19 @@ pub(super) fn put(
     Ok(())
 }
 
+/// Makes a payment due later, unless it is due anyway.
+pub(super) fn put_unless_there(
+    db: &Connection,
+    payment: &PaymentId,
+    at: Millis,
+    class: Class,
+    since: Millis,
+) -> Result<(), StorageError> {
+    db.prepare_cached("INSERT OR IGNORE INTO due (payment_id, at, class, since) VALUES (?1, ?2, ?3, ?4)")?
+        .execute((payment.as_str(), at, class as u8, since))?;
+    Ok(())
+}
+
 /// Asks again at a time, unless it was made due meanwhile: that hint may know more than the answer.
 pub(super) fn ask_again(
     db: &Connection,

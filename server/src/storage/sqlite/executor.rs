@@ -7,20 +7,32 @@ use crate::{storage::error::StorageError, surroundings::Boxed};
 
 /// Runs transactions on the database.
 pub trait Executor: Send + Sync + 'static {
-    /// Runs a job that writes, in a transaction. What it answers is told after the commit.
-    fn write(&self, job: Job) -> Boxed<'static, ()>;
+    /// Runs a job that writes, in a transaction. What it answers is told after the commit. [`StorageError::Busy`] where it is
+    /// not taken.
+    fn write(&self, job: Job) -> Boxed<'static, Result<(), StorageError>>;
 
-    /// Runs a job that only reads.
-    fn read(&self, job: Job) -> Boxed<'static, ()>;
+    /// Runs a job that only reads. [`StorageError::Busy`] where it is not taken.
+    fn read(&self, job: Job) -> Boxed<'static, Result<(), StorageError>>;
 }
 
 type Answer = Box<dyn FnOnce(Result<(), StorageError>) + Send>;
 type Work = Box<dyn FnOnce(&Connection) -> Done + Send>;
 
+/// Whose work it is, which says what happens where too much waits (admission control).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A caller asks for something new: it can be refused.
+    ByCaller,
+    /// The server goes on with what it began, of which there is only so much: it is always taken.
+    ByServer,
+}
+
 /// One unit of work.
 pub struct Job {
     /// The storage's method that it does.
     pub name: &'static str,
+    /// Whose work it is.
+    pub asked: Asked,
     work: Work,
 }
 
@@ -48,6 +60,7 @@ impl Done {
 /// A job, and where its answer will be.
 pub(super) fn job<T: Send + 'static>(
     name: &'static str,
+    asked: Asked,
     work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
 ) -> (Job, oneshot::Receiver<Result<T, StorageError>>) {
     let (tell, told) = oneshot::channel();
@@ -60,5 +73,5 @@ pub(super) fn job<T: Send + 'static>(
         };
         Done { is_ok, answer: Box::new(answer) }
     };
-    (Job { name, work: Box::new(work) }, told)
+    (Job { name, asked, work: Box::new(work) }, told)
 }

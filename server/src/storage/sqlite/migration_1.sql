@@ -46,6 +46,8 @@ CREATE TABLE payments (
     -- A hint came before the answer to the request that makes it.
     is_hinted INTEGER NOT NULL DEFAULT 0,
     is_stuck INTEGER NOT NULL DEFAULT 0,
+    -- A person decided what became of it; the gateway did not.
+    is_resolved INTEGER NOT NULL DEFAULT 0,
     -- How many events are about it.
     events INTEGER NOT NULL DEFAULT 0,
     UNIQUE (checkout_id, number)

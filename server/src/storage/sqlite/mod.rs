@@ -12,6 +12,8 @@ mod limit;
 mod outbox;
 mod payments;
 mod questions;
+mod queue;
+mod resolving;
 mod rows;
 mod statistics;
 mod threads;
@@ -19,9 +21,10 @@ mod threads;
 use std::{path::Path, sync::Arc};
 
 use rusqlite::Connection;
+use tokio::sync::oneshot;
 
 use connection::{DatabaseClock, now, real_clock};
-use executor::{Executor, job};
+use executor::{Asked, Executor, job};
 use threads::Threads;
 
 use crate::{
@@ -32,13 +35,14 @@ use crate::{
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-            OpenCheckout, Sent, TakePrepared, Whose,
+            OpenCheckout, Resolve, Sent, TakePrepared, Whose,
         },
         outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Settled,
-            SettledMany, Statistics, Taken,
+            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
+            Settled, SettledMany, Statistics, Taken,
         },
     },
+    surroundings::Boxed,
     values::ids::{ApiKeyId, CheckoutId},
 };
 
@@ -71,17 +75,24 @@ impl SqliteStorage {
         Self { executor }
     }
 
+    /// What a caller asks for.
     fn write<T: Send + 'static>(
         &self,
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, work);
-        let handed_over = self.executor.write(job);
-        Box::pin(async move {
-            handed_over.await;
-            told.await.unwrap_or_else(|_| Err(gone()))
-        })
+        let (job, told) = job(name, Asked::ByCaller, work);
+        answer(self.executor.write(job), told)
+    }
+
+    /// What the server began, and goes on with.
+    fn go_on<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
+    ) -> Stored<'_, T> {
+        let (job, told) = job(name, Asked::ByServer, work);
+        answer(self.executor.write(job), told)
     }
 
     fn read<T: Send + 'static>(
@@ -89,13 +100,19 @@ impl SqliteStorage {
         name: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
-        let (job, told) = job(name, work);
-        let handed_over = self.executor.read(job);
-        Box::pin(async move {
-            handed_over.await;
-            told.await.unwrap_or_else(|_| Err(gone()))
-        })
+        let (job, told) = job(name, Asked::ByCaller, work);
+        answer(self.executor.read(job), told)
     }
+}
+
+fn answer<T: Send + 'static>(
+    handed_over: Boxed<'static, Result<(), StorageError>>,
+    told: oneshot::Receiver<Result<T, StorageError>>,
+) -> Stored<'static, T> {
+    Box::pin(async move {
+        handed_over.await?;
+        told.await.unwrap_or_else(|_| Err(gone()))
+    })
 }
 
 fn gone() -> StorageError {
@@ -144,11 +161,11 @@ impl Storage for SqliteStorage {
     }
 
     fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken> {
-        self.write("take_prepared", move |db| payments::take_prepared(db, &take))
+        self.go_on("take_prepared", move |db| payments::take_prepared(db, &take))
     }
 
     fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
-        self.write("settle_sending", move |db| payments::settle_sending(db, &sent))
+        self.go_on("settle_sending", move |db| payments::settle_sending(db, &sent))
     }
 
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
@@ -156,7 +173,11 @@ impl Storage for SqliteStorage {
     }
 
     fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
-        self.write("settle_confirmation", move |db| payments::settle_confirmation(db, &confirmed))
+        self.go_on("settle_confirmation", move |db| payments::settle_confirmation(db, &confirmed))
+    }
+
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
+        self.write("resolve", move |db| resolving::resolve(db, &resolve))
     }
 
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {
@@ -164,15 +185,15 @@ impl Storage for SqliteStorage {
     }
 
     fn sweep(&self, most: u32) -> Stored<'_, SettledMany> {
-        self.write("sweep", move |db| questions::sweep(db, most))
+        self.go_on("sweep", move |db| questions::sweep(db, most))
     }
 
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
-        self.write("claim_questions", move |db| questions::claim(db, &claim))
+        self.go_on("claim_questions", move |db| questions::claim(db, &claim))
     }
 
     fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
-        self.write("settle_questions", move |db| questions::settle(db, &answers))
+        self.go_on("settle_questions", move |db| questions::settle(db, &answers))
     }
 
     fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
@@ -180,11 +201,11 @@ impl Storage for SqliteStorage {
     }
 
     fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
-        self.write("claim_deliveries", move |db| outbox::claim(db, now(db)?, most, lease_ms))
+        self.go_on("claim_deliveries", move |db| outbox::claim(db, now(db)?, most, lease_ms))
     }
 
     fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()> {
-        self.write("settle_deliveries", move |db| {
+        self.go_on("settle_deliveries", move |db| {
             let now = now(db)?;
             delivered.iter().try_for_each(|one| outbox::settle(db, now, one))
         })

@@ -25,6 +25,7 @@ pub(super) struct Told<'a> {
     pub(super) payment: Option<&'a Payment>,
     pub(super) after: Option<String>,
     pub(super) reason: Option<&'a str>,
+    pub(super) by: Option<&'a str>,
 }
 
 /// Writes an event. The states in it are those that stand in the database by now.
@@ -54,6 +55,7 @@ pub(super) fn write(
         number,
         after: told.after.as_deref(),
         reason: told.reason,
+        by: told.by,
     };
     let body = Body { id: &id, kind, timestamp_ms: now, data }.json();
     let body = body.map_err(|problem| StorageError::failed(problem.to_string()))?;
@@ -134,15 +136,10 @@ pub(super) fn events_after(db: &Connection, cursor: i64, most: u32) -> Result<Ve
 /// The lease is the schedule: what its taker does not settle is due again.
 pub(super) fn claim(db: &Connection, now: Millis, most: u32, lease_ms: Millis) -> Result<Deliveries, StorageError> {
     let leased_until = now.saturating_add(lease_ms);
-    let streams = {
-        let mut statement = db.prepare_cached(
-            "UPDATE streams SET due_at = ?1 WHERE checkout_id IN
-                (SELECT checkout_id FROM streams WHERE due_at <= ?2 ORDER BY due_at LIMIT ?3)
-             RETURNING checkout_id, delivered",
-        )?;
-        let rows = statement.query_map((leased_until, now, most), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.collect::<Result<Vec<(String, i64)>, _>>()?
-    };
+    let streams = db
+        .prepare_cached("SELECT checkout_id, delivered FROM streams WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")?
+        .query_map((now, most), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<Vec<(String, i64)>, _>>()?;
     let mut deliveries = Vec::new();
     for (checkout, delivered) in streams {
         let next = db
@@ -151,16 +148,15 @@ pub(super) fn claim(db: &Connection, now: Millis, most: u32, lease_ms: Millis) -
             )?
             .query_row((&checkout, delivered), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
-        match next {
-            Some((seq, id, body)) => {
-                deliveries.push(Delivery { checkout: read(&checkout, "checkout")?, seq, id, body, leased_until });
-            }
-            None => {
-                db.prepare_cached("UPDATE streams SET due_at = NULL WHERE checkout_id = ?1")?.execute([&checkout])?;
-            }
+        let due_at = next.as_ref().map(|_| leased_until);
+        db.prepare_cached("UPDATE streams SET due_at = ?2 WHERE checkout_id = ?1")?.execute((&checkout, due_at))?;
+        if let Some((seq, id, body)) = next {
+            deliveries.push(Delivery { checkout: read(&checkout, "checkout")?, seq, id, body, leased_until });
         }
     }
-    let next: Option<Millis> = db.prepare_cached("SELECT MIN(due_at) FROM streams")?.query_row([], |row| row.get(0))?;
+    let next: Option<Millis> = db
+        .prepare_cached("SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL")?
+        .query_row([], |row| row.get(0))?;
     Ok(Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) })
 }
 

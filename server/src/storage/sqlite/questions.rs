@@ -94,9 +94,20 @@ pub(super) fn claim(db: &Connection, claim: &ClaimQuestions) -> Result<Questions
         }
         Ok(used)
     })?;
-    let next: Option<Millis> = db.prepare_cached("SELECT MIN(at) FROM due")?.query_row([], |row| row.get(0))?;
+    let next = next_due(db)?;
     let next_in_ms = next.map(|at| (at - now).max(limited.unwrap_or(0)).max(0));
     Ok(Questions { questions, next_in_ms })
+}
+
+/// By the index of each class: none is for all of them.
+fn next_due(db: &Connection) -> Result<Option<Millis>, StorageError> {
+    let mut statement = db.prepare_cached("SELECT MIN(at) FROM due WHERE class = ?1")?;
+    let mut next: Option<Millis> = None;
+    for class in Class::ALL {
+        let at: Option<Millis> = statement.query_row([class as u8], |row| row.get(0))?;
+        next = next.into_iter().chain(at).min();
+    }
+    Ok(next)
 }
 
 fn lease(
@@ -109,13 +120,15 @@ fn lease(
     if most == 0 {
         return Ok(Vec::new());
     }
-    let mut statement = db.prepare_cached(
-        "UPDATE due SET at = ?1 WHERE payment_id IN
-            (SELECT payment_id FROM due WHERE class = ?2 AND at <= ?3 ORDER BY at LIMIT ?4)
-         RETURNING payment_id",
-    )?;
-    let rows = statement.query_map((leased_until, class as u8, now, most), |row| row.get(0))?;
-    rows.collect::<Result<Vec<String>, _>>()?.iter().map(|id| read(id, "payment")).collect()
+    // One statement for both would build two tables of its own each time.
+    let mut statement =
+        db.prepare_cached("SELECT payment_id FROM due WHERE class = ?1 AND at <= ?2 ORDER BY at LIMIT ?3")?;
+    let ids = statement.query_map((class as u8, now, most), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    let mut update = db.prepare_cached("UPDATE due SET at = ?2 WHERE payment_id = ?1")?;
+    for id in &ids {
+        update.execute((id, leased_until))?;
+    }
+    ids.iter().map(|id| read(id, "payment")).collect()
 }
 
 /// The payment's own reference, or what callbacks claimed of a pay-form.
@@ -290,7 +303,9 @@ fn schedule(db: &Connection, now: Millis, kept: &Kept, answered: &Answered) -> R
     let is_forgotten = kept.payment.method == Method::PayForm
         && age >= FORGOTTEN_AFTER
         && !has_open_claim(db, kept.payment.method, id)?;
-    if has_ended && kept.payment.method != Method::PayForm || is_forgotten {
+    let said_so = answered.reports.iter().any(|reported| reported.report == Report::Rejected);
+    let is_doubted = kept.is_resolved && !said_so && age < FORGOTTEN_AFTER;
+    if has_ended && kept.payment.method != Method::PayForm && !is_doubted || is_forgotten {
         return due::ask_no_more(db, id, answered.leased_until);
     }
     let at = now.saturating_add(jittered(interval_at(age), answered.random));

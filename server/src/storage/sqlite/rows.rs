@@ -23,13 +23,15 @@ pub(super) struct Kept {
     pub(super) sender: String,
     pub(super) is_hinted: bool,
     pub(super) contradictions: u32,
+    /// A person decided what became of it.
+    pub(super) is_resolved: bool,
 }
 
 const CHECKOUT: &str = "id, reference, amount, currency, description, methods, return_url, metadata, callback_secret, \
     state, version, opened_at, expires_at, paid_by, is_overpaid";
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
-    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck";
+    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -74,7 +76,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
     let (code, reason) = (row.get(9)?, row.get(10)?);
     let (number, page_url, qr_text, begun_at) = (row.get(2)?, row.get(6)?, row.get(7)?, row.get(11)?);
     let (sender, attempts_left, contradictions) = (row.get(12)?, row.get(13)?, row.get(14)?);
-    let (is_hinted, is_stuck) = (row.get(15)?, row.get(16)?);
+    let (is_hinted, is_stuck, is_resolved) = (row.get(15)?, row.get(16)?, row.get(17)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
         let payment = Payment {
@@ -88,7 +90,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             begun_at,
             ..Payment::new(read(&id, "payment")?, read(&checkout, "checkout")?, read(&method, "method")?, reference)
         };
-        Ok(Kept { payment, sender, is_hinted, contradictions })
+        Ok(Kept { payment, sender, is_hinted, contradictions, is_resolved })
     })())
 }
 

@@ -1,12 +1,10 @@
 //! The threads around the database: one that writes, and commits what waits in groups (group commit), and a few that read.
 
 use std::{
+    future::ready,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{Receiver, Sender, channel},
-    },
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
 };
 
@@ -15,17 +13,21 @@ use rusqlite::Connection;
 use super::{
     connection::{DatabaseClock, open_reader, open_writer},
     executor::{Done, Executor, Job},
+    queue::{Queue, Work, queue},
 };
 use crate::{storage::error::StorageError, surroundings::Boxed};
 
 /// How many jobs share a commit at most.
 const GROUP: usize = 256;
 const READERS: usize = 3;
+/// From how many waiting jobs on callers are refused: what is answered too late is asked for again, and makes it worse.
+const LONGEST_QUEUE: usize = 2048;
+const LONGEST_READ_QUEUE: usize = 16_384;
 
 /// One writer and a few readers on a file.
 pub(super) struct Threads {
-    writes: Option<Sender<Job>>,
-    reads: Option<Sender<Job>>,
+    writes: Queue,
+    reads: Queue,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -33,15 +35,15 @@ impl Threads {
     pub(super) fn open(path: &Path, clock: &DatabaseClock) -> Result<Self, StorageError> {
         let writer = open_writer(path, clock.clone())?;
         let readers = (0..READERS).map(|_| open_reader(path, clock.clone())).collect::<Result<Vec<_>, _>>()?;
-        let (writes, written) = channel();
-        let (reads, read) = channel();
+        let (writes, written) = queue(LONGEST_QUEUE);
+        let (reads, read) = queue(LONGEST_READ_QUEUE);
         let read = Arc::new(Mutex::new(read));
         let mut threads = vec![start("kassa-write", move || write_all(&writer, &written))?];
         for reader in readers {
             let read = read.clone();
             threads.push(start("kassa-read", move || read_all(&reader, &read))?);
         }
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads })
+        Ok(Self { writes, reads, threads })
     }
 }
 
@@ -51,27 +53,20 @@ fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 }
 
 impl Executor for Threads {
-    fn write(&self, job: Job) -> Boxed<'static, ()> {
-        hand_over(self.writes.as_ref(), job)
+    fn write(&self, job: Job) -> Boxed<'static, Result<(), StorageError>> {
+        Box::pin(ready(self.writes.hand_over(job)))
     }
 
-    fn read(&self, job: Job) -> Boxed<'static, ()> {
-        hand_over(self.reads.as_ref(), job)
+    fn read(&self, job: Job) -> Boxed<'static, Result<(), StorageError>> {
+        Box::pin(ready(self.reads.hand_over(job)))
     }
-}
-
-/// Where the thread is gone, the job is dropped, and whoever waits for its answer is told so.
-fn hand_over(to: Option<&Sender<Job>>, job: Job) -> Boxed<'static, ()> {
-    if let Some(to) = to {
-        let _ = to.send(job);
-    }
-    Box::pin(std::future::ready(()))
 }
 
 /// What was handed over is finished first.
 impl Drop for Threads {
     fn drop(&mut self) {
-        (self.writes, self.reads) = (None, None);
+        self.writes.close();
+        self.reads.close();
         for thread in self.threads.drain(..) {
             // One that panicked has told nobody that it wrote.
             let _ = thread.join();
@@ -79,9 +74,9 @@ impl Drop for Threads {
     }
 }
 
-fn write_all(connection: &Connection, jobs: &Receiver<Job>) {
-    while let Ok(first) = jobs.recv() {
-        let group = std::iter::once(first).chain(jobs.try_iter()).take(GROUP);
+fn write_all(connection: &Connection, jobs: &Work) {
+    while let Some(first) = jobs.next() {
+        let group = std::iter::once(first).chain(jobs.rest()).take(GROUP);
         write_group(connection, group);
     }
 }
@@ -123,10 +118,10 @@ fn run_alone(connection: &Connection, job: Job) -> Result<Option<Done>, StorageE
     Ok(done)
 }
 
-fn read_all(connection: &Connection, jobs: &Mutex<Receiver<Job>>) {
+fn read_all(connection: &Connection, jobs: &Mutex<Work>) {
     loop {
-        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = next else { return };
+        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some(job) = next else { return };
         read_one(connection, job);
     }
 }
@@ -143,7 +138,10 @@ pub(super) fn read_one(connection: &Connection, job: Job) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::executor::job, *};
+    use super::{
+        super::executor::{Asked, job},
+        *,
+    };
 
     /// What a commit refuses was told to nobody as done.
     #[test]
@@ -154,7 +152,7 @@ mod tests {
              CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);",
         )
         .unwrap();
-        let insert = |sql: &'static str| job("insert", move |db| Ok(db.execute(sql, [])?));
+        let insert = |sql: &'static str| job("insert", Asked::ByCaller, move |db| Ok(db.execute(sql, [])?));
         // Only the commit finds that the parent is missing.
         let group = [insert("INSERT INTO parents VALUES (1)"), insert("INSERT INTO children VALUES (2)")];
         let (jobs, answers): (Vec<_>, Vec<_>) = group.into_iter().unzip();

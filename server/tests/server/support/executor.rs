@@ -20,16 +20,16 @@ pub struct Inline {
 }
 
 impl Executor for Inline {
-    fn write(&self, job: Job) -> Boxed<'static, ()> {
+    fn write(&self, job: Job) -> Boxed<'static, Result<(), StorageError>> {
         let (db, life) = (self.db.clone(), self.life.clone());
         Box::pin(async move {
             Turn::default().await;
             let when = life.plan_at_point().await;
             let done = {
                 let db = lock(&db);
-                db.execute_batch("BEGIN IMMEDIATE").unwrap();
+                execute(&db, "BEGIN IMMEDIATE");
                 let done = job.run(&db);
-                db.execute_batch(if done.is_ok && when != Some(When::Failed) { "COMMIT" } else { "ROLLBACK" }).unwrap();
+                execute(&db, if done.is_ok && when != Some(When::Failed) { "COMMIT" } else { "ROLLBACK" });
                 done
             };
             match when {
@@ -38,15 +38,21 @@ impl Executor for Inline {
                 None => done.answer(Ok(())),
             }
             Turn::default().await;
+            Ok(())
         })
     }
 
-    fn read(&self, job: Job) -> Boxed<'static, ()> {
+    fn read(&self, job: Job) -> Boxed<'static, Result<(), StorageError>> {
         let db = self.db.clone();
         Box::pin(async move {
             Turn::default().await;
             let done = job.run(&lock(&db));
             done.answer(Ok(()));
+            Ok(())
         })
     }
+}
+
+fn execute(db: &Connection, sql: &str) {
+    db.prepare_cached(sql).unwrap().execute([]).unwrap();
 }

@@ -13,7 +13,7 @@ use kassa::{
 };
 use rusqlite::Connection;
 
-use super::{Turn, crash::Life, lock, world::Log};
+use super::{Turn, crash::Life, lock, one, world::Log};
 
 type Answer<'a, T> = GatewayFuture<'a, Result<T, PaymentError>>;
 
@@ -103,11 +103,12 @@ impl Line {
     /// Nothing is sent before the row that says so is on disk.
     fn note_sent(&self, id: &str, state: &str, what: &str) {
         let id = format!("pay_{id}");
-        let found: Option<String> =
-            lock(&self.db).query_row("SELECT state FROM payments WHERE id = ?1", [&id], |row| row.get(0)).ok();
+        let found: Option<String> = one(&lock(&self.db), "SELECT state FROM payments WHERE id = ?1", [&id]);
         let mut log = lock(&self.log);
-        // A calendar that jumped between the commit and the request takes the sender for dead; the row is there all the same.
-        let taken_for_dead = log.has_jumped && matches!(found.as_deref(), Some("unknown" | "not_made"));
+        // A calendar that jumped between the commit and the request takes the sender for dead, and a person may decide then;
+        // the row is there all the same.
+        let resolved = matches!(found.as_deref(), Some("rejected" | "charged"));
+        let taken_for_dead = log.has_jumped && (resolved || matches!(found.as_deref(), Some("unknown" | "not_made")));
         // A report about the payment can come between a confirmation's commit and its request.
         let was_reported = what == "otp" && matches!(found.as_deref(), Some("charged" | "rejected" | "contradicted"));
         if found.as_deref() != Some(state) && !taken_for_dead && !was_reported {

@@ -10,17 +10,15 @@ use std::{
 };
 
 use kassa::{FakeGateway, FakePayment};
-use kassa_server::{
-    Boxed, Server, ServerSettings, SqliteStorage,
-    storage::sqlite::connection::{DatabaseClock, open_in_memory},
-};
+use kassa_server::{Boxed, Server, ServerSettings, SqliteStorage, storage::sqlite::connection::DatabaseClock};
 use rusqlite::Connection;
 
 use super::{
     crash::{Life, Plan},
+    database::Database,
     executor::Inline,
     gateway::{Faults, Line},
-    lock,
+    lock, one,
     shop::{Postman, Shop},
     surroundings::Simulated,
 };
@@ -41,6 +39,8 @@ pub struct Log {
     pub asked: usize,
     /// The calendar was put ahead or back.
     pub has_jumped: bool,
+    /// The payments about which the gateway said something odd.
+    pub odd: HashSet<String>,
     pub broken: Vec<String>,
 }
 
@@ -54,6 +54,8 @@ pub struct World {
     pub faults: Faults,
     pub shop: Arc<Mutex<Shop>>,
     pub random: Arc<Mutex<fastrand::Rng>>,
+    /// Last: it goes back when nobody has it any more.
+    _database: Database,
 }
 
 /// One life of the server.
@@ -78,12 +80,23 @@ impl World {
             let (fake, skew) = (fake.clone(), skew.clone());
             Arc::new(move || START + fake.now().as_millis() as i64 + skew.load(Ordering::SeqCst))
         };
-        let db = Arc::new(Mutex::new(open_in_memory(clock.clone()).unwrap()));
+        let database = Database::empty(&clock);
+        let db = database.connection();
         let faults = Faults::default();
         lock(&faults.0).random = fastrand::Rng::with_seed(seed ^ 1);
         let shop = Shop { random: fastrand::Rng::with_seed(seed ^ 2), ..Shop::default() };
         let random = Arc::new(Mutex::new(fastrand::Rng::with_seed(seed ^ 3)));
-        Self { fake, db, clock, skew, log: Arc::default(), faults, shop: Arc::new(Mutex::new(shop)), random }
+        Self {
+            fake,
+            db,
+            clock,
+            skew,
+            log: Arc::default(),
+            faults,
+            shop: Arc::new(Mutex::new(shop)),
+            random,
+            _database: database,
+        }
     }
 
     pub fn settings() -> ServerSettings {
@@ -138,26 +151,23 @@ impl World {
     pub fn was_shown(&self, payment: &FakePayment) -> bool {
         let Some(shown) = payment.page_url.as_ref().or(payment.qr_text.as_ref()) else { return true };
         let sql = "SELECT EXISTS (SELECT 1 FROM payments WHERE page_url = ?1 OR qr_text = ?1)";
-        lock(&self.db).query_row(sql, [shown], |row| row.get(0)).unwrap()
+        one(&lock(&self.db), sql, [shown]).unwrap()
     }
 
     /// When something is due next, in time from now.
     pub fn next_due(&self) -> Option<Duration> {
-        let next: Option<i64> = lock(&self.db)
-            .query_row(
-                "SELECT COALESCE((SELECT not_before FROM question_limit WHERE not_before > now_ms()), MIN(at)) FROM (
-                    SELECT MIN(at) AS at FROM due UNION ALL SELECT MIN(due_at) FROM streams
-                    UNION ALL SELECT MIN(until) FROM payments WHERE state IN ('prepared', 'sending'))",
-                [],
-                |row| row.get(0),
-            )
-            .unwrap();
+        let next =
+            "SELECT COALESCE((SELECT not_before FROM question_limit WHERE not_before > now_ms()), MIN(at)) FROM (
+            SELECT MIN(at) AS at FROM due UNION ALL SELECT MIN(due_at) FROM streams
+            UNION ALL SELECT MIN(until) FROM payments WHERE state IN ('prepared', 'sending'))";
+        let next: Option<i64> = one(&lock(&self.db), next, []).unwrap();
         next.map(|at| Duration::from_millis((at - (self.clock)()).max(0) as u64))
     }
 
     /// Everything comes to its end: the gateway and the shop answer again, payers decide, and the server's workers run.
     pub fn close(&self) {
         lock(&self.faults.0).percent = 0;
+        lock(&self.faults.0).forced.clear();
         lock(&self.shop).percent = 0;
         let process = self.start(None);
         for payment in self.fake.payments().iter().filter(|payment| !payment.status.is_final()) {
@@ -173,7 +183,7 @@ impl World {
         }
         // What was given up in three days of failures, somebody starts again.
         process.run(process.server.replay(None)).unwrap();
-        for round in 0..45 {
+        for round in 0..30 {
             while process.run(process.server.follow_once()).unwrap().asked > 0 {}
             while process.run(process.server.deliver_once()).unwrap().tried > 0 {}
             match self.next_due() {
@@ -192,8 +202,8 @@ impl World {
 fn step_of(round: u32) -> Duration {
     Duration::from_secs(match round {
         0..8 => 1,
-        8..14 => 60,
-        14..36 => 3600,
+        8..12 => 60,
+        12..20 => 3 * 3600,
         _ => 12 * 3600,
     })
 }

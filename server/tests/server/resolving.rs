@@ -1,0 +1,162 @@
+//! A person decides what became of a payment of which nobody knows.
+
+use std::time::Duration;
+
+use kassa::{FakeFault, PaymentStatus, StatusReport, Verdict};
+use kassa_server::{CheckoutId, CheckoutState, Event, NewCheckout, Payment, PaymentState, Resolution, ServerError};
+
+use crate::{
+    invariants::check,
+    support::{
+        lock,
+        world::{Process, World},
+    },
+};
+
+const WHY: &str = "The bank's statement shows it";
+
+/// A payment that never came to the gateway, or whose answer was lost.
+fn unknown(process: &Process, world: &World, fault: FakeFault) -> (CheckoutId, Payment) {
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    let id = process.run(process.server.open_checkout(order)).unwrap().checkout.id;
+    lock(&world.faults.0).next = Some(fault);
+    let payment = process.run(process.server.pay_by_mbank(&id, "996700000001", None)).unwrap();
+    assert_eq!(payment.state, PaymentState::Unknown);
+    (id, payment)
+}
+
+fn resolve(process: &Process, payment: &Payment, resolution: Resolution) -> Result<Payment, ServerError> {
+    process.run(process.server.resolve(&payment.id, resolution, WHY, "Aizada"))
+}
+
+fn events(process: &Process) -> Vec<Event> {
+    process.run(process.server.events_after(0, 100)).unwrap()
+}
+
+fn kinds(process: &Process) -> Vec<&'static str> {
+    events(process).iter().map(|event| event.kind.name()).collect()
+}
+
+fn state(process: &Process, id: &CheckoutId) -> (CheckoutState, PaymentState) {
+    let view = process.run(process.server.checkout(id)).unwrap();
+    (view.checkout.state, view.payments[0].state)
+}
+
+#[test]
+fn one_that_was_charged_pays_its_checkout() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
+    assert_eq!(resolve(&process, &payment, Resolution::Charged).unwrap().state, PaymentState::Charged);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    let told = ["payment.created", "payment.unknown", "payment.resolved", "checkout.paid"];
+    assert_eq!(kinds(&process), told);
+    let body = &events(&process)[2].body;
+    for part in [r#""after":"unknown""#, r#""by":"Aizada""#, WHY, r#""state":"charged""#] {
+        assert!(body.contains(part), "{part} is not in {body}");
+    }
+    assert!(resolve(&process, &payment, Resolution::Charged).is_ok(), "again");
+    let other = resolve(&process, &payment, Resolution::NotCharged);
+    assert!(matches!(other, Err(ServerError::NotInDoubt { state: PaymentState::Charged, .. })), "{other:?}");
+    assert_eq!(kinds(&process), told, "told once");
+    check(&world).unwrap();
+}
+
+/// It can be paid by something else, and it expires.
+#[test]
+fn after_one_that_was_not_charged_its_checkout_is_free() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
+    resolve(&process, &payment, Resolution::NotCharged).unwrap();
+    resolve(&process, &payment, Resolution::NotCharged).unwrap();
+    assert_eq!(kinds(&process), ["payment.created", "payment.unknown", "payment.resolved"]);
+    assert_eq!(process.run(process.server.pay_by_qr(&id, None)).unwrap().state, PaymentState::Awaiting);
+    world.fake.advance(Duration::from_secs(3601));
+    process.run(process.server.follow_once()).unwrap();
+    assert_eq!(state(&process, &id), (CheckoutState::Expired, PaymentState::Rejected));
+    check(&world).unwrap();
+}
+
+/// Nobody hints at it: the server asks on.
+#[test]
+fn a_charge_that_a_person_did_not_see_is_told() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = unknown(&process, &world, FakeFault::AnswerLost);
+    resolve(&process, &payment, Resolution::NotCharged).unwrap();
+    world.fake.charge(payment.id.bare()).unwrap();
+    world.fake.advance(Duration::from_secs(30));
+    process.run(process.server.follow_once()).unwrap();
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    let events = events(&process);
+    let charge = events.iter().find(|event| event.kind.name() == "payment.charged").unwrap();
+    assert!(charge.body.contains(r#""after":"rejected""#), "{}", charge.body);
+    check(&world).unwrap();
+}
+
+/// Until the gateway agrees, or for 30 days.
+#[test]
+fn what_a_person_decided_is_not_asked_about_forever() {
+    for fault in [FakeFault::RequestLost, FakeFault::AnswerLost] {
+        let world = World::new(0);
+        let process = world.start(None);
+        let (_, payment) = unknown(&process, &world, fault);
+        resolve(&process, &payment, Resolution::NotCharged).unwrap();
+        if !world.fake.payments().is_empty() {
+            world.fake.reject(payment.id.bare()).unwrap();
+            world.fake.advance(Duration::from_secs(30));
+            process.run(process.server.follow_once()).unwrap();
+        } else {
+            for _ in 0..32 {
+                world.fake.advance(Duration::from_secs(24 * 3600 + 4000));
+                process.run(process.server.follow_once()).unwrap();
+            }
+        }
+        let asked = lock(&world.log).asked;
+        world.fake.advance(Duration::from_secs(40 * 24 * 3600));
+        assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 0);
+        assert!(asked > 0);
+    }
+}
+
+#[test]
+fn only_what_is_in_doubt_is_for_a_person_and_needs_a_reason() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    let id = process.run(process.server.open_checkout(order)).unwrap().checkout.id;
+    let payment = process.run(process.server.pay_by_mbank(&id, "996700000001", None)).unwrap();
+    let early = resolve(&process, &payment, Resolution::NotCharged);
+    assert!(matches!(early, Err(ServerError::NotInDoubt { state: PaymentState::Awaiting, .. })), "{early:?}");
+    for (reason, by, field) in [("", "Aizada", "reason"), ("x", " ", "by"), ("4000 0000 0000 2016", "Aizada", "reason")]
+    {
+        let refused = process.run(process.server.resolve(&payment.id, Resolution::NotCharged, reason, by));
+        let Err(ServerError::Invalid { violations, .. }) = refused else { panic!("{reason} by {by}: {refused:?}") };
+        assert_eq!((violations.len(), violations[0].field.as_str()), (1, field));
+    }
+    let long = "x".repeat(201);
+    assert!(process.run(process.server.resolve(&payment.id, Resolution::NotCharged, &long, "Aizada")).is_err());
+    // Open for three days, and flagged.
+    world.fake.advance(Duration::from_secs(3 * 24 * 3600));
+    process.run(process.server.follow_once()).unwrap();
+    assert_eq!(resolve(&process, &payment, Resolution::NotCharged).unwrap().state, PaymentState::Rejected);
+    check(&world).unwrap();
+}
+
+#[test]
+fn what_is_contradicted_is_decided_too() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = unknown(&process, &world, FakeFault::AnswerLost);
+    let odd = Verdict::contradicted(["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
+    lock(&world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
+    for _ in 0..3 {
+        world.fake.advance(Duration::from_secs(11));
+        process.run(process.server.follow_once()).unwrap();
+    }
+    assert_eq!(state(&process, &id).1, PaymentState::Contradicted);
+    resolve(&process, &payment, Resolution::Charged).unwrap();
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    assert!(events(&process).iter().any(|event| event.body.contains(r#""after":"contradicted""#)));
+}

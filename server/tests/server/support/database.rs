@@ -1,0 +1,65 @@
+//! The database of a world: in memory. Making one costs more than a whole schedule, so a thread keeps the one of its last
+//! world, emptied.
+
+use std::{
+    cell::RefCell,
+    sync::{Arc, Mutex},
+};
+
+use kassa_server::storage::sqlite::connection::{DatabaseClock, open_in_memory};
+use rusqlite::Connection;
+
+use super::lock;
+
+thread_local! {
+    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
+}
+
+#[derive(Clone)]
+struct Kept {
+    connection: Arc<Mutex<Connection>>,
+    /// What its clock shows.
+    clock: Arc<Mutex<DatabaseClock>>,
+}
+
+/// The database of one world.
+pub struct Database(Kept);
+
+impl Database {
+    /// An empty one that shows this time.
+    pub fn empty(clock: &DatabaseClock) -> Self {
+        if let Some(kept) = KEPT.take() {
+            *lock(&kept.clock) = clock.clone();
+            empty(&lock(&kept.connection));
+            return Self(kept);
+        }
+        let shown = Arc::new(Mutex::new(clock.clone()));
+        let clock = shown.clone();
+        let connection = open_in_memory(Arc::new(move || lock(&clock)())).unwrap();
+        Self(Kept { connection: Arc::new(Mutex::new(connection)), clock: shown })
+    }
+
+    pub fn connection(&self) -> Arc<Mutex<Connection>> {
+        self.0.connection.clone()
+    }
+}
+
+/// Kept for the next world, unless somebody of this one still has it.
+impl Drop for Database {
+    fn drop(&mut self) {
+        if Arc::strong_count(&self.0.connection) == 1 && !self.0.connection.is_poisoned() {
+            // A thread that ends keeps nothing.
+            let _ = KEPT.try_with(|place| place.replace(Some(self.0.clone())));
+        }
+    }
+}
+
+/// The tables were made after those that they refer to.
+fn empty(db: &Connection) {
+    let mut tables =
+        db.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid DESC").unwrap();
+    let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    for table in tables.map(Result::unwrap) {
+        db.prepare_cached(&format!("DELETE FROM {table}")).unwrap().execute([]).unwrap();
+    }
+}
