@@ -45,6 +45,7 @@ mod checkouts;
 mod delivery;
 mod events;
 mod following;
+mod http;
 mod limits;
 mod metrics;
 mod net;
@@ -67,6 +68,7 @@ pub use delivery::{
 };
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
+pub use http::{HttpSettings, router};
 pub use limits::{Lockout, Network, RateLimit};
 pub use metrics::Metrics;
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};

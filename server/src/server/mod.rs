@@ -134,6 +134,23 @@ impl Server {
         self.shared.metrics.text(storage.ok().as_ref())
     }
 
+    /// What it was set to.
+    pub fn settings(&self) -> &ServerSettings {
+        &self.shared.settings
+    }
+
+    /// Whether it can work now: it is not stopping, and its database can be read.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn is_ready(&self) -> Result<(), ServerError> {
+        if self.is_stopping() {
+            return Err(ServerError::unavailable("the server is stopping"));
+        }
+        self.shared.storage.events_after(i64::MAX, 1).await?;
+        Ok(())
+    }
+
     /// Opens a checkout. The same reference with the same content gives the same checkout.
     ///
     /// # Errors

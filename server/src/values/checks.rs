@@ -65,6 +65,17 @@ impl Checks {
         }
     }
 
+    /// Adds what others found, but for fields of which it is known already that they are wrong.
+    pub fn add(&mut self, violations: Vec<Violation>) {
+        let new: Vec<_> = violations.into_iter().filter(|violation| !self.is_broken(&violation.field)).collect();
+        self.0.extend(new);
+    }
+
+    /// Whether a field is known to be wrong.
+    pub fn is_broken(&self, field: &str) -> bool {
+        self.0.iter().any(|violation| violation.field == field)
+    }
+
     /// # Errors
     /// [`ServerError::Invalid`] with all that is wrong.
     pub fn finish(self) -> Result<(), ServerError> {

@@ -23,6 +23,8 @@ pub enum Rule {
     Format,
     /// An absolute address is needed, and none that a browser would run as code.
     Url,
+    /// There is no such field or parameter.
+    Unknown,
     /// It looks like a card number, which is accepted nowhere here (PCI DSS).
     CardNumber,
 }

@@ -1,0 +1,121 @@
+//! Access: who is let in, how often, and what guessing costs. A right key or token is never locked out.
+
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use axum::http::{HeaderMap, header};
+
+use super::{
+    call::Who,
+    problem::{Kind, Problem},
+    settings::HttpSettings,
+};
+use crate::{
+    limits::{Lockout, Network, RateLimit},
+    server::Server,
+    values::{
+        error::ServerError,
+        ids::{ApiKeyId, CheckoutId},
+    },
+};
+
+/// Who may call a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// The shop's back end, by an API key.
+    Shop,
+    /// A payer's app, by a client token.
+    App,
+    /// The gateway, by an address that nobody else knows.
+    Gateway,
+    /// Anybody.
+    Anybody,
+}
+
+/// In which time the requests of a limit are counted: so many seconds' worth may come at once.
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// The limits, and the wrong guesses so far.
+pub(super) struct Gate {
+    addresses: RateLimit<Network>,
+    tokens: RateLimit<CheckoutId>,
+    keys: RateLimit<ApiKeyId>,
+    guesses: Lockout,
+}
+
+impl Gate {
+    pub(super) fn new(settings: &HttpSettings) -> Self {
+        let seconds = u32::try_from(WINDOW.as_secs()).unwrap_or(1);
+        let most = |per_second: u32| per_second.saturating_mul(seconds);
+        Self {
+            addresses: RateLimit::new(most(settings.per_address), WINDOW),
+            tokens: RateLimit::new(most(settings.per_token), WINDOW),
+            keys: RateLimit::new(most(settings.per_key), WINDOW),
+            guesses: Lockout::default(),
+        }
+    }
+
+    /// Who calls, where they may call what they call.
+    pub(super) async fn let_in(
+        &self,
+        server: &Server,
+        access: Access,
+        headers: &HeaderMap,
+        from: IpAddr,
+    ) -> Result<Who, Problem> {
+        match access {
+            Access::Anybody => self.let_in_anybody(from).map(|()| Who::Anybody),
+            // Its address is its secret, which is looked up; all of its callbacks may come from one machine.
+            Access::Gateway => Ok(Who::Anybody),
+            Access::App => {
+                self.let_in_anybody(from)?;
+                let view = self.known(from, server.checkout_of_token(bearer(headers)?).await)?;
+                within(self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
+                Ok(Who::App(view.into()))
+            }
+            Access::Shop => {
+                let id = self.known(from, server.api_key(bearer(headers)?).await)?;
+                within(self.keys.take(id, Instant::now()))?;
+                Ok(Who::Shop)
+            }
+        }
+    }
+
+    /// Whether an address may call once more.
+    pub(super) fn let_in_anybody(&self, from: IpAddr) -> Result<(), Problem> {
+        within(self.addresses.take(from.into(), Instant::now()))
+    }
+
+    /// Counts a secret that was looked up and is none: guessing gets slower (brute force protection).
+    pub(super) fn guessed(&self, from: IpAddr, problem: Problem) -> Problem {
+        match self.guesses.wrong(from, Instant::now()) {
+            Ok(()) => problem,
+            Err(wait) => Problem::new(Kind::TooManyRequests).retry_after(wait),
+        }
+    }
+
+    fn known<T>(&self, from: IpAddr, found: Result<T, ServerError>) -> Result<T, Problem> {
+        match found {
+            Ok(found) => {
+                self.guesses.right(from);
+                Ok(found)
+            }
+            Err(ServerError::NotFound { .. }) => Err(self.guessed(from, Problem::new(Kind::Unauthorized))),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+fn within(taken: Result<(), Duration>) -> Result<(), Problem> {
+    taken.map_err(|wait| Problem::new(Kind::TooManyRequests).retry_after(wait))
+}
+
+/// The key or token of `Authorization: Bearer`. Who brings none guesses nothing.
+fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let credential =
+        value.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    credential.map(|(_, text)| text.trim()).ok_or_else(|| Problem::new(Kind::Unauthorized))
+}

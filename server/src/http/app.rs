@@ -1,0 +1,178 @@
+//! What a payer's app calls, by a token that opens one checkout.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::http::StatusCode;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+use super::{
+    answer::Answer,
+    call::Call,
+    fields::Fields,
+    problem::{Kind, Problem},
+    route::{Answering, Parameter},
+    shared::Http,
+    views::{self, AppCheckout, AppPayment, Done},
+};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    payments::payment::Payment,
+    surroundings::Boxed,
+    values::{error::ServerError, ids::CheckoutId, method::Method, states::PaymentState},
+};
+
+/// A body that begins a payment.
+pub(super) const EXAMPLE: &str = r#"{"method": "mbank", "phone": "996700000001"}"#;
+
+pub(super) const AFTER: Parameter = Parameter {
+    name: "after",
+    is_required: false,
+    text: "The version that is known already: the answer waits for a higher one.",
+    schema: || json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX }),
+};
+/// The longest wait, in seconds; the server's settings may allow less.
+const LONGEST_WAIT: i64 = 60;
+pub(super) const WAIT: Parameter = Parameter {
+    name: "wait",
+    is_required: false,
+    text: "How many seconds it may wait (long poll); the server may answer earlier.",
+    schema: || json!({ "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": 0 }),
+};
+
+/// A payment that is begun or confirmed.
+type Beginning<'a> = Boxed<'a, Result<Payment, ServerError>>;
+
+/// What begins a payment.
+pub(super) fn new_payment() -> Value {
+    json!({
+        "oneOf": [
+            {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["method"],
+                "properties": { "method": { "type": "string", "enum": ["pay_form", "qr"] } },
+            },
+            {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["method", "phone"],
+                "properties": {
+                    "method": { "type": "string", "enum": ["mbank"] },
+                    "phone": {
+                        "type": "string",
+                        "pattern": r"^\+?[0-9]{9,12}$",
+                        "description": "The payer's: 9 to 15 digits; spaces, hyphens and parentheses are allowed. It is kept nowhere.",
+                    },
+                },
+            },
+        ],
+    })
+}
+
+/// What confirms a payment.
+pub(super) fn otp() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["otp"],
+        "properties": {
+            "otp": {
+                "type": "string", "minLength": 1, "maxLength": 16,
+                "description": "The payer's one-time password. It is kept nowhere.",
+            },
+        },
+    })
+}
+
+pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<AppCheckout<'_>>()
+}
+
+pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<AppPayment<'_>>()
+}
+
+/// The checkout, at once or when it has changed.
+pub(super) async fn waited_for(http: &Http, call: &mut Call, id: CheckoutId) -> Result<CheckoutView, Problem> {
+    let after = call.query.number(AFTER.name, 0..=i64::MAX);
+    let wait = call.query.number(WAIT.name, 0..=LONGEST_WAIT).unwrap_or(0);
+    std::mem::take(&mut call.query).finish()?;
+    let Some(after) = after else { return Ok(http.server.checkout(&id).await?) };
+    let wait = Duration::from_secs(wait.unsigned_abs()).min(http.settings.longest_wait);
+    let _waiting = http.waiting();
+    Ok(http.server.checkout_after(&id, after, wait).await?)
+}
+
+pub(super) fn read(http: Arc<Http>, mut call: Call) -> Answering {
+    Box::pin(async move {
+        let id = call.opened()?.checkout.id.clone();
+        let view = waited_for(&http, &mut call, id).await?;
+        Answer::ok(&views::for_app(&view))
+    })
+}
+
+pub(super) fn check(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        http.server.check_now(&call.opened()?.checkout.id).await?;
+        Answer::new(StatusCode::ACCEPTED, &Done {})
+    })
+}
+
+pub(super) fn pay(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let mut fields = Fields::parse(&call.body)?;
+        let method = fields.word::<Method>("method", "pay_form, qr, mbank");
+        let phone = match method {
+            Some(Method::Mbank) => fields.text("phone"),
+            _ => String::new(),
+        };
+        fields.finish()?;
+        let key = call.required_key()?;
+        let id = &call.opened()?.checkout.id;
+        let begin = || -> Beginning<'_> {
+            match method {
+                Some(Method::Mbank) => Box::pin(http.server.pay_by_mbank(id, &phone, Some(key))),
+                Some(Method::Qr) => Box::pin(http.server.pay_by_qr(id, Some(key))),
+                _ => Box::pin(http.server.pay_by_form(id, Some(key))),
+            }
+        };
+        answered(&http, &begin, StatusCode::CREATED).await
+    })
+}
+
+pub(super) fn confirm(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let mut fields = Fields::parse(&call.body)?;
+        let otp = fields.text("otp");
+        fields.finish()?;
+        let key = call.required_key()?;
+        let (id, payment) = (&call.opened()?.checkout.id, call.payment()?);
+        let confirm = || -> Beginning<'_> { Box::pin(http.server.confirm(id, &payment, &otp, Some(key))) };
+        answered(&http, &confirm, StatusCode::OK).await
+    })
+}
+
+/// What became of a request that goes to the gateway. **Never an error because it takes long**: what was begun goes on, and
+/// asking again with the same key says where it stands.
+async fn answered<'a>(
+    http: &Http,
+    begin: &(dyn Fn() -> Beginning<'a> + Send + Sync),
+    done: StatusCode,
+) -> Result<Answer, Problem> {
+    let within = http.settings.answer_within;
+    let payment = match tokio::time::timeout(within, begin()).await {
+        Ok(result) => result?,
+        // By the same key it is found, and not begun again.
+        Err(_) => match tokio::time::timeout(within, begin()).await {
+            Ok(result) => result?,
+            Err(_) => return Err(Problem::new(Kind::Unavailable).retry_after(Duration::from_secs(1))),
+        },
+    };
+    let status = if is_under_way(payment.state) { StatusCode::ACCEPTED } else { done };
+    Answer::new(status, &views::app_payment(&payment))
+}
+
+fn is_under_way(state: PaymentState) -> bool {
+    PaymentState::UNDER_WAY.contains(&state)
+}

@@ -1,0 +1,71 @@
+//! A request that was let through: who calls, and what with.
+
+use std::{collections::HashMap, net::IpAddr};
+
+use axum::body::Bytes;
+
+use super::{problem::Problem, query::Query};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    values::{
+        error::ServerError,
+        ids::{CheckoutId, PaymentId},
+        violation::Rule,
+    },
+};
+
+/// Who calls.
+pub(super) enum Who {
+    /// The shop's back end, by an API key.
+    Shop,
+    /// A payer's app, by a token that opens this checkout and nothing else.
+    App(Box<CheckoutView>),
+    /// Nobody who is known.
+    Anybody,
+}
+
+/// A request.
+pub(super) struct Call {
+    pub(super) who: Who,
+    /// The caller's address.
+    pub(super) from: IpAddr,
+    pub(super) path: HashMap<String, String>,
+    pub(super) query: Query,
+    pub(super) body: Bytes,
+    /// The header `Idempotency-Key`.
+    pub(super) key: Option<String>,
+}
+
+impl Call {
+    /// The checkout that the path names.
+    pub(super) fn checkout(&self) -> Result<CheckoutId, Problem> {
+        let nowhere = || ServerError::NotFound { what: "checkout" };
+        self.parameter("checkout").parse().map_err(|_| nowhere().into())
+    }
+
+    /// The payment that the path names.
+    pub(super) fn payment(&self) -> Result<PaymentId, Problem> {
+        let nowhere = || ServerError::NotFound { what: "payment" };
+        self.parameter("payment").parse().map_err(|_| nowhere().into())
+    }
+
+    /// A part of the path.
+    pub(super) fn parameter(&self, name: &str) -> &str {
+        self.path.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The checkout that the token opens.
+    pub(super) fn opened(&self) -> Result<&CheckoutView, Problem> {
+        match &self.who {
+            Who::App(view) => Ok(view),
+            Who::Shop | Who::Anybody => Err(ServerError::NotFound { what: "checkout" }.into()),
+        }
+    }
+
+    /// The idempotency key, which what moves money must have: it is what makes a request safe to send again.
+    pub(super) fn required_key(&self) -> Result<&str, Problem> {
+        let missing =
+            || Problem::field("Idempotency-Key", Rule::Required, "must be given, so that it is safe to try again");
+        self.key.as_deref().ok_or_else(missing)
+    }
+}

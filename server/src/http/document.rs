@@ -1,0 +1,178 @@
+//! The description of the interface, as OpenAPI 3.1: made of the table that answers requests, so that the two cannot differ.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::{
+    access::Access,
+    answer::Answer,
+    call::Call,
+    problem::{self, Kind},
+    route::{Answering, Body, Route},
+    shared::Http,
+};
+
+const ABOUT: &str = "The merchant's side. It holds the credentials, writes every payment down before it is sent, follows \
+    it to its end and tells the shop.\n\nEvery request is safe to send again: what moves money by its `Idempotency-Key`, a \
+    new checkout by its `reference`, the rest by itself. What fails is told as RFC 9457 says (`application/problem+json`), \
+    with every field and rule that is broken.\n\nMoments are milliseconds since the beginning of 1970; amounts are texts.";
+
+/// The refusals that every route has.
+const COMMON: [Kind; 5] = [Kind::Invalid, Kind::TooManyRequests, Kind::TooLarge, Kind::TooSlow, Kind::Internal];
+
+pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({ "type": "object" })
+}
+
+pub(super) fn serve(http: Arc<Http>, _: Call) -> Answering {
+    Box::pin(async move { Ok(Answer::text(http.description.clone())) })
+}
+
+pub(super) fn document(routes: &[Route], public_url: &str) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let mut paths = Map::new();
+    for route in routes {
+        let operation = operation(&mut generator, route);
+        let item = paths.entry(route.path).or_insert_with(|| json!({}));
+        item[route.method.as_str().to_ascii_lowercase()] = operation;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Kassa server",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": public_url }],
+        "tags": [
+            { "name": "shop", "description": "For the shop's back end." },
+            { "name": "app", "description": "For the payer's app." },
+            { "name": "others", "description": "For the gateway, and for who runs the server." },
+        ],
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": {
+                "shop": { "type": "http", "scheme": "bearer", "description": "An API key, `ak_…`." },
+                "app": { "type": "http", "scheme": "bearer", "description": "A client token, `ct_…`, for one checkout." },
+            },
+        },
+    })
+}
+
+fn operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
+    let tag = match route.access {
+        Access::Shop => "shop",
+        Access::App => "app",
+        Access::Gateway | Access::Anybody => "others",
+    };
+    let mut operation = json!({
+        "operationId": route.id,
+        "tags": [tag],
+        "summary": route.summary,
+        "responses": responses(generator, route),
+    });
+    if !route.text.is_empty() {
+        operation["description"] = json!(route.text);
+    }
+    if tag != "others" {
+        let mut security = Map::new();
+        security.insert(tag.to_owned(), json!([]));
+        operation["security"] = json!([security]);
+    }
+    match route.body {
+        Body::None => {}
+        Body::Json { schema, example } => {
+            let example: Value = serde_json::from_str(example).unwrap_or_default();
+            let is_required = example != json!({});
+            operation["requestBody"] = json!({
+                "required": is_required,
+                "content": { "application/json": { "schema": schema(), "example": example } },
+            });
+        }
+        Body::Any => {
+            operation["requestBody"] = json!({
+                "description": "The callback, as the gateway wrote it.",
+                "content": { "application/json": { "schema": {} } },
+            });
+        }
+    }
+    let parameters = parameters(route);
+    if !parameters.is_empty() {
+        operation["parameters"] = json!(parameters);
+    }
+    operation
+}
+
+fn parameters(route: &Route) -> Vec<Value> {
+    let path = route.parameter_names().map(|name| {
+        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "pattern": pattern(route, name) } })
+    });
+    let query = route.query.iter().map(|parameter| {
+        json!({
+            "name": parameter.name, "in": "query", "required": parameter.is_required, "description": parameter.text,
+            "schema": (parameter.schema)(),
+        })
+    });
+    let key = route.needs_key.then(|| {
+        json!({
+            "name": "Idempotency-Key", "in": "header", "required": true,
+            "description": "Made by the caller for this one try. The same key with the same body gives the same answer.",
+            "schema": { "type": "string", "pattern": "^[0-9A-Za-z_-]{1,64}$" },
+        })
+    });
+    path.chain(query).chain(key).collect()
+}
+
+fn pattern(route: &Route, name: &str) -> &'static str {
+    match (name, route.access) {
+        ("checkout", _) => "^co_[0-9a-f]{32}$",
+        ("payment", Access::App) => "^pay_[0-9a-f]{32}$",
+        _ => "^[0-9a-f]{32}$",
+    }
+}
+
+fn responses(generator: &mut SchemaGenerator, route: &Route) -> Map<String, Value> {
+    let says = (route.says)(generator).to_value();
+    let refusal = problem::schema(generator).to_value();
+    let mut responses = Map::new();
+    for status in route.success {
+        let text = if *status == StatusCode::ACCEPTED { "It is under way." } else { "Done." };
+        responses.insert(
+            status.as_str().to_owned(),
+            json!({ "description": text, "content": { "application/json": { "schema": says } } }),
+        );
+    }
+    let mut kinds: Vec<Kind> = COMMON.to_vec();
+    kinds.extend(route.refusals);
+    kinds.push(Kind::Unavailable);
+    if matches!(route.access, Access::Shop | Access::App) {
+        kinds.push(Kind::Unauthorized);
+    }
+    if matches!(route.body, Body::Json { .. }) {
+        kinds.push(Kind::UnsupportedMediaType);
+    }
+    for kind in kinds {
+        let entry = responses.entry(kind.status().as_str()).or_insert_with(
+            || json!({ "description": "", "content": { "application/problem+json": { "schema": refusal } } }),
+        );
+        let before = entry["description"].as_str().unwrap_or_default();
+        let text = if before.is_empty() { kind.title().to_owned() } else { format!("{before} {}", kind.title()) };
+        entry["description"] = json!(text);
+        if matches!(kind, Kind::TooManyRequests | Kind::Unavailable) {
+            entry["headers"] = json!({ "Retry-After": { "schema": { "type": "integer" } } });
+        }
+        if kind == Kind::Unauthorized {
+            entry["headers"] = json!({ "WWW-Authenticate": { "schema": { "type": "string" } } });
+        }
+    }
+    responses
+}

@@ -1,0 +1,262 @@
+//! Bodies: JSON objects, read field by field, so that everything that is wrong with one is told at once. A field that is not
+//! known is refused, and so is whatever looks like a card number, wherever it stands.
+
+use std::{collections::BTreeMap, ops::RangeInclusive};
+
+use kassa::Decimal;
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use crate::values::{
+    card_number::looks_like_card_number,
+    checks::Checks,
+    error::ServerError,
+    violation::{Rule, Violation},
+};
+
+/// The members of a body that were not read yet, and what was wrong with those that were.
+pub(super) struct Fields {
+    members: Map<String, Value>,
+    checks: Checks,
+}
+
+impl Fields {
+    /// A body; none counts as one without members.
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
+        let body = if body.is_empty() { b"{}" } else { body };
+        let not_json = |_| Problem::field("body", Rule::Format, "must be JSON");
+        let value: Value = serde_json::from_slice(body).map_err(not_json)?;
+        let Value::Object(members) = value else {
+            return Err(Problem::field("body", Rule::Format, "must be a JSON object"));
+        };
+        refuse_card_numbers(&members)?;
+        Ok(Self { members, checks: Checks::default() })
+    }
+
+    /// A text that must be there.
+    pub(super) fn text(&mut self, name: &str) -> String {
+        match self.optional_text(name) {
+            Some(text) => text,
+            None if self.checks.is_broken(name) => String::new(),
+            None => {
+                self.checks.fail(name, Rule::Required, "must be given");
+                String::new()
+            }
+        }
+    }
+
+    /// A text; null is as good as none.
+    pub(super) fn optional_text(&mut self, name: &str) -> Option<String> {
+        match self.take(name)? {
+            Value::String(text) => Some(text),
+            _ => self.wrong(name, "must be a text"),
+        }
+    }
+
+    /// An amount, as a text: a JSON number would pass through a float.
+    pub(super) fn amount(&mut self, name: &str) -> Decimal {
+        let text = self.text(name);
+        match Decimal::from_str_exact(&text) {
+            Ok(amount) if is_plain(&text) => amount,
+            _ => {
+                if !self.checks.is_broken(name) {
+                    self.checks.fail(name, Rule::Format, "must be a text such as 390 or 390.50");
+                }
+                Decimal::ONE
+            }
+        }
+    }
+
+    /// A whole number within a range; null is as good as none.
+    pub(super) fn number(&mut self, name: &str, range: &RangeInclusive<u64>) -> Option<u64> {
+        let value = self.take(name)?;
+        let number = value.as_u64().filter(|number| range.contains(number));
+        if number.is_none() {
+            let sentence = format!("must be a whole number from {} to {}", range.start(), range.end());
+            self.checks.fail(name, Rule::Range, &sentence);
+        }
+        number
+    }
+
+    /// A list of words, each of which is one of these.
+    pub(super) fn words<T: std::str::FromStr>(&mut self, name: &str, choices: &str) -> Vec<T> {
+        let Some(value) = self.take(name) else { return Vec::new() };
+        let words = value.as_array().and_then(|list| list.iter().map(|word| word.as_str()?.parse().ok()).collect());
+        words.unwrap_or_else(|| {
+            self.checks.fail(name, Rule::OneOf, &format!("must be a list of {choices}"));
+            Vec::new()
+        })
+    }
+
+    /// One word of these, which must be there.
+    pub(super) fn word<T: std::str::FromStr>(&mut self, name: &str, choices: &str) -> Option<T> {
+        let text = self.text(name);
+        if self.checks.is_broken(name) {
+            return None;
+        }
+        let word = text.parse().ok();
+        if word.is_none() {
+            self.checks.fail(name, Rule::OneOf, &format!("must be one of {choices}"));
+        }
+        word
+    }
+
+    /// An object whose members are texts.
+    pub(super) fn texts(&mut self, name: &str) -> BTreeMap<String, String> {
+        let texts = match self.take(name) {
+            None => return BTreeMap::new(),
+            Some(Value::Object(members)) => members
+                .into_iter()
+                .map(|(key, value)| match value {
+                    Value::String(text) => Some((key, text)),
+                    _ => None,
+                })
+                .collect(),
+            Some(_) => None,
+        };
+        texts.unwrap_or_else(|| {
+            self.checks.fail(name, Rule::Format, "must be an object whose members are texts");
+            BTreeMap::new()
+        })
+    }
+
+    /// Adds what the rules of the whole say, where its fields could be read at all.
+    pub(super) fn also(&mut self, checked: Result<(), ServerError>) {
+        if let Err(ServerError::Invalid { violations }) = checked {
+            self.checks.add(violations);
+        }
+    }
+
+    /// Refuses what is left, and tells everything that was wrong.
+    pub(super) fn finish(mut self) -> Result<(), Problem> {
+        for name in self.members.keys() {
+            self.checks.fail(shown(name), Rule::Unknown, "is not known here");
+        }
+        self.checks.finish().map_err(Problem::from)
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.members.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn wrong<T>(&mut self, name: &str, sentence: &str) -> Option<T> {
+        self.checks.fail(name, Rule::Format, sentence);
+        None
+    }
+}
+
+/// Digits, and at most two after a point; what `Decimal` would read beside that (signs, underscores) is refused.
+fn is_plain(text: &str) -> bool {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let has_no_zeros = whole == "0" || !whole.starts_with('0');
+    are_digits(whole) && has_no_zeros && are_digits(decimals) && decimals.len() <= 2
+}
+
+/// What is told of a name that somebody made up: it may hold anything.
+fn shown(name: &str) -> &str {
+    let is_name = name.len() <= 40 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    if is_name { name } else { "a field" }
+}
+
+/// Nothing that looks like a card number is accepted anywhere (PCI DSS): in names, texts and numbers at any depth.
+fn refuse_card_numbers(members: &Map<String, Value>) -> Result<(), Problem> {
+    let found = members.iter().filter(|(name, value)| looks_like_card_number(name) || holds_card_number(value));
+    let sentence = "must hold nothing that looks like a card number";
+    let violations: Vec<_> = found.map(|(name, _)| Violation::new(shown(name), Rule::CardNumber, sentence)).collect();
+    if violations.is_empty() { Ok(()) } else { Err(Problem::invalid(violations)) }
+}
+
+fn holds_card_number(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Number(number) => looks_like_card_number(&number.to_string()),
+        Value::String(text) => looks_like_card_number(text),
+        Value::Array(list) => list.iter().any(holds_card_number),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| looks_like_card_number(name) || holds_card_number(value))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken(problem: &Problem) -> Vec<(&str, Rule)> {
+        problem.violations().iter().map(|violation| (violation.field.as_str(), violation.rule)).collect()
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_at_once() {
+        let body =
+            br#"{"amount": 390, "lifetime_s": 59, "methods": ["cash"], "metadata": {"a": 1}, "cvc": "1", "A B": 1}"#;
+        let mut fields = Fields::parse(body).unwrap();
+        fields.text("reference");
+        fields.amount("amount");
+        fields.number("lifetime_s", &(60..=100));
+        fields.words::<crate::Method>("methods", "qr");
+        fields.texts("metadata");
+        let problem = fields.finish().unwrap_err();
+        let expected = [
+            ("reference", Rule::Required),
+            ("amount", Rule::Format),
+            ("lifetime_s", Rule::Range),
+            ("methods", Rule::OneOf),
+            ("metadata", Rule::Format),
+            ("a field", Rule::Unknown),
+            ("cvc", Rule::Unknown),
+        ];
+        let mut found = broken(&problem);
+        found.sort_by_key(|(field, _)| expected.iter().position(|(known, _)| known == field));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn amounts_are_plain_texts() {
+        for (text, is_one) in [
+            ("390", true),
+            ("390.5", true),
+            ("390.50", true),
+            ("0", true),
+            ("0.99", true),
+            ("390.505", false),
+            ("0390", false),
+            ("+390", false),
+            ("-390", false),
+            ("3_90", false),
+            ("1e3", false),
+            ("390.", false),
+            (".5", false),
+            ("", false),
+        ] {
+            let mut fields = Fields::parse(format!(r#"{{"amount": "{text}"}}"#).as_bytes()).unwrap();
+            fields.amount("amount");
+            assert_eq!(fields.finish().is_ok(), is_one, "{text}");
+        }
+    }
+
+    #[test]
+    fn card_numbers_are_refused_wherever_they_stand() {
+        for body in [
+            r#"{"reference": "4000 0000 0000 2016"}"#,
+            r#"{"reference": 4000000000002016}"#,
+            r#"{"metadata": {"a": "4000000000002016"}}"#,
+            r#"{"metadata": {"4000000000002016": ""}}"#,
+            r#"{"x": [[{"y": "4000000000002016"}]]}"#,
+            r#"{"4000000000002016": 1}"#,
+        ] {
+            let problem = Fields::parse(body.as_bytes()).err().unwrap();
+            assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
+            assert!(!format!("{problem:?}").contains("2016"), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for body in ["[]", "1", "nul", "{", "\"\"", "{}{}"] {
+            assert_eq!(broken(&Fields::parse(body.as_bytes()).err().unwrap()), [("body", Rule::Format)], "{body}");
+        }
+        assert!(Fields::parse(b"").unwrap().finish().is_ok());
+    }
+}

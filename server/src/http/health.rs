@@ -1,0 +1,24 @@
+//! Health, for who starts and restarts the program, and readiness, for who sends it requests.
+
+use std::sync::Arc;
+
+use schemars::{Schema, SchemaGenerator};
+
+use super::{answer::Answer, call::Call, route::Answering, shared::Http, views::Health};
+
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Health>()
+}
+
+/// It runs. A database that fails is no reason to restart it.
+pub(super) fn alive(_: Arc<Http>, _: Call) -> Answering {
+    Box::pin(async { Answer::ok(&Health { status: "ok" }) })
+}
+
+/// Its database can be read, and it is not stopping.
+pub(super) fn ready(http: Arc<Http>, _: Call) -> Answering {
+    Box::pin(async move {
+        http.server.is_ready().await?;
+        Answer::ok(&Health { status: "ok" })
+    })
+}

@@ -1,0 +1,22 @@
+//! HTTP: what shops, apps and the gateway call. One table says what there is, answers requests and describes itself.
+
+mod access;
+mod answer;
+mod app;
+mod call;
+mod document;
+mod fields;
+mod gateway;
+mod health;
+mod problem;
+mod query;
+mod route;
+mod router;
+mod settings;
+mod shared;
+mod shop;
+mod table;
+mod views;
+
+pub use router::router;
+pub use settings::HttpSettings;

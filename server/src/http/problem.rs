@@ -1,0 +1,213 @@
+//! Refusals, in the form of RFC 9457 (problem details): what is wrong, field by field, and what to do.
+
+use std::time::Duration;
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use strum::{EnumIter, IntoStaticStr};
+
+use crate::values::{
+    error::ServerError,
+    violation::{Rule, Violation},
+};
+
+/// The kinds of refusals. A kind's name is the end of its `type`, which programs look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Kind {
+    Invalid,
+    Unauthorized,
+    NotFound,
+    MethodNotAllowed,
+    TooSlow,
+    NotOpen,
+    UnderWay,
+    NotAwaited,
+    NoAttemptsLeft,
+    TooLarge,
+    UnsupportedMediaType,
+    ReferenceUsed,
+    KeyReused,
+    TooManyRequests,
+    Internal,
+    Unavailable,
+}
+
+impl Kind {
+    pub(super) fn status(self) -> StatusCode {
+        match self {
+            Self::Invalid => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::NotOpen | Self::UnderWay | Self::NotAwaited | Self::NoAttemptsLeft => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::ReferenceUsed | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// What it means, the same each time.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Invalid => "The request breaks rules; nothing was done.",
+            Self::Unauthorized => "The key or token is missing, wrong, revoked or too old.",
+            Self::NotFound => "There is no such thing.",
+            Self::MethodNotAllowed => "The path does not take this method.",
+            Self::TooSlow => "The body did not arrive in time.",
+            Self::NotOpen => "The checkout is not open.",
+            Self::UnderWay => "A payment of this checkout may still take money: wait for its end.",
+            Self::NotAwaited => "The payment awaits no one-time password.",
+            Self::NoAttemptsLeft => "Too many wrong one-time passwords were given.",
+            Self::TooLarge => "The body is too large.",
+            Self::UnsupportedMediaType => "The body must be application/json.",
+            Self::ReferenceUsed => "This reference was used for another checkout.",
+            Self::KeyReused => "This idempotency key was used with another body.",
+            Self::TooManyRequests => "Too many requests: wait for as long as Retry-After says.",
+            Self::Internal => "The server failed; its log says why. Try again with the same key.",
+            Self::Unavailable => "The server cannot do this now. Try again with the same key.",
+        }
+    }
+}
+
+/// A refusal.
+#[derive(Debug)]
+pub(super) struct Problem {
+    kind: Kind,
+    detail: Option<String>,
+    violations: Vec<Violation>,
+    /// Where the checkout or the payment stands that is in the way.
+    state: Option<&'static str>,
+    retry_after: Option<Duration>,
+}
+
+/// What a refusal says.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem", deny_unknown_fields)]
+struct Body<'a> {
+    /// Its kind: `urn:kassa:problem:` and a name that never changes.
+    r#type: String,
+    /// What the kind means.
+    title: &'a str,
+    /// The HTTP status.
+    status: u16,
+    /// What happened this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+    /// The rules that are broken, all at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    violations: Vec<Broken<'a>>,
+    /// Where the checkout or the payment stands that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
+}
+
+/// A rule that one field breaks.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Violation", deny_unknown_fields)]
+struct Broken<'a> {
+    /// The field of the body, the parameter or the header.
+    field: &'a str,
+    /// The rule.
+    rule: &'static str,
+    /// One sentence that says what it must be.
+    text: &'a str,
+}
+
+/// What every refusal says.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Body<'_>>()
+}
+
+impl Problem {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self { kind, detail: None, violations: Vec::new(), state: None, retry_after: None }
+    }
+
+    pub(super) fn invalid(violations: Vec<Violation>) -> Self {
+        Self { violations, ..Self::new(Kind::Invalid) }
+    }
+
+    /// One rule that one field breaks.
+    pub(super) fn field(field: &str, rule: Rule, sentence: &str) -> Self {
+        Self::invalid(vec![Violation::new(field, rule, sentence)])
+    }
+
+    pub(super) fn retry_after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    fn with_detail(self, detail: String) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
+
+    fn with_state(self, state: &'static str) -> Self {
+        Self { state: Some(state), ..self }
+    }
+}
+
+impl From<ServerError> for Problem {
+    fn from(error: ServerError) -> Self {
+        let detail = error.to_string();
+        match error {
+            ServerError::Invalid { violations } => Self::invalid(violations),
+            ServerError::NotFound { .. } => Self::new(Kind::NotFound).with_detail(detail),
+            ServerError::ReferenceUsed => Self::new(Kind::ReferenceUsed),
+            ServerError::KeyReused => Self::new(Kind::KeyReused),
+            ServerError::NotOpen { state } => Self::new(Kind::NotOpen).with_detail(detail).with_state(state.into()),
+            ServerError::UnderWay { state } => Self::new(Kind::UnderWay).with_detail(detail).with_state(state.into()),
+            ServerError::NotAwaited { state } => {
+                Self::new(Kind::NotAwaited).with_detail(detail).with_state(state.into())
+            }
+            ServerError::NoAttemptsLeft => Self::new(Kind::NoAttemptsLeft),
+            ServerError::Unavailable { detail } => {
+                // What a database says is for the operator.
+                tracing::error!(target: "kassa_server", detail, "a request could not be answered");
+                Self::new(Kind::Unavailable).retry_after(Duration::from_secs(1))
+            }
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = self.kind.status();
+        let violations = self.violations.iter().map(|violation| Broken {
+            field: &violation.field,
+            rule: violation.rule.into(),
+            text: &violation.text,
+        });
+        let body = Body {
+            r#type: format!("urn:kassa:problem:{}", <&str>::from(self.kind)),
+            title: self.kind.title(),
+            status: status.as_u16(),
+            detail: self.detail.as_deref(),
+            violations: violations.collect(),
+            state: self.state,
+        };
+        let text = serde_json::to_string(&body).unwrap_or_default();
+        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response();
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        if self.kind == Kind::Unauthorized {
+            let challenge = HeaderValue::from_static("Bearer realm=\"kassa\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}

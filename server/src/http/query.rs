@@ -1,0 +1,65 @@
+//! Query strings: known parameters alone, each once.
+
+use std::ops::RangeInclusive;
+
+use url::form_urlencoded;
+
+use super::problem::Problem;
+use crate::values::{card_number::looks_like_card_number, checks::Checks, violation::Rule};
+
+/// The parameters that were not read yet, and what was wrong with those that were.
+#[derive(Default)]
+pub(super) struct Query {
+    pairs: Vec<(String, String)>,
+    checks: Checks,
+}
+
+impl Query {
+    pub(super) fn parse(text: &str) -> Self {
+        let pairs = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+        Self { pairs, checks: Checks::default() }
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        let at = self.pairs.iter().position(|(known, _)| known == name)?;
+        let (_, text) = self.pairs.remove(at);
+        if self.pairs.iter().any(|(known, _)| known == name) {
+            self.checks.fail(name, Rule::Format, "must be given once");
+            self.pairs.retain(|(known, _)| known != name);
+        }
+        if looks_like_card_number(&text) {
+            self.checks.fail(name, Rule::CardNumber, "must hold nothing that looks like a card number");
+            return None;
+        }
+        Some(text)
+    }
+
+    /// A whole number within a range.
+    pub(super) fn number(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
+        let text = self.text(name)?;
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        if number.is_none() {
+            let sentence = format!("must be a whole number from {} to {}", range.start(), range.end());
+            self.checks.fail(name, Rule::Range, &sentence);
+        }
+        number
+    }
+
+    /// A text that must be there.
+    pub(super) fn required(&mut self, name: &str) -> String {
+        let text = self.text(name);
+        if text.is_none() && !self.checks.is_broken(name) {
+            self.checks.fail(name, Rule::Required, "must be given");
+        }
+        text.unwrap_or_default()
+    }
+
+    /// Refuses what is left, and tells everything that was wrong.
+    pub(super) fn finish(mut self) -> Result<(), Problem> {
+        if !self.pairs.is_empty() {
+            self.checks.fail("query", Rule::Unknown, "holds a parameter that is not known here");
+        }
+        self.checks.finish().map_err(Problem::from)
+    }
+}

@@ -1,0 +1,132 @@
+//! What a route is: where it is, who may call it, what it takes, how it answers, and how it is described.
+
+use std::{pin::Pin, sync::Arc};
+
+use axum::http::{Method, StatusCode};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
+
+use super::{
+    access::Access,
+    answer::Answer,
+    call::Call,
+    problem::{Kind, Problem},
+    shared::Http,
+};
+
+/// A parameter of the query.
+#[derive(Clone, Copy)]
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) is_required: bool,
+    pub(super) text: &'static str,
+    pub(super) schema: fn() -> Value,
+}
+
+/// What a route's body is.
+#[derive(Clone, Copy)]
+pub(super) enum Body {
+    /// None, or an empty object.
+    None,
+    /// A JSON object.
+    Json {
+        /// Its JSON Schema.
+        schema: fn() -> Value,
+        /// One that is taken.
+        example: &'static str,
+    },
+    /// Whatever somebody else made of it.
+    Any,
+}
+
+/// An answer on its way.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
+
+/// One method of one path.
+pub(super) struct Route {
+    pub(super) method: Method,
+    /// With parameters in braces.
+    pub(super) path: &'static str,
+    /// Its name in generated clients.
+    pub(super) id: &'static str,
+    pub(super) access: Access,
+    pub(super) summary: &'static str,
+    pub(super) text: &'static str,
+    pub(super) query: &'static [Parameter],
+    pub(super) body: Body,
+    /// Whether it asks for an idempotency key.
+    pub(super) needs_key: bool,
+    pub(super) success: &'static [StatusCode],
+    pub(super) says: fn(&mut SchemaGenerator) -> Schema,
+    /// The refusals that not every route has.
+    pub(super) refusals: &'static [Kind],
+    pub(super) answer: fn(Arc<Http>, Call) -> Answering,
+}
+
+impl Route {
+    pub(super) const fn new(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        access: Access,
+        summary: &'static str,
+        says: fn(&mut SchemaGenerator) -> Schema,
+        answer: fn(Arc<Http>, Call) -> Answering,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            id,
+            access,
+            summary,
+            text: "",
+            query: &[],
+            body: Body::None,
+            needs_key: false,
+            success: &[StatusCode::OK],
+            says,
+            refusals: &[],
+            answer,
+        }
+    }
+
+    pub(super) const fn text(mut self, text: &'static str) -> Self {
+        self.text = text;
+        self
+    }
+
+    pub(super) const fn query(mut self, query: &'static [Parameter]) -> Self {
+        self.query = query;
+        self
+    }
+
+    pub(super) const fn json(mut self, schema: fn() -> Value, example: &'static str) -> Self {
+        self.body = Body::Json { schema, example };
+        self
+    }
+
+    pub(super) const fn any_body(mut self) -> Self {
+        self.body = Body::Any;
+        self
+    }
+
+    pub(super) const fn needs_key(mut self) -> Self {
+        self.needs_key = true;
+        self
+    }
+
+    pub(super) const fn success(mut self, success: &'static [StatusCode]) -> Self {
+        self.success = success;
+        self
+    }
+
+    pub(super) const fn refusals(mut self, refusals: &'static [Kind]) -> Self {
+        self.refusals = refusals;
+        self
+    }
+
+    /// The names of the path's parameters.
+    pub(super) fn parameter_names(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter(|part| part.starts_with('{')).map(|part| part.trim_matches(['{', '}']))
+    }
+}

@@ -1,0 +1,172 @@
+//! All routes together: what happens before and after each of them.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::{IpAddr, Ipv4Addr},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Instant,
+};
+
+use axum::{
+    Router,
+    body::{Body as HttpBody, Bytes},
+    extract::{RawPathParams, Request},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    response::{IntoResponse, Response},
+    routing::{MethodFilter, MethodRouter, on},
+};
+use futures_util::FutureExt;
+
+use super::{
+    call::Call,
+    document::document,
+    fields::Fields,
+    problem::{Kind, Problem},
+    query::Query,
+    route::{Body, Route},
+    settings::HttpSettings,
+    shared::Http,
+    table::ROUTES,
+};
+use crate::{
+    metrics::Metrics,
+    net::{BodyError, Peer, caller, read_body},
+    server::Server,
+    values::{checks::Checks, violation::Rule},
+};
+
+/// The longest idempotency key.
+const LONGEST_KEY: usize = 64;
+const KEY: &str = "idempotency-key";
+
+/// The HTTP interface of a server.
+pub fn router(server: Server, settings: HttpSettings, metrics: Arc<Metrics>) -> Router {
+    let description = document(&ROUTES, &settings.public_url).to_string();
+    let http = Arc::new(Http::new(server, settings, metrics, description));
+    let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
+    for route in &ROUTES {
+        let http = http.clone();
+        let answer = on(filter(&route.method), move |parameters: RawPathParams, request: Request| {
+            respond(http.clone(), route, parameters, request)
+        });
+        let before = paths.remove(route.path).unwrap_or_default();
+        paths.insert(route.path, before.merge(answer));
+    }
+    let nowhere = {
+        let http = http.clone();
+        move |request: Request| {
+            let result = http.gate.let_in_anybody(caller_of(&http, &request));
+            std::future::ready(finished(
+                &http,
+                result.err().unwrap_or_else(|| Problem::new(Kind::NotFound)).into_response(),
+            ))
+        }
+    };
+    let wrong_method = {
+        let http = http.clone();
+        move || std::future::ready(finished(&http, Problem::new(Kind::MethodNotAllowed).into_response()))
+    };
+    let router = paths.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
+    router.method_not_allowed_fallback(wrong_method).fallback(nowhere)
+}
+
+fn filter(method: &Method) -> MethodFilter {
+    match *method {
+        Method::GET => MethodFilter::GET,
+        Method::DELETE => MethodFilter::DELETE,
+        _ => MethodFilter::POST,
+    }
+}
+
+async fn respond(http: Arc<Http>, route: &'static Route, parameters: RawPathParams, request: Request) -> Response {
+    let started = Instant::now();
+    let answering = AssertUnwindSafe(answer(&http, route, &parameters, request)).catch_unwind();
+    let response = match answering.await {
+        Ok(Ok(response)) => response,
+        Ok(Err(problem)) => problem.into_response(),
+        // Whoever panicked has said so in the log.
+        Err(_) => Problem::new(Kind::Internal).into_response(),
+    };
+    http.metrics.http_answered(route.path, response.status().as_u16(), started.elapsed());
+    finished(&http, response)
+}
+
+async fn answer(
+    http: &Arc<Http>,
+    route: &'static Route,
+    parameters: &RawPathParams,
+    request: Request,
+) -> Result<Response, Problem> {
+    let from = caller_of(http, &request);
+    let (head, body) = request.into_parts();
+    let path: HashMap<_, _> = parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    let who = http.gate.let_in(&http.server, route.access, &head.headers, from).await?;
+    let query = Query::parse(head.uri.query().unwrap_or_default());
+    let query = if route.query.is_empty() { query.finish().map(|()| Query::default())? } else { query };
+    let key = if route.needs_key { idempotency_key(&head.headers)? } else { None };
+    let body = whole_body(http, route, &head.headers, body).await?;
+    let call = Call { who, from, path, query, body, key };
+    Ok((route.answer)(http.clone(), call).await?.into_response())
+}
+
+/// The body, within its limits and of the right kind.
+async fn whole_body(http: &Http, route: &Route, headers: &HeaderMap, body: HttpBody) -> Result<Bytes, Problem> {
+    let (limit, deadline) = (http.settings.largest_body, http.settings.body_deadline);
+    let body = read_body(body, limit, deadline).await.map_err(|error| match error {
+        BodyError::TooLarge => Problem::new(Kind::TooLarge),
+        BodyError::TooSlow => Problem::new(Kind::TooSlow),
+        _ => Problem::field("body", Rule::Format, "broke off"),
+    })?;
+    match route.body {
+        Body::None => Fields::parse(&body)?.finish()?,
+        Body::Json { .. } if !body.is_empty() && !is_json(headers) => {
+            return Err(Problem::new(Kind::UnsupportedMediaType));
+        }
+        Body::Json { .. } | Body::Any => {}
+    }
+    Ok(body)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(KEY) else { return Ok(None) };
+    let mut checks = Checks::default();
+    let text = value.to_str().unwrap_or_default();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if text.is_empty() || text.len() > LONGEST_KEY || !is_plain {
+        checks.fail("Idempotency-Key", Rule::Format, "must be 1 to 64 letters, digits, hyphens and underscores");
+    } else {
+        checks.text("Idempotency-Key", text, LONGEST_KEY);
+    }
+    checks.finish()?;
+    Ok(Some(text.to_owned()))
+}
+
+fn caller_of(http: &Http, request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
+    caller(request.headers(), peer, &http.settings.proxies)
+}
+
+/// What every answer carries: nobody keeps it, frames it, or takes it for something else.
+fn finished(http: &Http, mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if http.settings.public_url.starts_with("https://") {
+        let value = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
+    response
+}

@@ -1,0 +1,46 @@
+//! What can be set of the HTTP interface.
+
+use std::time::Duration;
+
+use crate::net::Proxies;
+
+/// The settings of [`router`](super::router).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HttpSettings {
+    /// The address under which others reach the server, such as `https://pay.shop.example.kg`.
+    pub public_url: String,
+    /// How long an app that begins or confirms a payment waits for its outcome, before it is told 202 and asks again.
+    pub answer_within: Duration,
+    /// The longest that a long poll may wait.
+    pub longest_wait: Duration,
+    /// How long a body may take to arrive.
+    pub body_deadline: Duration,
+    /// The largest body, in bytes.
+    pub largest_body: usize,
+    /// Whose `X-Forwarded-For` is believed: the proxies before the server.
+    pub proxies: Proxies,
+    /// How many requests a second an address may send, of an app's or without any key. Thousands of phones share one.
+    pub per_address: u32,
+    /// How many a client token's checkout may get.
+    pub per_token: u32,
+    /// How many an API key may send.
+    pub per_key: u32,
+}
+
+impl HttpSettings {
+    /// The default ones, for a server that is reached under this address.
+    pub fn new(public_url: impl Into<String>) -> Self {
+        Self {
+            public_url: public_url.into(),
+            answer_within: Duration::from_secs(10),
+            longest_wait: Duration::from_secs(30),
+            body_deadline: Duration::from_secs(10),
+            largest_body: 64 * 1024,
+            proxies: Proxies::default(),
+            per_address: 200,
+            per_token: 10,
+            per_key: 2000,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What a shop's back end calls.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+use super::{
+    answer::Answer,
+    app::waited_for,
+    call::Call,
+    fields::Fields,
+    problem::Problem,
+    route::{Answering, Parameter},
+    shared::Http,
+    views::{self, Count, Done, Events, ShopCheckout, Token},
+};
+use crate::{
+    checkouts::new_checkout::NewCheckout,
+    values::{ids::CheckoutId, method::Method, violation::Rule},
+};
+
+const METHODS: &str = "pay_form, qr, mbank";
+/// How long a checkout can be paid, in seconds.
+const LIFETIME: std::ops::RangeInclusive<u64> = 60..=30 * 24 * 60 * 60;
+const MOST_EVENTS: i64 = 1000;
+const EVENTS: i64 = 100;
+
+/// A body that opens a checkout.
+pub(super) const EXAMPLE: &str = r#"{"reference": "order-17", "amount": "390.00", "description": "Two tickets", "return_url": "https://shop.example.kg/paid"}"#;
+
+pub(super) const REFERENCE: Parameter = Parameter {
+    name: "reference",
+    is_required: true,
+    text: "The shop's own reference.",
+    schema: || json!({ "type": "string", "minLength": 1, "maxLength": 64 }),
+};
+pub(super) const EVENTS_AFTER: Parameter = Parameter {
+    name: "after",
+    is_required: false,
+    text: "The cursor of the last event that was read; 0 for the first one.",
+    schema: || json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX, "default": 0 }),
+};
+pub(super) const LIMIT: Parameter = Parameter {
+    name: "limit",
+    is_required: false,
+    text: "How many at most.",
+    schema: || json!({ "type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": EVENTS }),
+};
+
+/// What opens a checkout.
+pub(super) fn new_checkout() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["reference", "amount", "description", "return_url"],
+        "properties": {
+            "reference": {
+                "type": "string", "minLength": 1, "maxLength": 64, "description": "The shop's own, such as the order's number.",
+            },
+            "amount": {
+                "type": "string",
+                "pattern": r"^[1-9][0-9]{0,14}(\.[0-9]{1,2})?$",
+                "description": "In units of the currency, at least 1. A text, as a JSON number would be rounded. The \
+                    mobile bank takes whole som alone.",
+            },
+            "currency": { "type": "string", "enum": ["KGS"], "default": "KGS" },
+            "description": { "type": "string", "minLength": 1, "maxLength": 256, "description": "What is paid for." },
+            "methods": {
+                "type": "array",
+                "items": { "type": "string", "enum": ["pay_form", "qr", "mbank"] },
+                "description": "The ways to pay; all that can carry the amount unless it says so.",
+            },
+            "return_url": {
+                "type": "string",
+                "format": "uri",
+                "maxLength": 2048,
+                "description": "Where the payer returns to: a page, or a deep link of an app.",
+            },
+            "lifetime_s": {
+                "type": "integer", "minimum": LIFETIME.start(), "maximum": LIFETIME.end(), "default": 3600,
+                "description": "How long it can be paid, in seconds.",
+            },
+            "metadata": {
+                "type": "object",
+                "maxProperties": 20,
+                "propertyNames": { "minLength": 1, "maxLength": 40 },
+                "additionalProperties": { "type": "string", "maxLength": 200 },
+                "description": "The shop's own texts, which come back in every answer.",
+            },
+        },
+    })
+}
+
+/// What replays events.
+pub(super) fn what_to_replay() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "checkout": { "type": ["string", "null"], "description": "That checkout's alone; all unless it says so." },
+        },
+    })
+}
+
+pub(super) fn checkout(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<ShopCheckout<'_>>()
+}
+
+pub(super) fn token(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Token<'_>>()
+}
+
+pub(super) fn count(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Count>()
+}
+
+pub(super) fn events_schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Events>()
+}
+
+pub(super) fn done(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Done>()
+}
+
+fn wanted(body: &[u8]) -> Result<NewCheckout, Problem> {
+    let mut fields = Fields::parse(body)?;
+    let (reference, amount) = (fields.text("reference"), fields.amount("amount"));
+    let (description, return_url) = (fields.text("description"), fields.text("return_url"));
+    let mut wanted = NewCheckout::new(reference, amount, description, return_url);
+    if let Some(currency) = fields.optional_text("currency") {
+        wanted.currency = currency;
+    }
+    wanted = wanted.with_methods(fields.words::<Method>("methods", METHODS));
+    if let Some(seconds) = fields.number("lifetime_s", &LIFETIME) {
+        wanted = wanted.with_lifetime(std::time::Duration::from_secs(seconds));
+    }
+    wanted.metadata = fields.texts("metadata");
+    fields.also(wanted.check());
+    fields.finish()?;
+    Ok(wanted)
+}
+
+pub(super) fn open(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let view = http.server.open_checkout(wanted(&call.body)?).await?;
+        Answer::new(StatusCode::CREATED, &views::for_shop(&view))
+    })
+}
+
+pub(super) fn find(http: Arc<Http>, mut call: Call) -> Answering {
+    Box::pin(async move {
+        let reference = call.query.required(REFERENCE.name);
+        call.query.finish()?;
+        Answer::ok(&views::for_shop(&http.server.checkout_of_reference(&reference).await?))
+    })
+}
+
+pub(super) fn read(http: Arc<Http>, mut call: Call) -> Answering {
+    Box::pin(async move {
+        let id = call.checkout()?;
+        let view = waited_for(&http, &mut call, id).await?;
+        Answer::ok(&views::for_shop(&view))
+    })
+}
+
+pub(super) fn cancel(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move { Answer::ok(&views::for_shop(&http.server.cancel(&call.checkout()?).await?)) })
+}
+
+pub(super) fn check(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let id = call.checkout()?;
+        http.server.checkout(&id).await?;
+        http.server.check_now(&id).await?;
+        Answer::new(StatusCode::ACCEPTED, &Done {})
+    })
+}
+
+pub(super) fn new_token(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let token = http.server.new_token(&call.checkout()?).await?;
+        let lifetime_s = http.server.settings().token_lifetime.as_secs();
+        Answer::new(StatusCode::CREATED, &Token { token: token.expose(), lifetime_s })
+    })
+}
+
+pub(super) fn revoke_tokens(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let id = call.checkout()?;
+        http.server.checkout(&id).await?;
+        Answer::ok(&Count { count: http.server.revoke_tokens(&id).await? })
+    })
+}
+
+pub(super) fn events(http: Arc<Http>, mut call: Call) -> Answering {
+    Box::pin(async move {
+        let after = call.query.number(EVENTS_AFTER.name, 0..=i64::MAX).unwrap_or(0);
+        let limit = call.query.number(LIMIT.name, 1..=MOST_EVENTS).unwrap_or(EVENTS);
+        call.query.finish()?;
+        let events = http.server.events_after(after, u32::try_from(limit).unwrap_or(1)).await?;
+        Answer::ok(&views::events(after, events))
+    })
+}
+
+pub(super) fn replay(http: Arc<Http>, call: Call) -> Answering {
+    Box::pin(async move {
+        let mut fields = Fields::parse(&call.body)?;
+        let checkout = fields.optional_text("checkout");
+        fields.finish()?;
+        let checkout = checkout.map(|text| text.parse::<CheckoutId>()).transpose();
+        let checkout =
+            checkout.map_err(|_| Problem::field("checkout", Rule::Format, "must be a checkout's identifier"))?;
+        Answer::ok(&Count { count: http.server.replay(checkout.as_ref()).await? })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_taken() {
+        let read = wanted(EXAMPLE.as_bytes()).unwrap();
+        assert_eq!((read.reference.as_str(), read.amount, read.currency.as_str()), ("order-17", 390.into(), "KGS"));
+    }
+}

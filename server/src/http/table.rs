@@ -1,0 +1,67 @@
+//! The routing table: one for those who answer and for those who describe.
+
+use axum::http::{Method, StatusCode};
+
+use super::{access::Access, app, document, gateway, health, problem::Kind, route::Route, shop};
+
+const CREATED: &[StatusCode] = &[StatusCode::CREATED];
+/// Done, or still under way.
+const BEGUN: &[StatusCode] = &[StatusCode::CREATED, StatusCode::ACCEPTED];
+const CONFIRMED: &[StatusCode] = &[StatusCode::OK, StatusCode::ACCEPTED];
+
+/// All of them.
+pub(super) static ROUTES: [Route; 17] = [
+    Route::new(Method::POST, "/v1/checkouts", "openCheckout", Access::Shop, "Open a checkout", shop::checkout, shop::open)
+        .text("The same reference with the same content gives the same checkout, so this is safe to send again.")
+        .json(shop::new_checkout, shop::EXAMPLE)
+        .success(CREATED)
+        .refusals(&[Kind::ReferenceUsed]),
+    Route::new(Method::GET, "/v1/checkouts", "findCheckout", Access::Shop, "Find a checkout", shop::checkout, shop::find)
+        .query(&[shop::REFERENCE])
+        .refusals(&[Kind::NotFound]),
+    Route::new(Method::GET, "/v1/checkouts/{checkout}", "getCheckout", Access::Shop, "Read a checkout", shop::checkout, shop::read)
+        .query(&[app::AFTER, app::WAIT])
+        .refusals(&[Kind::NotFound]),
+    Route::new(Method::POST, "/v1/checkouts/{checkout}/cancel", "cancelCheckout", Access::Shop, "Cancel a checkout", shop::checkout, shop::cancel)
+        .text("One of which a payment is under way is not cancelled: wait for its end.")
+        .refusals(&[Kind::NotFound, Kind::NotOpen, Kind::UnderWay]),
+    Route::new(Method::POST, "/v1/checkouts/{checkout}/check", "checkCheckout", Access::Shop, "Ask the gateway about its payments now", shop::done, shop::check)
+        .success(&[StatusCode::ACCEPTED])
+        .refusals(&[Kind::NotFound]),
+    Route::new(Method::POST, "/v1/checkouts/{checkout}/tokens", "newToken", Access::Shop, "Make a client token", shop::token, shop::new_token)
+        .text("For the payer's app: it opens this one checkout, and is shown once.")
+        .success(CREATED)
+        .refusals(&[Kind::NotFound]),
+    Route::new(Method::DELETE, "/v1/checkouts/{checkout}/tokens", "revokeTokens", Access::Shop, "Revoke its client tokens", shop::count, shop::revoke_tokens)
+        .refusals(&[Kind::NotFound]),
+    Route::new(Method::GET, "/v1/events", "listEvents", Access::Shop, "Read events", shop::events_schema, shop::events)
+        .text("In the order in which they happened; none is ever skipped. Those that are delivered are these.")
+        .query(&[shop::EVENTS_AFTER, shop::LIMIT]),
+    Route::new(Method::POST, "/v1/events/replay", "replayEvents", Access::Shop, "Deliver again what was given up", shop::count, shop::replay)
+        .json(shop::what_to_replay, "{}"),
+    Route::new(Method::GET, "/v1/checkout", "getOwnCheckout", Access::App, "Read the checkout", app::checkout, app::read)
+        .text("With `after`, waits until its version is above that, or `wait` seconds are over (long poll).")
+        .query(&[app::AFTER, app::WAIT]),
+    Route::new(Method::POST, "/v1/checkout/payments", "beginPayment", Access::App, "Begin a payment", app::payment, app::pay)
+        .text("202 where the gateway has not answered yet: read the checkout, or send the same again with the same key.")
+        .json(app::new_payment, app::EXAMPLE)
+        .needs_key()
+        .success(BEGUN)
+        .refusals(&[Kind::NotOpen, Kind::UnderWay, Kind::KeyReused]),
+    Route::new(Method::POST, "/v1/checkout/payments/{payment}/confirm", "confirmPayment", Access::App, "Send the payer's one-time password", app::payment, app::confirm)
+        .text("Sent to the gateway once. 202 where its outcome is not known yet.")
+        .json(app::otp, r#"{"otp": "123456"}"#)
+        .needs_key()
+        .success(CONFIRMED)
+        .refusals(&[Kind::NotFound, Kind::NotOpen, Kind::NotAwaited, Kind::NoAttemptsLeft, Kind::KeyReused]),
+    Route::new(Method::POST, "/v1/checkout/check", "checkOwnCheckout", Access::App, "Ask the gateway about its payments now", shop::done, app::check)
+        .text("For a payer who came back.")
+        .success(&[StatusCode::ACCEPTED]),
+    Route::new(Method::POST, "/callbacks/{secret}/{payment}", "gatewayCallback", Access::Gateway, "Take a callback of the gateway's", shop::done, gateway::callback)
+        .text("The address is known to the gateway alone. What comes is a hint: the payment is asked about, and nothing is believed.")
+        .any_body()
+        .refusals(&[Kind::NotFound]),
+    Route::new(Method::GET, "/healthz", "isAlive", Access::Anybody, "Whether the program runs", health::schema, health::alive),
+    Route::new(Method::GET, "/readyz", "isReady", Access::Anybody, "Whether it can work", health::schema, health::ready),
+    Route::new(Method::GET, "/openapi.json", "getDescription", Access::Anybody, "This description", document::schema, document::serve),
+];

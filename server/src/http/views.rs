@@ -1,0 +1,254 @@
+//! What is told of checkouts, payments and events.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    checkouts::checkout::CheckoutView,
+    events::Event,
+    payments::payment::{Failure, Payment},
+    values::Millis,
+};
+
+/// A checkout, for its shop.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Checkout", deny_unknown_fields)]
+pub(super) struct ShopCheckout<'a> {
+    /// Its identifier.
+    id: &'a str,
+    /// The shop's own reference.
+    reference: &'a str,
+    /// The amount, digit for digit.
+    amount: String,
+    /// The currency's three letters.
+    currency: &'a str,
+    /// What is paid for.
+    description: &'a str,
+    /// The ways to pay.
+    methods: Vec<&'static str>,
+    /// Where the payer returns to.
+    return_url: &'a str,
+    /// The shop's own texts.
+    metadata: &'a BTreeMap<String, String>,
+    /// `open`, `paid`, `expired` or `cancelled`. **Deliver where it is paid.**
+    state: &'static str,
+    /// Grows with everything that happens to it.
+    version: i64,
+    /// When it was opened, in milliseconds since the beginning of 1970.
+    opened_at_ms: Millis,
+    /// When it expires, in milliseconds since the beginning of 1970.
+    expires_at_ms: Millis,
+    /// The payment that paid it.
+    paid_by: Option<&'a str>,
+    /// More than one payment was charged: a person has to give money back.
+    is_overpaid: bool,
+    /// The tries to pay it, the first one first.
+    payments: Vec<ShopPayment<'a>>,
+}
+
+/// A payment, for the shop.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ShopPayment", deny_unknown_fields)]
+struct ShopPayment<'a> {
+    #[serde(flatten)]
+    payment: AppPayment<'a>,
+    /// Its order number at the gateway, where the merchant chose it.
+    order_number: Option<&'a str>,
+    /// The gateway's own number.
+    gateway_number: Option<&'a str>,
+    /// The QR transaction.
+    transaction_id: Option<&'a str>,
+    /// It has been open for three days, and a person should look.
+    is_stuck: bool,
+}
+
+/// A checkout, for its payer's app.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AppCheckout", deny_unknown_fields)]
+pub(super) struct AppCheckout<'a> {
+    /// Its identifier.
+    id: &'a str,
+    /// The shop's own reference.
+    reference: &'a str,
+    /// The amount, digit for digit.
+    amount: String,
+    /// The currency's three letters.
+    currency: &'a str,
+    /// What is paid for.
+    description: &'a str,
+    /// The ways to pay.
+    methods: Vec<&'static str>,
+    /// Where the payer returns to.
+    return_url: &'a str,
+    /// `open`, `paid`, `expired` or `cancelled`.
+    state: &'static str,
+    /// Grows with everything that happens to it: what `after` takes.
+    version: i64,
+    /// When it expires, in milliseconds since the beginning of 1970.
+    expires_at_ms: Millis,
+    /// The tries to pay it, the first one first.
+    payments: Vec<AppPayment<'a>>,
+}
+
+/// A payment, for its payer's app.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AppPayment")]
+pub(super) struct AppPayment<'a> {
+    /// Its identifier.
+    id: &'a str,
+    /// Its number among the checkout's payments, from 1.
+    number: u32,
+    /// `pay_form`, `qr` or `mbank`.
+    method: &'static str,
+    /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected` or `contradicted`.
+    state: &'static str,
+    /// The page that the payer opens.
+    page_url: Option<&'a str>,
+    /// The text of the QR code that the payer scans.
+    qr_text: Option<&'a str>,
+    /// How many one-time passwords may still be tried.
+    attempts_left: u32,
+    /// Why it was not made, or the last one-time password not taken.
+    failure: Option<Failed<'a>>,
+    /// When it was begun, in milliseconds since the beginning of 1970.
+    begun_at_ms: Millis,
+}
+
+/// Why nothing happened.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Failure", deny_unknown_fields)]
+struct Failed<'a> {
+    /// The kind of error, such as `Refused` or `Unavailable`.
+    kind: &'a str,
+    /// The gateway's code.
+    code: Option<&'a str>,
+    /// The gateway's own words.
+    reason: Option<&'a str>,
+}
+
+/// A new client token.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Token", deny_unknown_fields)]
+pub(super) struct Token<'a> {
+    /// The token, shown once.
+    pub(super) token: &'a str,
+    /// How long it is good, in seconds.
+    pub(super) lifetime_s: u64,
+}
+
+/// How many.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Count", deny_unknown_fields)]
+pub(super) struct Count {
+    /// How many there were.
+    pub(super) count: u64,
+}
+
+/// Events, the oldest first.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Events", deny_unknown_fields)]
+pub(super) struct Events {
+    /// They.
+    pub(super) events: Vec<EventAt>,
+    /// The cursor to go on with: `after` of the next call.
+    pub(super) next: i64,
+}
+
+/// An event at its place.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventAt", deny_unknown_fields)]
+pub(super) struct EventAt {
+    /// Its place.
+    cursor: i64,
+    /// What was delivered, or will be: `id`, `type`, `timestamp_ms` and `data`.
+    event: Value,
+}
+
+/// Nothing more to say.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Done", deny_unknown_fields)]
+pub(super) struct Done {}
+
+/// How the server is.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Health", deny_unknown_fields)]
+pub(super) struct Health {
+    /// `ok`.
+    pub(super) status: &'static str,
+}
+
+pub(super) fn for_shop(view: &CheckoutView) -> ShopCheckout<'_> {
+    let checkout = &view.checkout;
+    ShopCheckout {
+        id: checkout.id.as_str(),
+        reference: &checkout.reference,
+        amount: checkout.amount.to_string(),
+        currency: &checkout.currency,
+        description: &checkout.description,
+        methods: checkout.methods.iter().map(|method| (*method).into()).collect(),
+        return_url: &checkout.return_url,
+        metadata: &checkout.metadata,
+        state: checkout.state.into(),
+        version: checkout.version,
+        opened_at_ms: checkout.opened_at,
+        expires_at_ms: checkout.expires_at,
+        paid_by: checkout.paid_by.as_ref().map(|id| id.as_str()),
+        is_overpaid: checkout.is_overpaid,
+        payments: view.payments.iter().map(shop_payment).collect(),
+    }
+}
+
+fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
+    ShopPayment {
+        payment: app_payment(payment),
+        order_number: payment.reference.order_number.as_deref(),
+        gateway_number: payment.reference.gateway_number.as_deref(),
+        transaction_id: payment.reference.transaction_id.as_deref(),
+        is_stuck: payment.is_stuck,
+    }
+}
+
+pub(super) fn for_app(view: &CheckoutView) -> AppCheckout<'_> {
+    let checkout = &view.checkout;
+    AppCheckout {
+        id: checkout.id.as_str(),
+        reference: &checkout.reference,
+        amount: checkout.amount.to_string(),
+        currency: &checkout.currency,
+        description: &checkout.description,
+        methods: checkout.methods.iter().map(|method| (*method).into()).collect(),
+        return_url: &checkout.return_url,
+        state: checkout.state.into(),
+        version: checkout.version,
+        expires_at_ms: checkout.expires_at,
+        payments: view.payments.iter().map(app_payment).collect(),
+    }
+}
+
+pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
+    AppPayment {
+        id: payment.id.as_str(),
+        number: payment.number,
+        method: payment.method.into(),
+        state: payment.state.into(),
+        page_url: payment.page_url.as_deref(),
+        qr_text: payment.qr_text.as_deref(),
+        attempts_left: payment.attempts_left,
+        failure: payment.failure.as_ref().map(failed),
+        begun_at_ms: payment.begun_at,
+    }
+}
+
+fn failed(failure: &Failure) -> Failed<'_> {
+    Failed { kind: &failure.kind, code: failure.code.as_deref(), reason: failure.reason.as_deref() }
+}
+
+pub(super) fn events(after: i64, events: Vec<Event>) -> Events {
+    let next = events.last().map_or(after, |event| event.seq);
+    // What was written as JSON is read back as it is.
+    let at = |event: Event| EventAt { cursor: event.seq, event: serde_json::from_str(&event.body).unwrap_or_default() };
+    Events { events: events.into_iter().map(at).collect(), next }
+}

@@ -1,0 +1,8 @@
+//! The HTTP interface over real sockets, with the core's gateway in memory behind it.
+
+mod access;
+mod client;
+mod description;
+mod limits;
+mod payments;
+mod rules;

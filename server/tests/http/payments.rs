@@ -1,0 +1,161 @@
+//! Whole payments, as a shop and an app see them.
+
+use std::time::Duration;
+
+use kassa::FakeFault;
+use serde_json::{Value, json};
+
+use crate::client::{Served, order};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payment_by_mobile_bank_is_begun_confirmed_and_told() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    let begun = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
+    assert_eq!(begun.status, 201, "{begun:?}");
+    assert_eq!(begun.json()["state"], "awaiting");
+    let payment = begun.json()["id"].as_str().unwrap().to_owned();
+    let confirm = format!("/v1/checkout/payments/{payment}/confirm");
+
+    let key = |text| [("idempotency-key", text)];
+    let wrong = served.call_with(&token, "POST", &confirm, &key("otp-1"), &json!({ "otp": "000000" })).await;
+    assert_eq!((wrong.status, &wrong.json()["attempts_left"]), (200, &json!(2)), "{wrong:?}");
+    assert_eq!(wrong.json()["state"], "awaiting");
+    assert_eq!(wrong.json()["failure"]["kind"], "Refused");
+    let right = served.call_with(&token, "POST", &confirm, &key("otp-2"), &json!({ "otp": served.fake.otp() })).await;
+    assert!(matches!(right.status, 200 | 202), "{right:?}");
+
+    let mut seen = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json();
+    while seen["state"] == "open" {
+        let path = format!("/v1/checkout?after={}&wait=25", seen["version"]);
+        seen = served.call(&token, "GET", &path, &Value::Null).await.json();
+    }
+    assert_eq!((&seen["state"], &seen["payments"][0]["state"]), (&json!("paid"), &json!("charged")));
+    let shop = served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json();
+    assert_eq!((&shop["state"], &shop["paid_by"]), (&json!("paid"), &json!(payment)));
+    assert_eq!(shop["payments"][0]["order_number"], payment.strip_prefix("pay_").unwrap());
+
+    let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
+    let kinds: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| at["event"]["type"].clone()).collect();
+    assert_eq!(kinds.first(), Some(&json!("payment.created")));
+    assert_eq!(kinds[kinds.len() - 2..], [json!("payment.charged"), json!("checkout.paid")]);
+    let rest = served.shop("GET", &format!("/v1/events?after={}", events["next"]), &Value::Null).await.json();
+    assert_eq!(rest, json!({ "events": [], "next": events["next"] }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_and_a_code_are_shown_again_instead_of_a_second_one() {
+    let served = Served::start().await;
+    for (method, shows) in [("pay_form", "page_url"), ("qr", "qr_text")] {
+        let (_, token) = served.opened(method).await;
+        let first = served.pay(&token, "try-1", &json!({ "method": method })).await;
+        assert_eq!(first.status, 201, "{first:?}");
+        assert!(first.json()[shows].is_string(), "{first:?}");
+        let second = served.pay(&token, "try-2", &json!({ "method": method })).await;
+        assert_eq!((second.status, second.json()), (201, first.json()));
+    }
+    assert_eq!(served.fake.payments().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_sent_again_is_done_once() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    assert_eq!(served.opened("order-1").await.0, id, "the reference is its key");
+    let mut dearer = order("order-1");
+    dearer["amount"] = json!("391");
+    let other = served.shop("POST", "/v1/checkouts", &dearer).await;
+    assert_eq!((other.status, other.problem().as_str()), (422, "reference_used"));
+
+    let body = json!({ "method": "mbank", "phone": "996700000001" });
+    let first = served.pay(&token, "try-1", &body).await;
+    let again = served.pay(&token, "try-1", &body).await;
+    assert_eq!((again.status, again.json()), (first.status, first.json()));
+    let reused = served.pay(&token, "try-1", &json!({ "method": "qr" })).await;
+    assert_eq!((reused.status, reused.problem().as_str()), (422, "key_reused"));
+    let second = served.pay(&token, "try-2", &json!({ "method": "qr" })).await;
+    assert_eq!((second.status, second.problem().as_str()), (409, "under_way"));
+    assert_eq!(second.json()["state"], "awaiting");
+    assert_eq!(served.fake.payments().len(), 1, "one went to the gateway");
+}
+
+/// A terminal once showed "declined" for a paid card, as it was told 409 while the first request was under way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_long_is_told_as_under_way() {
+    let served = Served::with(|_, http| http.answer_within = Duration::from_millis(100)).await;
+    let (_, token) = served.opened("order-1").await;
+    served.fake.fail_next(FakeFault::NoAnswer);
+    // The gateway in memory waits by its own clock.
+    served.fake.stop_clock();
+    let body = json!({ "method": "mbank", "phone": "996700000001" });
+    let begun = served.pay(&token, "try-1", &body).await;
+    assert_eq!(begun.status, 202, "{begun:?}");
+    assert_eq!(begun.json()["state"], "sending");
+    let again = served.pay(&token, "try-1", &body).await;
+    assert_eq!((again.status, again.json()), (202, begun.json()));
+    served.fake.start_clock();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callbacks_and_looks_make_it_known_at_once() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    let begun = served.pay(&token, "try-1", &json!({ "method": "qr" })).await.json();
+    served.fake.charge(begun["qr_text"].as_str().unwrap()).unwrap();
+    // Where the gateway was told to call, with a body that says nothing.
+    let url = served.fake.payments()[0].callback_url.clone().unwrap();
+    let path = url.split_once("/callbacks").map(|(_, end)| format!("/callbacks{end}")).unwrap();
+    let called = served.send("POST", &path, &[], "hello").await;
+    assert_eq!((called.status, called.text.as_str()), (200, "{}"), "{called:?}");
+    let mut seen = served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json();
+    while seen["state"] == "open" {
+        let path = format!("/v1/checkouts/{id}?after={}&wait=25", seen["version"]);
+        seen = served.shop("GET", &path, &Value::Null).await.json();
+    }
+    assert_eq!(seen["state"], "paid");
+    let looked = served.call(&token, "POST", "/v1/checkout/check", &Value::Null).await;
+    assert_eq!((looked.status, looked.text.as_str()), (202, "{}"));
+    let guessed = format!("/callbacks/{}/{}", "0".repeat(32), "0".repeat(32));
+    assert_eq!(served.send("POST", &guessed, &[], "{}").await.problem(), "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_checkout_is_found_cancelled_and_no_longer_paid() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    let found = served.shop("GET", "/v1/checkouts?reference=order-1", &Value::Null).await;
+    assert_eq!((found.status, &found.json()["id"]), (200, &json!(id)));
+    let cancelled = served.shop("POST", &format!("/v1/checkouts/{id}/cancel"), &Value::Null).await;
+    assert_eq!((cancelled.status, &cancelled.json()["state"]), (200, &json!("cancelled")));
+    let refused = served.pay(&token, "try-1", &json!({ "method": "qr" })).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (409, "not_open"));
+    assert_eq!(refused.json()["state"], "cancelled");
+    let nowhere = served.shop("GET", "/v1/checkouts?reference=order-2", &Value::Null).await;
+    assert_eq!((nowhere.status, nowhere.problem().as_str()), (404, "not_found"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_gateway_refuses_is_told_with_its_words() {
+    let served = Served::start().await;
+    let (_, token) = served.opened("order-1").await;
+    served.fake.fail_next(FakeFault::Refused { code: "17".into(), reason: "Not this phone".into() });
+    let refused = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
+    assert_eq!((refused.status, &refused.json()["state"]), (201, &json!("not_made")), "{refused:?}");
+    assert_eq!(refused.json()["failure"], json!({ "kind": "Refused", "code": "17", "reason": "Not this phone" }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_is_told_at_once_and_not_before() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    let version = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json()["version"].clone();
+    let path = format!("/v1/checkout?after={version}&wait=30");
+    let waiting = served.call(&token, "GET", &path, &Value::Null);
+    let cancel = async {
+        served.shop("POST", &format!("/v1/checkouts/{id}/cancel"), &Value::Null).await;
+    };
+    let (told, ()) = tokio::join!(waiting, cancel);
+    assert_eq!(told.json()["state"], "cancelled");
+    let old = served.call(&token, "GET", "/v1/checkout?after=0&wait=30", &Value::Null).await;
+    assert_eq!(old.json(), told.json(), "what is newer is told without waiting");
+}

@@ -1,0 +1,99 @@
+//! Inputs that break rules: each field and rule is named, and nothing is done.
+
+use serde_json::{Value, json};
+
+use crate::client::{Served, order};
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|(field, rule)| ((*field).to_owned(), (*rule).to_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_that_is_wrong_is_named_at_once() {
+    let served = Served::start().await;
+    let body = json!({
+        "amount": "0.5", "currency": "USD", "description": " ", "return_url": "javascript:x", "methods": [],
+        "lifetime_s": 1, "colour": "red",
+    });
+    let refused = served.shop("POST", "/v1/checkouts", &body).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (400, "invalid"));
+    let mut broken = refused.broken();
+    broken.sort();
+    let expected = [
+        ("amount", "range"),
+        ("colour", "unknown"),
+        ("currency", "one_of"),
+        ("description", "required"),
+        ("lifetime_s", "range"),
+        ("reference", "required"),
+        ("return_url", "url"),
+    ];
+    assert_eq!(broken, pairs(&expected));
+    let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
+    assert_eq!(events["events"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_looks_like_a_card_number_is_taken_or_said_again() {
+    let served = Served::start().await;
+    let (_, token) = served.opened("order-1").await;
+    let pan = "4000 0000 0000 2016";
+    let mut answers = Vec::new();
+    for name in ["reference", "amount", "description", "return_url", "currency", "colour"] {
+        let mut body = order("order-2");
+        body[name] = json!(pan);
+        answers.push(served.shop("POST", "/v1/checkouts", &body).await);
+    }
+    let mut body = order("order-2");
+    body["metadata"] = json!({ "note": pan });
+    answers.push(served.shop("POST", "/v1/checkouts", &body).await);
+    answers.push(served.shop("GET", "/v1/checkouts?reference=4000+0000+0000+2016", &Value::Null).await);
+    answers.push(served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": pan })).await);
+    answers.push(served.pay(&token, "4000000000002016", &json!({ "method": "qr" })).await);
+    answers.push(served.pay(&token, "try-1", &json!({ "method": "card", "pan": 4_000_000_000_002_016_u64 })).await);
+    for answer in &answers {
+        assert_eq!(answer.status, 400, "{answer:?}");
+        assert_eq!(answer.broken()[0].1, "card_number", "{answer:?}");
+        assert!(!answer.text.contains("2016"), "{answer:?}");
+    }
+    assert!(served.fake.payments().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_moves_money_needs_a_key_and_its_fields() {
+    let served = Served::start().await;
+    let (_, token) = served.opened("order-1").await;
+    let without = served.call(&token, "POST", "/v1/checkout/payments", &json!({ "method": "qr" })).await;
+    assert_eq!(without.broken(), pairs(&[("Idempotency-Key", "required")]));
+    for (body, field, rule) in [
+        (json!({}), "method", "required"),
+        (json!({ "method": "cash" }), "method", "one_of"),
+        (json!({ "method": "mbank" }), "phone", "required"),
+        (json!({ "method": "mbank", "phone": "12" }), "phone", "format"),
+        (json!({ "method": "qr", "phone": "996700000001" }), "phone", "unknown"),
+    ] {
+        let refused = served.pay(&token, "try-1", &body).await;
+        assert_eq!(refused.broken(), pairs(&[(field, rule)]), "{body}");
+    }
+    for key in ["", "a b", &"x".repeat(65)] {
+        let refused = served.pay(&token, key, &json!({ "method": "qr" })).await;
+        assert_eq!(refused.broken(), pairs(&[("Idempotency-Key", "format")]), "{key}");
+    }
+    assert!(served.fake.payments().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queries_are_as_strict_as_bodies() {
+    let served = Served::start().await;
+    for (path, field, rule) in [
+        ("/v1/checkouts", "reference", "required"),
+        ("/v1/events?after=-1", "after", "range"),
+        ("/v1/events?limit=1001", "limit", "range"),
+        ("/v1/events?limit=1&limit=2", "limit", "format"),
+        ("/v1/events?colour=red", "query", "unknown"),
+        ("/healthz?colour=red", "query", "unknown"),
+    ] {
+        let refused = served.shop("GET", path, &Value::Null).await;
+        assert_eq!((refused.status, refused.broken()), (400, pairs(&[(field, rule)])), "{path}");
+    }
+}
