@@ -89,11 +89,7 @@ impl Listener {
             let Some(place) = free_place(&places, &mut crowds) else { continue };
             let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
             let peer = Peer(peer.ip().to_canonical());
-            let conversation = conversations.clone().hold(stream, peer, tls, told.clone());
-            connections.spawn(async move {
-                conversation.await;
-                drop(place);
-            });
+            connections.spawn(conversations.clone().hold(stream, peer, tls, told.clone(), place));
         }
         drop(self.listener);
         tell.send_replace(true);
