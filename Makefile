@@ -1,7 +1,10 @@
-# The commands a newcomer needs: demo, shop, sandbox, test. `make help` lists all of them.
+# The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox help test packages test-rust test-sandbox test-python test-kotlin test-swift
+.PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift
 .PHONY: soak fuzz sanitize wheel sdist jar bench lint
+
+# Where cargo puts what it builds for development.
+DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 
 demo: ## Watch a payment of every kind against the sandbox
 	@scripts/ci/ensure-tools cargo cc
@@ -14,6 +17,16 @@ shop: ## A web shop that takes payments, with a sandbox of its own
 sandbox: ## The gateway's side with an invented history; open the address that it prints
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
+
+server: ## The merchant's side, with a sandbox behind it: its addresses, a checkout's page, the curl lines of a payment
+	@scripts/ci/ensure-tools cargo cc
+	cargo build --quiet --locked -p kassa-server -p kassa-server-demo
+	@$(DEBUG)/kassa-server-demo start
+
+server-demo: ## Watch the server being killed in the middle of four payments, and what happens to the money
+	@scripts/ci/ensure-tools cargo cc
+	cargo build --quiet --locked -p kassa-server -p kassa-server-demo
+	@$(DEBUG)/kassa-server-demo play
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -68,7 +68,7 @@ pub use delivery::{
 };
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
-pub use http::{HttpSettings, router};
+pub use http::{HttpSettings, metrics_router, router};
 pub use limits::{Lockout, Network, RateLimit};
 pub use metrics::Metrics;
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};

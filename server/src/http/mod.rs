@@ -18,5 +18,5 @@ mod shop;
 mod table;
 mod views;
 
-pub use router::router;
+pub use router::{metrics_router, router};
 pub use settings::HttpSettings;

@@ -14,7 +14,7 @@ use axum::{
     extract::{RawPathParams, Request},
     http::{HeaderMap, HeaderName, HeaderValue, Method, header},
     response::{IntoResponse, Response},
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodFilter, MethodRouter, get, on},
 };
 use futures_util::FutureExt;
 
@@ -41,9 +41,9 @@ const LONGEST_KEY: usize = 64;
 const KEY: &str = "idempotency-key";
 
 /// The HTTP interface of a server.
-pub fn router(server: Server, settings: HttpSettings, metrics: Arc<Metrics>) -> Router {
+pub fn router(server: Server, settings: HttpSettings) -> Router {
     let description = document(&ROUTES, &settings.public_url).to_string();
-    let http = Arc::new(Http::new(server, settings, metrics, description));
+    let http = Arc::new(Http::new(server, settings, description));
     let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
     for route in &ROUTES {
         let http = http.clone();
@@ -71,6 +71,15 @@ pub fn router(server: Server, settings: HttpSettings, metrics: Arc<Metrics>) -> 
     router.method_not_allowed_fallback(wrong_method).fallback(nowhere)
 }
 
+/// The metrics of a server, for a listener of their own.
+pub fn metrics_router(server: Server) -> Router {
+    let answer = move || {
+        let server = server.clone();
+        async move { ([(header::CONTENT_TYPE, Metrics::CONTENT_TYPE)], server.metrics_text().await) }
+    };
+    Router::new().route("/metrics", get(answer))
+}
+
 fn filter(method: &Method) -> MethodFilter {
     match *method {
         Method::GET => MethodFilter::GET,
@@ -88,7 +97,7 @@ async fn respond(http: Arc<Http>, route: &'static Route, parameters: RawPathPara
         // Whoever panicked has said so in the log.
         Err(_) => Problem::new(Kind::Internal).into_response(),
     };
-    http.metrics.http_answered(route.path, response.status().as_u16(), started.elapsed());
+    http.server.metrics().http_answered(route.path, response.status().as_u16(), started.elapsed());
     finished(&http, response)
 }
 

@@ -1,12 +1,9 @@
 //! What all requests share.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{access::Gate, settings::HttpSettings};
-use crate::{metrics::Metrics, server::Server};
+use crate::server::Server;
 
 /// What all requests share.
 pub(super) struct Http {
@@ -15,7 +12,6 @@ pub(super) struct Http {
     pub(super) gate: Gate,
     /// The description of the interface, which is the same each time.
     pub(super) description: String,
-    pub(super) metrics: Arc<Metrics>,
     waiting: AtomicUsize,
 }
 
@@ -23,14 +19,14 @@ pub(super) struct Http {
 pub(super) struct Waiting<'a>(&'a Http);
 
 impl Http {
-    pub(super) fn new(server: Server, settings: HttpSettings, metrics: Arc<Metrics>, description: String) -> Self {
+    pub(super) fn new(server: Server, settings: HttpSettings, description: String) -> Self {
         let gate = Gate::new(&settings);
-        Self { server, settings, gate, description, metrics, waiting: AtomicUsize::new(0) }
+        Self { server, settings, gate, description, waiting: AtomicUsize::new(0) }
     }
 
     /// Counts somebody who waits, as long as what is returned lives.
     pub(super) fn waiting(&self) -> Waiting<'_> {
-        self.metrics.waiting(self.waiting.fetch_add(1, Ordering::AcqRel) + 1);
+        self.server.metrics().waiting(self.waiting.fetch_add(1, Ordering::AcqRel) + 1);
         Waiting(self)
     }
 }
@@ -38,6 +34,6 @@ impl Http {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let before = self.0.waiting.fetch_sub(1, Ordering::AcqRel);
-        self.0.metrics.waiting(before.saturating_sub(1));
+        self.0.server.metrics().waiting(before.saturating_sub(1));
     }
 }

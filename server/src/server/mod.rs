@@ -120,20 +120,6 @@ impl Server {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// What it counts; who serves it over HTTP counts there, too.
-    pub fn metrics(&self) -> &Arc<Metrics> {
-        &self.shared.metrics
-    }
-
-    /// All that is counted, as Prometheus reads it. Where the database cannot be asked, the text says so.
-    pub async fn metrics_text(&self) -> String {
-        let storage = self.shared.storage.statistics().await;
-        if let Err(problem) = &storage {
-            tracing::warn!(target: "kassa_server", %problem, "the database cannot be asked for its figures");
-        }
-        self.shared.metrics.text(storage.ok().as_ref())
-    }
-
     /// What it was set to.
     pub fn settings(&self) -> &ServerSettings {
         &self.shared.settings
@@ -149,6 +135,20 @@ impl Server {
         }
         self.shared.storage.events_after(i64::MAX, 1).await?;
         Ok(())
+    }
+
+    /// What it counts; who serves it over HTTP counts there, too.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
+    }
+
+    /// All that is counted, as Prometheus reads it. Where the database cannot be asked, the text says so.
+    pub async fn metrics_text(&self) -> String {
+        let storage = self.shared.storage.statistics().await;
+        if let Err(problem) = &storage {
+            tracing::warn!(target: "kassa_server", %problem, "the database cannot be asked for its figures");
+        }
+        self.shared.metrics.text(storage.ok().as_ref())
     }
 
     /// Opens a checkout. The same reference with the same content gives the same checkout.

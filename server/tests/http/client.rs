@@ -4,8 +4,8 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use kassa::FakeGateway;
 use kassa_server::{
-    ApiKeyId, HttpSettings, Listener, ListenerSettings, Metrics, RealSurroundings, Server, ServerSettings,
-    SqliteStorage, Storage, router,
+    ApiKeyId, HttpSettings, Listener, ListenerSettings, RealSurroundings, Server, ServerSettings, SqliteStorage,
+    Storage, router,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -78,7 +78,7 @@ impl Served {
         let gateway = Arc::new(fake.gateway());
         let server = Server::new(Arc::new(storage.clone()), gateway, surroundings, settings, None).unwrap();
         server.run();
-        let router = router(server.clone(), http, Arc::new(Metrics::default()));
+        let router = router(server.clone(), http);
         tokio::spawn(listener.serve(router, std::future::pending(), Duration::ZERO));
         let key = server.new_api_key("tests").await.unwrap().expose();
         Self { fake, server, storage, address, key, _folder: folder }

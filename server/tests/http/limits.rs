@@ -74,3 +74,21 @@ async fn a_server_that_stops_is_alive_and_not_ready() {
     let stopping = served.send("GET", "/readyz", &[], "").await;
     assert_eq!((stopping.status, stopping.problem().as_str()), (503, "unavailable"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_answered_is_counted_by_its_route_and_never_by_its_path() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await;
+    served.call("ct_guess", "GET", "/v1/checkout", &Value::Null).await;
+    let text = served.server.metrics_text().await;
+    for line in [
+        r#"kassa_http_requests_total{route="/v1/checkouts/{checkout}",status="200"} 1"#,
+        r#"kassa_http_requests_total{route="/v1/checkout",status="401"} 1"#,
+        "kassa_waiting_apps 0",
+        "kassa_database_up 1",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains(&id) && !text.contains(&token), "{text}");
+}

@@ -1,0 +1,71 @@
+//! The server to try out: its addresses, a checkout's page, and the lines of a whole payment.
+
+use serde_json::json;
+
+use crate::{Failure, api::Api, gateway_side, server_process::Plan};
+
+const SERVER_PORT: u16 = 8080;
+const SANDBOX_PORT: u16 = 8400;
+
+pub(crate) async fn run() -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let sandbox = gateway_side::start(SANDBOX_PORT)?;
+    let plan = Plan::new(&sandbox, gateway_side::free_port(SERVER_PORT)?, folder.path())?;
+    let mut server = plan.start().await?;
+    let key = plan.new_key("make server").await?;
+    let page = page(&plan, &key).await?;
+    println!("{}", text(&plan, sandbox.url(), &key, &page));
+    tokio::select! {
+        ended = server.ended() => ended,
+        pressed = tokio::signal::ctrl_c() => {
+            pressed?;
+            println!("\nstopped; {} is gone with it", plan.folder.display());
+            Ok(())
+        }
+    }
+}
+
+/// A checkout that somebody can pay at once.
+async fn page(plan: &Plan, key: &str) -> Result<String, Failure> {
+    let shop = Api::shop(plan.url(), key.to_owned())?;
+    let order = json!({
+        "reference": "order-1", "amount": "390.00", "description": "Two tickets",
+        "return_url": format!("{}/healthz", plan.url()),
+    });
+    let (_, token) = shop.open(&order).await?;
+    shop.app(&token).pay("try-1", &json!({ "method": "pay_form" })).await?.text("page_url")
+}
+
+fn text(plan: &Plan, sandbox: &str, key: &str, page: &str) -> String {
+    let (server, database) = (plan.url(), plan.folder.join("kassa-server.db"));
+    let database = database.display();
+    format!(
+        r#"
+  the server       {server}  (described at {server}/openapi.json)
+  its database     {database}
+  its API key      {key}
+  the sandbox      {sandbox}  (the gateway's side: its dashboard, test cards and phones)
+  a checkout       {page}
+                   open it in a browser and pay with a test card; `order-1` below shows what happened
+
+A whole payment, line by line:
+
+  SERVER={server} KEY={key}
+  # the shop opens a checkout, and makes a token for its payer's app
+  ID=$(curl -s $SERVER/v1/checkouts -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
+    -d '{{"reference": "order-2", "amount": "250", "description": "A book", "return_url": "https://shop.example.kg/paid"}}' \
+    | grep -o 'co_[0-9a-f]*' | head -1)
+  TOKEN=$(curl -s -X POST $SERVER/v1/checkouts/$ID/tokens -H "Authorization: Bearer $KEY" | grep -o 'ct_[^"]*')
+  # the app begins a payment by mobile bank, and sends the code from the SMS (101101)
+  PAYMENT=$(curl -s $SERVER/v1/checkout/payments -H "Authorization: Bearer $TOKEN" -H 'Idempotency-Key: try-1' \
+    -H 'Content-Type: application/json' -d '{{"method": "mbank", "phone": "996555000101"}}' | grep -o 'pay_[0-9a-f]*' | head -1)
+  curl -s $SERVER/v1/checkout/payments/$PAYMENT/confirm -H "Authorization: Bearer $TOKEN" -H 'Idempotency-Key: otp-1' \
+    -H 'Content-Type: application/json' -d '{{"otp": "101101"}}'; echo
+  # the app waits until the gateway has reported what happened, and the shop reads its events
+  curl -s "$SERVER/v1/checkout?after=5&wait=25" -H "Authorization: Bearer $TOKEN"; echo
+  curl -s $SERVER/v1/events -H "Authorization: Bearer $KEY"; echo
+  curl -s "$SERVER/v1/checkouts?reference=order-1" -H "Authorization: Bearer $KEY"; echo
+
+Stop it with Ctrl-C."#
+    )
+}
