@@ -100,7 +100,7 @@ pub(super) async fn waited_for(http: &Http, call: &mut Call, id: CheckoutId) -> 
     std::mem::take(&mut call.query).finish()?;
     let Some(after) = after else { return Ok(http.server.checkout(&id).await?) };
     let wait = Duration::from_secs(wait.unsigned_abs()).min(http.settings.longest_wait);
-    let _waiting = http.waiting();
+    let _waiting = http.server.metrics().waiting();
     Ok(http.server.checkout_after(&id, after, wait).await?)
 }
 
