@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use comfy_table::{Table, presets::UTF8_FULL_CONDENSED};
-use kassa_sandbox::{EndpointName, Fault, PaymentKind, PaymentStatus};
+use kassa_sandbox::{EndpointName, Fault, PaymentKind};
 use serde_json::{Value, json};
 
 use crate::{
@@ -78,10 +78,9 @@ async fn pay_by_mbank(stage: &mut Stage, mbank: &Checkout) -> Result<(), Failure
     stage.say("payer 3", "types the code from the SMS");
     let app = mbank.app.clone();
     let sent = tokio::spawn(async move { app.confirm(&payment, "otp-1", "101101").await.is_ok() });
-    let has_taken_it = |stage: &Stage| {
-        stage.at_the_gateway(PaymentKind::Mbank).is_some_and(|payment| payment.status != PaymentStatus::Pending)
-    };
-    stage.until("the gateway has the code", has_taken_it).await?;
+    let is_charged =
+        |stage: &Stage| stage.at_the_gateway(PaymentKind::Mbank).is_some_and(|payment| payment.is_charged());
+    stage.until("the gateway has the code", is_charged).await?;
     stage.kill("while the gateway takes the money").await?;
     if sent.await? {
         return Err("the app was answered by a dead server".into());
