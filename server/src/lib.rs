@@ -70,7 +70,7 @@ pub use events::{Event, kind::EventKind};
 pub use following::Followed;
 pub use http::{HttpSettings, metrics_router, router};
 pub use limits::{Lockout, Network, RateLimit};
-pub use metrics::Metrics;
+pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
 pub use server::{Server, settings::ServerSettings};

@@ -94,21 +94,22 @@ pub(super) fn payment(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<AppPayment<'_>>()
 }
 
-/// The checkout, at once or when it has changed.
-pub(super) async fn waited_for(http: &Http, call: &mut Call, id: CheckoutId) -> Result<CheckoutView, Problem> {
+/// The checkout, at once or when it has changed. Of the request nothing is kept meanwhile: thousands may wait.
+pub(super) async fn waited_for(http: &Http, mut call: Call, id: CheckoutId) -> Result<CheckoutView, Problem> {
     let after = call.query.number(AFTER.name, 0..=i64::MAX);
     let wait = call.query.number(WAIT.name, 0..=LONGEST_WAIT).unwrap_or(0);
     std::mem::take(&mut call.query).finish()?;
+    drop(call);
     let Some(after) = after else { return Ok(http.server.checkout(&id).await?) };
     let wait = Duration::from_secs(wait.unsigned_abs()).min(http.settings.longest_wait);
-    let _waiting = http.waiting();
+    let _waiting = http.server.metrics().waiting();
     Ok(http.server.checkout_after(&id, after, wait).await?)
 }
 
-pub(super) fn read(http: Arc<Http>, mut call: Call) -> Answering {
+pub(super) fn read(http: Arc<Http>, call: Call) -> Answering {
     Box::pin(async move {
         let id = call.opened()?.checkout.id.clone();
-        let view = waited_for(&http, &mut call, id).await?;
+        let view = waited_for(&http, call, id).await?;
         Answer::ok(&views::for_app(&view))
     })
 }

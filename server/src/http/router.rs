@@ -90,7 +90,7 @@ fn filter(method: &Method) -> MethodFilter {
 
 async fn respond(http: Arc<Http>, route: &'static Route, parameters: RawPathParams, request: Request) -> Response {
     let started = Instant::now();
-    let answering = AssertUnwindSafe(answer(&http, route, &parameters, request)).catch_unwind();
+    let answering = AssertUnwindSafe(Box::pin(answer(&http, route, &parameters, request))).catch_unwind();
     let response = match answering.await {
         Ok(Ok(response)) => response,
         Ok(Err(problem)) => problem.into_response(),
@@ -116,6 +116,8 @@ async fn answer(
     let key = if route.needs_key { idempotency_key(&head.headers)? } else { None };
     let body = whole_body(http, route, &head.headers, body).await?;
     let call = Call { who, from, path, query, body, key };
+    // Thousands may wait in what follows.
+    drop(head);
     Ok((route.answer)(http.clone(), call).await?.into_response())
 }
 

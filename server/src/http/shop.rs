@@ -192,10 +192,10 @@ pub(super) fn find(http: Arc<Http>, mut call: Call) -> Answering {
     })
 }
 
-pub(super) fn read(http: Arc<Http>, mut call: Call) -> Answering {
+pub(super) fn read(http: Arc<Http>, call: Call) -> Answering {
     Box::pin(async move {
         let id = call.checkout()?;
-        let view = waited_for(&http, &mut call, id).await?;
+        let view = waited_for(&http, call, id).await?;
         Answer::ok(&views::for_shop(&view))
     })
 }

@@ -72,9 +72,10 @@ impl Metrics {
         *count += 1;
     }
 
-    /// So many callers wait for a change now (long poll).
-    pub fn waiting(&self, now: usize) {
-        self.locked().waiting = now;
+    /// Counts a caller who waits for a change (long poll), as long as what is returned lives.
+    pub fn waiting(&self) -> Waiting<'_> {
+        self.locked().waiting += 1;
+        Waiting(self)
     }
 
     /// All of it as Prometheus reads it, with what the storage has now, if it can be asked.
@@ -90,6 +91,18 @@ impl Metrics {
     /// What is behind the lock is whole after every step, whatever panicked.
     fn locked(&self) -> MutexGuard<'_, Counted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A caller who waits.
+#[derive(Debug)]
+#[must_use]
+pub struct Waiting<'a>(&'a Metrics);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut counted = self.0.locked();
+        counted.waiting = counted.waiting.saturating_sub(1);
     }
 }
 
@@ -164,7 +177,8 @@ mod tests {
             oldest_due_ms: 1500,
             ..Statistics::default()
         };
-        metrics.waiting(3);
+        let (_one, _other) = (metrics.waiting(), metrics.waiting());
+        drop(metrics.waiting());
         metrics.text(Some(&storage))
     }
 
@@ -185,7 +199,7 @@ mod tests {
             "kassa_event_deliveries_total{result=\"failed\"} 0",
             "kassa_open_payments{state=\"awaiting\"} 7",
             "kassa_oldest_due_seconds 1.5",
-            "kassa_waiting_apps 3",
+            "kassa_waiting_apps 2",
             "kassa_database_up 1",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
@@ -204,6 +218,14 @@ mod tests {
     fn it_is_what_prometheus_reads() {
         for text in [filled(), Metrics::default().text(None)] {
             check(&text);
+        }
+    }
+
+    #[test]
+    fn each_is_told_of_in_the_documents() {
+        let page = include_str!("../../../docs/server-design.md");
+        for name in filled().lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()) {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
         }
     }
 

@@ -8,4 +8,4 @@ mod gauges;
 mod histogram;
 mod text;
 
-pub use counted::Metrics;
+pub use counted::{Metrics, Waiting};

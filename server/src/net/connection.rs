@@ -26,7 +26,7 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::watch,
+    sync::{OwnedSemaphorePermit, watch},
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
@@ -63,28 +63,34 @@ impl Conversations {
         }
     }
 
-    /// Answers the requests of a connection until it ends. After the order to stop it answers the one under way.
+    /// Answers the requests of a connection until it ends, and then gives its place to another one. After the order to stop
+    /// it answers the one under way.
     pub(super) async fn hold(
         self: Arc<Self>,
         stream: TcpStream,
         peer: Peer,
         tls: Option<TlsAcceptor>,
-        mut stop: watch::Receiver<bool>,
+        stop: watch::Receiver<bool>,
+        _place: OwnedSemaphorePermit,
     ) {
         // TCP_NODELAY: an answer that is whole is not held back.
         if let Err(problem) = stream.set_nodelay(true) {
             tracing::debug!(target: "kassa_server", %problem, "a connection ended early");
         }
-        let Some(tls) = tls else {
-            return self.answer(stream, peer, stop).await;
-        };
-        let handshake = timeout(self.handshake_limit, tls.accept(stream));
+        match tls {
+            None => self.answer(stream, peer, stop).await,
+            // In a box, so that a plain one does not keep room for what only encryption needs.
+            Some(tls) => Box::pin(self.shake_hands(stream, peer, tls, stop)).await,
+        }
+    }
+
+    async fn shake_hands(&self, stream: TcpStream, peer: Peer, tls: TlsAcceptor, mut stop: watch::Receiver<bool>) {
         let shaken = tokio::select! {
-            shaken = handshake => shaken,
+            shaken = Box::pin(timeout(self.handshake_limit, tls.accept(stream))) => shaken,
             _ = stop.wait_for(|stop| *stop) => return,
         };
         match shaken {
-            Ok(Ok(stream)) => self.answer(stream, peer, stop).await,
+            Ok(Ok(stream)) => self.answer(Box::new(stream), peer, stop).await,
             Ok(Err(problem)) => tracing::debug!(target: "kassa_server", %problem, "a handshake failed"),
             Err(_) => tracing::debug!(target: "kassa_server", "a handshake took too long"),
         }

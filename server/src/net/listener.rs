@@ -18,6 +18,7 @@ use super::{
     accept::{self, Rarely},
     certificates::Certificates,
     connection::{Conversations, Peer},
+    descriptors::most_connections,
     error::NetError,
     settings::ListenerSettings,
 };
@@ -70,7 +71,7 @@ impl Listener {
     /// [`Peer`].
     pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
         let conversations = Arc::new(Conversations::new(router, &self.settings));
-        let places = Arc::new(Semaphore::new(self.settings.most_connections));
+        let places = Arc::new(Semaphore::new(most_connections(self.settings.most_connections)));
         let (tell, told) = watch::channel(false);
         let mut connections = JoinSet::new();
         let (mut failures, mut crowds) = (Rarely::default(), Rarely::default());
@@ -89,11 +90,7 @@ impl Listener {
             let Some(place) = free_place(&places, &mut crowds) else { continue };
             let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
             let peer = Peer(peer.ip().to_canonical());
-            let conversation = conversations.clone().hold(stream, peer, tls, told.clone());
-            connections.spawn(async move {
-                conversation.await;
-                drop(place);
-            });
+            connections.spawn(conversations.clone().hold(stream, peer, tls, told.clone(), place));
         }
         drop(self.listener);
         tell.send_replace(true);

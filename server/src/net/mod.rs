@@ -6,6 +6,7 @@ mod body;
 mod caller;
 mod certificates;
 mod connection;
+mod descriptors;
 mod error;
 mod listener;
 mod settings;

@@ -10,8 +10,8 @@ pub struct ListenerSettings {
     pub address: SocketAddr,
     /// The files that connections are encrypted with; plain where there are none.
     pub tls: Option<TlsFiles>,
-    /// The most connections that are open at once: 12,000, as 10,000 apps may wait. One more is closed at once. The process
-    /// needs as many file descriptors, and some for itself.
+    /// The most connections that are open at once: 12,000, as 10,000 apps may wait. One more is closed at once. Where
+    /// the process may have fewer files open (`LimitNOFILE`, `ulimit -n`), fewer are accepted, and the log says so.
     pub most_connections: usize,
     /// How long an encrypted connection may take to shake hands.
     pub handshake_limit: Duration,

@@ -199,6 +199,8 @@ impl Server {
             if view.checkout.version > after || left.is_zero() || self.is_stopping() {
                 return Ok(view);
             }
+            // Thousands may wait.
+            drop(view);
             let pause = self.shared.surroundings.sleep(left.min(self.shared.settings.longest_unwatched));
             changed.or(pause).await;
         }
