@@ -53,6 +53,7 @@ mod pace;
 mod payments;
 mod sending;
 mod server;
+pub mod settings;
 pub mod storage;
 mod surroundings;
 mod tokens;
