@@ -1,8 +1,9 @@
-//! The program: its settings, its commands, how it starts and stops.
+//! The program: its settings, its commands, how it starts and stops, and what belongs to its package.
 
 mod check;
 mod help;
 mod keys;
+mod packaging;
 mod paying;
 mod serving;
 mod settings;
