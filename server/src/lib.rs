@@ -53,6 +53,7 @@ mod pace;
 mod payments;
 mod sending;
 mod server;
+pub mod settings;
 pub mod storage;
 mod surroundings;
 mod tokens;
@@ -73,8 +74,8 @@ pub use limits::{Lockout, Network, RateLimit};
 pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
-pub use server::{Server, settings::ServerSettings};
-pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage};
+pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
+pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage, sqlite::look::DatabaseFile};
 pub use surroundings::{Boxed, RealSurroundings, Surroundings};
 pub use tokens::{
     ClientToken, TokenHash,

@@ -65,6 +65,11 @@ impl Certificates {
     }
 }
 
+/// Whether connections can be encrypted with these files.
+pub(crate) fn check_files(files: &TlsFiles) -> Result<(), NetError> {
+    acceptor(files).map(drop)
+}
+
 fn stamps(files: &TlsFiles) -> [Stamp; 2] {
     [&files.certificate, &files.key].map(|path| {
         let found = fs::metadata(path).ok()?;

@@ -14,6 +14,7 @@ mod write_limit;
 
 pub use body::{BodyError, read_body};
 pub use caller::{Proxies, caller};
+pub(crate) use certificates::check_files;
 pub use connection::Peer;
 pub use error::NetError;
 pub use listener::Listener;

@@ -1,5 +1,6 @@
 //! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
 
+pub mod api_keys;
 pub mod settings;
 mod watchers;
 mod workers;
@@ -17,6 +18,7 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, Semaphore, oneshot};
 use zeroize::Zeroizing;
 
+use api_keys::make_api_key;
 use settings::ServerSettings;
 use watchers::Watchers;
 
@@ -30,7 +32,7 @@ use crate::{
     sending::{Request, Sender},
     storage::{
         Storage,
-        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewApiKey, NewToken, OpenCheckout, Resolve, Whose},
+        inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
@@ -249,13 +251,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
     pub async fn new_api_key(&self, name: &str) -> Result<ApiKey, ServerError> {
-        let mut checks = Checks::default();
-        checks.required_text("name", name, LONGEST_KEY);
-        checks.finish()?;
-        let key = ApiKey::from_random(self.random()?, self.random()?);
-        let new = NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash() };
-        self.shared.storage.add_api_key(new).await?;
-        Ok(key)
+        make_api_key(&*self.shared.storage, &*self.shared.surroundings, name).await
     }
 
     /// Whether this is a good API key; its identifier, if so.

@@ -1,8 +1,13 @@
 //! Connections to the file: their settings, the database's clock, and migrations.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
-use rusqlite::{Connection, TransactionBehavior, config::DbConfig, functions::FunctionFlags};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, config::DbConfig, functions::FunctionFlags};
 
 use crate::{
     storage::error::StorageError,
@@ -15,7 +20,8 @@ const MIGRATIONS: [&str; 1] = [include_str!("migration_1.sql")];
 /// The version that this server writes.
 pub const VERSION: i64 = MIGRATIONS.len() as i64;
 
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 /// Room for every statement that is used.
 const CACHED_STATEMENTS: usize = 128;
 
@@ -47,13 +53,29 @@ fn writer(mut connection: Connection, clock: DatabaseClock) -> Result<Connection
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // Looked at before anything is set.
     refuse_newer(&connection)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    refuse_foreign(&connection)?;
+    write_ahead(&connection)?;
     // A payment that was sent must not be forgotten by a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     prepare(&connection, clock)?;
     migrate(&mut connection)?;
     Ok(connection)
+}
+
+/// Turns the write-ahead log on. While another process does the same with a new file, SQLite does not wait by itself.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(problem) if is_busy(&problem) && Instant::now() < until => thread::sleep(BUSY_PAUSE),
+            done => return done,
+        }
+    }
+}
+
+fn is_busy(problem: &rusqlite::Error) -> bool {
+    matches!(problem.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// A connection that only reads.
@@ -92,6 +114,18 @@ fn refuse_newer(connection: &Connection) -> Result<(), StorageError> {
     }
 }
 
+/// Tables are left alone that are another program's.
+fn refuse_foreign(connection: &Connection) -> Result<(), StorageError> {
+    if is_foreign(connection)? { Err(StorageError::failed("it is another program's")) } else { Ok(()) }
+}
+
+/// Whether there are tables, and none of a server's.
+pub(super) fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
+    // One statement, as another process may be making them.
+    let sql = "SELECT (SELECT user_version FROM pragma_user_version) = 0 AND EXISTS (SELECT 1 FROM sqlite_master)";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
 /// Runs the missing migrations, all or none. Two servers that start at once wait for one another.
 fn migrate(connection: &mut Connection) -> Result<(), StorageError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -102,4 +136,31 @@ fn migrate(connection: &mut Connection) -> Result<(), StorageError> {
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
     Ok(transaction.commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    /// SQLite itself does not wait there.
+    #[test]
+    fn many_may_begin_a_new_file_at_once() {
+        for _ in 0..10 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("kassa.db");
+            let start = Barrier::new(6);
+            let open = || {
+                start.wait();
+                open_writer(&path, real_clock()).map(drop)
+            };
+            thread::scope(|scope| {
+                let begun: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+                for one in begun {
+                    assert_eq!(one.join().unwrap(), Ok(()));
+                }
+            });
+        }
+    }
 }

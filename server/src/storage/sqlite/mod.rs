@@ -9,6 +9,7 @@ mod due;
 pub mod executor;
 mod hints;
 mod limit;
+pub mod look;
 mod outbox;
 mod payments;
 mod questions;
@@ -25,6 +26,7 @@ use tokio::sync::oneshot;
 
 use connection::{DatabaseClock, now, real_clock};
 use executor::{Asked, Executor, job};
+use look::DatabaseFile;
 use threads::Threads;
 
 use crate::{
@@ -68,6 +70,14 @@ impl SqliteStorage {
     /// As there.
     pub fn open_with_clock(path: &Path, clock: &DatabaseClock) -> Result<Self, StorageError> {
         Ok(Self::over(Arc::new(Threads::open(path, clock)?)))
+    }
+
+    /// What a file is. It stays as it is.
+    ///
+    /// # Errors
+    /// [`StorageError::Newer`] for a file of a newer server's, and [`StorageError::Failed`] where it cannot be read.
+    pub fn look(path: &Path) -> Result<DatabaseFile, StorageError> {
+        look::look(path)
     }
 
     /// With transactions that somebody else runs.

@@ -1,0 +1,163 @@
+//! `check`: looks at everything that the server needs, changes nothing, and says what to do. A line each: `ok`,
+//! `warning` or `wrong`; something that is wrong makes the exit code 1.
+
+use std::{net::IpAddr, path::Path, process::ExitCode};
+
+use kassa_server::{
+    DatabaseFile, SqliteStorage, Storage,
+    settings::{ProgramSettings, Sources},
+};
+use tokio::net::lookup_host;
+use url::{Host, Url};
+
+use super::{
+    failure::{Done, Failure},
+    finding::{Finding, State},
+    gateway_check, warnings,
+};
+
+pub(crate) fn run(sources: &Sources) -> Done<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
+    let mut report = Report { is_wrong: false };
+    match ProgramSettings::read(sources) {
+        Ok(settings) => runtime.block_on(report.all(&settings)),
+        Err(problems) => {
+            for problem in problems {
+                report.line("settings", (State::Wrong, problem.to_string()));
+            }
+            report.line("others", (State::Warning, "not looked at: correct the settings first".to_owned()));
+        }
+    }
+    Ok(if report.is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+struct Report {
+    is_wrong: bool,
+}
+
+impl Report {
+    fn line(&mut self, about: &str, (state, text): Finding) {
+        self.is_wrong |= state == State::Wrong;
+        println!("{:<8} {about:<11} {text}", state.word());
+    }
+
+    async fn all(&mut self, settings: &ProgramSettings) {
+        self.line(
+            "settings",
+            (State::Ok, format!("{} are given, the others are at their defaults", settings.given.len())),
+        );
+        for (name, value, place) in &settings.given {
+            println!("{:21}{name} = {value}  ({place})", "");
+        }
+        for warning in warnings::of(settings) {
+            self.line("settings", (State::Warning, warning));
+        }
+        self.line("database", database(settings));
+        if is_open_to_all(&settings.database) {
+            let path = settings.database.display();
+            let sentence = format!("every user of this machine can read what people paid: chmod o= {path}*");
+            self.line("database", (State::Warning, sentence));
+        }
+        self.line("keys", keys(settings).await);
+        self.line("public_url", public_url(settings));
+        self.line("events", events(settings).await);
+        self.line("gateway", gateway_check::ask(settings).await);
+    }
+}
+
+fn database(settings: &ProgramSettings) -> Finding {
+    let path = settings.database.display();
+    match SqliteStorage::look(&settings.database) {
+        Ok(DatabaseFile::Current) => (State::Ok, format!("{path} is of this server's version")),
+        Ok(DatabaseFile::Older { found }) => (
+            State::Ok,
+            format!("{path} is of version {found}, an older server's: the next start brings it up; back it up before"),
+        ),
+        Ok(DatabaseFile::Missing) => missing(settings),
+        Ok(_) => (State::Wrong, format!("{path} is another program's database: name another file")),
+        Err(problem) => (State::Wrong, format!("{path}: {problem}")),
+    }
+}
+
+fn missing(settings: &ProgramSettings) -> Finding {
+    let path = settings.database.display();
+    let folder = settings.database.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            (State::Wrong, format!("{path}: there is no folder {}: make it, for the server's user", folder.display()))
+        }
+        _ => (State::Ok, format!("{path} is not there yet: the first start makes it")),
+    }
+}
+
+#[cfg(unix)]
+fn is_open_to_all(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|file| file.permissions().mode() & 0o004 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_all(_: &Path) -> bool {
+    false
+}
+
+/// Only a database of this version is opened, as opening brings an older one up.
+async fn keys(settings: &ProgramSettings) -> Finding {
+    let none = || (State::Warning, "no shop can call yet: kassa-server keys new --name shop".to_owned());
+    if !matches!(SqliteStorage::look(&settings.database), Ok(DatabaseFile::Current)) {
+        return none();
+    }
+    let found = match SqliteStorage::open(&settings.database) {
+        Ok(storage) => storage.api_keys().await,
+        Err(problem) => Err(problem),
+    };
+    match found {
+        Ok(keys) => match keys.iter().filter(|key| key.revoked_at.is_none()).count() {
+            0 => none(),
+            good => (State::Ok, format!("{good} good, {} revoked", keys.len() - good)),
+        },
+        Err(problem) => (State::Wrong, problem.to_string()),
+    }
+}
+
+fn public_url(settings: &ProgramSettings) -> Finding {
+    let Ok(url) = Url::parse(&settings.http.public_url) else { return (State::Wrong, "is no address".to_owned()) };
+    let text = &settings.http.public_url;
+    if url.scheme() == "https" {
+        return (State::Ok, format!("{text}: the gateway's callbacks come here"));
+    }
+    let sentence = if is_own(&url) {
+        "only a gateway on this machine reaches it, such as the sandbox: use the https address that the world sees"
+    } else {
+        "callbacks, apps and keys would travel unencrypted: use https"
+    };
+    (State::Warning, format!("{text}: {sentence}"))
+}
+
+fn is_own(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => IpAddr::from(address).is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::from(address).is_loopback(),
+        None => false,
+    }
+}
+
+/// Nothing is sent: an event that is none would surprise the shop.
+async fn events(settings: &ProgramSettings) -> Finding {
+    let Some(url) = &settings.events_url else {
+        return (State::Warning, "none are delivered: set events.url, or read GET /v1/events".to_owned());
+    };
+    let url = Url::parse(url.expose()).ok();
+    let place =
+        url.as_ref().and_then(|url| Some((url.host_str()?.trim_matches(['[', ']']), url.port_or_known_default()?)));
+    let Some(place) = place else { return (State::Wrong, "events.url has no host".to_owned()) };
+    match lookup_host(place).await.map(|mut found| found.next()) {
+        Ok(Some(_)) => {
+            let secrets = settings.server.signing_secrets.len();
+            let rest = if secrets > 1 { ", signed by the new and the old secret" } else { "" };
+            (State::Ok, format!("{} is found{rest}", place.0))
+        }
+        _ => (State::Wrong, format!("{} is not found: correct events.url, or the name server", place.0)),
+    }
+}

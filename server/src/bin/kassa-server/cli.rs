@@ -1,0 +1,160 @@
+//! The command line. Its flags for settings come from the table of settings.
+
+use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use kassa_server::settings::{IfUnset, SETTINGS, Setting, Sources};
+
+/// What the program is to do.
+pub(crate) enum Task {
+    Serve(ServeOptions),
+    Check,
+    NewKey { name: String },
+    ListKeys,
+    RevokeKey { id: String },
+    ReplayEvents { checkout: Option<String> },
+    Secret,
+}
+
+/// What concerns how the program runs, and not what it does.
+pub(crate) struct ServeOptions {
+    pub(crate) announce_json: bool,
+    pub(crate) exit_with_stdin: bool,
+}
+
+/// A call of the program.
+pub(crate) struct Call {
+    pub(crate) task: Task,
+    pub(crate) sources: Sources,
+}
+
+/// Reads the command line; ends the program where it is wrong, or asks for help.
+pub(crate) fn parse() -> Call {
+    let matches = command().get_matches();
+    Call { task: task(&matches), sources: sources(&matches) }
+}
+
+fn command() -> Command {
+    Command::new("kassa-server")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(
+            "The merchant's side: holds the credentials, writes every payment down first, follows it to its end, \
+             tells the shop.",
+        )
+        .after_help(secrets())
+        .subcommand_value_name("COMMAND")
+        .args(SETTINGS.iter().filter_map(|setting| flag(setting)))
+        .arg(
+            Arg::new("config")
+                .long("config")
+                .value_name("FILE")
+                .help("The settings file, in TOML [env: KASSA_SERVER_CONFIG]")
+                .value_parser(value_parser!(PathBuf))
+                .help_heading("Settings")
+                .global(true),
+        )
+        .args(serve_options())
+        .subcommands([
+            Command::new("serve").about("Serves; so does the program without a command").args(serve_options()),
+            Command::new("check").about(
+                "Looks at the settings and the database, and asks the gateway one harmless \
+                 question",
+            ),
+            keys(),
+            Command::new("events").about("Events to the shop").subcommand_required(true).subcommand(
+                Command::new("replay")
+                    .about("Delivers events again from where their delivery was given up")
+                    .arg(Arg::new("checkout").long("checkout").value_name("ID").help("Of this checkout alone")),
+            ),
+            Command::new("secret").about("Prints a new secret for signing events"),
+        ])
+}
+
+fn keys() -> Command {
+    let name = Arg::new("name").long("name").value_name("TEXT").required(true).help("What people know it by");
+    let id = Arg::new("id").value_name("ID").required(true).help("Its identifier, as `keys list` shows it");
+    Command::new("keys").about("API keys of the shop's back ends").subcommand_required(true).subcommands([
+        Command::new("new").about("Makes a key and prints it, this once").arg(name),
+        Command::new("list").about("Lists all keys; the keys themselves are kept nowhere"),
+        Command::new("revoke").about("Makes a key good for nothing, at once and for ever").arg(id),
+    ])
+}
+
+fn serve_options() -> [Arg; 2] {
+    [
+        Arg::new("announce")
+            .long("announce")
+            .value_name("FORM")
+            .value_parser(["text", "json"])
+            .default_value("text")
+            .help("How to say where it listens: for people, or as one line of JSON"),
+        Arg::new("exit_with_stdin")
+            .long("exit-with-stdin")
+            .action(ArgAction::SetTrue)
+            .help("Stop when the standard input ends: with the program that holds its other end"),
+    ]
+}
+
+/// The flag of a setting that has one. It can stand before and after the command.
+fn flag(setting: &'static Setting) -> Option<Arg> {
+    let default = match setting.if_unset {
+        IfUnset::Value(text) => format!(" [default: {text}]"),
+        IfUnset::Nothing(meaning) => format!(" [default: {}]", meaning.replace('`', "")),
+        IfUnset::Needed => " [needed]".to_owned(),
+    };
+    let help = format!("{}{default} [env: {}]", setting.meaning.replace('`', ""), setting.variable);
+    let flag = Arg::new(setting.name).long(setting.flag?).value_name(setting.value).help(help);
+    Some(flag.value_parser(value_parser!(OsString)).help_heading("Settings").global(true))
+}
+
+fn secrets() -> String {
+    let secrets = SETTINGS.iter().filter(|setting| setting.is_secret());
+    let lines =
+        secrets.map(|setting| format!("\n  {:<18} {}\n      {}", setting.name, setting.variable, setting.meaning));
+    format!("Secrets, by the settings file or the environment alone:{}", lines.collect::<String>())
+}
+
+fn sources(matches: &ArgMatches) -> Sources {
+    // A global flag is known to the innermost command.
+    let mut innermost = matches;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    let given = SETTINGS.iter().filter(|setting| setting.flag.is_some());
+    let flags: BTreeMap<_, _> =
+        given.filter_map(|one| Some((one.name, innermost.get_one::<OsString>(one.name)?.clone()))).collect();
+    let by_variable = || env::var_os("KASSA_SERVER_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let file = innermost.get_one("config").cloned().or_else(by_variable);
+    Sources { file, flags, ..Sources::of_environment() }
+}
+
+fn task(matches: &ArgMatches) -> Task {
+    match matches.subcommand() {
+        Some(("check", _)) => Task::Check,
+        Some(("keys", keys)) => match keys.subcommand() {
+            Some(("new", new)) => Task::NewKey { name: text(new, "name").unwrap_or_default() },
+            Some(("revoke", revoke)) => Task::RevokeKey { id: text(revoke, "id").unwrap_or_default() },
+            _ => Task::ListKeys,
+        },
+        Some(("events", events)) => {
+            let checkout = events.subcommand().and_then(|(_, replay)| text(replay, "checkout"));
+            Task::ReplayEvents { checkout }
+        }
+        Some(("secret", _)) => Task::Secret,
+        Some((_, serve)) => Task::Serve(options(&[matches, serve])),
+        None => Task::Serve(options(&[matches])),
+    }
+}
+
+/// Said before the command, or behind it.
+fn options(matches: &[&ArgMatches]) -> ServeOptions {
+    let is_json = |matches: &&ArgMatches| text(matches, "announce").is_some_and(|form| form == "json");
+    ServeOptions {
+        announce_json: matches.iter().any(is_json),
+        exit_with_stdin: matches.iter().any(|matches| matches.get_flag("exit_with_stdin")),
+    }
+}
+
+fn text(matches: &ArgMatches, id: &str) -> Option<String> {
+    matches.get_one::<String>(id).cloned()
+}

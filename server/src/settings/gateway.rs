@@ -1,0 +1,121 @@
+//! The settings of the way to the gateway. **The core judges them**: each is tried in a configuration in which all else
+//! is right, so that all problems are found at once, and no rule of the core's is written here again.
+
+use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, StatusQueryForm};
+
+use super::{
+    setting::Setting,
+    table::{
+        GATEWAY_CA, GATEWAY_CONNECT_TIMEOUT, GATEWAY_DIALECT, GATEWAY_LOGIN, GATEWAY_PASSWORD, GATEWAY_PASSWORD_FILE,
+        GATEWAY_PAYMENT_DEADLINE, GATEWAY_PROXY, GATEWAY_QUERY_DEADLINE, GATEWAY_STATUS_QUERY, GATEWAY_URL,
+    },
+    time,
+    values::{Read, Values},
+};
+use crate::values::hidden::Hidden;
+
+/// An address that is right, to try something else with.
+const RIGHT_URL: &str = "https://gateway.invalid";
+
+pub(super) fn read(values: &mut Values) -> Read<GatewayConfig> {
+    let url = values.read(&GATEWAY_URL, |url| judged(GatewayConfig::new(url, credentials())).map(|()| url.to_owned()));
+    let login = values.read(&GATEWAY_LOGIN, |login| {
+        judged(right().with_credentials(Credentials::basic(login, "x"))).map(|()| login.to_owned())
+    });
+    let password = password(values);
+    let dialect = dialect(values);
+    let form = values.read(&GATEWAY_STATUS_QUERY, |word| match word {
+        "json_body" => Ok(StatusQueryForm::JsonBody),
+        "query_string" => Ok(StatusQueryForm::QueryString),
+        _ => Err("must be json_body or query_string".to_owned()),
+    });
+    let roots = values.file(&GATEWAY_CA);
+    let roots =
+        roots.and_then(|pem| match pem.iter().try_for_each(|pem| judged(right().with_extra_root_certificates(pem))) {
+            Ok(()) => Ok(pem),
+            Err(rule) => Err(values.wrong(&GATEWAY_CA, rule)),
+        });
+    let proxy = proxy(values, url.as_deref().ok());
+    let connect_timeout = values.read(&GATEWAY_CONNECT_TIMEOUT, time::within("100ms", "1m"));
+    let payment_deadline = values.read(&GATEWAY_PAYMENT_DEADLINE, time::within("1s", "10m"));
+    let query_deadline = values.read(&GATEWAY_QUERY_DEADLINE, time::within("1s", "5m"));
+
+    let mut config = GatewayConfig::new(url?, Credentials::basic(login?, password?.expose()))
+        .with_status_query(form?)
+        .with_proxy(proxy?)
+        .with_connect_timeout(connect_timeout?)
+        .with_payment_deadline(payment_deadline?)
+        .with_query_deadline(query_deadline?)
+        .with_user_agent_suffix(concat!("kassa-server/", env!("CARGO_PKG_VERSION")));
+    if let Some(dialect) = dialect? {
+        config = config.with_dialect(dialect);
+    }
+    if let Some(pem) = roots? {
+        config = config.with_extra_root_certificates(pem);
+    }
+    Ok(config)
+}
+
+fn password(values: &mut Values) -> Read<Hidden> {
+    let password = values.secret(&GATEWAY_PASSWORD, &GATEWAY_PASSWORD_FILE, |text| {
+        if text.is_empty() {
+            return Err("must not be empty".to_owned());
+        }
+        judged(right().with_credentials(Credentials::basic("x", text))).map(|()| Hidden::new(text))
+    });
+    match password? {
+        Some(password) => Ok(password),
+        None => Err(values.missing(&GATEWAY_PASSWORD, &or_file(&GATEWAY_PASSWORD_FILE))),
+    }
+}
+
+/// How else a secret is given.
+pub(super) fn or_file(in_file: &Setting) -> String {
+    format!(", or {} name a file with it", in_file.name)
+}
+
+fn dialect(values: &mut Values) -> Read<Option<Dialect>> {
+    match values.file(&GATEWAY_DIALECT)?.map(|text| Dialect::from_json(&text)).transpose() {
+        Ok(dialect) => Ok(dialect),
+        Err(problem) => {
+            let rule = format!("names a file that is no dialect: {}", detail(&problem));
+            Err(values.wrong(&GATEWAY_DIALECT, rule))
+        }
+    }
+}
+
+fn proxy(values: &mut Values, url: Option<&str>) -> Read<Proxy> {
+    values.read(&GATEWAY_PROXY, |word| {
+        let proxy = match word {
+            "direct" => Proxy::direct(),
+            "environment" => Proxy::environment(),
+            address => Proxy::url(address),
+        };
+        judged(GatewayConfig::new(url.unwrap_or(RIGHT_URL), credentials()).with_proxy(proxy.clone()))?;
+        Ok(proxy)
+    })
+}
+
+fn right() -> GatewayConfig {
+    GatewayConfig::new(RIGHT_URL, credentials())
+}
+
+fn credentials() -> Credentials {
+    Credentials::basic("x", "x")
+}
+
+/// The core's judgement, as a rule of the setting.
+fn judged(config: GatewayConfig) -> Result<(), String> {
+    let Err(problem) = Gateway::new(config) else { return Ok(()) };
+    let detail = detail(&problem);
+    let own = ["base_url ", "proxy "].iter().find_map(|name| detail.strip_prefix(name));
+    let rule = own.map_or_else(|| format!("cannot be used: {detail}"), str::to_owned);
+    Err(rule.replace("base_url", GATEWAY_URL.name).replace("extra_root_certificates: ", ""))
+}
+
+fn detail(problem: &PaymentError) -> String {
+    match problem {
+        PaymentError::Misconfigured { detail, .. } => detail.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,20 @@
+//! The settings of the program: a file, environment variables, flags. One table says what there is, and everything that
+//! names a setting comes from it. The library's own are [`ServerSettings`](crate::ServerSettings).
+
+mod file;
+mod gateway;
+mod given;
+mod parse;
+mod problem;
+mod program;
+mod setting;
+mod sources;
+mod table;
+mod time;
+mod values;
+
+pub use problem::{SettingProblem, Source};
+pub use program::{LogSettings, ProgramSettings, database};
+pub use setting::{IfUnset, Setting, Shown};
+pub use sources::Sources;
+pub use table::SETTINGS;

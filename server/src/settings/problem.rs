@@ -1,0 +1,75 @@
+//! What is wrong with the settings: which one, where it stands, and what it must be. A value is never part of it, as it
+//! may be a secret that was put in the wrong place.
+
+use std::{fmt, path::PathBuf};
+
+use super::setting::Setting;
+
+/// Where the value of a setting comes from, from the weakest to the strongest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The table's default.
+    Default,
+    /// A line of the settings file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The setting's environment variable.
+    Variable(&'static str),
+    /// The setting's flag.
+    Flag(&'static str),
+}
+
+impl Source {
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::File { .. } => 1,
+            Self::Variable(_) => 2,
+            Self::Flag(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag(name) => write!(f, "--{name}"),
+        }
+    }
+}
+
+/// One thing that is wrong with the settings. They are told all at once.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {rule}")]
+pub struct SettingProblem {
+    /// The setting and where it stands, or the place alone.
+    what: String,
+    /// What it must be.
+    rule: String,
+}
+
+impl SettingProblem {
+    /// A value that cannot be used. The rule says what it must be.
+    pub(super) fn of(setting: &Setting, source: &Source, rule: impl Into<String>) -> Self {
+        Self { what: format!("{} ({source})", setting.name), rule: rule.into() }
+    }
+
+    /// One that is not there, with all ways to give it.
+    pub(super) fn missing(setting: &Setting, why: &str) -> Self {
+        let flag = setting.flag.map(|flag| format!(" or --{flag}")).unwrap_or_default();
+        let rule = format!("must be set{why}: in the settings file, or by {}{flag}", setting.variable);
+        Self { what: format!("{} (not set)", setting.name), rule }
+    }
+
+    /// Something in a place that is no setting's.
+    pub(super) fn at(place: impl fmt::Display, rule: impl Into<String>) -> Self {
+        Self { what: place.to_string(), rule: rule.into() }
+    }
+}

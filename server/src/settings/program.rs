@@ -1,0 +1,240 @@
+//! The settings of the program, read and checked.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use kassa::GatewayConfig;
+use tracing_subscriber::EnvFilter;
+
+use super::{
+    gateway, parse,
+    problem::SettingProblem,
+    sources::Sources,
+    table::{
+        DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET, EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS,
+        LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT, METRICS_LISTEN,
+        MOST_CONNECTIONS, OTP_ATTEMPTS, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
+        TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+    },
+    time,
+    values::{Noted, Read, Values},
+};
+use crate::{
+    delivery::{HttpPost, signature::SigningSecret},
+    http::HttpSettings,
+    net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
+    server::settings::ServerSettings,
+    values::{error::ServerError, hidden::Hidden},
+};
+
+/// Where callbacks arrive under the public address.
+const CALLBACKS: &str = "callbacks";
+/// How much longer than the deadline for questions a question belongs to who asks it.
+const LEASE_MARGIN: Duration = Duration::from_secs(30);
+
+/// All settings of the program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProgramSettings {
+    /// Where to listen, and how.
+    pub listener: ListenerSettings,
+    /// Where metrics are read.
+    pub metrics_listen: Option<SocketAddr>,
+    /// What the HTTP interface is set to, with the server's address as the world sees it.
+    pub http: HttpSettings,
+    /// The SQLite file.
+    pub database: PathBuf,
+    /// The way to the gateway.
+    pub gateway: GatewayConfig,
+    /// The shop's address for events. It may hold a secret of the shop's.
+    pub events_url: Option<Hidden>,
+    /// What the library is set to.
+    pub server: ServerSettings,
+    /// What is logged, and how.
+    pub log: LogSettings,
+    /// What works, and should not stay so.
+    pub warnings: Vec<String>,
+    /// What was given: name, value as it may be printed, place.
+    pub given: Vec<(&'static str, String, String)>,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    /// A filter of `tracing-subscriber`.
+    pub filter: String,
+    /// One JSON object a line, instead of a line for people.
+    pub is_json: bool,
+}
+
+impl ProgramSettings {
+    /// Reads all settings.
+    ///
+    /// # Errors
+    /// Everything that is wrong, at once.
+    pub fn read(sources: &Sources) -> Result<Self, Vec<SettingProblem>> {
+        let mut values = Values::collect(sources);
+        let read = read(&mut values);
+        match read {
+            Ok(settings) if values.problems.is_empty() => Ok(settings),
+            _ => Err(values.problems),
+        }
+    }
+}
+
+/// The database's file alone, for commands that need nothing else.
+///
+/// # Errors
+/// What is wrong with it, or with the file of settings as a whole.
+pub fn database(sources: &Sources) -> Result<PathBuf, Vec<SettingProblem>> {
+    let mut values = Values::collect(sources);
+    match values.read(&DATABASE, parse::path) {
+        Ok(path) if values.problems.is_empty() => Ok(path),
+        _ => Err(values.problems),
+    }
+}
+
+/// Everything is read before the first problem ends it.
+fn read(values: &mut Values) -> Read<ProgramSettings> {
+    let listen = values.read(&LISTEN, parse::address);
+    let metrics_listen = values.optional(&METRICS_LISTEN, parse::address);
+    let public_url = values.read(&PUBLIC_URL, parse::public_url);
+    let database = values.read(&DATABASE, parse::path);
+    let gateway = gateway::read(values);
+    let events_url = values.optional(&EVENTS_URL, events_url);
+    let signing_secrets = signing_secrets(values);
+    let server = server(values);
+    let tls = tls(values);
+    let proxies = values.optional(&PROXIES, proxies);
+    let per_address = values.read(&LIMITS_PER_ADDRESS, parse::count(1..=1_000_000));
+    let per_token = values.read(&LIMITS_PER_TOKEN, parse::count(1..=1_000_000));
+    let per_key = values.read(&LIMITS_PER_KEY, parse::count(1..=1_000_000));
+    let most_connections = values.read(&MOST_CONNECTIONS, parse::count(1..=1_000_000));
+    let log = log(values);
+
+    let (public_url, gateway, server) = (public_url?, gateway?, server?);
+    let server = ServerSettings {
+        callback_base: format!("{public_url}/{CALLBACKS}"),
+        payment_deadline: gateway.payment_deadline,
+        question_lease: server.question_lease.max(gateway.query_deadline.saturating_add(LEASE_MARGIN)),
+        signing_secrets: signing_secrets?,
+        ..server
+    };
+    let http = HttpSettings {
+        proxies: proxies?.unwrap_or_default(),
+        per_address: per_address?,
+        per_token: per_token?,
+        per_key: per_key?,
+        ..HttpSettings::new(public_url)
+    };
+    let listener =
+        ListenerSettings { tls: tls?, most_connections: most_connections? as usize, ..ListenerSettings::new(listen?) };
+    Ok(ProgramSettings {
+        listener,
+        metrics_listen: metrics_listen?,
+        http,
+        database: database?,
+        gateway,
+        events_url: events_url?,
+        server,
+        log: log?,
+        warnings: std::mem::take(&mut values.warnings),
+        given: values.shown(),
+    })
+}
+
+/// What the library is set to; its own check is the last word.
+fn server(values: &mut Values) -> Read<ServerSettings> {
+    let questions_per_second = values.read(&QUESTIONS_PER_SECOND, parse::count(1..=10_000));
+    let followers = values.read(&FOLLOWERS, parse::count(1..=10_000));
+    let sends_at_once = values.read(&SENDS_AT_ONCE, parse::count(1..=10_000));
+    let longest_wait = values.read(&PAYMENT_WAIT, time::within("1s", "10m"));
+    let otp_attempts = values.read(&OTP_ATTEMPTS, parse::count(1..=100));
+    let token_lifetime = values.read(&TOKEN_LIFETIME, time::within("1m", "30d"));
+    Ok(ServerSettings {
+        questions_per_second: questions_per_second?,
+        followers: followers?,
+        sends_at_once: sends_at_once?,
+        longest_wait: longest_wait?,
+        otp_attempts: otp_attempts?,
+        token_lifetime: token_lifetime?,
+        ..ServerSettings::new("")
+    })
+}
+
+fn events_url(text: &str) -> Result<Hidden, String> {
+    HttpPost::to(text).map(|_| Hidden::new(text)).map_err(|problem| rule(&problem))
+}
+
+/// The newest first. None of them, where there is no address, does no harm.
+fn signing_secrets(values: &mut Values) -> Read<Vec<SigningSecret>> {
+    let secret = |text: &str| text.parse::<SigningSecret>().map_err(|problem| rule(&problem));
+    let new = values.secret(&EVENTS_SECRET, &EVENTS_SECRET_FILE, secret);
+    let old = values.secret(&EVENTS_OLD_SECRET, &EVENTS_OLD_SECRET_FILE, secret);
+    let (new, old) = (new?, old?);
+    if new.is_none() && (values.is_given(&EVENTS_URL) || old.is_some()) {
+        let why = format!("{}, as events are signed", gateway::or_file(&EVENTS_SECRET_FILE));
+        return Err(values.missing(&EVENTS_SECRET, &why));
+    }
+    Ok(new.into_iter().chain(old).collect())
+}
+
+/// What a violation says, without the name that the library has for the field.
+fn rule(problem: &ServerError) -> String {
+    match problem {
+        ServerError::Invalid { violations } => {
+            let rules = violations.iter().map(|one| one.text.strip_prefix(&one.field).unwrap_or(&one.text).trim());
+            rules.collect::<Vec<_>>().join(", and ")
+        }
+        other => format!("cannot be used: {other}"),
+    }
+}
+
+fn tls(values: &mut Values) -> Read<Option<TlsFiles>> {
+    let certificate = values.optional(&TLS_CERTIFICATE, parse::path);
+    let key = values.optional(&TLS_KEY, parse::path);
+    match (certificate?, key?) {
+        (Some(certificate), Some(key)) => {
+            values.warn_of_readers(&key);
+            let files = TlsFiles { certificate, key };
+            match net::check_files(&files) {
+                Ok(()) => Ok(Some(files)),
+                Err(problem) => Err(unusable_file(values, problem)),
+            }
+        }
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(values.missing(&TLS_KEY, " beside tls.certificate")),
+        (None, Some(_)) => Err(values.missing(&TLS_CERTIFICATE, " beside tls.key")),
+    }
+}
+
+fn unusable_file(values: &mut Values, problem: NetError) -> Noted {
+    match problem {
+        NetError::File { setting, detail, .. } if setting == TLS_KEY.name => {
+            values.wrong(&TLS_KEY, format!("names a file that cannot be used: {detail}"))
+        }
+        NetError::File { detail, .. } => {
+            values.wrong(&TLS_CERTIFICATE, format!("names a file that cannot be used: {detail}"))
+        }
+        other => values.wrong(&TLS_CERTIFICATE, format!("cannot be used: {other}")),
+    }
+}
+
+fn proxies(text: &str) -> Result<Proxies, String> {
+    text.parse().map_err(|problem| match problem {
+        NetError::Proxy { detail, .. } => format!("must be addresses or networks of proxies: {detail}"),
+        other => format!("cannot be used: {other}"),
+    })
+}
+
+fn log(values: &mut Values) -> Read<LogSettings> {
+    let filter = values.read(&LOG, |text| match EnvFilter::try_new(text) {
+        Ok(_) if !text.trim().is_empty() => Ok(text.to_owned()),
+        _ => Err("must be error, warn, info, debug, trace, off or a filter such as info,kassa_server=debug".to_owned()),
+    });
+    let is_json = values.read(&LOG_FORMAT, |word| match word {
+        "text" => Ok(false),
+        "json" => Ok(true),
+        _ => Err("must be text or json".to_owned()),
+    });
+    Ok(LogSettings { filter: filter?, is_json: is_json? })
+}

@@ -1,0 +1,187 @@
+//! The table of settings: the one place where a setting is named, and where its default and its meaning stand.
+
+use super::setting::Setting;
+
+macro_rules! table {
+    ($($id:ident = $setting:expr;)*) => {
+        $(pub(super) static $id: Setting = $setting;)*
+
+        /// All settings, in the order in which they are shown.
+        pub static SETTINGS: [&Setting; [$(stringify!($id)),*].len()] = [$(&$id),*];
+    };
+}
+
+table! {
+    LISTEN = Setting::new(
+        "listen", "KASSA_SERVER_LISTEN", "listen", "ADDRESS:PORT",
+        "Where shops, apps and the gateway reach the server",
+    ).or("127.0.0.1:8080");
+    METRICS_LISTEN = Setting::new(
+        "metrics_listen", "KASSA_SERVER_METRICS_LISTEN", "metrics-listen", "ADDRESS:PORT",
+        "Where metrics are read, apart from everything else",
+    ).or_nothing("no metrics");
+    PUBLIC_URL = Setting::new(
+        "public_url", "KASSA_SERVER_PUBLIC_URL", "public-url", "URL",
+        "The address of `listen` as the world sees it; the gateway's callbacks come here",
+    );
+    DATABASE = Setting::new(
+        "database", "KASSA_SERVER_DATABASE", "database", "FILE",
+        "The SQLite file, made where it is missing",
+    ).or("kassa-server.db");
+
+    GATEWAY_URL = Setting::new(
+        "gateway.url", "KASSA_SERVER_GATEWAY_URL", "gateway-url", "URL",
+        "The gateway's base address",
+    );
+    GATEWAY_LOGIN = Setting::new(
+        "gateway.login", "KASSA_SERVER_GATEWAY_LOGIN", "gateway-login", "TEXT",
+        "The merchant's login",
+    );
+    GATEWAY_PASSWORD = Setting::secret(
+        "gateway.password", "KASSA_SERVER_GATEWAY_PASSWORD", "TEXT",
+        "The merchant's password",
+    );
+    GATEWAY_PASSWORD_FILE = Setting::new(
+        "gateway.password_file", "KASSA_SERVER_GATEWAY_PASSWORD_FILE", "gateway-password-file", "FILE",
+        "A file with the password alone, instead of `gateway.password`",
+    ).or_nothing("`gateway.password`");
+    GATEWAY_DIALECT = Setting::new(
+        "gateway.dialect", "KASSA_SERVER_GATEWAY_DIALECT", "gateway-dialect", "FILE",
+        "What the gateway's replies are called: a dialect in JSON",
+    ).or_nothing("as the interface shows");
+    GATEWAY_STATUS_QUERY = Setting::new(
+        "gateway.status_query", "KASSA_SERVER_GATEWAY_STATUS_QUERY", "gateway-status-query", "json_body|query_string",
+        "How the fields of a status question travel",
+    ).or("json_body");
+    GATEWAY_CA = Setting::new(
+        "gateway.ca", "KASSA_SERVER_GATEWAY_CA", "gateway-ca", "FILE",
+        "Certificates in PEM to trust beside Mozilla's roots",
+    ).or_nothing("Mozilla's alone");
+    GATEWAY_PROXY = Setting::secret(
+        "gateway.proxy", "KASSA_SERVER_GATEWAY_PROXY", "URL|environment|direct",
+        "The proxy on the way to the gateway; its URL may hold a password",
+    ).or("direct");
+    GATEWAY_CONNECT_TIMEOUT = Setting::new(
+        "gateway.connect_timeout", "KASSA_SERVER_GATEWAY_CONNECT_TIMEOUT", "gateway-connect-timeout", "TIME",
+        "How long making a connection to the gateway may take",
+    ).or("10s");
+    GATEWAY_PAYMENT_DEADLINE = Setting::new(
+        "gateway.payment_deadline", "KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "gateway-payment-deadline", "TIME",
+        "How long sending a payment may take; what is cut off is asked about",
+    ).or("60s");
+    GATEWAY_QUERY_DEADLINE = Setting::new(
+        "gateway.query_deadline", "KASSA_SERVER_GATEWAY_QUERY_DEADLINE", "gateway-query-deadline", "TIME",
+        "How long a question to the gateway may take",
+    ).or("30s");
+
+    EVENTS_URL = Setting::new(
+        "events.url", "KASSA_SERVER_EVENTS_URL", "events-url", "URL",
+        "Where the shop takes its events",
+    ).or_nothing("none are delivered; the shop reads them").shown_as_origin();
+    EVENTS_SECRET = Setting::secret(
+        "events.secret", "KASSA_SERVER_EVENTS_SECRET", "whsec_...",
+        "The secret that signs events; `kassa-server secret` makes one",
+    ).or_nothing("needed with `events.url`");
+    EVENTS_SECRET_FILE = Setting::new(
+        "events.secret_file", "KASSA_SERVER_EVENTS_SECRET_FILE", "events-secret-file", "FILE",
+        "A file with the secret alone, instead of `events.secret`",
+    ).or_nothing("`events.secret`");
+    EVENTS_OLD_SECRET = Setting::secret(
+        "events.old_secret", "KASSA_SERVER_EVENTS_OLD_SECRET", "whsec_...",
+        "The one before, which signs too while the secret is being replaced",
+    ).or_nothing("one signature");
+    EVENTS_OLD_SECRET_FILE = Setting::new(
+        "events.old_secret_file", "KASSA_SERVER_EVENTS_OLD_SECRET_FILE", "events-old-secret-file", "FILE",
+        "A file with the old secret alone, instead of `events.old_secret`",
+    ).or_nothing("`events.old_secret`");
+
+    QUESTIONS_PER_SECOND = Setting::new(
+        "questions_per_second", "KASSA_SERVER_QUESTIONS_PER_SECOND", "questions-per-second", "1 to 10000",
+        "The most questions a second that all servers on the database ask the gateway together",
+    ).or("50");
+    FOLLOWERS = Setting::new(
+        "followers", "KASSA_SERVER_FOLLOWERS", "followers", "1 to 10000",
+        "How many workers ask the gateway about payments",
+    ).or("4");
+    SENDS_AT_ONCE = Setting::new(
+        "sends_at_once", "KASSA_SERVER_SENDS_AT_ONCE", "sends-at-once", "1 to 10000",
+        "How many payments are sent at once; more wait",
+    ).or("64");
+    PAYMENT_WAIT = Setting::new(
+        "payment_wait", "KASSA_SERVER_PAYMENT_WAIT", "payment-wait", "TIME",
+        "How long a payment may wait to be sent, before it is given up unsent",
+    ).or("30s");
+    OTP_ATTEMPTS = Setting::new(
+        "otp_attempts", "KASSA_SERVER_OTP_ATTEMPTS", "otp-attempts", "1 to 100",
+        "How many one-time passwords a payer may try for a payment",
+    ).or("3");
+    TOKEN_LIFETIME = Setting::new(
+        "token_lifetime", "KASSA_SERVER_TOKEN_LIFETIME", "token-lifetime", "TIME",
+        "How long a client token is good",
+    ).or("15m");
+
+    TLS_CERTIFICATE = Setting::new(
+        "tls.certificate", "KASSA_SERVER_TLS_CERTIFICATE", "tls-certificate", "FILE",
+        "The server's certificate, and those that lead to its root, in PEM; needs `tls.key`",
+    ).or_nothing("plain http");
+    TLS_KEY = Setting::new(
+        "tls.key", "KASSA_SERVER_TLS_KEY", "tls-key", "FILE",
+        "The certificate's private key, in PEM; needs `tls.certificate`",
+    ).or_nothing("plain http");
+    PROXIES = Setting::new(
+        "proxies", "KASSA_SERVER_PROXIES", "proxies", "ADDRESS[/BITS],...",
+        "Proxies before the server, whose `X-Forwarded-For` is believed",
+    ).or_nothing("it is not believed");
+    LIMITS_PER_ADDRESS = Setting::new(
+        "limits.per_address", "KASSA_SERVER_LIMITS_PER_ADDRESS", "limits-per-address", "1 to 1000000",
+        "The most requests a second from one address, of apps or without any key; thousands of phones share one",
+    ).or("200");
+    LIMITS_PER_TOKEN = Setting::new(
+        "limits.per_token", "KASSA_SERVER_LIMITS_PER_TOKEN", "limits-per-token", "1 to 1000000",
+        "The most requests a second about one checkout with its client tokens",
+    ).or("10");
+    LIMITS_PER_KEY = Setting::new(
+        "limits.per_key", "KASSA_SERVER_LIMITS_PER_KEY", "limits-per-key", "1 to 1000000",
+        "The most requests a second with one API key",
+    ).or("2000");
+    MOST_CONNECTIONS = Setting::new(
+        "most_connections", "KASSA_SERVER_MOST_CONNECTIONS", "most-connections", "1 to 1000000",
+        "The most connections that are open at once",
+    ).or("12000");
+
+    LOG = Setting::new(
+        "log", "KASSA_SERVER_LOG", "log", "FILTER",
+        "What is logged: error, warn, info, debug, or a filter such as `info,kassa_server=debug`",
+    ).or("info");
+    LOG_FORMAT = Setting::new(
+        "log_format", "KASSA_SERVER_LOG_FORMAT", "log-format", "text|json",
+        "How it is written, to the standard error",
+    ).or("text");
+}
+
+/// A setting by its name.
+pub(super) fn find(name: &str) -> Option<&'static Setting> {
+    SETTINGS.into_iter().find(|setting| setting.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_variables_and_flags_say_the_same_and_secrets_have_no_flag() {
+        let mut names = BTreeSet::new();
+        for setting in SETTINGS {
+            assert!(names.insert(setting.name), "{} is there twice", setting.name);
+            let plain = setting.name.replace('.', "_");
+            assert_eq!(setting.variable, format!("KASSA_SERVER_{}", plain.to_uppercase()));
+            let flag = (!setting.is_secret()).then(|| plain.replace('_', "-"));
+            assert_eq!(setting.flag, flag.as_deref());
+        }
+        for secret in ["gateway.password", "gateway.proxy", "events.secret", "events.old_secret"] {
+            assert!(find(secret).is_some_and(Setting::is_secret), "{secret}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What is given, by precedence: a flag over a variable over the file over the default; and what is wrong with it, all
+//! at once.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    file,
+    given::{Given, Said},
+    problem::{SettingProblem, Source},
+    setting::{IfUnset, Setting, Shown},
+    sources::Sources,
+    table::SETTINGS,
+};
+use crate::values::hidden::Hidden;
+
+/// The longest file with a secret that is read.
+const LONGEST_SECRET: u64 = 64 * 1024;
+const PREFIX: &str = "KASSA_SERVER_";
+
+/// What is wrong was noted already.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noted;
+
+/// A setting that was read, or is wrong.
+pub(super) type Read<T> = Result<T, Noted>;
+
+/// What is given, and what was found wrong so far.
+pub(super) struct Values {
+    given: Said,
+    pub(super) problems: Vec<SettingProblem>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Values {
+    /// Collects what is given. Later ones win.
+    pub(super) fn collect(sources: &Sources) -> Self {
+        let mut values = Self { given: Said::new(), problems: Vec::new(), warnings: Vec::new() };
+        if let Some(path) = &sources.file {
+            values.given = file::read(path, &mut values.problems);
+            if values.given.keys().any(|name| SETTINGS.iter().any(|one| one.name == *name && one.is_secret())) {
+                values.warn_of_readers(path);
+            }
+        }
+        for setting in SETTINGS {
+            if let Some(value) = sources.variable(setting.variable) {
+                values.take(setting, value, Source::Variable(setting.variable));
+            }
+            if let (Some(flag), Some(value)) = (setting.flag, sources.flags.get(setting.name)) {
+                values.take(setting, value, Source::Flag(flag));
+            }
+        }
+        values.warn_of_unknown(sources);
+        values
+    }
+
+    fn take(&mut self, setting: &'static Setting, value: &OsString, source: Source) {
+        match value.to_str() {
+            Some(text) => {
+                self.given.insert(setting.name, Given { text: Hidden::new(text), source });
+            }
+            None => self.problems.push(SettingProblem::of(setting, &source, "must be UTF-8")),
+        }
+    }
+
+    /// A misspelt variable would be overlooked. Orchestrators set some of their own for a service of this name.
+    fn warn_of_unknown(&mut self, sources: &Sources) {
+        let is_known = |name: &str| name == "KASSA_SERVER_CONFIG" || SETTINGS.iter().any(|one| one.variable == name);
+        let is_theirs =
+            |name: &str| ["KASSA_SERVER_SERVICE_", "KASSA_SERVER_PORT"].iter().any(|it| name.starts_with(it));
+        let names = sources.variables.keys().filter_map(|name| name.to_str());
+        for name in names.filter(|name| name.starts_with(PREFIX) && !is_known(name) && !is_theirs(name)) {
+            self.warnings.push(format!("the variable {name} is no setting's: it does nothing"));
+        }
+    }
+
+    /// A setting that has a default, or must be there.
+    pub(super) fn read<T>(
+        &mut self,
+        setting: &'static Setting,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Read<T> {
+        match self.optional(setting, parse)? {
+            Some(value) => Ok(value),
+            None => Err(self.missing(setting, "")),
+        }
+    }
+
+    /// A setting that need not be there.
+    pub(super) fn optional<T>(
+        &mut self,
+        setting: &'static Setting,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Read<Option<T>> {
+        let Some(given) = self.given(setting) else { return Ok(None) };
+        match parse(given.text.expose()) {
+            Ok(value) => Ok(Some(value)),
+            Err(rule) => Err(self.wrong(setting, rule)),
+        }
+    }
+
+    /// The text of a file that a setting names, where it names one.
+    pub(super) fn file(&mut self, setting: &'static Setting) -> Read<Option<String>> {
+        self.optional(setting, |path| {
+            fs::read_to_string(path).map_err(|problem| format!("names a file that cannot be read: {problem}"))
+        })
+    }
+
+    /// A secret, by itself or from a file that holds it alone: what stands in the stronger place counts.
+    pub(super) fn secret<T>(
+        &mut self,
+        itself: &'static Setting,
+        in_file: &'static Setting,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Read<Option<T>> {
+        let rank = |given: Option<Given>| given.map_or(0, |given| given.source.rank());
+        let ranks = (rank(self.given(itself)), rank(self.given(in_file)));
+        if ranks.0 == ranks.1 && ranks.0 > 0 {
+            return Err(self.wrong(in_file, format!("must not be given beside {}, in the same place", itself.name)));
+        }
+        if ranks.0 >= ranks.1 {
+            return self.optional(itself, parse);
+        }
+        if let Some(given) = self.given(in_file) {
+            self.warn_of_readers(Path::new(given.text.expose()));
+        }
+        self.optional(in_file, |path| {
+            let text = secret_in(Path::new(path))?;
+            // An editor ends a file with a line's end.
+            parse(text.trim_end_matches(['\r', '\n'])).map_err(|rule| format!("names a file whose content {rule}"))
+        })
+    }
+
+    pub(super) fn given(&self, setting: &'static Setting) -> Option<Given> {
+        let default = |text: &str| Given { text: Hidden::new(text), source: Source::Default };
+        self.given.get(setting.name).cloned().or(match setting.if_unset {
+            IfUnset::Value(text) => Some(default(text)),
+            IfUnset::Nothing(_) | IfUnset::Needed => None,
+        })
+    }
+
+    pub(super) fn is_given(&self, setting: &'static Setting) -> bool {
+        self.given.contains_key(setting.name)
+    }
+
+    /// Notes that a value cannot be used.
+    pub(super) fn wrong(&mut self, setting: &'static Setting, rule: impl Into<String>) -> Noted {
+        let source = self.given(setting).map_or(Source::Default, |given| given.source);
+        self.problems.push(SettingProblem::of(setting, &source, rule));
+        Noted
+    }
+
+    /// Notes that one is missing, unless what was given for it is wrong already.
+    pub(super) fn missing(&mut self, setting: &'static Setting, why: &str) -> Noted {
+        self.problems.push(SettingProblem::missing(setting, why));
+        Noted
+    }
+
+    /// Who reads a file with a secret has it.
+    pub(super) fn warn_of_readers(&mut self, path: &Path) {
+        if is_readable_by_all(path) {
+            let path = PathBuf::from(path);
+            self.warnings.push(format!(
+                "every user of this machine can read {path}, which holds a secret: chmod o= {path}",
+                path = path.display()
+            ));
+        }
+    }
+
+    /// What was given, as it may be printed: name, value, place.
+    pub(super) fn shown(&self) -> Vec<(&'static str, String, String)> {
+        let rows = SETTINGS.iter().filter_map(|setting| Some((setting, self.given.get(setting.name)?)));
+        rows.map(|(setting, given)| (setting.name, shown(setting, given.text.expose()), given.source.to_string()))
+            .collect()
+    }
+}
+
+fn secret_in(path: &Path) -> Result<String, String> {
+    let unreadable = |problem: std::io::Error| format!("names a file that cannot be read: {problem}");
+    if fs::metadata(path).map_err(unreadable)?.len() > LONGEST_SECRET {
+        return Err("names a file that is too long to hold a secret alone".to_owned());
+    }
+    fs::read_to_string(path).map_err(unreadable)
+}
+
+fn shown(setting: &Setting, text: &str) -> String {
+    match setting.shown {
+        Shown::Whole => text.to_owned(),
+        Shown::Origin => url::Url::parse(text).map_or_else(|_| "(an address)".to_owned(), |url| origin(&url)),
+        Shown::Hidden => "(hidden)".to_owned(),
+    }
+}
+
+fn origin(url: &url::Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let rest = if url.path().len() > 1 || url.query().is_some() { "/..." } else { "" };
+    format!("{}://{}{port}{rest}", url.scheme(), url.host_str().unwrap_or_default())
+}
+
+#[cfg(unix)]
+fn is_readable_by_all(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o004 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable_by_all(_: &Path) -> bool {
+    false
+}

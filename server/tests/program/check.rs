@@ -1,0 +1,97 @@
+//! `kassa-server check` against a real sandbox: each thing that can be wrong has a line that says what to do.
+
+use std::net::TcpListener;
+
+use kassa_sandbox::{Dialect, Sandbox, SandboxOptions};
+use rusqlite::Connection;
+
+use crate::support::{Ended, PASSWORD, Place, permit, sandbox, settings_for};
+
+fn assert_says(ended: &Ended, about: &str, state: &str, text: &str) {
+    let line = ended.line(about);
+    assert!(line.starts_with(state) && line.contains(text), "not {state} {text}: {line}");
+    assert!(!ended.out.contains(PASSWORD), "{}", ended.out);
+}
+
+#[test]
+fn what_is_right_is_said_and_nothing_is_made() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let ended = place.run(&["check"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_says(&ended, "gateway", "ok", "reached, credentials accepted, understood");
+    assert_says(&ended, "database", "ok", "the first start makes it");
+    assert_says(&ended, "keys", "warning", "kassa-server keys new");
+    assert_says(&ended, "events", "warning", "set events.url");
+    assert_says(&ended, "public_url", "warning", "only a gateway on this machine reaches it");
+    assert!(ended.out.contains("gateway.password = (hidden)  (kassa.toml:8)"), "{}", ended.out);
+    assert!(!place.path("kassa.db").exists());
+
+    let key = place.run(&["keys", "new", "--name", "shop"]);
+    assert_eq!(key.code, Some(0), "{key:?}");
+    let ended = place.run(&["check"]);
+    assert_says(&ended, "database", "ok", "of this server's version");
+    assert_says(&ended, "keys", "ok", "1 good, 0 revoked");
+    permit(&place.path("kassa.db"), 0o644);
+    assert!(place.run(&["check"]).out.contains("warning  database    every user of this machine can read"));
+}
+
+#[test]
+fn wrong_credentials_are_told_from_a_wrong_dialect_and_a_wrong_address() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    place.write("kassa.toml", &settings_for(sandbox.url()).replace(PASSWORD, "wrong"));
+    let ended = place.run(&["check"]);
+    assert_eq!(ended.code, Some(1));
+    assert_says(&ended, "gateway", "wrong", "does not accept the credentials (HTTP 401): correct gateway.login");
+
+    let other = SandboxOptions { password: PASSWORD.to_owned(), dialect: Dialect::Other, ..SandboxOptions::default() };
+    let other = Sandbox::start(other).unwrap();
+    place.write("kassa.toml", &settings_for(other.url()));
+    let ended = place.run(&["check"]);
+    let line = ended.line("gateway");
+    assert!(!line.starts_with("ok") && line.contains("gateway.dialect") && line.contains("It said: "), "{line}");
+    let known = settings_for(other.url()).replace("sandbox-dialect", "sandbox-other-dialect");
+    place.write("kassa.toml", &known);
+    assert_says(&place.run(&["check"]), "gateway", "ok", "understood");
+
+    // Nobody listens there any more.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    place.write("kassa.toml", &settings_for(&format!("http://{free}")));
+    let ended = place.run(&["check"]);
+    assert_eq!(ended.code, Some(1));
+    assert_says(&ended, "gateway", "wrong", "not reached: ");
+}
+
+#[test]
+fn a_database_that_cannot_be_used_stays_as_it_is() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let path = place.path("kassa.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("PRAGMA user_version = 99").unwrap();
+    let ended = place.run(&["check"]);
+    assert_eq!(ended.code, Some(1));
+    assert_says(&ended, "database", "wrong", "the database is of version 99");
+    db.execute_batch("PRAGMA user_version = 0; CREATE TABLE recipes (id INTEGER)").unwrap();
+    assert_says(&place.run(&["check"]), "database", "wrong", "another program's database");
+    place.write("kassa.toml", &settings_for(sandbox.url()).replace("kassa.db", "no/such/kassa.db"));
+    assert_says(&place.run(&["check"]), "database", "wrong", "there is no folder no/such");
+}
+
+#[test]
+fn the_shop_must_be_found() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let secret = place.run(&["secret"]).out;
+    let events = |url: &str| {
+        let events = format!("[events]\nurl = '{url}'\nsecret = '{}'\n", secret.trim());
+        place.write("kassa.toml", &format!("{}{events}", settings_for(sandbox.url())));
+        place.run(&["check"])
+    };
+    assert_says(&events("http://localhost:9/hook"), "events", "ok", "localhost is found");
+    let ended = events("https://shop.invalid/hook");
+    assert_eq!(ended.code, Some(1));
+    assert_says(&ended, "events", "wrong", "shop.invalid is not found");
+    assert!(!ended.out.contains(secret.trim()), "{}", ended.out);
+}

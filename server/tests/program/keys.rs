@@ -1,0 +1,74 @@
+//! API keys by the command line, on a database that a server works on.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::{Caller, Place, sandbox};
+
+#[test]
+fn keys_are_made_listed_and_revoked_while_a_server_works_on_the_database() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let running = place.start(&[]);
+    let made = place.run(&["keys", "new", "--name", "the shop"]);
+    let key = made.out.trim().to_owned();
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert!(key.starts_with("ak_") && made.out.lines().count() == 1, "a script can take it: {made:?}");
+
+    let listed = place.run(&["keys", "list"]).out;
+    let id = listed.split_whitespace().next().unwrap().to_owned();
+    assert!(listed.contains(" good  the shop") && made.err.contains(&id), "{listed}");
+    let secret = key.splitn(3, '_').nth(2).unwrap();
+    assert!(!listed.contains(secret));
+    let shop = Caller::new(&running, &key);
+    assert_eq!(shop.call("GET", "/v1/events", &Value::Null).0, 200);
+
+    assert_eq!(place.run(&["keys", "revoke", &id]).code, Some(0));
+    assert!(place.run(&["keys", "list"]).out.contains(" revoked 2"));
+    assert_eq!(shop.call("GET", "/v1/events", &Value::Null).0, 401, "from the next request on");
+    let again = place.run(&["keys", "revoke", &id]);
+    assert!(again.code == Some(1) && again.err.contains("revoked before"), "{again:?}");
+    assert_eq!(place.run(&["keys", "revoke", "key_1"]).code, Some(1));
+
+    let (status, log, _) = running.stop();
+    assert!(status.success());
+    assert!(!log.contains(secret));
+    for name in ["kassa.db", "kassa.db-wal"] {
+        let bytes = fs::read(place.path(name)).unwrap_or_default();
+        assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()), "{name} holds the key");
+    }
+}
+
+#[test]
+fn the_database_is_its_owner_s_alone_and_others_are_refused() {
+    let place = Place::with(&sandbox());
+    assert!(place.key().starts_with("ak_"));
+    assert_eq!(fs::metadata(place.path("kassa.db")).unwrap().permissions().mode() & 0o777, 0o600);
+    let db = Connection::open(place.path("kassa.db")).unwrap();
+    db.execute_batch("PRAGMA user_version = 99").unwrap();
+    assert!(place.run(&["keys", "list"]).err.contains("the database is of version 99"));
+    db.execute_batch("PRAGMA user_version = 0").unwrap();
+    for arguments in [["keys", "list"].as_slice(), &[]] {
+        let ended = place.run(arguments);
+        assert!(ended.code == Some(1) && ended.err.contains("it is another program's"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_database_that_is_not_there_is_made_by_a_new_key_alone() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let id = format!("key_{}", "0".repeat(32));
+    for arguments in [["keys", "list"].as_slice(), &["keys", "revoke", &id], &["events", "replay"]] {
+        let ended = place.run(arguments);
+        assert!(ended.code == Some(1) && ended.err.contains("there is no database"), "{ended:?}");
+        assert!(!place.path("kassa.db").exists());
+    }
+    let made = place.run(&["keys", "new", "--name", "shop"]);
+    assert!(made.code == Some(0) && made.err.contains("this one was made: kassa.db"), "{made:?}");
+    let replayed = place.run(&["events", "replay"]);
+    assert!(replayed.code == Some(0) && replayed.out.starts_with("0 checkouts"), "{replayed:?}");
+    assert_eq!(place.run(&["keys", "new", "--name", " "]).code, Some(1), "a name is needed");
+}

@@ -1,0 +1,10 @@
+//! The program: its settings, its commands, how it starts and stops, and what belongs to its package.
+
+mod check;
+mod help;
+mod keys;
+mod packaging;
+mod paying;
+mod serving;
+mod settings;
+mod support;

@@ -1,0 +1,157 @@
+//! How the program starts, works beside another one, stops, and what it writes to its log.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    os::unix::process::ExitStatusExt,
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring};
+use serde_json::{Value, json};
+
+use crate::{
+    paying::{OTP, PAYMENTS, PHONE},
+    support::{Caller, PASSWORD, Place, Running, ended, sandbox, settings_for},
+};
+
+#[test]
+fn it_says_where_it_listens_answers_and_stops_in_order() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let running = place.start(&["--metrics-listen", "127.0.0.1:0"]);
+    assert_eq!(running.get("/healthz").0, 200);
+    let metrics = running.announced["metrics_url"].as_str().unwrap().strip_suffix("/metrics").unwrap().to_owned();
+    assert_eq!(crate::support::get(&metrics, "/metrics").0, 200);
+    assert_eq!(running.get("/metrics").0, 404, "metrics are apart");
+    // Somebody who never ends a request does not hold up the stop.
+    let mut slow = running.connect();
+    slow.write_all(b"POST /v1/checkouts HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{").unwrap();
+    let (status, log, took) = running.stop();
+    assert!(status.success(), "{log}");
+    assert!(took < Duration::from_secs(6), "it took {took:?}: {log}");
+    assert!(log.contains("no shop can call yet") && log.contains("no events are delivered"), "{log}");
+    // And once more on the same file.
+    assert!(place.start(&[]).stop().0.success());
+}
+
+#[test]
+fn with_a_certificate_it_speaks_https_alone() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    place.write("cert.pem", &pem("CERTIFICATE", pair.cert.der()));
+    place.write("key.pem", &pem("PRIVATE KEY", pair.signing_key.serialized_der()));
+    let running = place.start(&["--tls-certificate", "cert.pem", "--tls-key", "key.pem"]);
+    let host = running.url.strip_prefix("https://").unwrap().to_owned();
+    let mut roots = RootCertStore::empty();
+    roots.add(pair.cert.der().clone()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connection = ClientConnection::new(Arc::new(config), "localhost".try_into().unwrap()).unwrap();
+    let tls = StreamOwned::new(connection, TcpStream::connect(&host).unwrap());
+    assert!(answer(tls).starts_with(b"HTTP/1.1 200 "));
+    assert!(!answer(TcpStream::connect(&host).unwrap()).starts_with(b"HTTP/"));
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
+}
+
+/// What comes back, however it ends.
+fn answer(mut stream: impl Read + Write) -> Vec<u8> {
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut read = Vec::new();
+    let _ = stream.read_to_end(&mut read);
+    read
+}
+
+#[test]
+fn for_people_it_prints_its_addresses() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let mut command = place.command(&["serve", "--config", "kassa.toml", "--exit-with-stdin"]);
+    // Its standard input has ended already.
+    let ended = ended(command.stdin(Stdio::null()));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for text in ["listens at  http://127.0.0.1:", "database    kassa.db", sandbox.url()] {
+        assert!(ended.out.contains(text), "{ended:?}");
+    }
+    assert!(!format!("{ended:?}").contains(PASSWORD));
+}
+
+#[test]
+fn being_open_to_others_unencrypted_is_warned_of() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    for (arguments, is_warned) in [
+        (["--listen", "0.0.0.0:0"].as_slice(), true),
+        (&["--listen", "0.0.0.0:0", "--proxies", "10.0.0.1"], false),
+        (&[], false),
+    ] {
+        // The form of the announcement may stand before the command.
+        let log = place.start(&[&["serve"], arguments].concat()).stop().1;
+        assert_eq!(log.contains("is open to other machines unencrypted"), is_warned, "{arguments:?}: {log}");
+    }
+}
+
+#[test]
+fn two_work_on_one_database() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let (one, two) = (place.start(&[]), place.start(&[]));
+    for running in [&one, &two] {
+        assert_eq!(running.get("/readyz").0, 200);
+    }
+    one.signal("KILL");
+    assert_eq!(one.wait().0.signal(), Some(9));
+    assert_eq!(two.get("/readyz").0, 200);
+    assert!(two.stop().0.success());
+}
+
+#[test]
+fn what_it_cannot_use_ends_the_start_with_one_line() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ended = place.run(&["--listen", &address]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.starts_with(&format!("kassa-server: {address} cannot be listened on: ")), "{}", ended.err);
+    assert!(!place.path("kassa.db").exists(), "nothing was touched");
+    let ended = place.run(&["--database", "/no/such/folder/kassa.db"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.starts_with("kassa-server: /no/such/folder/kassa.db: "), "{}", ended.err);
+}
+
+#[test]
+fn its_log_is_json_where_that_is_asked_for_and_holds_no_secret() {
+    let sandbox = sandbox();
+    let place = Place::new();
+    let secret = place.command(&["secret"]).output().unwrap().stdout;
+    let secret = String::from_utf8(secret).unwrap().trim().to_owned();
+    let events = format!("[events]\nurl = 'http://127.0.0.1:9/hunter2'\nsecret = '{secret}'\n");
+    place.write("kassa.toml", &format!("{}{events}", settings_for(sandbox.url())));
+    let arguments = ["--config", "kassa.toml", "--announce", "json", "--log", "trace", "--log-format", "json"];
+    let running = Running::start(&mut place.command(&arguments));
+    let key = place.key();
+    let (_, app) = Caller::new(&running, &key).open("order-1");
+    let (_, payment) = app.call("POST", PAYMENTS, &json!({ "method": "mbank", "phone": PHONE }));
+    let path = format!("{PAYMENTS}/{}/confirm", payment["id"].as_str().unwrap());
+    let (status, confirmed) = app.call("POST", &path, &json!({ "otp": OTP }));
+    assert_eq!(status, 202, "{confirmed}");
+    let (_, log, _) = running.stop();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().any(|line| line["message"] == "serving" && line["level"] == "INFO"), "{log}");
+    let otp = format!("\"{OTP}");
+    let key = key.splitn(3, '_').nth(2).unwrap();
+    for secret in [PASSWORD, &secret, "hunter2", key, &app.credential["ct_".len()..], PHONE, &otp] {
+        assert!(!log.contains(secret), "{secret}");
+    }
+}

@@ -1,0 +1,198 @@
+//! Settings: where they come from, which counts, what is wrong with them, and that no secret is printed.
+
+use std::{collections::BTreeMap, ffi::OsString, time::Duration};
+
+use kassa_server::settings::{ProgramSettings, SETTINGS, Sources};
+
+use crate::support::{PASSWORD, Place, ended, permit, settings_for};
+
+const GATEWAY: &str = "http://127.0.0.1:9";
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+fn sources(place: &Place, variables: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Sources {
+    let pairs = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let mut sources = Sources::of_environment();
+    sources.file = Some(place.path("kassa.toml"));
+    sources.variables = pairs.collect();
+    sources.flags = flags.iter().map(|(name, value)| (*name, OsString::from(value))).collect::<BTreeMap<_, _>>();
+    sources
+}
+
+fn read(place: &Place, variables: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Result<ProgramSettings, String> {
+    let read = ProgramSettings::read(&sources(place, variables, flags));
+    read.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+fn place(more: &str) -> Place {
+    let place = Place::new();
+    place.write("kassa.toml", &format!("{more}\n{}", settings_for(GATEWAY)));
+    place
+}
+
+#[test]
+fn a_flag_counts_more_than_a_variable_than_the_file_than_the_default() {
+    let (without, with) = (place(""), place("otp_attempts = 4"));
+    let variable = [("KASSA_SERVER_OTP_ATTEMPTS", "5")];
+    let flag = [("otp_attempts", "6")];
+    let attempts = |read: Result<ProgramSettings, String>| read.unwrap().server.otp_attempts;
+    assert_eq!(attempts(read(&without, &[], &[])), 3);
+    assert_eq!(attempts(read(&with, &[], &[])), 4);
+    assert_eq!(attempts(read(&with, &variable, &[])), 5);
+    assert_eq!(attempts(read(&with, &variable, &flag)), 6);
+    assert_eq!(attempts(read(&with, &[("KASSA_SERVER_OTP_ATTEMPTS", "")], &[])), 4, "an empty one is not set");
+}
+
+#[test]
+fn what_is_set_reaches_its_place() {
+    let variables = [
+        ("KASSA_SERVER_LISTEN", "[::1]:1234"),
+        ("KASSA_SERVER_PUBLIC_URL", "https://pay.shop.example.kg/kassa/"),
+        ("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "90s"),
+        ("KASSA_SERVER_GATEWAY_QUERY_DEADLINE", "2m"),
+        ("KASSA_SERVER_PAYMENT_WAIT", "1m30s"),
+        ("KASSA_SERVER_TOKEN_LIFETIME", "2h"),
+        ("KASSA_SERVER_EVENTS_URL", "https://shop.example.kg/events"),
+        ("KASSA_SERVER_EVENTS_SECRET", SECRET),
+        ("KASSA_SERVER_MOST_CONNECTIONS", "77"),
+        ("KASSA_SERVER_LIMITS_PER_KEY", "78"),
+    ];
+    let settings = read(&place("proxies = ['10.0.0.0/8', '192.0.2.7']"), &variables, &[]).unwrap();
+    assert_eq!(settings.listener.address, "[::1]:1234".parse().unwrap());
+    assert_eq!(settings.server.callback_base, "https://pay.shop.example.kg/kassa/callbacks");
+    assert_eq!(settings.http.proxies, "10.0.0.0/8,192.0.2.7".parse().unwrap());
+    let server = &settings.server;
+    assert_eq!((server.payment_deadline, settings.gateway.payment_deadline), (secs(90), secs(90)), "they must agree");
+    assert!(server.question_lease > settings.gateway.query_deadline, "a lease is longer than its question");
+    assert_eq!((server.longest_wait, server.token_lifetime), (secs(90), secs(7200)));
+    assert_eq!((server.signing_secrets.len(), settings.listener.most_connections), (1, 77));
+    assert_eq!(settings.http.per_key, 78);
+}
+
+fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_with_its_place_and_without_its_value() {
+    let place = Place::new();
+    let text = [
+        "listen = 'hunter2'",
+        "listen_metrics = 1",
+        "[gateway]",
+        "url = 'http://hunter2.example'",
+        r#"password = "x\u0000hunter2""#,
+    ]
+    .join("\n");
+    place.write("kassa.toml", &text);
+    let mut command = place.command(&["--config", "kassa.toml", "--log-format", "hunter2", "--gateway-login", "a:b"]);
+    command.env("KASSA_SERVER_TOKEN_LIFETIME", "hunter2").env("KASSA_SERVER_EVENTS_SECRET", "whsec_hunter2");
+    command.env("KASSA_SERVER_TLS_KEY", "hunter2.pem").env("KASSA_SERVER_PROXIES", "hunter2");
+    let ended = ended(&mut command);
+    assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""));
+    for start in [
+        "listen (kassa.toml:1) must be an IP address",
+        "listen_metrics (kassa.toml:2) is no setting",
+        "gateway.url (kassa.toml:4) must be https, or http to a loopback address",
+        "gateway.password (kassa.toml:5) cannot be used: the login or the password has a control",
+        "gateway.login (--gateway-login) cannot be used: the login has a colon",
+        "public_url (not set) must be set: in the settings file, or by KASSA_SERVER_PUBLIC_URL or --public-url",
+        "token_lifetime (KASSA_SERVER_TOKEN_LIFETIME) must be a time with its unit",
+        "events.secret (KASSA_SERVER_EVENTS_SECRET) must be whsec_",
+        "tls.certificate (not set) must be set beside tls.key",
+        "proxies (KASSA_SERVER_PROXIES) must be",
+        "log_format (--log-format) must be text or json",
+    ] {
+        assert!(ended.err.contains(&format!("\n  {start}")), "{start}\n{}", ended.err);
+    }
+    assert_eq!(ended.err.lines().count(), 12, "{}", ended.err);
+    assert!(!ended.err.contains("hunter2"), "{}", ended.err);
+}
+
+#[test]
+fn each_setting_is_read() {
+    for setting in SETTINGS {
+        // Nothing that is any setting's: no number, no time, no address, no file.
+        let told = read(&place(""), &[(setting.variable, "\u{1}")], &[]).map(|_| ()).unwrap_err();
+        assert!(told.contains(&format!("{} ({})", setting.name, setting.variable)), "{}: {told}", setting.name);
+    }
+}
+
+#[test]
+fn a_secret_comes_from_a_file_of_its_own_and_the_stronger_place_counts() {
+    let without = settings_for(GATEWAY).replace(&format!("password = '{PASSWORD}'\n"), "");
+    let place = Place::new();
+    place.write("secret.txt", "hunter2\n");
+    let token = |variables: &[(&str, &str)], text: &str| {
+        place.write("kassa.toml", &format!("{text}\n[events]\nurl = 'https://shop.example.kg'\nsecret = '{SECRET}'\n"));
+        read(&place, variables, &[])
+    };
+    let file = place.path("secret.txt");
+    let file = file.to_str().unwrap();
+    assert!(token(&[], &without).unwrap_err().contains("or gateway.password_file name a file"));
+    assert!(token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).is_ok());
+    assert!(token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &settings_for(GATEWAY)).is_ok());
+    let both = [("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file), ("KASSA_SERVER_GATEWAY_PASSWORD", "x")];
+    assert!(token(&both, &without).unwrap_err().contains("must not be given beside gateway.password"));
+    place.write("secret.txt", "hun\u{7}ter2\n");
+    let told = token(&[("KASSA_SERVER_GATEWAY_PASSWORD_FILE", file)], &without).unwrap_err();
+    assert!(told.starts_with("gateway.password_file (KASSA_SERVER_GATEWAY_PASSWORD_FILE) names a file whose content"));
+    assert!(!told.contains("ter2"), "{told}");
+    let other = token(&[("KASSA_SERVER_EVENTS_OLD_SECRET_FILE", file)], &settings_for(GATEWAY)).unwrap_err();
+    assert!(other.contains("whose content must be whsec_"), "{other}");
+}
+
+#[test]
+fn secrets_are_printed_nowhere_and_who_can_read_them_is_told() {
+    let place = place("");
+    let variables = [
+        ("KASSA_SERVER_GATEWAY_PROXY", "http://me:hunter2@proxy.example"),
+        ("KASSA_SERVER_GATEWAY_URL", "https://pay.example.kg"),
+        ("KASSA_SERVER_EVENTS_URL", "https://shop.example.kg:8443/hunter2?hunter2"),
+        ("KASSA_SERVER_EVENTS_SECRET", SECRET),
+        ("KASSA_SERVER_LISTN", "x"),
+        ("KASSA_SERVER_SERVICE_HOST", "10.0.0.1"),
+    ];
+    let settings = read(&place, &variables, &[]).unwrap();
+    let printed = format!("{settings:?}");
+    assert!(printed.contains("https://shop.example.kg:8443/..."), "{printed}");
+    for secret in ["hunter2", PASSWORD, &SECRET["whsec_".len()..]] {
+        assert!(!printed.contains(secret), "{secret}: {printed}");
+    }
+    assert_eq!(settings.warnings, ["the variable KASSA_SERVER_LISTN is no setting's: it does nothing"]);
+    permit(&place.path("kassa.toml"), 0o644);
+    let warnings = read(&place, &[], &[]).unwrap().warnings;
+    assert!(warnings.iter().any(|text| text.contains("kassa.toml, which holds a secret: chmod o= ")), "{warnings:?}");
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    let place = place("");
+    place.write("text.pem", "nothing");
+    place.write("dialect.json", r#"{"charged_word": []}"#);
+    let text = place.path("text.pem");
+    let text = text.to_str().unwrap();
+    let dialect = place.path("dialect.json");
+    let told = read(
+        &place,
+        &[
+            ("KASSA_SERVER_GATEWAY_CA", text),
+            ("KASSA_SERVER_GATEWAY_DIALECT", dialect.to_str().unwrap()),
+            ("KASSA_SERVER_TLS_CERTIFICATE", text),
+            ("KASSA_SERVER_TLS_KEY", text),
+            ("KASSA_SERVER_EVENTS_URL", "http://shop.example.kg"),
+        ],
+        &[],
+    );
+    let told = told.unwrap_err();
+    for start in [
+        "gateway.ca (KASSA_SERVER_GATEWAY_CA) cannot be used: a text holds no certificate",
+        "gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that is no dialect: ",
+        "tls.certificate (KASSA_SERVER_TLS_CERTIFICATE) names a file that cannot be used: ",
+        "events.url (KASSA_SERVER_EVENTS_URL) must be an https address",
+        "events.secret (not set) must be set, or events.secret_file name a file with it, as events are signed: ",
+    ] {
+        assert!(told.lines().any(|line| line.starts_with(start)), "{start}\n{told}");
+    }
+    let missing = read(&Place::new(), &[], &[]).unwrap_err();
+    assert!(missing.lines().next().is_some_and(|line| line.contains("kassa.toml cannot be read")), "{missing}");
+}
