@@ -1,6 +1,7 @@
 //! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
 
 pub mod api_keys;
+mod places;
 pub mod settings;
 mod watchers;
 mod workers;

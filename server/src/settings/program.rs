@@ -11,7 +11,7 @@ use super::{
     sources::Sources,
     table::{
         DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET, EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS,
-        LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT, METRICS_LISTEN,
+        KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT, METRICS_LISTEN,
         MOST_CONNECTIONS, OTP_ATTEMPTS, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
         TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
@@ -150,6 +150,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
     let longest_wait = values.read(&PAYMENT_WAIT, time::within("1s", "10m"));
     let otp_attempts = values.read(&OTP_ATTEMPTS, parse::count(1..=100));
     let token_lifetime = values.read(&TOKEN_LIFETIME, time::within("1m", "30d"));
+    let keep_for = values.read(&KEEP_FOR, time::within("1d", "3650d"));
     Ok(ServerSettings {
         questions_per_second: questions_per_second?,
         followers: followers?,
@@ -157,6 +158,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
         longest_wait: longest_wait?,
         otp_attempts: otp_attempts?,
         token_lifetime: token_lifetime?,
+        keep_for: keep_for?,
         ..ServerSettings::new("")
     })
 }

@@ -120,6 +120,11 @@ table! {
         "How long a client token is good",
     ).or("15m");
 
+    KEEP_FOR = Setting::new(
+        "keep_for", "KASSA_SERVER_KEEP_FOR", "keep-for", "TIME",
+        "How long idempotency keys, tokens and callbacks are remembered after a checkout's end; payments and events are kept for ever",
+    ).or("90d");
+
     TLS_CERTIFICATE = Setting::new(
         "tls.certificate", "KASSA_SERVER_TLS_CERTIFICATE", "tls-certificate", "FILE",
         "The server's certificate, and those that lead to its root, in PEM; needs `tls.key`",

@@ -9,11 +9,11 @@ pub mod sqlite;
 use error::StorageError;
 use inputs::{
     Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-    OpenCheckout, Resolve, Sent, TakePrepared, Whose,
+    OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
 };
 use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved, Settled,
-    SettledMany, Statistics, Taken,
+    SettledMany, Statistics, Swept, Taken,
 };
 
 use crate::{
@@ -78,8 +78,8 @@ pub trait Storage: Send + Sync + 'static {
     /// Makes payments due at once.
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted>;
 
-    /// Does what time does: sending that took too long, checkouts that expire; so many at once.
-    fn sweep(&self, most: u32) -> Stored<'_, SettledMany>;
+    /// Does what time does: sending that took too long, checkouts that expire, what is kept no longer; so many at once.
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept>;
 
     /// Takes payments to ask the gateway about.
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions>;

@@ -16,8 +16,8 @@ use kassa_server::{
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewApiKey, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, TakePrepared,
-            Whose,
+            Hint, Key, NewApiKey, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, Sweep,
+            TakePrepared, Whose,
         },
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
@@ -98,11 +98,13 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
     view.payment(&payment_id(number)).unwrap().state
 }
 
+const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
+
 /// One promise of a storage's, on an empty one.
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 15] = [
+const SUITE: [(&str, Check); 17] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
@@ -112,12 +114,14 @@ const SUITE: [(&str, Check); 15] = [
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
+    ("a checkout that waits holds up no others", a_checkout_that_waits_holds_up_no_others),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
     ("what there is, is counted", what_there_is_is_counted),
+    ("what nobody needs is kept for a time", what_nobody_needs_is_kept_for_a_time),
 ];
 
 #[test]
@@ -225,16 +229,16 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
     assert!(matches!(take("sender-1"), Taken::Send));
     assert!(matches!(take("sender-1"), Taken::Gone), "once");
     calendar.pass(Duration::from_secs(79));
-    assert!(block_on(storage.sweep(10)).unwrap().changed.is_empty());
+    assert!(block_on(storage.sweep(SWEEP)).unwrap().changed.is_empty());
     calendar.pass(Duration::from_secs(1));
-    assert_eq!(block_on(storage.sweep(10)).unwrap().changed, [id(1)]);
+    assert_eq!(block_on(storage.sweep(SWEEP)).unwrap().changed, [id(1)]);
     assert_eq!(state(storage, 1, 1), PaymentState::Unknown);
     // One that nobody takes was never sent.
     block_on(storage.open_checkout(new(2))).unwrap();
     let waits = BeginPayment { is_sent_at_once: false, ..begin(2, 2, Method::Mbank) };
     block_on(storage.begin_payment(waits)).unwrap();
     calendar.pass(Duration::from_secs(30));
-    block_on(storage.sweep(10)).unwrap();
+    block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(state(storage, 2, 2), PaymentState::NotMade);
 }
 
@@ -286,7 +290,7 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     assert!(matches!(resolve(9, Resolution::Charged), Resolved::Nowhere));
     assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Sending)));
     calendar.pass(Duration::from_secs(80));
-    block_on(storage.sweep(10)).unwrap();
+    block_on(storage.sweep(SWEEP)).unwrap();
     assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Done(one) if one.state == PaymentState::Rejected));
     assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Again(_)));
     assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Rejected)));
@@ -301,6 +305,23 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
     block_on(storage.settle_questions(vec![answer(1, asked[0].leased_until, charged)])).unwrap();
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
+}
+
+fn a_checkout_that_waits_holds_up_no_others(storage: &dyn Storage, calendar: &Calendar) {
+    for number in 1..=3 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+    }
+    for number in 1..=2 {
+        block_on(storage.begin_payment(begin(number, number, Method::Mbank))).unwrap();
+    }
+    calendar.pass(Duration::from_secs(3600));
+    // What was sent becomes unknown, and keeps its checkout from expiring.
+    let sweep = || block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap();
+    assert_eq!([sweep().changed, sweep().changed, sweep().changed], [vec![id(1)], vec![id(2)], vec![id(3)]]);
+    assert!(!sweep().is_more);
+    let expired = block_on(storage.events_after(0, 100)).unwrap();
+    let expired: Vec<_> = expired.iter().filter(|event| event.kind == EventKind::CheckoutExpired).collect();
+    assert_eq!((expired.len(), &expired[0].checkout), (1, &id(3)));
 }
 
 fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
@@ -466,6 +487,35 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(count().streams_given_up, 0);
 }
 
+fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
+    let key = || Some(Key { text: "key".into(), fingerprint: vec![1] });
+    let begin = |number| BeginPayment { key: key(), ..begin(number, number, Method::PayForm) };
+    for number in 1..=2 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        block_on(storage.begin_payment(begin(number))).unwrap();
+        calendar.pass(Duration::from_secs(3600 + 80));
+    }
+    let hint = || Hint::Callback {
+        secret: format!("{:032x}", 1),
+        payment: payment_id(1),
+        claim: Some(Claim { number: "form-1".into(), provider: None }),
+        same: Some([1; 32]),
+    };
+    block_on(storage.note_hint(hint())).unwrap();
+    while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
+    let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
+    calendar.pass(Duration::from_secs(89 * 24 * 3600));
+    block_on(storage.sweep(SWEEP)).unwrap();
+    assert!(matches!(begun(1), Begun::Again(_)) && matches!(begun(2), Begun::Again(_)));
+    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
+    calendar.pass(Duration::from_secs(24 * 3600));
+    while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
+    assert!(matches!(begun(1), Begun::NotOpen(_)) && matches!(begun(2), Begun::NotOpen(_)));
+    assert!(matches!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1)));
+    assert_eq!(state(storage, 1, 1), PaymentState::NotMade);
+    assert_eq!(block_on(storage.events_after(0, 100)).unwrap().len(), 6, "what happened is never forgotten");
+}
+
 /// Its file is copied while it is open, as a power cut leaves it: what was answered is there, and goes on.
 #[test]
 fn what_was_answered_is_on_the_disk() {
@@ -481,7 +531,7 @@ fn what_was_answered_is_on_the_disk() {
     let later = SqliteStorage::open_with_clock(&copy, &calendar.clock()).unwrap();
     assert_eq!(state(&later, 1, 1), PaymentState::Sending);
     calendar.pass(Duration::from_secs(80));
-    block_on(later.sweep(10)).unwrap();
+    block_on(later.sweep(SWEEP)).unwrap();
     assert_eq!((state(&later, 1, 1), state(&storage, 1, 1)), (PaymentState::Unknown, PaymentState::Sending));
 }
 

@@ -12,6 +12,7 @@ mod limit;
 pub mod look;
 mod outbox;
 mod payments;
+mod pruning;
 mod questions;
 mod queue;
 mod resolving;
@@ -37,11 +38,11 @@ use crate::{
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
-            OpenCheckout, Resolve, Sent, TakePrepared, Whose,
+            OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
         },
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
-            Settled, SettledMany, Statistics, Taken,
+            Settled, SettledMany, Statistics, Swept, Taken,
         },
     },
     surroundings::Boxed,
@@ -194,8 +195,8 @@ impl Storage for SqliteStorage {
         self.write("note_hint", move |db| hints::note(db, &hint))
     }
 
-    fn sweep(&self, most: u32) -> Stored<'_, SettledMany> {
-        self.go_on("sweep", move |db| questions::sweep(db, most))
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
+        self.go_on("sweep", move |db| questions::sweep(db, sweep))
     }
 
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
