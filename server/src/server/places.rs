@@ -8,7 +8,7 @@ use futures_util::{
     future::{Either, select},
     stream::FuturesUnordered,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, futures::Notified};
 
 use super::Server;
 use crate::{
@@ -40,61 +40,95 @@ pub(super) trait Work: Send {
 
 impl Server {
     /// Does it until the server stops; then what is under way is waited for.
-    pub(super) async fn work<W: Work>(&self, mut work: W, places: u32, wake: &Notify) {
-        let mut under_way = FuturesUnordered::new();
-        let now = || self.shared.surroundings.monotonic();
-        let (mut claimed_at, mut claim_at) = (now(), now());
+    pub(super) async fn work<W: Work>(&self, work: W, most: u32, wake: &Notify) {
+        let now = self.shared.surroundings.monotonic();
+        let under_way = FuturesUnordered::new();
+        let mut places = Places { work, most, under_way, claimed_at: now, claim_at: now, wake, server: self };
         loop {
-            let free = places.saturating_sub(u32::try_from(under_way.len()).unwrap_or(u32::MAX));
-            if !self.is_stopping() && free > 0 && now() >= claim_at {
-                claimed_at = now();
-                let pause = match work.claim(free).await {
-                    Ok((pieces, next_in_ms)) => {
-                        if pieces.len() >= free as usize {
-                            // There may be more: another worker may have places.
-                            wake.notify_one();
-                        }
-                        under_way.extend(pieces);
-                        until_next(next_in_ms)
-                    }
-                    Err(problem) => troubled(&problem),
-                };
-                claim_at = now().saturating_add(pause);
-                continue;
-            }
-            if self.is_stopping() && under_way.is_empty() {
+            // Before it is looked at, so that no stop falls between.
+            let stop = self.shared.stop.notified();
+            let is_stopping = self.is_stopping();
+            if is_stopping && places.under_way.is_empty() {
                 return;
             }
-            let pause = claim_at.saturating_sub(now());
-            let pause = pin!(self.pause((free > 0).then_some((wake, pause))));
-            let outcomes = match select(pin!(outcomes(&mut under_way)), pause).await {
-                Either::Left((outcomes, _)) => outcomes,
-                Either::Right((is_woken, _)) => {
-                    if is_woken {
-                        claim_at = claim_at.min(claimed_at.saturating_add(SHORTEST_SLEEP));
-                    }
-                    continue;
-                }
+            if !is_stopping && places.free() > 0 && places.now() >= places.claim_at {
+                places.claim().await;
+                continue;
+            }
+            let outcomes = match is_stopping {
+                true => Some(outcomes(&mut places.under_way).await),
+                false => places.outcomes_before(stop).await,
             };
-            if let Err(problem) = work.settle(outcomes).await {
-                // Their leases end, and they are done again.
-                troubled(&problem);
+            if let Some(outcomes) = outcomes {
+                places.settle(outcomes).await;
             }
         }
     }
+}
 
-    /// Until it is woken, which it says, or the time is over; without a time for ever. When the server stops, once.
-    async fn pause(&self, until: Option<(&Notify, Duration)>) -> bool {
-        let stop = pin!(self.shared.stop.notified());
-        if self.is_stopping() {
-            return pending().await;
-        }
-        let Some((wake, time)) = until else {
-            stop.await;
-            return false;
+/// One worker's.
+struct Places<'a, W: Work> {
+    work: W,
+    /// How many there are.
+    most: u32,
+    under_way: FuturesUnordered<Boxed<'static, W::Outcome>>,
+    /// By monotonic time.
+    claimed_at: Duration,
+    claim_at: Duration,
+    wake: &'a Notify,
+    server: &'a Server,
+}
+
+impl<W: Work> Places<'_, W> {
+    fn now(&self) -> Duration {
+        self.server.shared.surroundings.monotonic()
+    }
+
+    fn free(&self) -> u32 {
+        self.most.saturating_sub(u32::try_from(self.under_way.len()).unwrap_or(u32::MAX))
+    }
+
+    async fn claim(&mut self) {
+        let free = self.free();
+        self.claimed_at = self.now();
+        let pause = match self.work.claim(free).await {
+            Ok((pieces, next_in_ms)) => {
+                if pieces.len() >= free as usize {
+                    // There may be more, and another worker may have places.
+                    self.wake.notify_one();
+                }
+                self.under_way.extend(pieces);
+                until_next(next_in_ms)
+            }
+            Err(problem) => troubled(&problem),
         };
-        let rest = select(stop, self.shared.surroundings.sleep(time));
-        matches!(select(pin!(wake.notified()), rest).await, Either::Left(_))
+        self.claim_at = self.now().saturating_add(pause);
+    }
+
+    /// Outcomes, where some come before it is time to claim, or to stop. Who has no free place is not woken: others may.
+    async fn outcomes_before(&mut self, stop: Notified<'_>) -> Option<Vec<W::Outcome>> {
+        let has_room = self.free() > 0;
+        let pause = if has_room { self.claim_at.saturating_sub(self.now()) } else { LONGEST_SLEEP };
+        let stop = pin!(stop);
+        let over = select(stop, self.server.shared.surroundings.sleep(pause));
+        let wake = self.wake;
+        let woken = pin!(async { if has_room { wake.notified().await } else { pending().await } });
+        let woken_or_over = select(woken, over);
+        match select(pin!(outcomes(&mut self.under_way)), woken_or_over).await {
+            Either::Left((outcomes, _)) => return Some(outcomes),
+            Either::Right((Either::Left(_), _)) => {
+                self.claim_at = self.claim_at.min(self.claimed_at.saturating_add(SHORTEST_SLEEP));
+            }
+            Either::Right((Either::Right(_), _)) => {}
+        }
+        None
+    }
+
+    async fn settle(&mut self, outcomes: Vec<W::Outcome>) {
+        if let Err(problem) = self.work.settle(outcomes).await {
+            // Their leases end, and they are done again.
+            troubled(&problem);
+        }
     }
 }
 
