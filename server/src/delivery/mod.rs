@@ -3,6 +3,8 @@
 mod http_post;
 pub mod signature;
 
+use std::sync::Arc;
+
 use futures_util::{StreamExt, stream::FuturesUnordered};
 
 pub use http_post::HttpPost;
@@ -44,27 +46,44 @@ pub struct Deliveries {
     pub next_in_ms: Option<Millis>,
 }
 
+/// How many outcomes share a commit at most.
+const SETTLED: usize = 64;
+
+/// Takes the next event of each stream that is due, each on its way to the shop, and tells when the next one is.
+pub(crate) async fn claim(
+    storage: &dyn Storage,
+    post: &Arc<dyn Post>,
+    secrets: &[SigningSecret],
+    most: u32,
+    lease_ms: Millis,
+) -> Result<(Vec<Boxed<'static, Delivered>>, Option<Millis>), ServerError> {
+    let claimed = storage.claim_deliveries(most, lease_ms).await?;
+    let timestamp = claimed.now / 1000;
+    let posting = claimed.deliveries.into_iter().map(|delivery| -> Boxed<'static, Delivered> {
+        let signature = signature::sign(secrets, &delivery.id, timestamp, &delivery.body);
+        Box::pin(post_one(post.clone(), signature, timestamp, delivery))
+    });
+    Ok((posting.collect(), claimed.next_in_ms))
+}
+
 /// One turn: the next event of each stream that is due. One that fails holds up nobody else's.
 pub(crate) async fn deliver(
     storage: &dyn Storage,
-    post: &dyn Post,
+    post: &Arc<dyn Post>,
     secrets: &[SigningSecret],
     most: u32,
     lease_ms: Millis,
 ) -> Result<Deliveries, ServerError> {
-    let claimed = storage.claim_deliveries(most, lease_ms).await?;
-    let (tried, timestamp) = (claimed.deliveries.len(), claimed.now / 1000);
-    let posting: FuturesUnordered<_> =
-        claimed.deliveries.into_iter().map(|delivery| post_one(post, secrets, timestamp, delivery)).collect();
-    let mut posted = posting.ready_chunks(64);
+    let (posting, next_in_ms) = claim(storage, post, secrets, most, lease_ms).await?;
+    let tried = posting.len();
+    let mut posted = posting.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);
     while let Some(batch) = posted.next().await {
         storage.settle_deliveries(batch).await?;
     }
-    Ok(Deliveries { tried, next_in_ms: claimed.next_in_ms })
+    Ok(Deliveries { tried, next_in_ms })
 }
 
-async fn post_one(post: &dyn Post, secrets: &[SigningSecret], timestamp: i64, delivery: Delivery) -> Delivered {
-    let signature = signature::sign(secrets, &delivery.id, timestamp, &delivery.body);
+async fn post_one(post: Arc<dyn Post>, signature: String, timestamp: i64, delivery: Delivery) -> Delivered {
     let notice = Notice { id: delivery.id.clone(), timestamp, signature, body: delivery.body };
     let result = post.post(notice).await;
     if let Err(why) = &result {

@@ -1,6 +1,8 @@
 //! Following: asks the gateway about what is due, and settles what it answers. Any number of workers do this side by side:
 //! the lease of a question is its schedule, so that a dead worker's question is simply asked at its next time.
 
+use std::sync::Arc;
+
 use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
 use kassa::{PaymentError, PaymentGateway, Verdict};
 
@@ -10,7 +12,7 @@ use crate::{
         inputs::{Answered, ClaimQuestions, Report, Reported},
         outputs::{Ask, Question},
     },
-    surroundings::Surroundings,
+    surroundings::{Boxed, Surroundings},
     values::{Millis, error::ServerError, ids::CheckoutId},
 };
 
@@ -29,41 +31,60 @@ pub struct Followed {
     pub next_in_ms: Option<Millis>,
 }
 
-/// One turn: what time does, then a batch of questions, settled as they are answered. Each checkout that changed is told.
-pub(crate) async fn follow(
-    storage: &dyn Storage,
-    gateway: &dyn PaymentGateway,
-    surroundings: &dyn Surroundings,
-    claim: ClaimQuestions,
-    changed: &(dyn Fn(&CheckoutId) + Send + Sync),
-) -> Result<Followed, ServerError> {
-    storage.sweep(SWEPT).await?.changed.iter().for_each(changed);
-    let claimed = storage.claim_questions(claim).await?;
-    let asked = claimed.questions.len();
-    let asking: FuturesUnordered<_> =
-        claimed.questions.into_iter().map(|question| ask(gateway, surroundings, question)).collect();
-    let mut answers = asking.ready_chunks(SETTLED);
-    while let Some(batch) = answers.next().await {
-        let batch = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
-        storage.settle_questions(batch).await?.changed.iter().for_each(changed);
-    }
-    Ok(Followed { asked, next_in_ms: claimed.next_in_ms })
+/// Who is told which checkout changed.
+pub(crate) type Tell<'a> = &'a (dyn Fn(&CheckoutId) + Send + Sync);
+
+/// What time does. True where there may be more of it.
+pub(crate) async fn sweep(storage: &dyn Storage, tell: Tell<'_>) -> Result<bool, ServerError> {
+    let changed = storage.sweep(SWEPT).await?.changed;
+    changed.iter().for_each(tell);
+    Ok(changed.len() >= SWEPT as usize)
 }
 
-async fn ask(
-    gateway: &dyn PaymentGateway,
+/// Takes questions that are due, each on its way to its answer, and tells when the next one is.
+pub(crate) async fn claim(
+    storage: &dyn Storage,
+    gateway: &Arc<dyn PaymentGateway>,
     surroundings: &dyn Surroundings,
-    question: Question,
-) -> Result<Answered, ServerError> {
-    let mut random = [0; 4];
-    surroundings.fill(&mut random)?;
-    let reports = join_all(question.ask.into_iter().map(|one| ask_one(gateway, one))).await;
-    Ok(Answered {
-        payment: question.payment,
-        leased_until: question.leased_until,
-        reports,
-        random: u32::from_le_bytes(random),
-    })
+    claim: ClaimQuestions,
+) -> Result<(Vec<Boxed<'static, Answered>>, Option<Millis>), ServerError> {
+    let claimed = storage.claim_questions(claim).await?;
+    let mut asking: Vec<Boxed<'static, Answered>> = Vec::new();
+    for question in claimed.questions {
+        let mut random = [0; 4];
+        surroundings.fill(&mut random)?;
+        asking.push(Box::pin(ask(gateway.clone(), question, u32::from_le_bytes(random))));
+    }
+    Ok((asking, claimed.next_in_ms))
+}
+
+/// Notes answers.
+pub(crate) async fn settle(storage: &dyn Storage, answers: Vec<Answered>, tell: Tell<'_>) -> Result<(), ServerError> {
+    storage.settle_questions(answers).await?.changed.iter().for_each(tell);
+    Ok(())
+}
+
+/// One turn: what time does, then a batch of questions, settled as they are answered.
+pub(crate) async fn follow(
+    storage: &dyn Storage,
+    gateway: &Arc<dyn PaymentGateway>,
+    surroundings: &dyn Surroundings,
+    wanted: ClaimQuestions,
+    tell: Tell<'_>,
+) -> Result<Followed, ServerError> {
+    sweep(storage, tell).await?;
+    let (asking, next_in_ms) = claim(storage, gateway, surroundings, wanted).await?;
+    let asked = asking.len();
+    let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);
+    while let Some(batch) = answers.next().await {
+        settle(storage, batch, tell).await?;
+    }
+    Ok(Followed { asked, next_in_ms })
+}
+
+async fn ask(gateway: Arc<dyn PaymentGateway>, question: Question, random: u32) -> Answered {
+    let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, one))).await;
+    Answered { payment: question.payment, leased_until: question.leased_until, reports, random }
 }
 
 async fn ask_one(gateway: &dyn PaymentGateway, ask: Ask) -> Reported {

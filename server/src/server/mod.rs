@@ -1,5 +1,6 @@
 //! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
 
+mod places;
 pub mod settings;
 mod watchers;
 mod workers;

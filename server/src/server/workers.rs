@@ -1,20 +1,26 @@
 //! What goes on in the background, and how it stops.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use futures_util::future::{Either, select};
-use tokio::sync::Notify;
 
-use super::{Counted, Server};
+use super::{
+    Counted, Server, Shared,
+    places::{Claimed, Work},
+};
 use crate::{
     delivery::{self, Deliveries},
     following::{self, Followed},
-    storage::inputs::ClaimQuestions,
-    values::{Millis, error::ServerError, millis},
+    storage::inputs::{Answered, ClaimQuestions, Delivered},
+    surroundings::Boxed,
+    values::{error::ServerError, millis},
 };
 
-/// How long a worker sleeps at most: another process may have written something that is due at once.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// How often a worker looks for what time does.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// How long stopping waits for what is under way. What does not end is asked about after the next start.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -59,13 +65,8 @@ impl Server {
     /// [`ServerError::Unavailable`].
     pub async fn follow_once(&self) -> Result<Followed, ServerError> {
         let shared = &self.shared;
-        let claim = ClaimQuestions {
-            most: shared.settings.questions_at_once,
-            lease_ms: millis(shared.settings.question_lease),
-            per_second: shared.settings.questions_per_second,
-        };
         let changed = |checkout: &_| shared.changed(checkout);
-        following::follow(&*shared.storage, &*shared.gateway, &*shared.surroundings, claim, &changed).await
+        following::follow(&*shared.storage, &shared.gateway, &*shared.surroundings, shared.questions(), &changed).await
     }
 
     /// One turn of delivering events. [`run`](Self::run) does this all the time.
@@ -76,7 +77,7 @@ impl Server {
         let shared = &self.shared;
         let Some(post) = &shared.post else { return Ok(Deliveries::default()) };
         let (most, lease) = (shared.settings.deliveries_at_once, shared.settings.delivery_lease);
-        delivery::deliver(&*shared.storage, &**post, &shared.settings.signing_secrets, most, millis(lease)).await
+        delivery::deliver(&*shared.storage, post, &shared.settings.signing_secrets, most, millis(lease)).await
     }
 
     fn spawn_worker<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Self) -> F) {
@@ -89,47 +90,75 @@ impl Server {
     }
 
     async fn follow_all(self) {
-        while !self.is_stopping() {
-            let pause = match self.follow_once().await {
-                Ok(followed) if followed.asked > 0 => continue,
-                Ok(followed) => until_next(followed.next_in_ms),
-                Err(problem) => troubled(&problem),
-            };
-            self.pause(&self.shared.follow, pause).await;
-        }
+        let places = self.shared.settings.questions_at_once;
+        let questions = Questions { shared: self.shared.clone(), sweep_at: Duration::ZERO };
+        self.work(questions, places, &self.shared.follow).await;
     }
 
     async fn deliver_all(self) {
-        while !self.is_stopping() {
-            let pause = match self.deliver_once().await {
-                Ok(delivered) if delivered.tried > 0 => continue,
-                Ok(delivered) => until_next(delivered.next_in_ms),
-                Err(problem) => troubled(&problem),
-            };
-            self.pause(&self.shared.deliver, pause).await;
-        }
-    }
-
-    async fn pause(&self, wake: &Notify, time: Duration) {
-        let stop = self.shared.stop.notified();
-        if self.is_stopping() {
-            return;
-        }
-        let pause = self.shared.surroundings.sleep(time);
-        let woken = Box::pin(select(Box::pin(wake.notified()), Box::pin(stop)));
-        match select(woken, pause).await {
-            Either::Left(_) | Either::Right(_) => {}
-        }
+        let places = self.shared.settings.deliveries_at_once;
+        self.work(Events { shared: self.shared.clone() }, places, &self.shared.deliver).await;
     }
 }
 
-fn until_next(next_in_ms: Option<Millis>) -> Duration {
-    let next = next_in_ms.and_then(|wait| u64::try_from(wait).ok()).map(Duration::from_millis);
-    // Never without a breath: what is due at once and could not be taken would be tried all the time.
-    next.unwrap_or(LONGEST_SLEEP).clamp(Duration::from_millis(5), LONGEST_SLEEP)
+/// Asks the gateway about what is due, and sweeps now and then.
+struct Questions {
+    shared: Arc<Shared>,
+    sweep_at: Duration,
 }
 
-fn troubled(problem: &ServerError) -> Duration {
-    tracing::warn!(target: "kassa_server", %problem, "a worker could not go on");
-    LONGEST_SLEEP
+impl Work for Questions {
+    type Outcome = Answered;
+
+    fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Answered>> {
+        Box::pin(async move {
+            let shared = &self.shared;
+            let now = shared.surroundings.monotonic();
+            if now >= self.sweep_at {
+                let is_more = following::sweep(&*shared.storage, &|checkout| shared.changed(checkout)).await?;
+                self.sweep_at = if is_more { now } else { now.saturating_add(SWEEP_EVERY) };
+            }
+            let claim = ClaimQuestions { most, ..shared.questions() };
+            following::claim(&*shared.storage, &shared.gateway, &*shared.surroundings, claim).await
+        })
+    }
+
+    fn settle(&mut self, answers: Vec<Answered>) -> Boxed<'_, Result<(), ServerError>> {
+        let shared = &self.shared;
+        Box::pin(
+            async move { following::settle(&*shared.storage, answers, &|checkout| shared.changed(checkout)).await },
+        )
+    }
+}
+
+/// Delivers events to the shop.
+struct Events {
+    shared: Arc<Shared>,
+}
+
+impl Work for Events {
+    type Outcome = Delivered;
+
+    fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Delivered>> {
+        let shared = &self.shared;
+        Box::pin(async move {
+            let Some(post) = &shared.post else { return Ok((Vec::new(), None)) };
+            let lease = millis(shared.settings.delivery_lease);
+            delivery::claim(&*shared.storage, post, &shared.settings.signing_secrets, most, lease).await
+        })
+    }
+
+    fn settle(&mut self, delivered: Vec<Delivered>) -> Boxed<'_, Result<(), ServerError>> {
+        Box::pin(async move { Ok(self.shared.storage.settle_deliveries(delivered).await?) })
+    }
+}
+
+impl Shared {
+    fn questions(&self) -> ClaimQuestions {
+        ClaimQuestions {
+            most: self.settings.questions_at_once,
+            lease_ms: millis(self.settings.question_lease),
+            per_second: self.settings.questions_per_second,
+        }
+    }
 }

@@ -9,8 +9,8 @@ use std::{
 
 use kassa::{FakeFault, FakeGateway, FakePlan};
 use kassa_server::{
-    CheckoutState, HttpPost, NewCheckout, Payment, PaymentState, RealSurroundings, Server, ServerError, ServerSettings,
-    SqliteStorage, sign,
+    Boxed, CheckoutState, HttpPost, NewCheckout, Notice, Payment, PaymentState, Post, RealSurroundings, Server,
+    ServerError, ServerSettings, SqliteStorage, sign,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -30,7 +30,7 @@ fn server(fake: &FakeGateway, folder: &TempDir, post: Option<HttpPost>) -> Serve
     let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
     settings.signing_secrets = vec![SECRET.parse().unwrap()];
     let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
-    let post = post.map(|post| Arc::new(post) as Arc<dyn kassa_server::Post>);
+    let post = post.map(|post| Arc::new(post) as Arc<dyn Post>);
     Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, post).unwrap()
 }
 
@@ -178,6 +178,81 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
         seen = view.checkout.version;
     }
     second.stop().await;
+}
+
+/// A question without an answer holds its own place, and none of the others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_slow_answer_does_not_hold_up_others() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+    let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
+    (settings.followers, settings.questions_at_once) = (1, 2);
+    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    let mut payments = Vec::new();
+    for number in 0..5 {
+        let payment = begun(&server, number).await;
+        fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
+        payments.push(payment);
+    }
+    // The clock of the fake gateway stands still: the first question hangs, and no deadline ends it.
+    fake.stop_clock();
+    fake.fail_next(FakeFault::NoAnswer);
+    server.run();
+    let mut open = Vec::new();
+    for payment in &payments {
+        server.check_now(&payment.checkout).await.unwrap();
+        open.push(payment);
+    }
+    let started = Instant::now();
+    while open.len() > 1 {
+        assert!(started.elapsed() < PATIENCE, "{} of 5 are still open", open.len());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let mut still = Vec::new();
+        for payment in open {
+            if server.checkout(&payment.checkout).await.unwrap().checkout.state == CheckoutState::Open {
+                still.push(payment);
+            }
+        }
+        open = still;
+    }
+    fake.start_clock();
+    server.stop().await;
+}
+
+/// An event that a shop does not answer holds up its own stream, and none of the others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_slow_delivery_does_not_hold_up_others() {
+    /// Takes all but the events of the first checkout that it hears of.
+    #[derive(Default)]
+    struct Slow(Mutex<Option<String>>, Mutex<Vec<String>>);
+
+    impl Post for Slow {
+        fn post(&self, notice: Notice) -> Boxed<'_, Result<(), String>> {
+            let stream = notice.id.rsplit_once('_').unwrap().0.to_owned();
+            let is_slow = *lock(&self.0).get_or_insert_with(|| stream.clone()) == stream;
+            lock(&self.1).push(notice.id);
+            Box::pin(async move { if is_slow { std::future::pending().await } else { Ok(()) } })
+        }
+    }
+
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+    let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
+    settings.deliveries_at_once = 2;
+    let (surroundings, post) = (Arc::new(RealSurroundings::on(Handle::current())), Arc::new(Slow::default()));
+    let server =
+        Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, Some(post.clone())).unwrap();
+    server.run();
+    for number in 0..5 {
+        begun(&server, number).await;
+    }
+    // Two events of each checkout, and one of the one that does not answer.
+    let started = Instant::now();
+    while lock(&post.1).len() < 9 {
+        assert!(started.elapsed() < PATIENCE, "{:?}", lock(&post.1));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// What waits for its turn when the server stops is certainly not sent, and says so.
