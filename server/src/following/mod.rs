@@ -36,9 +36,9 @@ pub(crate) type Tell<'a> = &'a (dyn Fn(&CheckoutId) + Send + Sync);
 
 /// What time does. True where there may be more of it.
 pub(crate) async fn sweep(storage: &dyn Storage, tell: Tell<'_>) -> Result<bool, ServerError> {
-    let changed = storage.sweep(SWEPT).await?.changed;
-    changed.iter().for_each(tell);
-    Ok(changed.len() >= SWEPT as usize)
+    let swept = storage.sweep(SWEPT).await?;
+    swept.changed.iter().for_each(tell);
+    Ok(swept.is_more)
 }
 
 /// Takes questions that are due, each on its way to its answer, and tells when the next one is.

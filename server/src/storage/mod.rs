@@ -13,7 +13,7 @@ use inputs::{
 };
 use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Resolved, Settled, SettledMany,
-    Taken,
+    Swept, Taken,
 };
 
 use crate::{checkouts::checkout::CheckoutView, events::Event, surroundings::Boxed, values::ids::CheckoutId};
@@ -62,7 +62,7 @@ pub trait Storage: Send + Sync + 'static {
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted>;
 
     /// Does what time does: sending that took too long, checkouts that expire; so many at once.
-    fn sweep(&self, most: u32) -> Stored<'_, SettledMany>;
+    fn sweep(&self, most: u32) -> Stored<'_, Swept>;
 
     /// Takes payments to ask the gateway about.
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions>;

@@ -112,6 +112,15 @@ pub struct SettledMany {
     pub changed: Vec<CheckoutId>,
 }
 
+/// What time did.
+#[derive(Clone, Debug, Default)]
+pub struct Swept {
+    /// Which checkouts changed.
+    pub changed: Vec<CheckoutId>,
+    /// There may be more to do than was asked for.
+    pub is_more: bool,
+}
+
 /// What became of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintNoted {

@@ -78,6 +78,22 @@ fn after_one_that_was_not_charged_its_checkout_is_free() {
     check(&world).unwrap();
 }
 
+/// Its shop hears that it expired as soon as nobody has to wait for the payment any more.
+#[test]
+fn one_whose_time_passed_meanwhile_expires_at_once() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = unknown(&process, &world, FakeFault::RequestLost);
+    for _ in 0..3 {
+        world.fake.advance(Duration::from_secs(24 * 3600));
+        process.run(process.server.follow_once()).unwrap();
+    }
+    assert_eq!(state(&process, &id).0, CheckoutState::Open);
+    resolve(&process, &payment, Resolution::NotCharged).unwrap();
+    process.run(process.server.follow_once()).unwrap();
+    assert_eq!(state(&process, &id), (CheckoutState::Expired, PaymentState::Rejected));
+}
+
 /// Nobody hints at it: the server asks on.
 #[test]
 fn a_charge_that_a_person_did_not_see_is_told() {

@@ -101,7 +101,7 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 13] = [
+const SUITE: [(&str, Check); 14] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("a key gives the same payment", a_key_gives_the_same_payment),
@@ -110,6 +110,7 @@ const SUITE: [(&str, Check); 13] = [
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
+    ("a checkout that waits holds up no others", a_checkout_that_waits_holds_up_no_others),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
@@ -277,6 +278,23 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
     block_on(storage.settle_questions(vec![answer(1, asked[0].leased_until, charged)])).unwrap();
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
+}
+
+fn a_checkout_that_waits_holds_up_no_others(storage: &dyn Storage, calendar: &Calendar) {
+    for number in 1..=3 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+    }
+    for number in 1..=2 {
+        block_on(storage.begin_payment(begin(number, number, Method::Mbank))).unwrap();
+    }
+    calendar.pass(Duration::from_secs(3600));
+    // What was sent becomes unknown, and keeps its checkout from expiring.
+    let sweep = || block_on(storage.sweep(1)).unwrap();
+    assert_eq!([sweep().changed, sweep().changed, sweep().changed], [vec![id(1)], vec![id(2)], vec![id(3)]]);
+    assert!(!sweep().is_more);
+    let expired = block_on(storage.events_after(0, 100)).unwrap();
+    let expired: Vec<_> = expired.iter().filter(|event| event.kind == EventKind::CheckoutExpired).collect();
+    assert_eq!((expired.len(), &expired[0].checkout), (1, &id(3)));
 }
 
 fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {

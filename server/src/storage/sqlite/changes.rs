@@ -48,6 +48,10 @@ pub(super) fn happen_for(
     if changed == 0 {
         return Ok(false);
     }
+    let is_over = PaymentState::UNDER_WAY.contains(&payment.state) && !PaymentState::UNDER_WAY.contains(&change.to);
+    if is_over {
+        wait_no_longer(db, &payment.checkout)?;
+    }
     payment.state = change.to;
     payment.is_stuck &= !change.to.is_final();
     let after = change.after.map(|state| state.to_string());
@@ -57,6 +61,13 @@ pub(super) fn happen_for(
         happen_to_checkout(db, now, &payment.checkout, checkout_machine::Happened::PaymentCharged, Some(&payment.id))?;
     }
     Ok(true)
+}
+
+/// Something of it is no longer under way: whether it expires is looked at when it should.
+fn wait_no_longer(db: &Connection, id: &CheckoutId) -> Result<(), StorageError> {
+    db.prepare_cached("UPDATE checkouts SET expiry_due_at = expires_at WHERE id = ?1 AND expiry_due_at <> expires_at")?
+        .execute([id.as_str()])?;
+    Ok(())
 }
 
 /// Something happened to a checkout. True where that changed it.

@@ -1,6 +1,6 @@
 //! Transactions about checkouts and their tokens.
 
-use rusqlite::{Connection, OptionalExtension, types::Type};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::{
     changes::happen_to_checkout,
@@ -14,8 +14,11 @@ use crate::{
         inputs::{NewToken, OpenCheckout, Whose},
         outputs::{Cancelled, Opened},
     },
-    values::{ids::CheckoutId, millis, states::CheckoutState, states::PaymentState},
+    values::{Millis, ids::CheckoutId, millis, states::CheckoutState, states::PaymentState},
 };
+
+/// How long one waits at least whose time has passed, and of which something is under way.
+const SHORTEST_WAIT: Millis = 60_000;
 
 pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, StorageError> {
     let wanted = &new.wanted;
@@ -35,8 +38,8 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
     let now = now(db)?;
     db.prepare_cached(
         "INSERT INTO checkouts (id, reference, fingerprint, amount, currency, description, methods, return_url,
-            metadata, callback_secret, state, opened_at, expires_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            metadata, callback_secret, state, opened_at, expires_at, expiry_due_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)",
     )?
     .execute(rusqlite::params![
         new.id.as_str(),
@@ -110,19 +113,26 @@ pub(super) fn revoke_tokens(db: &Connection, id: &CheckoutId) -> Result<u64, Sto
 }
 
 /// The checkouts that expire now. One waits while something of it is under way: its shop must not hear "expired" of what
-/// may have been paid.
-pub(super) fn expiring(db: &Connection, most: u32) -> Result<Vec<CheckoutId>, StorageError> {
+/// may have been paid. It is looked at again as soon as that ends, and by and by, so that many that wait hold up no others.
+///
+/// Those, and how many wait.
+pub(super) fn expiring(db: &Connection, now: Millis, most: u32) -> Result<(Vec<CheckoutId>, usize), StorageError> {
     let mut statement = db.prepare_cached(
-        "SELECT id FROM checkouts WHERE state = 'open' AND expires_at <= now_ms() AND NOT EXISTS
-            (SELECT 1 FROM payments WHERE checkout_id = checkouts.id
-                AND payments.state IN ('prepared', 'sending', 'unknown', 'confirming', 'contradicted'))
-         ORDER BY expires_at LIMIT ?1",
+        "SELECT id, expires_at, EXISTS (SELECT 1 FROM payments WHERE checkout_id = checkouts.id
+            AND payments.state IN ('prepared', 'sending', 'unknown', 'confirming', 'contradicted'))
+         FROM checkouts WHERE state = 'open' AND expiry_due_at <= ?1 ORDER BY expiry_due_at LIMIT ?2",
     )?;
-    let ids = statement.query_map([most], |row| {
-        let id: String = row.get(0)?;
-        id.parse().map_err(|problem: crate::values::violation::Violation| {
-            rusqlite::Error::FromSqlConversionFailure(0, Type::Text, problem.text.into())
-        })
-    })?;
-    Ok(ids.collect::<Result<_, _>>()?)
+    let rows = statement.query_map((now, most), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let rows = rows.collect::<Result<Vec<(String, Millis, bool)>, _>>()?;
+    let (mut expiring, mut waiting) = (Vec::new(), 0);
+    for (id, expires_at, waits) in rows {
+        if waits {
+            let later = now.saturating_add(((now - expires_at) / 10).max(SHORTEST_WAIT));
+            db.prepare_cached("UPDATE checkouts SET expiry_due_at = ?2 WHERE id = ?1")?.execute((&id, later))?;
+            waiting += 1;
+        } else {
+            expiring.push(rows::read(&id, "checkout")?);
+        }
+    }
+    Ok((expiring, waiting))
 }

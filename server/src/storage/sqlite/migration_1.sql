@@ -15,11 +15,13 @@ CREATE TABLE checkouts (
     events INTEGER NOT NULL DEFAULT 0,
     opened_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
+    -- When to look whether it expires: later than it should where something of it is under way.
+    expiry_due_at INTEGER NOT NULL,
     paid_by TEXT,
     is_overpaid INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
-CREATE INDEX checkouts_that_expire ON checkouts (expires_at) WHERE state = 'open';
+CREATE INDEX checkouts_that_expire ON checkouts (expiry_due_at) WHERE state = 'open';
 
 CREATE TABLE payments (
     id TEXT PRIMARY KEY NOT NULL,

@@ -37,7 +37,7 @@ use crate::{
         },
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Resolved, Settled,
-            SettledMany, Taken,
+            SettledMany, Swept, Taken,
         },
     },
     surroundings::Boxed,
@@ -166,7 +166,7 @@ impl Storage for SqliteStorage {
         self.write("note_hint", move |db| hints::note(db, &hint))
     }
 
-    fn sweep(&self, most: u32) -> Stored<'_, SettledMany> {
+    fn sweep(&self, most: u32) -> Stored<'_, Swept> {
         self.go_on("sweep", move |db| questions::sweep(db, most))
     }
 

@@ -20,7 +20,7 @@ use crate::{
     storage::{
         error::StorageError,
         inputs::{Answered, ClaimQuestions, Report, Reported},
-        outputs::{Ask, Question, Questions, SettledMany},
+        outputs::{Ask, Question, Questions, SettledMany, Swept},
     },
     values::{
         Millis,
@@ -33,10 +33,12 @@ use crate::{
 /// One odd report is none: so many contradictions in a row are one.
 const CONTRADICTIONS_IN_A_ROW: u32 = 3;
 
-pub(super) fn sweep(db: &Connection, most: u32) -> Result<SettledMany, StorageError> {
+pub(super) fn sweep(db: &Connection, most: u32) -> Result<Swept, StorageError> {
     let now = now(db)?;
     let mut changed = Vec::new();
-    for id in overdue(db, now, most)? {
+    let overdue = overdue(db, now, most)?;
+    let looked_at = overdue.len();
+    for id in overdue {
         let Some(mut kept) = unless_damaged(id.as_str(), kept_payment(db, &id))? else { continue };
         let (happened, reason) = match kept.payment.state {
             PaymentState::Prepared => (Happened::PreparedTooLong, "NeverSent"),
@@ -47,12 +49,14 @@ pub(super) fn sweep(db: &Connection, most: u32) -> Result<SettledMany, StorageEr
             changed.push(kept.payment.checkout);
         }
     }
-    for checkout in expiring(db, most)? {
+    let (expiring, waiting) = expiring(db, now, most)?;
+    let is_more = looked_at.max(expiring.len() + waiting) >= most as usize;
+    for checkout in expiring {
         if happen_to_checkout(db, now, &checkout, CheckoutHappened::TimePassed, None)? {
             changed.push(checkout);
         }
     }
-    Ok(SettledMany { changed })
+    Ok(Swept { changed, is_more })
 }
 
 /// One row that cannot be read must not hold up the others.
