@@ -9,14 +9,14 @@ use kassa::{PaymentError, PaymentGateway, Verdict};
 use crate::{
     storage::{
         Storage,
-        inputs::{Answered, ClaimQuestions, Report, Reported},
+        inputs::{Answered, ClaimQuestions, Report, Reported, Sweep},
         outputs::{Ask, Question},
     },
     surroundings::{Boxed, Surroundings},
     values::{Millis, error::ServerError, ids::CheckoutId},
 };
 
-/// How many overdue payments and checkouts are swept at once.
+/// How much of each kind is swept at once.
 const SWEPT: u32 = 100;
 /// How many answers share a commit at most.
 const SETTLED: usize = 64;
@@ -35,8 +35,8 @@ pub struct Followed {
 pub(crate) type Tell<'a> = &'a (dyn Fn(&CheckoutId) + Send + Sync);
 
 /// What time does. True where there may be more of it.
-pub(crate) async fn sweep(storage: &dyn Storage, tell: Tell<'_>) -> Result<bool, ServerError> {
-    let swept = storage.sweep(SWEPT).await?;
+pub(crate) async fn sweep(storage: &dyn Storage, keep_for_ms: Millis, tell: Tell<'_>) -> Result<bool, ServerError> {
+    let swept = storage.sweep(Sweep { most: SWEPT, keep_for_ms }).await?;
     swept.changed.iter().for_each(tell);
     Ok(swept.is_more)
 }
@@ -70,9 +70,10 @@ pub(crate) async fn follow(
     gateway: &Arc<dyn PaymentGateway>,
     surroundings: &dyn Surroundings,
     wanted: ClaimQuestions,
+    keep_for_ms: Millis,
     tell: Tell<'_>,
 ) -> Result<Followed, ServerError> {
-    sweep(storage, tell).await?;
+    sweep(storage, keep_for_ms, tell).await?;
     let (asking, next_in_ms) = claim(storage, gateway, surroundings, wanted).await?;
     let asked = asking.len();
     let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);

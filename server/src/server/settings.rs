@@ -9,6 +9,9 @@ use crate::{
     values::{checks::Checks, error::ServerError, violation::Rule},
 };
 
+/// In seconds.
+const DAY: u64 = 24 * 3600;
+
 /// The settings of a [`Server`](crate::Server).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -40,6 +43,9 @@ pub struct ServerSettings {
     pub deliveries_at_once: u32,
     /// How long a delivery belongs to who makes it: longer than its deadline.
     pub delivery_lease: Duration,
+    /// How long after the end of a checkout its idempotency keys are kept, and after their time client tokens' hashes and
+    /// those of callbacks: at least a day. Checkouts, payments, events and the gateway's numbers are never removed.
+    pub keep_for: Duration,
     /// The secrets that sign events: one, or two while one is being replaced.
     pub signing_secrets: Vec<SigningSecret>,
     /// After which time a waiting caller looks again by itself, for what another process changed.
@@ -63,6 +69,7 @@ impl ServerSettings {
             question_lease: Duration::from_secs(60),
             deliveries_at_once: 32,
             delivery_lease: Duration::from_secs(30),
+            keep_for: Duration::from_secs(90 * DAY),
             signing_secrets: Vec::new(),
             longest_unwatched: Duration::from_secs(25),
         }
@@ -84,6 +91,9 @@ impl ServerSettings {
         ];
         for (field, _) in times.iter().filter(|(_, time)| *time < Duration::from_secs(1)) {
             checks.fail(field, Rule::Range, "must be at least a second");
+        }
+        if self.keep_for < Duration::from_secs(DAY) {
+            checks.fail("keep_for", Rule::Range, "must be at least a day");
         }
         let counts = [
             ("sends_at_once", self.sends_at_once),

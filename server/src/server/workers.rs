@@ -16,7 +16,7 @@ use crate::{
     following::{self, Followed},
     storage::inputs::{Answered, ClaimQuestions, Delivered},
     surroundings::Boxed,
-    values::{error::ServerError, millis},
+    values::{Millis, error::ServerError, millis},
 };
 
 /// How often a worker looks for what time does.
@@ -66,7 +66,15 @@ impl Server {
     pub async fn follow_once(&self) -> Result<Followed, ServerError> {
         let shared = &self.shared;
         let changed = |checkout: &_| shared.changed(checkout);
-        following::follow(&*shared.storage, &shared.gateway, &*shared.surroundings, shared.questions(), &changed).await
+        following::follow(
+            &*shared.storage,
+            &shared.gateway,
+            &*shared.surroundings,
+            shared.questions(),
+            shared.keep_for_ms(),
+            &changed,
+        )
+        .await
     }
 
     /// One turn of delivering events. [`run`](Self::run) does this all the time.
@@ -115,7 +123,9 @@ impl Work for Questions {
             let shared = &self.shared;
             let now = shared.surroundings.monotonic();
             if now >= self.sweep_at {
-                let is_more = following::sweep(&*shared.storage, &|checkout| shared.changed(checkout)).await?;
+                let is_more =
+                    following::sweep(&*shared.storage, shared.keep_for_ms(), &|checkout| shared.changed(checkout))
+                        .await?;
                 self.sweep_at = if is_more { now } else { now.saturating_add(SWEEP_EVERY) };
             }
             let claim = ClaimQuestions { most, ..shared.questions() };
@@ -154,6 +164,10 @@ impl Work for Events {
 }
 
 impl Shared {
+    fn keep_for_ms(&self) -> Millis {
+        millis(self.settings.keep_for)
+    }
+
     fn questions(&self) -> ClaimQuestions {
         ClaimQuestions {
             most: self.settings.questions_at_once,

@@ -217,6 +217,15 @@ pub struct Claim {
     pub provider: Option<Provider>,
 }
 
+/// What time does.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep {
+    /// So much of each kind at most.
+    pub most: u32,
+    /// How long is kept what nobody needs after the end.
+    pub keep_for_ms: Millis,
+}
+
 /// How many questions are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimQuestions {

@@ -9,7 +9,7 @@ pub mod sqlite;
 use error::StorageError;
 use inputs::{
     Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken, OpenCheckout,
-    Resolve, Sent, TakePrepared, Whose,
+    Resolve, Sent, Sweep, TakePrepared, Whose,
 };
 use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Resolved, Settled, SettledMany,
@@ -61,8 +61,8 @@ pub trait Storage: Send + Sync + 'static {
     /// Makes payments due at once.
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted>;
 
-    /// Does what time does: sending that took too long, checkouts that expire; so many at once.
-    fn sweep(&self, most: u32) -> Stored<'_, Swept>;
+    /// Does what time does: sending that took too long, checkouts that expire, what is kept no longer; so many at once.
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept>;
 
     /// Takes payments to ask the gateway about.
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions>;

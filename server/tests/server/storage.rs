@@ -16,7 +16,7 @@ use kassa_server::{
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, TakePrepared, Whose,
+            Hint, Key, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, Sweep, TakePrepared, Whose,
         },
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
@@ -97,11 +97,13 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
     view.payment(&payment_id(number)).unwrap().state
 }
 
+const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
+
 /// One promise of a storage's, on an empty one.
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 14] = [
+const SUITE: [(&str, Check); 15] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("a key gives the same payment", a_key_gives_the_same_payment),
@@ -116,6 +118,7 @@ const SUITE: [(&str, Check); 14] = [
     ("the most urgent comes first", the_most_urgent_comes_first),
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
+    ("what nobody needs is kept for a time", what_nobody_needs_is_kept_for_a_time),
 ];
 
 #[test]
@@ -202,16 +205,16 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
     assert!(matches!(take("sender-1"), Taken::Send));
     assert!(matches!(take("sender-1"), Taken::Gone), "once");
     calendar.pass(Duration::from_secs(79));
-    assert!(block_on(storage.sweep(10)).unwrap().changed.is_empty());
+    assert!(block_on(storage.sweep(SWEEP)).unwrap().changed.is_empty());
     calendar.pass(Duration::from_secs(1));
-    assert_eq!(block_on(storage.sweep(10)).unwrap().changed, [id(1)]);
+    assert_eq!(block_on(storage.sweep(SWEEP)).unwrap().changed, [id(1)]);
     assert_eq!(state(storage, 1, 1), PaymentState::Unknown);
     // One that nobody takes was never sent.
     block_on(storage.open_checkout(new(2))).unwrap();
     let waits = BeginPayment { is_sent_at_once: false, ..begin(2, 2, Method::Mbank) };
     block_on(storage.begin_payment(waits)).unwrap();
     calendar.pass(Duration::from_secs(30));
-    block_on(storage.sweep(10)).unwrap();
+    block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(state(storage, 2, 2), PaymentState::NotMade);
 }
 
@@ -263,7 +266,7 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     assert!(matches!(resolve(9, Resolution::Charged), Resolved::Nowhere));
     assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Sending)));
     calendar.pass(Duration::from_secs(80));
-    block_on(storage.sweep(10)).unwrap();
+    block_on(storage.sweep(SWEEP)).unwrap();
     assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Done(one) if one.state == PaymentState::Rejected));
     assert!(matches!(resolve(1, Resolution::NotCharged), Resolved::Again(_)));
     assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Rejected)));
@@ -289,7 +292,7 @@ fn a_checkout_that_waits_holds_up_no_others(storage: &dyn Storage, calendar: &Ca
     }
     calendar.pass(Duration::from_secs(3600));
     // What was sent becomes unknown, and keeps its checkout from expiring.
-    let sweep = || block_on(storage.sweep(1)).unwrap();
+    let sweep = || block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap();
     assert_eq!([sweep().changed, sweep().changed, sweep().changed], [vec![id(1)], vec![id(2)], vec![id(3)]]);
     assert!(!sweep().is_more);
     let expired = block_on(storage.events_after(0, 100)).unwrap();
@@ -417,6 +420,35 @@ fn streams_are_delivered_in_order(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(next()[0].id, first[1].id);
 }
 
+fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calendar) {
+    let key = || Some(Key { text: "key".into(), fingerprint: vec![1] });
+    let begin = |number| BeginPayment { key: key(), ..begin(number, number, Method::PayForm) };
+    for number in 1..=2 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        block_on(storage.begin_payment(begin(number))).unwrap();
+        calendar.pass(Duration::from_secs(3600 + 80));
+    }
+    let hint = || Hint::Callback {
+        secret: format!("{:032x}", 1),
+        payment: payment_id(1),
+        claim: Some(Claim { number: "form-1".into(), provider: None }),
+        same: Some([1; 32]),
+    };
+    block_on(storage.note_hint(hint())).unwrap();
+    while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
+    let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
+    calendar.pass(Duration::from_secs(89 * 24 * 3600));
+    block_on(storage.sweep(SWEEP)).unwrap();
+    assert!(matches!(begun(1), Begun::Again(_)) && matches!(begun(2), Begun::Again(_)));
+    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
+    calendar.pass(Duration::from_secs(24 * 3600));
+    while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
+    assert!(matches!(begun(1), Begun::NotOpen(_)) && matches!(begun(2), Begun::NotOpen(_)));
+    assert!(matches!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1)));
+    assert_eq!(state(storage, 1, 1), PaymentState::NotMade);
+    assert_eq!(block_on(storage.events_after(0, 100)).unwrap().len(), 6, "what happened is never forgotten");
+}
+
 /// Its file is copied while it is open, as a power cut leaves it: what was answered is there, and goes on.
 #[test]
 fn what_was_answered_is_on_the_disk() {
@@ -432,7 +464,7 @@ fn what_was_answered_is_on_the_disk() {
     let later = SqliteStorage::open_with_clock(&copy, &calendar.clock()).unwrap();
     assert_eq!(state(&later, 1, 1), PaymentState::Sending);
     calendar.pass(Duration::from_secs(80));
-    block_on(later.sweep(10)).unwrap();
+    block_on(later.sweep(SWEEP)).unwrap();
     assert_eq!((state(&later, 1, 1), state(&storage, 1, 1)), (PaymentState::Unknown, PaymentState::Sending));
 }
 

@@ -86,7 +86,8 @@ pub(super) fn happen_to_checkout(
     let is_overpaid = change.to == state;
     let changed = db
         .prepare_cached(
-            "UPDATE checkouts SET state = ?2, is_overpaid = is_overpaid OR ?4, paid_by = COALESCE(paid_by, ?5)
+            "UPDATE checkouts SET state = ?2, is_overpaid = is_overpaid OR ?4, paid_by = COALESCE(paid_by, ?5),
+                keys_kept_since = ?6
              WHERE id = ?1 AND state = ?3",
         )?
         .execute((
@@ -95,6 +96,7 @@ pub(super) fn happen_to_checkout(
             <&str>::from(state),
             is_overpaid,
             paid_by.map(PaymentId::as_str),
+            now,
         ))?;
     if changed == 0 {
         return Ok(false);

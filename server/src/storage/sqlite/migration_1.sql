@@ -17,11 +17,15 @@ CREATE TABLE checkouts (
     expires_at INTEGER NOT NULL,
     -- When to look whether it expires: later than it should where something of it is under way.
     expiry_due_at INTEGER NOT NULL,
+    -- When it ended, as long as the idempotency keys of its payments are kept.
+    keys_kept_since INTEGER,
     paid_by TEXT,
     is_overpaid INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX checkouts_that_expire ON checkouts (expiry_due_at) WHERE state = 'open';
+
+CREATE INDEX checkouts_to_prune ON checkouts (keys_kept_since) WHERE keys_kept_since IS NOT NULL;
 
 CREATE TABLE payments (
     id TEXT PRIMARY KEY NOT NULL,
@@ -87,6 +91,8 @@ CREATE TABLE callbacks (
     PRIMARY KEY (payment_id, same)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX callbacks_by_age ON callbacks (at);
+
 -- What the gateway is to be asked about, and when: the lease is the schedule.
 CREATE TABLE due (
     payment_id TEXT PRIMARY KEY NOT NULL REFERENCES payments (id),
@@ -149,6 +155,7 @@ CREATE TABLE tokens (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX tokens_of_a_checkout ON tokens (checkout_id);
+CREATE INDEX tokens_by_age ON tokens (expires_at);
 
 CREATE TABLE idempotency (
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),

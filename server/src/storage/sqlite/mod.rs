@@ -10,6 +10,7 @@ mod hints;
 mod limit;
 mod outbox;
 mod payments;
+mod pruning;
 mod questions;
 mod queue;
 mod resolving;
@@ -33,7 +34,7 @@ use crate::{
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewToken,
-            OpenCheckout, Resolve, Sent, TakePrepared, Whose,
+            OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
         },
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, Opened, Questions, Resolved, Settled,
@@ -166,8 +167,8 @@ impl Storage for SqliteStorage {
         self.write("note_hint", move |db| hints::note(db, &hint))
     }
 
-    fn sweep(&self, most: u32) -> Stored<'_, Swept> {
-        self.go_on("sweep", move |db| questions::sweep(db, most))
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
+        self.go_on("sweep", move |db| questions::sweep(db, sweep))
     }
 
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {

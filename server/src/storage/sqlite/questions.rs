@@ -10,6 +10,7 @@ use super::{
     due, limit,
     outbox::{self, Told},
     payments::{ask_from_now_on, note_reference},
+    pruning::prune,
     rows::{self, Kept, kept_payment, read},
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     payments::machine::Happened,
     storage::{
         error::StorageError,
-        inputs::{Answered, ClaimQuestions, Report, Reported},
+        inputs::{Answered, ClaimQuestions, Report, Reported, Sweep},
         outputs::{Ask, Question, Questions, SettledMany, Swept},
     },
     values::{
@@ -33,8 +34,8 @@ use crate::{
 /// One odd report is none: so many contradictions in a row are one.
 const CONTRADICTIONS_IN_A_ROW: u32 = 3;
 
-pub(super) fn sweep(db: &Connection, most: u32) -> Result<Swept, StorageError> {
-    let now = now(db)?;
+pub(super) fn sweep(db: &Connection, sweep: Sweep) -> Result<Swept, StorageError> {
+    let (now, most) = (now(db)?, sweep.most);
     let mut changed = Vec::new();
     let overdue = overdue(db, now, most)?;
     let looked_at = overdue.len();
@@ -50,7 +51,8 @@ pub(super) fn sweep(db: &Connection, most: u32) -> Result<Swept, StorageError> {
         }
     }
     let (expiring, waiting) = expiring(db, now, most)?;
-    let is_more = looked_at.max(expiring.len() + waiting) >= most as usize;
+    let pruned = prune(db, now.saturating_sub(sweep.keep_for_ms), most)?;
+    let is_more = looked_at.max(expiring.len() + waiting).max(pruned) >= most as usize;
     for checkout in expiring {
         if happen_to_checkout(db, now, &checkout, CheckoutHappened::TimePassed, None)? {
             changed.push(checkout);
