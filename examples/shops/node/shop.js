@@ -1,0 +1,78 @@
+// A shop in one file: a product, a checkout at kassa-server, and a receiver of its signed events.
+
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { Webhook } from "standardwebhooks";
+
+const { KASSA_SERVER_URL: server, KASSA_API_KEY: key, KASSA_EVENTS_SECRET: secret, PORT: port } = process.env;
+const PAGE = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Shop</title>';
+const webhook = new Webhook(secret);
+const orders = new Map(); // In a real shop these are two tables of its database.
+const seen = new Set();
+
+// Asks the server. What it refuses is thrown, and becomes a page that says 500.
+async function ask(method, path, key, body, more) {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", ...more };
+  const answer = await fetch(server + path, { method, headers, body: body && JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+function product() {
+  return [200, `${PAGE}<h1>A jar of honey</h1><p>390 KGS</p><form method="post" action="/buy"><button>Buy</button></form>`];
+}
+
+async function buy() {
+  const reference = `order-${randomBytes(5).toString("hex")}`;
+  const order = { reference, state: "not paid yet" };
+  orders.set(reference, order);
+  const return_url = `http://127.0.0.1:${port}/paid/${reference}`;
+  const wanted = { reference, amount: "390", description: "A jar of honey", return_url };
+  order.path = `/v1/checkouts/${(await ask("POST", "/v1/checkouts", key, wanted)).id}`;
+  const { token } = await ask("POST", `${order.path}/tokens`, key);
+  const once = { "Idempotency-Key": reference };
+  const form = await ask("POST", "/v1/checkout/payments", token, { method: "pay_form" }, once);
+  return [303, "", form.page_url ?? `/orders/${reference}`]; // There is no page where the gateway is out of order.
+}
+
+// The payer is back, which proves nothing: the server asks the gateway, and this waits a little for the answer.
+async function paid({ reference, path }) {
+  await ask("POST", `${path}/check`, key);
+  const known = await ask("GET", path, key);
+  if (known.state === "open") await ask("GET", `${path}?after=${known.version}&wait=10`, key);
+  return [303, "", `/orders/${reference}`];
+}
+
+function show({ reference, state }) {
+  return [200, `${PAGE}<meta http-equiv="refresh" content="3"><h1>Order ${reference} is ${state}</h1>`];
+}
+
+async function take(request) {
+  const body = Buffer.concat(await request.toArray()).toString();
+  let event;
+  try { event = webhook.verify(body, request.headers); } catch { return [401]; }
+  const order = orders.get(event.data.reference);
+  if (!order) return [404]; // What is not taken comes again.
+  // In a database: one transaction, with a unique index over the identifiers of events.
+  if (!seen.has(request.headers["webhook-id"]) && event.type === "checkout.paid") {
+    order.state = "delivered";
+    console.log("deliver", event.data.reference);
+  }
+  seen.add(request.headers["webhook-id"]);
+  return [204];
+}
+
+function route(request) {
+  const [, name, reference] = request.url.split("?")[0].split("/");
+  const order = orders.get(reference);
+  const known = { "GET ": product, "POST buy": buy, "POST events": () => take(request) };
+  const ofOrder = { "GET paid": () => paid(order), "GET orders": () => show(order) };
+  const found = (order ? ofOrder : known)[`${request.method} ${name}`];
+  return found ? found() : [404];
+}
+
+createServer(async (request, response) => {
+  const failed = (problem) => (console.error(problem), [500, `${PAGE}<h1>Please try again later</h1>`]);
+  const [status, page = "", location] = await Promise.resolve(request).then(route).catch(failed);
+  response.writeHead(status, { "Content-Type": "text/html; charset=utf-8", ...(location && { Location: location }) }).end(page);
+}).listen(port, "127.0.0.1");
