@@ -85,6 +85,7 @@ wheel: ## The Python wheels, stripped, tried in fresh environments of every CPyt
 	@scripts/ci/ensure-tools cargo cc python3 strip
 	scripts/python/build-wheel
 	scripts/python/build-sandbox-wheel
+	scripts/python/build-server-wheel
 
 sdist: ## The Python source distribution, built and installed by pip
 	@scripts/ci/ensure-tools cargo cc python3

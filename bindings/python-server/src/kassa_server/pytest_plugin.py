@@ -1,0 +1,25 @@
+"""The pytest plugin: installed with the package, and found by pytest itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .testing import KassaServer
+
+
+@pytest.fixture(scope="session")
+def kassa_server() -> Iterator[KassaServer]:
+    """The server of the whole run, with a sandbox behind it; under pytest-xdist, of each worker.
+
+    Define a fixture of this name for other settings. What one test did is there in the next: give each order a reference of
+    its own.
+    """
+    # Loaded in every run of an environment that has it, also where the sandbox is not installed.
+    from .testing import KassaServer
+
+    with KassaServer() as server:
+        yield server

@@ -1,0 +1,306 @@
+"""The server and a sandbox behind it in one call, for the tests of a shop. Needs the package ``kassa-sandbox``."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from kassa_sandbox import Sandbox, TestPhone, dialect_json, phones
+
+from . import _http
+from ._binary import find
+from ._child import Child
+from .errors import NotRunning, ServerError, StartError, TooLate
+from .events import Event, event
+
+__all__ = ["Event", "KassaServer"]
+
+PREFIX = "KASSA_SERVER_"
+PAUSE = 0.02
+"""Seconds between two looks at the events."""
+ATTEMPTS = 5
+"""To find a port: one that was free may be taken a moment later."""
+
+
+class KassaServer:
+    """kassa-server on this machine, with an API key and a secret for events, and a sandbox as its gateway.
+
+    ::
+
+        with KassaServer(events_url="http://127.0.0.1:8000/events") as server:
+            shop = Shop(server.url, server.api_key, server.events_secret)
+            server.pay_by_form(shop.buy("order-17"))
+            server.wait_for("checkout.paid", reference="order-17")
+
+    It is a process of its own, with an SQLite file in a temporary folder, and never outlives the process that started it.
+    """
+
+    def __init__(
+        self,
+        *,
+        sandbox: Sandbox | None = None,
+        events_url: str | None = None,
+        port: int = 0,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Nothing is started yet: `start`, or a ``with`` block.
+
+        * ``sandbox``: one that runs already; otherwise it starts one of its own, and stops it
+        * ``events_url``: where the shop takes its events; without it they are only listed
+        * ``port``: the port to listen on, on this machine only; 0 takes a free one
+        * ``settings``: others of the program's, by their names, such as ``{"payment_wait": "5s"}``
+        """
+        self._owns_sandbox = sandbox is None
+        self._sandbox = sandbox if sandbox is not None else Sandbox()
+        self._events_secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
+        self._events_url = events_url
+        self._port = port
+        self._settings = dict(settings or {})
+        self._folder: Path | None = None
+        self._remove_folder: weakref.finalize[..., KassaServer] | None = None
+        self._owner = os.getpid()
+        self._child: Child | None = None
+        self._url = ""
+        self._api_key = ""
+
+    # Its life
+
+    def start(self) -> KassaServer:
+        """Starts it, and its own sandbox, unless they run; `StartError` says why it could not."""
+        if self.is_running:
+            return self
+        if not self._is_mine:
+            raise NotRunning("this server belongs to the process that this one was forked from; it is started there")
+        if self._owns_sandbox:
+            self._sandbox.start()
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="kassa-server-"))
+            self._remove_folder = weakref.finalize(self, remove, self._folder, self._owner)
+        dialect = dialect_json(self._sandbox.switches.read().dialect)
+        self._file("dialect.json").write_text(dialect, encoding="utf-8")
+        self._child = self._started()
+        self._url = self._child.url
+        if not self._api_key:
+            self._api_key = self.new_api_key("tests")
+        return self
+
+    def _started(self) -> Child:
+        for attempt in range(ATTEMPTS):
+            port = self._port or free_port()
+            environment = self._environment(port)
+            try:
+                child = Child(find(), ["serve"], environment, self._file("server.log"))
+            except StartError as error:
+                if self._port or attempt == ATTEMPTS - 1 or "in use" not in error.log:
+                    raise
+            else:
+                self._port = port
+                return child
+        raise StartError("no port is free")
+
+    def stop(self) -> None:
+        """Stops it in order, and its own sandbox; its database is gone then. Nothing happens in a forked process."""
+        if not self._is_mine:
+            return
+        if self._child is not None:
+            self._child.stop()
+        if self._owns_sandbox:
+            self._sandbox.stop()
+        if self._remove_folder is not None:
+            self._remove_folder()
+        self._folder, self._api_key = None, ""
+
+    def restart(self) -> KassaServer:
+        """Stops the server alone and starts it again, on the same port, with the same database. After `kill`: after a crash."""
+        if self._child is None:
+            raise NotRunning("the server was not started")
+        self._child.stop()
+        return self.start()
+
+    def kill(self) -> None:
+        """Ends the server alone as a crash would: at once, in the middle of whatever it does. `restart` brings it back."""
+        if self._child is not None:
+            self._child.kill()
+
+    def __enter__(self) -> KassaServer:
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"KassaServer({self._url or 'not started'})"
+
+    def _file(self, name: str) -> Path:
+        if self._folder is None:
+            raise NotRunning("the server was not started")
+        return self._folder / name
+
+    def _environment(self, port: int) -> dict[str, str]:
+        # Secrets go by the environment: everybody can read the arguments of a process.
+        own = {
+            "listen": f"127.0.0.1:{port}",
+            "public_url": f"http://127.0.0.1:{port}",
+            "database": str(self._file("kassa-server.db")),
+            "gateway.url": self._sandbox.base_url,
+            "gateway.login": self._sandbox.login,
+            "gateway.password": self._sandbox.password,
+            "gateway.dialect": str(self._file("dialect.json")),
+            **({"events.url": self._events_url} if self._events_url else {}),
+            "events.secret": self._events_secret,
+            **self._settings,
+        }
+        # What is set for a server of the user's own does not concern this one.
+        others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+        return others | {PREFIX + name.replace(".", "_").upper(): value for name, value in own.items()}
+
+    # Where it is, and how to get in
+
+    @property
+    def _is_mine(self) -> bool:
+        return self._owner == os.getpid()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs, as a child of this process."""
+        return self._child is not None and self._child.is_running
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process, while it runs."""
+        return self._child.pid if self._child is not None and self._child.is_running else None
+
+    @property
+    def url(self) -> str:
+        """Its address, without a trailing slash: KASSA_SERVER_URL of a shop. It stays the same after a restart."""
+        self._file("")
+        return self._url
+
+    @property
+    def api_key(self) -> str:
+        """The API key that was made for the shop."""
+        self._file("")
+        return self._api_key
+
+    @property
+    def events_secret(self) -> str:
+        """The secret that signs events (Standard Webhooks)."""
+        return self._events_secret
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The gateway's side: what was really charged, faults, and the payer's part."""
+        return self._sandbox
+
+    def new_api_key(self, name: str) -> str:
+        """One more API key, made as an operator makes it."""
+        command = [str(find()), "keys", "new", "--name", name]
+        made = subprocess.run(  # noqa: S603 - the server itself
+            command,
+            env=self._environment(self._port),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode != 0:
+            raise ServerError(f"no API key was made: {made.stderr.strip()}")
+        return made.stdout.strip()
+
+    def log(self) -> str:
+        """What it has logged."""
+        return self._file("server.log").read_text(encoding="utf-8", errors="replace")
+
+    # What is in it
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        *,
+        key: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> dict[str, Any]:
+        """Asks it as a shop does, or with a client token as a payer's app does; `Refused` where it refuses.
+
+        * ``path``: such as ``/v1/checkouts``
+        * ``key``: an API key or a client token; its own `api_key` unless given
+        """
+        headers = {"Authorization": f"Bearer {self.api_key if key is None else key}"}
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
+        return _http.ask(method, f"{self.url}{path}", headers, body)
+
+    def checkout(self, reference: str) -> dict[str, Any]:
+        """The checkout that the shop opened for this reference of its own, as JSON."""
+        return self.ask("GET", f"/v1/checkouts?reference={quote(reference, safe='')}")
+
+    def events(self, kind: str | None = None, *, reference: str | None = None) -> tuple[Event, ...]:
+        """Every event, or those of this kind or about this reference, in the order in which they happened."""
+        listed: list[Event] = []
+        after = -1
+        told: dict[str, Any] = {"next": 0}
+        while told["next"] != after:
+            after = told["next"]
+            told = self.ask("GET", f"/v1/events?after={after}&limit=1000")
+            listed.extend(map(event, told["events"]))
+        wanted = (one for one in listed if kind in (None, one.kind) and reference in (None, one.reference))
+        return tuple(wanted)
+
+    def wait_for(self, kind: str, *, reference: str | None = None, timeout: timedelta = timedelta(seconds=30)) -> Event:
+        """The first event of this kind, as soon as there is one; `TooLate` where there is none in time."""
+        until = time.monotonic() + timeout.total_seconds()
+        while True:
+            found = self.events(kind, reference=reference)
+            if found:
+                return found[0]
+            if time.monotonic() > until:
+                about = "" if reference is None else f" about {reference!r}"
+                raise TooLate(f"there was no event {kind!r}{about} within {timeout.total_seconds():g} s")
+            time.sleep(PAUSE)
+
+    # The payer's part
+
+    def pay_by_form(self, page_url: str, phone: TestPhone = phones.MBANK_APPROVED) -> str:
+        """Pays on the sandbox's pay-form, as a payer with that wallet does; the address that the payer is sent back to."""
+        _, wallet, _ = _http.submit(page_url, provider=phone.provider, phone=phone.phone)
+        if not wallet:
+            raise ServerError("the pay-form does not take this phone, or is paid already")
+        status, back, _ = _http.submit(urljoin(page_url, wallet), otp=phone.otp)
+        if not back and status >= 400:
+            raise ServerError(f"the wallet's page answered {status}")
+        return back
+
+
+def remove(folder: Path, owner: int) -> None:
+    """Removes the files, where this is not a process that was forked from the one whose they are."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port

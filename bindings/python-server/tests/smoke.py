@@ -1,0 +1,24 @@
+"""What an installed wheel must do with nothing else there but the sandbox's: start, take a payment, and stop."""
+
+import subprocess
+import sys
+
+from kassa_server import NotRunning
+from kassa_server.testing import KassaServer
+
+version = subprocess.run(
+    [sys.executable, "-m", "kassa_server", "--version"], check=True, capture_output=True, text=True
+)
+order = {"reference": "order-1", "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
+with KassaServer() as server:
+    checkout = server.ask("POST", "/v1/checkouts", order)
+    token = server.ask("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
+    form = server.ask("POST", "/v1/checkout/payments", {"method": "pay_form"}, key=token, idempotency_key="order-1")
+    server.pay_by_form(form["page_url"])
+    assert server.wait_for("checkout.paid").reference == "order-1"
+try:
+    server.ask("GET", "/healthz")
+except NotRunning:
+    sys.stdout.write(f"works:   {version.stdout.strip()} on Python {sys.version.split()[0]}\n")
+else:
+    raise SystemExit("it outlived its block")

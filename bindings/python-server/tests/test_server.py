@@ -1,0 +1,149 @@
+"""The server and a sandbox in one call: paid, asked, killed and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+
+import pytest
+from conftest import Order
+from kassa_sandbox import Sandbox, phones
+
+from kassa_server import NotRunning, Refused, StartError, TooLate
+from kassa_server.testing import KassaServer
+
+
+def test_a_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order) -> None:
+    back = kassa_server.pay_by_form(order.page_url)
+    assert back.startswith("http://127.0.0.1:9/paid?")
+    paid = kassa_server.wait_for("checkout.paid", reference=order.reference)
+    assert (paid.reference, paid.data["amount"], paid.data["checkout_state"]) == (order.reference, "390", "paid")
+    assert paid.checkout == kassa_server.checkout(order.reference)["id"]
+    kinds = [event.kind for event in kassa_server.events(reference=order.reference)]
+    assert kinds == ["payment.created", "payment.accepted", "payment.charged", "checkout.paid"]
+    assert paid in kassa_server.events("checkout.paid")
+    assert kassa_server.sandbox.ledger()[-1].times_charged == 1
+
+
+def test_what_never_happens_is_not_waited_for(kassa_server: KassaServer, order: Order) -> None:
+    kassa_server.pay_by_form(order.page_url, phones.MEGAPAY_DECLINED)
+    with pytest.raises(TooLate, match=r"checkout\.paid.*" + order.reference):
+        kassa_server.wait_for("checkout.paid", reference=order.reference, timeout=timedelta(milliseconds=1))
+
+
+def test_refusals_name_the_field(kassa_server: KassaServer, order: Order) -> None:
+    with pytest.raises(Refused) as refused:
+        kassa_server.ask("POST", "/v1/checkouts", {"reference": "", "amount": "0", "return_url": "x"})
+    assert (refused.value.http_status, refused.value.kind) == (400, "invalid")
+    assert {field for field, _ in refused.value.violations} >= {"reference", "amount", "description", "return_url"}
+    assert "amount" in str(refused.value)
+    with pytest.raises(Refused) as unauthorized:
+        kassa_server.ask("GET", "/v1/events", key=order.token)
+    assert unauthorized.value.http_status == 401
+
+
+def test_events_are_listed_beyond_one_page(kassa_server: KassaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    Order(kassa_server)
+    asked = kassa_server.ask
+    pages: list[str] = []
+
+    def few(method: str, path: str) -> object:
+        pages.append(path)
+        return asked(method, path.replace("limit=1000", "limit=1"))
+
+    expected = kassa_server.events()
+    monkeypatch.setattr(kassa_server, "ask", few)
+    assert kassa_server.events() == expected
+    assert len(pages) == len(expected) + 1
+
+
+def test_a_crash_loses_nothing() -> None:
+    with KassaServer() as server:
+        order, address, key = Order(server), server.url, server.api_key
+        server.kill()
+        assert not server.is_running
+        with pytest.raises(NotRunning):
+            server.events()
+        # The payer goes on without the server.
+        server.pay_by_form(order.page_url)
+        server.restart()
+        assert (server.url, server.api_key) == (address, key)
+        # What a shop does when the payer is back.
+        server.ask("POST", f"/v1/checkouts/{server.checkout(order.reference)['id']}/check")
+        server.wait_for("checkout.paid", reference=order.reference)
+        assert "serving" in server.log()
+
+
+def test_a_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -> None:
+    kassa_sandbox.switches.change(dialect="other")
+    with KassaServer(sandbox=kassa_sandbox) as server:
+        server.pay_by_form(Order(server).page_url)
+        server.wait_for("checkout.paid")
+        assert server.sandbox is kassa_sandbox
+    assert kassa_sandbox.ledger()[-1].is_charged
+
+
+def test_keys_are_many(kassa_server: KassaServer) -> None:
+    another = kassa_server.new_api_key("another")
+    assert another != kassa_server.api_key
+    assert kassa_server.ask("GET", "/v1/events", key=another)["events"] is not None
+
+
+def test_a_start_that_fails_says_why() -> None:
+    server = KassaServer(settings={"token_lifetime": "a year"})
+    with pytest.raises(StartError, match="token_lifetime") as failed, server:
+        pass
+    assert failed.value.exit_code == 1
+    assert not server.sandbox.is_running
+    with pytest.raises(NotRunning):
+        _ = server.url
+
+
+def test_settings_of_another_server_do_not_concern_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KASSA_SERVER_FOLLOWERS", "none")
+    monkeypatch.setenv("KASSA_SERVER_CONFIG", "/nowhere")
+    binary = os.environ.get("KASSA_SERVER_BINARY")
+    with KassaServer() as server:
+        assert server.events() == ()
+    assert os.environ.get("KASSA_SERVER_BINARY") == binary
+
+
+PARENT = """
+import os, signal, sys
+from kassa_server.testing import KassaServer
+server = KassaServer().start()
+print(server.pid, server.sandbox.pid, flush=True)
+if sys.argv[1] == "fork":
+    if os.fork() == 0:
+        server.stop()
+        sys.exit()
+    os.wait()
+    server.events()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("way", ["killed", "fork"])
+def test_nothing_is_left_of_a_process_that_was_killed(way: str) -> None:
+    parent = subprocess.run(
+        [sys.executable, "-c", PARENT, way], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert parent.returncode == -signal.SIGKILL, parent.stderr
+    deadline = time.monotonic() + 30
+    for pid in map(int, parent.stdout.split()):
+        while runs(pid):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def runs(pid: int) -> bool:
+    """Whether there is such a process."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
