@@ -1,6 +1,6 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift
+.PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
 .PHONY: soak fuzz sanitize wheel sdist jar bench lint
 
 # Where cargo puts what it builds for development.
@@ -37,11 +37,11 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools cargo cc python3 chromium javac mvn strip
+	@scripts/ci/ensure-tools cargo cc python3 chromium javac mvn node npm php strip
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
-	@echo "the packages for Python, Kotlin and Swift, two at a time"
-	@$(SIDE_BY_SIDE) test-python test-kotlin test-swift
+	@echo "the packages for Python, Kotlin and Swift, and the small shops, two at a time"
+	@$(SIDE_BY_SIDE) test-python test-kotlin test-swift test-shops
 
 packages: ## What users install: wheel, sdist and jar
 	@scripts/ci/ensure-tools cargo cc python3 javac mvn strip
@@ -66,6 +66,10 @@ test-kotlin: ## The Kotlin packages and examples: their tests against the sandbo
 test-swift: ## The Swift package and its example, warnings as errors; on Debian, Swift is set up where it is missing
 	@scripts/ci/ensure-tools cargo cc
 	scripts/swift/test-packages
+
+test-shops: ## The small shops that use the server, in Python, Node, PHP and Java: a payer pays in each
+	@scripts/ci/ensure-tools cargo cc python3 node npm php javac
+	scripts/shops/test
 
 soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
 soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000

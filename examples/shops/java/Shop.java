@@ -19,13 +19,12 @@ class Shop {
         if (answer.statusCode() > 299) throw new Exception(method + " " + path + ": " + answer.statusCode() + answer.body());
         return answer.body();
     }
-    // Java itself reads no JSON; a real shop has a library that does.
     static String member(String json, String name) { return json.split("\"" + name + "\":\"?", 2)[1].split("[\",}]", 2)[0]; }
 
     static String buy(String order) throws Exception {
-        var wanted = "{'reference': '%s', 'amount': '390', 'description': 'Honey', 'return_url': 'http://127.0.0.1:%s/paid/%1$s'}";
-        var opened = ask("POST", "/v1/checkouts", KEY, order, wanted.formatted(order, PORT).replace('\'', '"'));
-        orders.put(order, "/v1/checkouts/" + member(opened, "id"));
+        var wanted = "'reference': '%s', 'amount': '390', 'description': 'A jar of honey', 'return_url': 'http://127.0.0.1:%s/paid/%1$s'";
+        var json = "{" + wanted.formatted(order, PORT).replace('\'', '"') + "}";
+        orders.put(order, "/v1/checkouts/" + member(ask("POST", "/v1/checkouts", KEY, order, json), "id"));
         var token = member(ask("POST", orders.get(order) + "/tokens", KEY, order, ""), "token");
         var page = member(ask("POST", "/v1/checkout/payments", token, order, "{\"method\": \"pay_form\"}"), "page_url");
         return page.equals("null") ? "/orders/" + order : page; // There is no page where the gateway is out of order.
@@ -73,7 +72,8 @@ class Shop {
     public static void main(String[] none) throws Exception {
         var server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(PORT)), 0);
         server.setExecutor(Executors.newCachedThreadPool());
-        server.createContext("/", it -> { try (it) { answer(it); } catch (Exception problem) { problem.printStackTrace(); } });
+        server.createContext("/", it -> {
+            try { answer(it); } catch (Exception problem) { problem.printStackTrace(); it.sendResponseHeaders(500, -1); } it.close(); });
         server.start();
     }
 }

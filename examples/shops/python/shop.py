@@ -4,8 +4,8 @@ import json
 import os
 import secrets
 import threading
-import urllib.request
 from typing import Any
+from urllib.request import Request, urlopen
 
 from flask import Flask, abort, redirect, request
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -24,7 +24,7 @@ def ask(method: str, path: str, key: str, body: object = None, **more: str) -> A
     """Asks the server. What it refuses is raised, and becomes a page that says 500."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", **more}
     data = json.dumps(body).encode() if body else None
-    with urllib.request.urlopen(urllib.request.Request(SERVER + path, data, headers, method=method), timeout=60) as answer:
+    with urlopen(Request(SERVER + path, data, headers, method=method), timeout=60) as answer:
         return json.load(answer)
 
 
@@ -42,7 +42,7 @@ def buy() -> Response:
     order["path"] = f"/v1/checkouts/{ask('POST', '/v1/checkouts', KEY, wanted)['id']}"
     token = ask("POST", f"{order['path']}/tokens", KEY)["token"]
     form = ask("POST", "/v1/checkout/payments", token, {"method": "pay_form"}, **{"Idempotency-Key": reference})
-    return redirect(form["page_url"] or f"/orders/{reference}", 303)  # There is no page where the gateway is out of order.
+    return redirect(form["page_url"] or f"/orders/{reference}", 303)  # No page: the gateway is out of order.
 
 
 @app.get("/paid/<reference>")
