@@ -91,7 +91,10 @@ impl Gate {
     /// Counts a secret that was looked up and is none: guessing gets slower (brute force protection).
     pub(super) fn guessed(&self, from: IpAddr, problem: Problem) -> Problem {
         match self.guesses.wrong(from, Instant::now()) {
-            Ok(()) => problem,
+            Ok(()) => {
+                tracing::info!(target: "kassa_server", %from, "a wrong key, token or address of callbacks");
+                problem
+            }
             Err(wait) => Problem::new(Kind::TooManyRequests).retry_after(wait),
         }
     }
