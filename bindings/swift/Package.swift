@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "Kassa", targets: ["Kassa"]),
         // For tests.
         .library(name: "KassaSandbox", targets: ["KassaSandbox"]),
+        .library(name: "KassaServerTesting", targets: ["KassaServerTesting"]),
     ],
     targets: [
         core,
@@ -32,7 +33,10 @@ let package = Package(
         .target(name: "Kassa", dependencies: ["KassaGenerated"]),
         // Runs the sandbox as a child, and knows nothing of the rest.
         .target(name: "KassaSandbox"),
+        // Runs the server as a child, with a sandbox behind it.
+        .target(name: "KassaServerTesting", dependencies: ["KassaSandbox"]),
         .testTarget(name: "KassaSandboxTests", dependencies: ["Kassa", "KassaSandbox"]),
+        .testTarget(name: "KassaServerTestingTests", dependencies: ["KassaSandbox", "KassaServerTesting"]),
         .testTarget(name: "KassaTests", dependencies: ["Kassa", "KassaGenerated", "KassaSandbox"]),
     ],
     swiftLanguageModes: [.v6]

@@ -5,11 +5,31 @@ private let startPatience = Duration.seconds(60)
 /// How long an end in order may take: the sandbox lets go of what is under way after a few seconds.
 private let stopPatience = Duration.seconds(15)
 
-/// A running sandbox. It lives as long as the pipe to its standard input, and only this process holds that: the system closes it
-/// when this process ends, also where it is killed.
-final class Child: Sendable {
-    let url: String
-    let port: Int
+/// What a child is started with.
+package struct Start: Sendable {
+    /// What it is called where it fails, such as "the sandbox".
+    let name: String
+    let program: URL
+    let arguments: [String]
+    let environment: [String: String]
+    let log: (@Sendable (String) -> Void)?
+
+    package init(
+        name: String, program: URL, arguments: [String], environment: [String: String], log: (@Sendable (String) -> Void)?
+    ) {
+        self.name = name
+        self.program = program
+        self.arguments = arguments
+        self.environment = environment
+        self.log = log
+    }
+}
+
+/// A running sandbox, or a running server. It lives as long as the pipe to its standard input, and only this process holds that: the
+/// system closes it when this process ends, also where it is killed.
+package final class Child: Sendable {
+    package let url: String
+    package let port: Int
     private let running: Running
 
     private init(_ running: Running, url: String, port: Int) {
@@ -23,8 +43,8 @@ final class Child: Sendable {
     }
 
     /// Starts it and waits until it is ready.
-    static func start(_ launch: Launch) async throws -> Child {
-        let running = try Running(launch)
+    package static func start(_ start: Start) async throws -> Child {
+        let running = try Running(start)
         let impatience = Task {
             try await Task.sleep(for: startPatience)
             running.kill()
@@ -36,22 +56,34 @@ final class Child: Sendable {
             let exitCode = await running.end.value
             let log = await running.log.value
             try Task.checkCancellation()
-            throw SandboxError.notStarted(detail: "the sandbox did not start", exitCode: exitCode, log: log)
+            throw SandboxError.notStarted(detail: "\(start.name) did not start", exitCode: exitCode, log: log)
         }
         struct Announcement: Decodable { let url: String }
         guard let announced = try? JSONDecoder().decode(Announcement.self, from: Data(line.utf8)),
             let port = URL(string: announced.url)?.port
         else {
             running.kill()
-            throw SandboxError.notThisSandbox(detail: "this is no sandbox of the same version: its announcement cannot be read")
+            throw SandboxError.notThisSandbox(detail: "\(start.name) is of another version: its announcement cannot be read")
         }
         return Child(running, url: announced.url, port: port)
     }
 
-    var processID: Int32? { running.processID }
+    /// Runs a program to its end; the first line that it prints.
+    package static func firstLine(of start: Start) async throws -> String {
+        let running = try Running(start)
+        let line = await running.firstLine()
+        running.letGo()
+        let (exitCode, log) = (await running.end.value, await running.log.value)
+        guard let line, exitCode == 0 else {
+            throw SandboxError.notStarted(detail: "\(start.name) failed", exitCode: exitCode, log: log)
+        }
+        return line
+    }
+
+    package var processID: Int32? { running.processID }
 
     /// Ends it in order: what is under way is answered first.
-    func stop() async {
+    package func stop() async {
         running.letGo()
         let impatience = Task { [running] in
             try await Task.sleep(for: stopPatience)
@@ -62,7 +94,7 @@ final class Child: Sendable {
     }
 
     /// Ends it without giving it a chance to put anything in order.
-    func kill() async {
+    package func kill() async {
         running.kill()
         _ = await running.end.value
         running.letGo()
@@ -87,22 +119,20 @@ final class Child: Sendable {
         /// Held from its pipes to its start, so that no other child of this kind takes them along.
         private static let starting = NSLock()
 
-        init(_ launch: Launch) throws {
-            let environment = launch.environment()
-            let program = try Program.find(environment)
+        init(_ start: Start) throws {
             Self.starting.lock()
             defer { Self.starting.unlock() }
             let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-            process.executableURL = program
-            process.arguments = try launch.arguments()
-            process.environment = environment
+            process.executableURL = start.program
+            process.arguments = start.arguments
+            process.environment = start.environment
             // Not the pipes themselves: the process would hold on to their other ends.
             process.standardInput = input.fileHandleForReading
             process.standardOutput = output.fileHandleForWriting
             process.standardError = errors.fileHandleForWriting
             life = input.fileHandleForWriting
             self.output = lines(of: output.fileHandleForReading)
-            log = Self.handOn(lines(of: errors.fileHandleForReading), to: launch.settings.log)
+            log = Self.handOn(lines(of: errors.fileHandleForReading), to: start.log)
             let (statuses, status) = AsyncStream.makeStream(of: Int32.self)
             end = Task { await statuses.first { _ in true } ?? -1 }
             process.terminationHandler = {
@@ -121,7 +151,7 @@ final class Child: Sendable {
                 try process.run()
             } catch {
                 status.finish()
-                let detail = "\(program.path(percentEncoded: false)) cannot be started: \(error.localizedDescription)"
+                let detail = "\(start.program.path(percentEncoded: false)) cannot be started: \(error.localizedDescription)"
                 throw SandboxError.notStarted(detail: detail, exitCode: nil, log: "")
             }
         }
@@ -186,7 +216,7 @@ final class Child: Sendable {
         let log = Task { "" }
         let processID: Int32? = nil
 
-        init(_ launch: Launch) throws {
+        init(_ start: Start) throws {
             throw SandboxError.notStarted(detail: "this system starts no processes", exitCode: nil, log: "")
         }
 

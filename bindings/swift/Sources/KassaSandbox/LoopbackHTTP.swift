@@ -10,16 +10,18 @@ import Foundation
 
 /// One request to this machine over a connection of its own. URLSession would ask the proxy that the environment names, and on
 /// Linux cannot be kept from it.
-enum LoopbackHTTP {
-    struct Reply: Sendable {
-        let status: Int
-        let body: Data
+package enum LoopbackHTTP {
+    package struct Reply: Sendable {
+        package let status: Int
+        /// Where it leads to.
+        package let location: String?
+        package let body: Data
     }
 
     /// Seconds that an answer may take. It takes milliseconds; this is for a machine that stands still.
     private static let patience = 30
 
-    static func exchange(port: Int, _ target: String, headers: [String], body: Data?) async throws -> Reply {
+    package static func exchange(port: Int, _ target: String, headers: [String], body: Data?) async throws -> Reply {
         let length = body.map { ["Content-Length: \($0.count)"] } ?? []
         let lines = ["\(target) HTTP/1.1", "Host: 127.0.0.1:\(port)", "Connection: close"] + headers + length
         let request = Data("\(lines.joined(separator: "\r\n"))\r\n\r\n".utf8) + (body ?? Data())
@@ -72,8 +74,29 @@ enum LoopbackHTTP {
         let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         guard let words = head.first?.split(separator: " "), words.count > 1, let status = Int(words[1]) else { return nil }
         let body = Data(answer[end.upperBound...])
-        let length = head.first { $0.lowercased().hasPrefix("content-length:") }?.split(separator: " ").last.flatMap { Int($0) }
-        return length ?? 0 == body.count ? Reply(status: status, body: body) : nil
+        func header(_ name: String) -> String? {
+            head.first { $0.lowercased().hasPrefix("\(name):") }?.split(separator: " ").last.map { String($0) }
+        }
+        let length = header("content-length").flatMap { Int($0) }
+        return length ?? 0 == body.count ? Reply(status: status, location: header("location"), body: body) : nil
+    }
+
+    /// A port that nobody listens on now.
+    package static func freePort() throws -> Int {
+        let connection = socket(AF_INET, stream, 0)
+        guard connection >= 0 else { throw lost() }
+        defer { close(connection) }
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let found = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(connection, $0, length) == 0 && getsockname(connection, $0, &length) == 0
+            }
+        }
+        guard found else { throw lost() }
+        return Int(in_port_t(bigEndian: address.sin_port))
     }
 
     private static func set<Value>(_ connection: Int32, _ name: Int32, _ value: Value) {

@@ -1,11 +1,8 @@
 import Foundation
 
-/// Finds the program `kassa-sandbox`.
-enum Program {
-    static let name = "kassa-sandbox"
-    static let variable = "KASSA_SANDBOX_BINARY"
-
-    static func find(_ environment: [String: String]) throws -> URL {
+/// Finds a program.
+package enum Program {
+    package static func find(_ name: String, namedBy variable: String, _ environment: [String: String]) throws -> URL {
         if let named = environment[variable], !named.isEmpty { return URL(filePath: named) }
         let path = environment["PATH"]?.split(separator: ":").map { URL(filePath: String($0)) } ?? []
         let beside = Bundle.main.executableURL.map { [$0.deletingLastPathComponent()] } ?? []

@@ -54,7 +54,7 @@ public actor Sandbox {
     ///   ``SandboxError/invalid(field:rule:)`` for a setting that cannot even be handed over.
     public static func start(_ settings: Settings = Settings()) async throws -> Sandbox {
         let launch = Launch(settings: settings)
-        return Sandbox(launch, try await Child.start(launch))
+        return Sandbox(launch, try await Child.start(launch.start()))
     }
 
     /// Whether it runs.
@@ -91,7 +91,7 @@ public actor Sandbox {
     public func restart() async throws {
         _ = try await change { [launch] child in
             await child?.stop()
-            return try await Child.start(launch)
+            return try await Child.start(launch.start())
         }
     }
 

@@ -47,7 +47,14 @@ struct Launch: Sendable {
     var settings: Sandbox.Settings
     let adminToken = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
 
-    func arguments() throws -> [String] {
+    func start() throws -> Start {
+        let environment = environment()
+        let program = try Program.find("kassa-sandbox", namedBy: "KASSA_SANDBOX_BINARY", environment)
+        return Start(
+            name: "the sandbox", program: program, arguments: try arguments(), environment: environment, log: settings.log)
+    }
+
+    private func arguments() throws -> [String] {
         var arguments = [
             "--announce", "json", "--exit-with-stdin", "--listen", "127.0.0.1:\(settings.port)",
             "--language", settings.switches.language.rawValue,
@@ -72,7 +79,7 @@ struct Launch: Sendable {
     }
 
     /// Secrets go by the environment: everybody can read the arguments of a process.
-    func environment() -> [String: String] {
+    private func environment() -> [String: String] {
         var environment = ProcessInfo.processInfo.environment
         environment["KASSA_SANDBOX_LOGIN"] = settings.login
         environment["KASSA_SANDBOX_PASSWORD"] = settings.password

@@ -1,0 +1,48 @@
+import Foundation
+
+extension KassaServer {
+    /// What happened, as the shop is told.
+    public struct Event: Hashable, Sendable {
+        /// Its place among all events: what `GET /v1/events?after=` takes.
+        public let cursor: Int64
+        /// The same however often it is delivered: the header `webhook-id`.
+        public let id: String
+        /// Such as `checkout.paid`: what its JSON calls `type`.
+        public let kind: String
+        /// When it was written down.
+        public let time: Date
+        /// The checkout's identifier.
+        public let checkout: String
+        /// The shop's own reference.
+        public let reference: String
+    }
+}
+
+/// A page of events, as the server lists them.
+struct EventPage: Decodable {
+    let events: [Listed]
+    let next: Int64
+
+    struct Listed: Decodable {
+        let cursor: Int64
+        let event: Body
+
+        var told: KassaServer.Event {
+            KassaServer.Event(
+                cursor: cursor, id: event.id, kind: event.type, time: Date(timeIntervalSince1970: Double(event.timestamp_ms) / 1000),
+                checkout: event.data.checkout, reference: event.data.reference)
+        }
+    }
+
+    struct Body: Decodable {
+        let id: String
+        let type: String
+        let timestamp_ms: Int64
+        let data: About
+    }
+
+    struct About: Decodable {
+        let checkout: String
+        let reference: String
+    }
+}

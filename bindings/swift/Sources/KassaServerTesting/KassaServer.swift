@@ -1,0 +1,185 @@
+import Foundation
+import KassaSandbox
+
+/// To find a port: one that was free may be taken a moment later.
+private let attempts = 5
+
+/// kassa-server on this machine, with an API key and a secret for events, and a sandbox as its gateway: for the tests of a shop.
+///
+/// ```swift
+/// let server = try await KassaServer.start(.init(eventsURL: "http://127.0.0.1:8000/events"))
+/// let shop = Shop(server.url, server.apiKey, server.eventsSecret)
+/// try await server.payByForm(shop.buy("order-17"))
+/// _ = try await server.waitFor("checkout.paid", reference: "order-17")
+/// await server.stop()
+/// ```
+///
+/// It is a process of its own, with an SQLite file in a temporary folder, and never outlives the one that started it. It ends, too,
+/// when nobody holds this object any more.
+///
+/// The program is `kassa-server`: the one that the environment names by `KASSA_SERVER_BINARY`, else the one that lies beside the
+/// running program, else the one on the `PATH`.
+public actor KassaServer {
+    /// Its address, without a trailing slash. It stays the same after a restart.
+    public nonisolated let url: String
+    /// The API key that was made for the shop.
+    public nonisolated let apiKey: String
+    /// The secret that signs events (Standard Webhooks).
+    public nonisolated let eventsSecret: String
+    /// The gateway's side: what was really charged, faults, and the payer's part.
+    public nonisolated let sandbox: Sandbox
+
+    private nonisolated let port: Int
+    private let launch: Launch
+    private var child: Child?
+
+    private init(_ launch: Launch, _ child: Child, apiKey: String) {
+        self.launch = launch
+        self.child = child
+        self.apiKey = apiKey
+        url = child.url
+        port = child.port
+        eventsSecret = launch.eventsSecret
+        sandbox = launch.sandbox
+    }
+
+    // MARK: Its life
+
+    /// Starts a server, and a sandbox behind it; both are ready when this returns.
+    ///
+    /// - Throws: ``KassaServerError/notStarted(detail:exitCode:log:)`` with the program's own words.
+    public static func start(_ settings: Settings = Settings()) async throws -> KassaServer {
+        var sandbox = settings.sandbox
+        if sandbox == nil { sandbox = try await asServer { try await Sandbox.start() } }
+        guard let sandbox else { throw KassaServerError.notRunning(detail: "there is no sandbox") }
+        let launch = try await Launch(settings, sandbox)
+        do {
+            return try await asServer {
+                let child = try await firstChild(launch)
+                let apiKey = try await Child.firstLine(of: launch.start(["keys", "new", "--name", "tests"], port: child.port))
+                return KassaServer(launch, child, apiKey: apiKey)
+            }
+        } catch {
+            await launch.cleanUp()
+            throw error
+        }
+    }
+
+    private static func firstChild(_ launch: Launch) async throws -> Child {
+        if launch.settings.port != 0 { return try await launch.child(port: launch.settings.port) }
+        for _ in 1..<attempts {
+            do {
+                return try await launch.child(port: LoopbackHTTP.freePort())
+            } catch SandboxError.notStarted(_, _, let log) where log.contains("in use") {}
+        }
+        return try await launch.child(port: LoopbackHTTP.freePort())
+    }
+
+    /// The number of its process, while it runs.
+    public var processID: Int32? { child?.processID }
+
+    /// Whether it runs.
+    public var isRunning: Bool { processID != nil }
+
+    /// Stops it in order, where it runs, and its own sandbox; its database is gone then.
+    public func stop() async {
+        await child?.stop()
+        child = nil
+        await launch.cleanUp()
+    }
+
+    /// Ends the server alone as a crash would: at once, in the middle of whatever it does. ``restart()`` brings it back.
+    public func kill() async {
+        await child?.kill()
+        child = nil
+    }
+
+    /// Stops the server alone, where it runs, and starts it on the same port, with the same database. After ``kill()`` it is a start
+    /// after a crash.
+    ///
+    /// - Throws: ``KassaServerError/notStarted(detail:exitCode:log:)``
+    public func restart() async throws {
+        await child?.stop()
+        child = try await asServer { [launch, port] in try await launch.child(port: port) }
+    }
+
+    // MARK: What is in it
+
+    /// Asks it as a shop does, or with a client token as a payer's app does; what it says, as JSON. The path is such as
+    /// `/v1/checkouts`; the key is its own ``apiKey`` unless another or a client token is given.
+    ///
+    /// - Throws: ``KassaServerError/refused(httpStatus:problem:)`` where it refuses.
+    public nonisolated func ask(
+        _ method: String, _ path: String, body: String? = nil, key: String? = nil, idempotencyKey: String? = nil
+    ) async throws -> Data {
+        let once = idempotencyKey.map { ["Idempotency-Key: \($0)"] } ?? []
+        let headers = ["Authorization: Bearer \(key ?? apiKey)", "Content-Type: application/json"] + once
+        let reply = try await asServer {
+            try await LoopbackHTTP.exchange(
+                port: port, "\(method) \(path)", headers: headers, body: body.map { Data($0.utf8) })
+        }
+        guard reply.status < 400 else {
+            throw KassaServerError.refused(httpStatus: reply.status, problem: String(decoding: reply.body, as: UTF8.self))
+        }
+        return reply.body
+    }
+
+    /// Every event, or those of this kind or about this reference, in the order in which they happened.
+    public nonisolated func events(_ kind: String? = nil, reference: String? = nil) async throws -> [Event] {
+        var all: [Event] = []
+        var (after, next): (Int64, Int64) = (-1, 0)
+        while next != after {
+            after = next
+            let told = try await ask("GET", "/v1/events?after=\(after)&limit=1000")
+            guard let page = try? JSONDecoder().decode(EventPage.self, from: told) else {
+                throw KassaServerError.notThisServer(detail: "this is not the server of this package: its events cannot be read")
+            }
+            all += page.events.map(\.told)
+            next = page.next
+        }
+        return all.filter { (kind == nil || $0.kind == kind) && (reference == nil || $0.reference == reference) }
+    }
+
+    /// The first event of this kind, as soon as there is one.
+    ///
+    /// - Throws: ``KassaServerError/tooLate(detail:)`` where there is none in time.
+    public nonisolated func waitFor(
+        _ kind: String, reference: String? = nil, timeout: Duration = .seconds(30)
+    ) async throws -> Event {
+        let until = ContinuousClock.now + timeout
+        while true {
+            if let found = try await events(kind, reference: reference).first { return found }
+            guard ContinuousClock.now < until else {
+                let about = reference.map { " about \($0)" } ?? ""
+                throw KassaServerError.tooLate(detail: "there was no event \(kind)\(about) within \(timeout)")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    // MARK: The payer's part
+
+    /// Pays on the sandbox's pay-form, as a payer with that wallet does; the address that the payer is sent back to, if any.
+    ///
+    /// - Throws: ``KassaServerError/notPayable(detail:)`` where it does not take this phone, or is paid already.
+    @discardableResult
+    public nonisolated func payByForm(_ pageURL: String, phone: Sandbox.TestPhone = .mbankApproved) async throws -> String? {
+        guard let wallet = try await submit(pageURL, "provider=\(phone.provider.rawValue)&phone=\(phone.phone)") else {
+            throw KassaServerError.notPayable(detail: "the pay-form does not take this phone, or is paid already")
+        }
+        return try await submit(wallet, "otp=\(phone.otp)")
+    }
+
+    /// Submits a form as a browser does; the address that it leads to.
+    private nonisolated func submit(_ page: String, _ form: String) async throws -> String? {
+        guard let url = URL(string: page), let port = url.port else {
+            throw KassaServerError.notPayable(detail: "this is no page of the sandbox")
+        }
+        let target = "POST \(url.path(percentEncoded: true))?\(url.query(percentEncoded: true) ?? "")"
+        return try await asServer {
+            try await LoopbackHTTP.exchange(
+                port: port, target, headers: ["Content-Type: application/x-www-form-urlencoded"], body: Data(form.utf8)
+            ).location
+        }
+    }
+}
