@@ -5,6 +5,8 @@
 
 mod api;
 mod books;
+#[cfg(target_os = "linux")]
+mod disks;
 mod gateway_side;
 mod ledger;
 mod paying;

@@ -124,6 +124,11 @@ impl Plan {
 }
 
 impl Program {
+    #[cfg(target_os = "linux")]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// `kill -9`: nothing of it gets to do anything more.
     pub fn kill(mut self) {
         let _ = self.child.kill();
