@@ -1,0 +1,208 @@
+//! Disks that refuse: nothing is sent that could not be written down, nothing that was sent is forgotten, and where there is
+//! room again the server goes on.
+
+use std::{
+    fs,
+    io::Write,
+    os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Duration,
+};
+
+use kassa_sandbox::{EndpointName, Fault};
+use serde_json::json;
+
+use crate::{
+    api::{Answer, Caller},
+    ledger::Ledger,
+    paying::{PAYMENTS, order},
+    program::{Plan, Program, until},
+    scene::Scene,
+    secrets::payers,
+};
+
+/// Somebody who is not the superuser.
+const NOBODY: u32 = 65_534;
+
+/// A server whose disk can be filled.
+struct Disk {
+    server: Program,
+    /// A file beside the database, on a disk of a few megabytes; else a limit of the system keeps the files as they are.
+    filler: Option<PathBuf>,
+    log: PathBuf,
+}
+
+impl Disk {
+    /// By a limit of the system, by which no file of the server can grow any further.
+    fn limited(scene: &Scene) -> Self {
+        let server = scene.plans[0].start_by("trap '' XFSZ; exec \"$0\" \"$@\"").unwrap();
+        Self { server, filler: None, log: scene.folder().join("kassa.db-wal") }
+    }
+
+    /// A small one in memory that the server alone has (a namespace of its own); nothing where the system does not give one.
+    fn small(scene: &mut Scene) -> Option<Self> {
+        let small = scene.folder().join("small");
+        fs::create_dir(&small).unwrap();
+        scene.plans[0].set("KASSA_SERVER_DATABASE", small.join("kassa.db").display().to_string());
+        let server = scene.plans[0].start_by(
+            "exec unshare --user --map-root-user --mount /bin/sh -c \
+             'mount -t tmpfs -o size=4m none small && cp kassa.db small && exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        );
+        let server = server.ok()?;
+        let seen = PathBuf::from(format!("/proc/{}/root{}", server.id(), small.display()));
+        Some(Self { server, filler: Some(seen.join("filler")), log: seen.join("kassa.db-wal") })
+    }
+
+    fn is_full(&self) {
+        match &self.filler {
+            None => self.limit(&fs::metadata(&self.log).unwrap().len().to_string()),
+            Some(filler) => {
+                let mut file = fs::File::create(filler).unwrap();
+                while file.write_all(&[0; 512]).is_ok() {}
+            }
+        }
+    }
+
+    fn has_room(&self) {
+        match &self.filler {
+            None => self.limit("unlimited"),
+            Some(filler) => fs::remove_file(filler).unwrap(),
+        }
+    }
+
+    fn limit(&self, size: &str) {
+        let pid = self.server.id().to_string();
+        let done = Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={size}:")]).status();
+        assert!(done.unwrap().success(), "prlimit, of util-linux");
+    }
+}
+
+/// Refused for now, and to be tried again.
+fn is_refused(answer: &Answer) {
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer:?}");
+    assert_eq!(answer.body["type"], "urn:kassa:problem:unavailable");
+}
+
+fn requests(scene: &Scene, endpoint: EndpointName) -> usize {
+    scene.sandbox.requests().iter().filter(|request| request.endpoint == endpoint.path()).count()
+}
+
+#[test]
+fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
+    let scene = Scene::open(1);
+    let disk = Disk::limited(&scene);
+    fill(&scene, &disk);
+    scene.settled();
+    assert!(disk.server.stop().0.success());
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_sent_and_with_room_again_it_goes_on() {
+    let mut scene = Scene::open(1);
+    let Some(disk) = Disk::small(&mut scene) else {
+        println!("not tried: this system gives nobody a disk of their own: {}", scene.log());
+        return;
+    };
+    fill(&scene, &disk);
+    assert!(disk.server.stop().0.success());
+}
+
+/// The disk fills up while payments are begun and confirmed, and has room again.
+fn fill(scene: &Scene, disk: &Disk) {
+    let payer = payers()[0];
+    let (by_mbank, otp) = (json!({ "method": "mbank", "phone": payer.phone }), json!({ "otp": payer.otp }));
+    let ((app, id), (confirms, _)) = (scene.app("order-1"), scene.app("order-2"));
+    let begun = confirms.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+    let confirm = format!("{PAYMENTS}/{}/confirm", begun.member("id").unwrap());
+
+    disk.is_full();
+    let shop = Caller::new(app.address, &scene.key);
+    for _ in 0..3 {
+        is_refused(&app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap());
+        is_refused(&app.send("POST", PAYMENTS, Some("try-2"), &json!({ "method": "qr" })).unwrap());
+        is_refused(&confirms.send("POST", &confirm, Some("otp-1"), &otp).unwrap());
+        is_refused(&shop.post("/v1/checkouts", &order("order-3", 600)).unwrap());
+    }
+    assert_eq!(requests(scene, EndpointName::MbankPay), 1, "that of before");
+    assert_eq!(requests(scene, EndpointName::QrDynamicData) + requests(scene, EndpointName::MbankConfirm), 0);
+    let seen = shop.get(&format!("/v1/checkouts/{id}")).unwrap();
+    assert_eq!((seen.status, &seen.body["state"]), (200, &json!("open")), "it can be read all the same");
+
+    disk.has_room();
+    let paid = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+    assert_eq!((paid.status, &paid.body["state"]), (201, &json!("awaiting")), "{paid:?}");
+    let path = format!("{PAYMENTS}/{}/confirm", paid.member("id").unwrap());
+    assert!(app.send("POST", &path, Some("otp-1"), &otp).unwrap().status < 300);
+    assert!(confirms.send("POST", &confirm, Some("otp-1"), &otp).unwrap().status < 300);
+    assert_eq!(shop.post("/v1/checkouts", &order("order-3", 600)).unwrap().status, 201);
+    for app in [app, confirms] {
+        until("both are paid", || app.get("/v1/checkout").unwrap().body["state"] == "paid");
+    }
+    assert_eq!(scene.sandbox.payments().iter().map(|payment| payment.times_charged).sum::<u32>(), 2);
+}
+
+/// The gateway has it; what it answers cannot be written down.
+#[test]
+fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
+    let mut scene = Scene::open(2);
+    scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
+    let disk = Disk::limited(&scene);
+    let payer = payers()[0];
+    let by_mbank = json!({ "method": "mbank", "phone": payer.phone });
+    let (app, _) = scene.app("order-1");
+    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(Duration::from_secs(2));
+    scene.sandbox.faults().add(slow).unwrap();
+    let paying = {
+        let (app, by_mbank) = (app.clone(), by_mbank.clone());
+        thread::spawn(move || app.send("POST", PAYMENTS, Some("try-1"), &by_mbank))
+    };
+    until("the gateway has it", || !scene.sandbox.payments().is_empty());
+    disk.is_full();
+    is_refused(&paying.join().unwrap().unwrap());
+    disk.has_room();
+    let again = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+    assert_eq!((again.status, &again.body["state"]), (202, &json!("sending")), "{again:?}");
+
+    // Its sender is taken for dead; then it is asked about.
+    Ledger::open(&scene.folder()).unwrap().time_passes(Duration::from_secs(120)).unwrap();
+    until("the gateway was asked", || app.get("/v1/checkout").unwrap().body["payments"][0]["state"] == "awaiting");
+    let path = format!("{PAYMENTS}/{}/confirm", again.member("id").unwrap());
+    assert!(app.send("POST", &path, Some("otp-1"), &json!({ "otp": payer.otp })).unwrap().status < 300);
+    scene.settled();
+    assert_eq!(requests(&scene, EndpointName::MbankPay), 1);
+    assert_eq!(app.get("/v1/checkout").unwrap().body["state"], "paid");
+}
+
+#[test]
+fn in_a_folder_that_may_only_be_read_it_says_so_and_does_not_start() {
+    let scene = Scene::open(3);
+    let folder = scene.folder();
+    let program = folder.join("program");
+    fs::copy(env!("CARGO_BIN_EXE_kassa-server"), &program).unwrap();
+    permit(&folder, 0o555);
+    let told = cannot_start(&scene.plans[0], &program);
+    assert!(told.contains("kassa.db: the database cannot be used: attempt to write a readonly database"), "{told}");
+    let mut elsewhere = scene.plans[0].clone();
+    elsewhere.set("KASSA_SERVER_DATABASE", folder.join("new.db").display().to_string());
+    let told = cannot_start(&elsewhere, &program);
+    assert!(told.contains("new.db: Permission denied"), "{told}");
+    permit(&folder, 0o755);
+}
+
+/// What it says, in one line. The superuser may write everywhere, so nobody starts it.
+fn cannot_start(plan: &Plan, program: &Path) -> String {
+    let mut command = plan.command(&format!("exec '{}' serve", program.display()));
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        command.uid(NOBODY);
+    }
+    let ended = command.output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!((ended.status.code(), told.lines().count()), (Some(1), 1), "{told}");
+    told
+}
+
+fn permit(folder: &Path, mode: u32) {
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+}

@@ -1,0 +1,230 @@
+//! One schedule: shop, apps and payers act by chance, while servers are killed, stand still, are stopped and started.
+
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use fastrand::Rng;
+
+use crate::{books, gateway_side, ledger::Ledger, paying, program::Program, scene::Scene, settling};
+
+/// Longer than a server that stands still has the lease of what it sends: 1 s for the gateway, and 20 s.
+const PAST_THE_LEASE: Duration = Duration::from_secs(22);
+/// One schedule in so many waits for that, by real time.
+const STANDS_STILL_EVERY: u64 = 40;
+
+/// What was met, and how often: a check that meets nothing shows nothing.
+pub type Coverage = BTreeMap<String, u64>;
+
+/// A schedule that is being played.
+pub struct Play {
+    pub scene: Arc<Scene>,
+    pub servers: [Option<Program>; 2],
+    pub random: Rng,
+    pub met: Coverage,
+    calls: Vec<JoinHandle<()>>,
+}
+
+/// Plays the schedule of a seed. What is broken is told with everything that everybody did.
+pub fn play(seed: u64) -> Result<Coverage, String> {
+    let scene = Arc::new(Scene::open(seed));
+    let mut play = Play {
+        scene: scene.clone(),
+        servers: [None, None],
+        random: Rng::with_seed(seed),
+        met: Coverage::new(),
+        calls: Vec::new(),
+    };
+    let played = catch_unwind(AssertUnwindSafe(|| play.run(seed)));
+    let broken = match played {
+        Ok(Ok(())) => {
+            if std::env::var_os("KASSA_SEED").is_some() {
+                println!("{}", scene.story.text());
+            }
+            return Ok(play.met);
+        }
+        Ok(Err(broken)) => broken,
+        Err(panic) => match panic.downcast_ref::<String>() {
+            Some(text) => text.clone(),
+            None => format!("a panic: {:?}", panic.downcast_ref::<&str>()),
+        },
+    };
+    let (story, log) = (scene.story.text(), scene.log());
+    let requests: Vec<_> = scene.sandbox.requests().iter().map(|request| format!("{request:?}")).collect();
+    let payments: Vec<_> = scene.sandbox.payments().iter().map(|payment| format!("{payment:?}")).collect();
+    let (requests, payments) = (requests.join("\n"), payments.join("\n"));
+    Err(format!("{broken}\n\n{story}\n\nat the gateway:\n{requests}\n{payments}\n\nlogged:\n{log}"))
+}
+
+impl Play {
+    fn run(&mut self, seed: u64) -> Result<(), String> {
+        gateway_side::set_faults(&self.scene.sandbox, seed, &mut self.random);
+        self.scene.shop.fails([0, 30, 70][self.random.usize(0..3)]);
+        self.start(0)?;
+        if self.random.bool() {
+            self.start(1)?;
+        }
+        for _ in 0..2 {
+            let opens = paying::open(&mut self.random);
+            opens(&self.scene);
+        }
+        let acts = self.random.usize(15..45);
+        let stands_still_at = (seed % STANDS_STILL_EVERY == 7).then_some(acts / 2);
+        for act in 0..acts {
+            self.act()?;
+            thread::sleep(Duration::from_millis(self.random.u64(0..50)));
+            if stands_still_at == Some(act) {
+                self.start(1)?;
+                self.stand_still(0, PAST_THE_LEASE);
+            }
+        }
+        self.wait_for_calls();
+        for fault in self.scene.sandbox.faults().list() {
+            *self.met.entry(fault.fault.name().to_string()).or_default() += fault.struck;
+        }
+        no(books::broken(&self.scene))?;
+        settling::settle(self)?;
+        let events = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.events());
+        for event in events.map_err(|problem| problem.to_string())? {
+            self.meet(&event.kind);
+        }
+        Ok(())
+    }
+
+    fn act(&mut self) -> Result<(), String> {
+        let random = &mut self.random;
+        let deed = match random.u32(0..100) {
+            0..12 => paying::open(random),
+            12..40 => paying::pay(random),
+            40..56 => paying::confirm(random),
+            56..68 => return self.payer_decides(),
+            68..76 => paying::look(random),
+            76..79 => paying::cancel(random),
+            79..83 => paying::read_events(random),
+            83..84 => paying::type_a_card_number(random),
+            84..90 => return self.kill(),
+            90..92 => return self.stop(),
+            92..95 => return self.start_or_end_the_other(),
+            95..98 => {
+                let (which, time) = (random.usize(0..2), Duration::from_millis(random.u64(50..600)));
+                self.stand_still(which, time);
+                return Ok(());
+            }
+            _ => {
+                let by =
+                    Duration::from_secs([random.u64(1..40), random.u64(40..900)][usize::from(random.u32(0..4) == 0)]);
+                self.time_passes(by);
+                return Ok(());
+            }
+        };
+        let scene = self.scene.clone();
+        self.calls.push(thread::spawn(move || deed(&scene)));
+        Ok(())
+    }
+
+    /// Pays or goes away, on a page or by a code that was shown.
+    fn payer_decides(&mut self) -> Result<(), String> {
+        let rows = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.rows()).map_err(told)?;
+        let books = self.scene.sandbox.payments();
+        let open = rows.iter().filter(|row| row.was_shown()).filter_map(|row| row.booked(&books));
+        let open: Vec<_> = open.filter(|payment| !payment.status.is_final()).collect();
+        if let Some(payment) = self.random.choice(open) {
+            let approves = self.random.u32(0..4) > 0;
+            self.scene.story.tell(format!("the payer of {} pays: {approves}", payment.gateway_number));
+            gateway_side::decide(&self.scene.sandbox, &payment.gateway_number, approves);
+        }
+        Ok(())
+    }
+
+    pub fn start(&mut self, which: usize) -> Result<(), String> {
+        if self.servers[which].is_none() {
+            let mut plan = self.scene.plans[which].clone();
+            plan.set("KASSA_SERVER_SENDS_AT_ONCE", ["1", "64"][self.random.usize(0..2)]);
+            plan.set("KASSA_SERVER_PAYMENT_WAIT", "2s");
+            plan.set("KASSA_SERVER_LOG", ["trace", "info"][usize::from(self.random.u32(0..8) > 0)]);
+            self.servers[which] = Some(plan.start_in_the_end()?);
+            self.scene.story.tell(format!("server {which} is started"));
+        }
+        Ok(())
+    }
+
+    /// Without a word, wherever its calls are just now.
+    fn kill(&mut self) -> Result<(), String> {
+        let which = self.random.usize(0..2);
+        if let Some(server) = self.servers[which].take() {
+            server.kill();
+            self.scene.story.tell(format!("server {which} is killed"));
+            self.meet("kill -9");
+            thread::sleep(Duration::from_millis(self.random.u64(0..200)));
+            self.start(which)?;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), String> {
+        let which = self.random.usize(0..2);
+        if self.end(which)? {
+            self.start(which)?;
+        }
+        Ok(())
+    }
+
+    fn start_or_end_the_other(&mut self) -> Result<(), String> {
+        if !self.end(1)? {
+            self.start(1)?;
+        }
+        Ok(())
+    }
+
+    /// SIGTERM, where it runs: it ends in order.
+    pub fn end(&mut self, which: usize) -> Result<bool, String> {
+        let Some(server) = self.servers[which].take() else { return Ok(false) };
+        let (status, took) = server.stop();
+        self.scene.story.tell(format!("server {which} was stopped: {status} after {took:?}"));
+        self.meet("SIGTERM");
+        if status.success() { Ok(true) } else { Err(format!("server {which} ended with {status}")) }
+    }
+
+    /// Stands still wherever its calls are, and goes on as if no time had passed.
+    fn stand_still(&mut self, which: usize, time: Duration) {
+        let Some(server) = &self.servers[which] else { return };
+        server.signal("STOP");
+        self.scene.story.tell(format!("server {which} stands still for {time:?}"));
+        thread::sleep(time);
+        server.signal("CONT");
+        self.scene.story.tell(format!("server {which} goes on"));
+        self.meet("SIGSTOP");
+    }
+
+    /// By the calendar, as where it is put ahead.
+    pub fn time_passes(&mut self, by: Duration) {
+        // A server that stands still may have the database just now.
+        let passed = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.time_passes(by));
+        self.scene.story.tell(format!("{by:?} pass: {passed:?}"));
+    }
+
+    pub fn wait_for_calls(&mut self) {
+        for call in self.calls.drain(..) {
+            if let Err(panic) = call.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+
+    pub fn meet(&mut self, what: &str) {
+        *self.met.entry(what.to_owned()).or_default() += 1;
+    }
+}
+
+/// Nothing is broken.
+pub fn no(broken: Vec<String>) -> Result<(), String> {
+    if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
+}
+
+fn told(problem: rusqlite::Error) -> String {
+    problem.to_string()
+}

@@ -1,0 +1,68 @@
+//! What must be written nowhere (invariant 9): looked for in the bytes of every file, and in what the shop is told.
+
+use std::fs;
+
+use kassa_sandbox::{Provider, TEST_CARDS, TEST_PHONES, TestPhone};
+
+use crate::{
+    ledger::Ledger,
+    program::{EVENTS_SECRET, PASSWORD},
+    scene::Scene,
+};
+
+/// A wrong one-time password that occurs nowhere by chance.
+pub const WRONG_OTP: &str = "otp-wrong-7x";
+
+/// The payers who pay by mobile bank.
+pub fn payers() -> Vec<TestPhone> {
+    TEST_PHONES.into_iter().filter(|phone| phone.provider == Provider::MBank).collect()
+}
+
+/// What was found.
+pub fn found(scene: &Scene) -> Vec<String> {
+    let mut secrets = vec![WRONG_OTP.to_owned(), PASSWORD.to_owned()];
+    secrets.push(EVENTS_SECRET["whsec_".len()..].to_owned());
+    secrets.push(scene.key.splitn(3, '_').nth(2).expect("its secret part").to_owned());
+    secrets.extend(scene.tokens().iter().map(|token| token["ct_".len()..].to_owned()));
+    secrets.extend(payers().iter().map(|phone| phone.phone.to_owned()));
+    secrets.push(TEST_CARDS[0].pan.to_owned());
+    let mut found = Vec::new();
+    for file in fs::read_dir(scene.folder()).expect("the folder").map_while(Result::ok) {
+        let bytes = fs::read(file.path()).unwrap_or_default();
+        for secret in &secrets {
+            if bytes.windows(secret.len()).any(|part| part == secret.as_bytes()) {
+                found.push(format!("invariant 9: {secret} is in {:?}", file.file_name()));
+            }
+        }
+    }
+    let mut texts = vec![scene.log()];
+    texts.extend(scene.shop.arrived().into_iter().map(|arrived| arrived.body));
+    texts.extend(all_texts(scene));
+    for otp in payers().iter().map(|phone| phone.otp) {
+        found.extend(texts.iter().filter(|text| holds(text, otp)).map(|text| format!("invariant 9: {otp} in {text}")));
+    }
+    found
+}
+
+/// As a word: six digits can be in any identifier.
+fn holds(text: &str, secret: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(secret)
+        .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + secret.len()..].chars().next()))
+}
+
+fn all_texts(scene: &Scene) -> Vec<String> {
+    let ledger = Ledger::open(&scene.folder()).expect("the database");
+    let mut tables = ledger.0.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").expect("the schema");
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).expect("tables").map_while(Result::ok).collect();
+    let mut texts = Vec::new();
+    for table in tables {
+        let mut statement = ledger.0.prepare(&format!("SELECT * FROM {table}")).expect("a table");
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).expect("rows");
+        while let Ok(Some(row)) = rows.next() {
+            texts.extend((0..columns).filter_map(|index| row.get::<_, String>(index).ok()));
+        }
+    }
+    texts
+}

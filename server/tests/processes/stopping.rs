@@ -1,0 +1,81 @@
+//! SIGTERM while everything hangs that can hang.
+
+use std::{thread, time::Duration};
+
+use kassa_sandbox::{EndpointName, Fault, Payment};
+use serde_json::json;
+
+use crate::{
+    api::Caller,
+    ledger::Ledger,
+    paying::PAYMENTS,
+    program::{free_port, until},
+    scene::Scene,
+    secrets::payers,
+};
+
+/// How long the gateway and the shop let the server wait: much longer than it may take to stop.
+const HANGS: Duration = Duration::from_secs(20);
+const APPS: usize = 100;
+
+#[test]
+fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
+    let mut scene = Scene::open(1);
+    scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
+    let metrics = free_port();
+    scene.plans[0].set("KASSA_SERVER_METRICS_LISTEN", format!("127.0.0.1:{metrics}"));
+    let server = scene.plans[0].start_in_the_end().unwrap();
+    scene.shop.hangs(true);
+
+    let payer = payers()[0];
+    let by_mbank = json!({ "method": "mbank", "phone": payer.phone });
+    let (confirms, _) = scene.app("order-1");
+    let begun = confirms.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+    for endpoint in [EndpointName::MbankPay, EndpointName::MbankConfirm] {
+        scene.sandbox.faults().add(Fault::delay().endpoint(endpoint).after(HANGS)).unwrap();
+    }
+    // The gateway does both at once, and answers neither in time.
+    let (pays, _) = scene.app("order-2");
+    thread::spawn(move || pays.send("POST", PAYMENTS, Some("try-1"), &by_mbank));
+    let path = format!("{PAYMENTS}/{}/confirm", begun.member("id").unwrap());
+    thread::spawn(move || confirms.send("POST", &path, Some("otp-1"), &json!({ "otp": payer.otp })));
+    let (waits, _) = scene.app("order-3");
+    let waiting: Vec<_> = (0..APPS)
+        .map(|_| {
+            let waits = waits.clone();
+            thread::spawn(move || waits.get("/v1/checkout?after=99&wait=60"))
+        })
+        .collect();
+    until("the gateway has both", || {
+        let payments = scene.sandbox.payments();
+        payments.len() == 2 && payments.iter().any(Payment::is_charged)
+    });
+    let caller = Caller::new(([127, 0, 0, 1], metrics).into(), "");
+    until("all apps wait", || {
+        let seen = caller.get("/metrics").unwrap().text;
+        seen.lines().any(|line| line == format!("kassa_waiting_apps {APPS}"))
+    });
+    until("the shop has an event", || !scene.shop.arrived().is_empty());
+
+    let (status, took) = server.stop();
+    assert!(status.success(), "{status}: {}", scene.log());
+    // 5 s, and as much again for a machine that is busy with other things.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    println!("it stopped after {took:?}");
+    for app in waiting {
+        let seen = app.join().unwrap().unwrap();
+        assert_eq!((seen.status, &seen.body["state"]), (200, &json!("open")), "who waits is answered");
+    }
+
+    scene.shop.hangs(false);
+    scene.sandbox.faults().clear();
+    Ledger::open(&scene.folder()).unwrap().time_passes(Duration::from_secs(300)).unwrap();
+    let server = scene.plans[0].start_in_the_end().unwrap();
+    for payment in scene.sandbox.payments().iter().filter(|payment| !payment.status.is_final()) {
+        scene.sandbox.approve(&payment.gateway_number).unwrap();
+    }
+    scene.settled();
+    let paid = Ledger::open(&scene.folder()).unwrap().checkouts().unwrap();
+    assert_eq!(paid.iter().filter(|checkout| checkout.state == "paid").count(), 2);
+    assert!(server.stop().0.success());
+}
