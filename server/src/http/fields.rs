@@ -70,7 +70,7 @@ impl Fields {
     /// A whole number within a range; null is as good as none.
     pub(super) fn number(&mut self, name: &str, range: &RangeInclusive<u64>) -> Option<u64> {
         let value = self.take(name)?;
-        let number = value.as_u64().filter(|number| range.contains(number));
+        let number = whole(&value).filter(|number| range.contains(number));
         if number.is_none() {
             let sentence = format!("must be a whole number from {} to {}", range.start(), range.end());
             self.checks.fail(name, Rule::Range, &sentence);
@@ -143,6 +143,11 @@ impl Fields {
         self.checks.fail(name, Rule::Format, sentence);
         None
     }
+}
+
+/// A whole number, also as JSON's 60.0, which is none other than 60.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as u64))
 }
 
 /// Digits, and at most two after a point; what `Decimal` would read beside that (signs, underscores) is refused.
@@ -233,6 +238,16 @@ mod tests {
             let mut fields = Fields::parse(format!(r#"{{"amount": "{text}"}}"#).as_bytes()).unwrap();
             fields.amount("amount");
             assert_eq!(fields.finish().is_ok(), is_one, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_whole_however_they_are_written() {
+        for (text, number) in
+            [("60", Some(60)), ("60.0", Some(60)), ("6e1", Some(60)), ("60.5", None), ("-60", None), ("1e300", None)]
+        {
+            let mut fields = Fields::parse(format!(r#"{{"lifetime_s": {text}}}"#).as_bytes()).unwrap();
+            assert_eq!(fields.number("lifetime_s", &(60..=100)), number, "{text}");
         }
     }
 
