@@ -49,7 +49,7 @@ async fn open(storage: &SqliteStorage, number: u128) {
     let new = OpenCheckout {
         id: checkout(number),
         wanted: order(format!("order-{number}")),
-        callback_secret: Hidden::new(format!("{number:032x}")),
+        callback_secret: Hidden::new(checkout(number).bare()),
     };
     assert!(matches!(storage.open_checkout(new).await, Ok(Opened::New(_))));
 }
