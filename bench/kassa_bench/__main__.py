@@ -25,6 +25,7 @@ SUITES = [
     "rust_watches",
     "rust_journal",
     "sandbox",
+    "server",
 ]
 FILE = Path(__file__).parents[2] / "BENCHMARKS.md"
 

@@ -53,6 +53,12 @@ impl Figures {
         self.rows.push((what.into(), write(figure), format!("{}, {verdict}", write(bar))));
     }
 
+    /// One more, which must not be below its bar.
+    pub fn add_with_floor(&mut self, what: impl Into<String>, figure: f64, bar: f64, write: impl Fn(f64) -> String) {
+        let verdict = if figure >= bar { "kept" } else { "**missed**" };
+        self.rows.push((what.into(), write(figure), format!("at least {}, {verdict}", write(bar))));
+    }
+
     /// Prints them.
     pub fn print(&self) {
         print(self);

@@ -7,5 +7,5 @@ mod turns;
 
 pub use allocations::{Counting, Counts, counts};
 pub use finding::{Comparison, Figures};
-pub use process::{processor_time, processor_time_of, resident_memory};
+pub use process::{processor_time, processor_time_of, resident_memory, resident_memory_of};
 pub use turns::{in_turn, microseconds};

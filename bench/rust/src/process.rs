@@ -16,7 +16,12 @@ pub fn processor_time_of(process: impl std::fmt::Display) -> Duration {
 
 /// The memory of this process that is in use, in bytes.
 pub fn resident_memory() -> u64 {
+    resident_memory_of("self")
+}
+
+/// The memory of a process that is in use, in bytes.
+pub fn resident_memory_of(process: impl std::fmt::Display) -> u64 {
     const PAGE: u64 = 4096;
-    let pages = fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages = fs::read_to_string(format!("/proc/{process}/statm")).expect("Linux");
     pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * PAGE
 }
