@@ -60,6 +60,11 @@ pub(super) fn new_checkout() -> Value {
         "type": "object",
         "additionalProperties": false,
         "required": ["reference", "amount", "description", "return_url"],
+        "if": {
+            "required": ["methods"],
+            "properties": { "methods": { "type": "array", "contains": { "const": "mbank" } } },
+        },
+        "then": { "properties": { "amount": { "pattern": r"^[1-9][0-9]{0,14}(\.0{1,2})?$" } } },
         "properties": {
             "reference": {
                 "type": "string", "minLength": 1, "maxLength": 64, "pattern": TEXT,
