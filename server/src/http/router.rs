@@ -11,7 +11,7 @@ use std::{
 use axum::{
     Router,
     body::{Body as HttpBody, Bytes},
-    extract::{RawPathParams, Request},
+    extract::{RawPathParams, Request, rejection::RawPathParamsRejection},
     http::{HeaderMap, HeaderName, HeaderValue, Method, header},
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, get, on},
@@ -40,6 +40,9 @@ use crate::{
 const LONGEST_KEY: usize = 64;
 const KEY: &str = "idempotency-key";
 
+/// The parts of a path; none where they are no text.
+type Parameters = Result<RawPathParams, RawPathParamsRejection>;
+
 /// The HTTP interface of a server.
 pub fn router(server: Server, settings: HttpSettings) -> Router {
     let description = document(&ROUTES, &settings.public_url).to_string();
@@ -47,7 +50,7 @@ pub fn router(server: Server, settings: HttpSettings) -> Router {
     let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
     for route in &ROUTES {
         let http = http.clone();
-        let answer = on(filter(&route.method), move |parameters: RawPathParams, request: Request| {
+        let answer = on(filter(&route.method), move |parameters: Parameters, request: Request| {
             respond(http.clone(), route, parameters, request)
         });
         let before = paths.remove(route.path).unwrap_or_default();
@@ -88,7 +91,7 @@ fn filter(method: &Method) -> MethodFilter {
     }
 }
 
-async fn respond(http: Arc<Http>, route: &'static Route, parameters: RawPathParams, request: Request) -> Response {
+async fn respond(http: Arc<Http>, route: &'static Route, parameters: Parameters, request: Request) -> Response {
     let started = Instant::now();
     let answering = AssertUnwindSafe(Box::pin(answer(&http, route, &parameters, request))).catch_unwind();
     let response = match answering.await {
@@ -104,13 +107,14 @@ async fn respond(http: Arc<Http>, route: &'static Route, parameters: RawPathPara
 async fn answer(
     http: &Arc<Http>,
     route: &'static Route,
-    parameters: &RawPathParams,
+    parameters: &Parameters,
     request: Request,
 ) -> Result<Response, Problem> {
     let from = caller_of(http, &request);
     let (head, body) = request.into_parts();
-    let path: HashMap<_, _> = parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
     let who = http.gate.let_in(&http.server, route.access, &head.headers, from).await?;
+    let parameters = parameters.as_ref().map_err(|_| Problem::new(Kind::NotFound))?;
+    let path: HashMap<_, _> = parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
     let query = Query::parse(head.uri.query().unwrap_or_default());
     let query = if route.query.is_empty() { query.finish().map(|()| Query::default())? } else { query };
     let key = if route.needs_key { idempotency_key(&head.headers)? } else { None };

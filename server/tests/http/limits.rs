@@ -48,6 +48,8 @@ async fn answers_are_kept_nowhere_and_nothing_is_served_beside_the_table() {
     let served = Served::with(|_, http| http.public_url = "https://pay.shop.example.kg".into()).await;
     let nowhere = served.send("GET", "/v1/nothing", &[], "").await;
     assert_eq!((nowhere.status, nowhere.problem().as_str()), (404, "not_found"));
+    let no_text = served.shop("GET", "/v1/checkouts/%FF", &Value::Null).await;
+    assert_eq!((no_text.status, no_text.problem().as_str()), (404, "not_found"));
     let wrong = served.send("PUT", "/v1/checkouts", &[], "").await;
     assert_eq!((wrong.status, wrong.problem().as_str()), (405, "method_not_allowed"));
     let allowed = wrong.header("allow").unwrap();
