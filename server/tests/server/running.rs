@@ -7,10 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use axum::http::HeaderMap;
 use kassa::{FakeFault, FakeGateway, FakePlan};
 use kassa_server::{
     Boxed, CheckoutState, HttpPost, NewCheckout, Notice, Payment, PaymentState, Post, RealSurroundings, Server,
-    ServerError, ServerSettings, SqliteStorage, sign,
+    ServerError, ServerSettings, SqliteStorage,
 };
 use tempfile::TempDir;
 use tokio::{
@@ -86,8 +87,14 @@ async fn many_payers_are_told_and_the_shop_gets_signed_events() {
     server.stop().await;
     let counted = format!("kassa_event_deliveries_total{{result=\"taken\"}} {}\n", events.len());
     assert!(server.metrics_text().await.contains(&counted));
+    let library = standardwebhooks::Webhook::new(SECRET).unwrap();
     for (id, timestamp, signature, body) in lock(&seen).iter() {
-        assert_eq!(*signature, sign(&[SECRET.parse().unwrap()], id, *timestamp, body));
+        let mut headers = HeaderMap::new();
+        headers.insert("webhook-id", id.parse().unwrap());
+        headers.insert("webhook-timestamp", (*timestamp).into());
+        headers.insert("webhook-signature", signature.parse().unwrap());
+        library.verify(body.as_bytes(), &headers).unwrap();
+        assert!(library.verify(format!("{body} ").as_bytes(), &headers).is_err());
         assert!(events.iter().any(|event| event.id == *id && event.body == *body), "{id}");
     }
 }
