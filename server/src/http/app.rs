@@ -171,10 +171,6 @@ async fn answered<'a>(
             Err(_) => return Err(Problem::new(Kind::Unavailable).retry_after(Duration::from_secs(1))),
         },
     };
-    let status = if is_under_way(payment.state) { StatusCode::ACCEPTED } else { done };
+    let status = if PaymentState::UNDER_WAY.contains(&payment.state) { StatusCode::ACCEPTED } else { done };
     Answer::new(status, &views::app_payment(&payment))
-}
-
-fn is_under_way(state: PaymentState) -> bool {
-    PaymentState::UNDER_WAY.contains(&state)
 }

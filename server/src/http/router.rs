@@ -32,12 +32,10 @@ use super::{
 use crate::{
     metrics::Metrics,
     net::{BodyError, Peer, caller, read_body},
-    server::Server,
+    server::{LONGEST_KEY, Server},
     values::{checks::Checks, violation::Rule},
 };
 
-/// The longest idempotency key.
-const LONGEST_KEY: usize = 64;
 const KEY: &str = "idempotency-key";
 
 /// The parts of a path; none where they are no text.

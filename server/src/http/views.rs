@@ -7,16 +7,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    checkouts::checkout::CheckoutView,
+    checkouts::checkout::{Checkout, CheckoutView},
     events::Event,
     payments::payment::{Failure, Payment},
     values::{Millis, method::Method},
 };
 
-/// A checkout, for its shop.
+/// What shop and app are told of a checkout.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Checkout", deny_unknown_fields)]
-pub(super) struct ShopCheckout<'a> {
+struct Told<'a> {
     /// Its identifier.
     id: &'a str,
     /// The shop's own reference.
@@ -31,16 +30,24 @@ pub(super) struct ShopCheckout<'a> {
     methods: Vec<&'static str>,
     /// Where the payer returns to.
     return_url: &'a str,
-    /// The shop's own texts.
-    metadata: &'a BTreeMap<String, String>,
     /// `open`, `paid`, `expired` or `cancelled`. **Deliver where it is paid.**
     state: &'static str,
-    /// Grows with everything that happens to it.
+    /// Grows with everything that happens to it: what `after` takes.
     version: i64,
-    /// When it was opened, in milliseconds since the beginning of 1970.
-    opened_at_ms: Millis,
     /// When it expires, in milliseconds since the beginning of 1970.
     expires_at_ms: Millis,
+}
+
+/// A checkout, for its shop.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Checkout", deny_unknown_fields)]
+pub(super) struct ShopCheckout<'a> {
+    #[serde(flatten)]
+    told: Told<'a>,
+    /// The shop's own texts.
+    metadata: &'a BTreeMap<String, String>,
+    /// When it was opened, in milliseconds since the beginning of 1970.
+    opened_at_ms: Millis,
     /// The payment that paid it.
     paid_by: Option<&'a str>,
     /// More than one payment was charged: a person has to give money back.
@@ -69,26 +76,8 @@ pub(super) struct ShopPayment<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AppCheckout", deny_unknown_fields)]
 pub(super) struct AppCheckout<'a> {
-    /// Its identifier.
-    id: &'a str,
-    /// The shop's own reference.
-    reference: &'a str,
-    /// The amount, digit for digit.
-    amount: String,
-    /// The currency's three letters.
-    currency: &'a str,
-    /// What is paid for.
-    description: &'a str,
-    /// The ways to pay.
-    methods: Vec<&'static str>,
-    /// Where the payer returns to.
-    return_url: &'a str,
-    /// `open`, `paid`, `expired` or `cancelled`.
-    state: &'static str,
-    /// Grows with everything that happens to it: what `after` takes.
-    version: i64,
-    /// When it expires, in milliseconds since the beginning of 1970.
-    expires_at_ms: Millis,
+    #[serde(flatten)]
+    told: Told<'a>,
     /// The tries to pay it, the first one first.
     payments: Vec<AppPayment<'a>>,
 }
@@ -183,6 +172,21 @@ pub(super) struct Health {
 pub(super) fn for_shop(view: &CheckoutView) -> ShopCheckout<'_> {
     let checkout = &view.checkout;
     ShopCheckout {
+        told: told(checkout),
+        metadata: &checkout.metadata,
+        opened_at_ms: checkout.opened_at,
+        paid_by: checkout.paid_by.as_ref().map(|id| id.as_str()),
+        is_overpaid: checkout.is_overpaid,
+        payments: view.payments.iter().map(shop_payment).collect(),
+    }
+}
+
+pub(super) fn for_app(view: &CheckoutView) -> AppCheckout<'_> {
+    AppCheckout { told: told(&view.checkout), payments: view.payments.iter().map(app_payment).collect() }
+}
+
+fn told(checkout: &Checkout) -> Told<'_> {
+    Told {
         id: checkout.id.as_str(),
         reference: &checkout.reference,
         amount: checkout.amount.to_string(),
@@ -190,14 +194,9 @@ pub(super) fn for_shop(view: &CheckoutView) -> ShopCheckout<'_> {
         description: &checkout.description,
         methods: checkout.methods.iter().map(|method| (*method).into()).collect(),
         return_url: &checkout.return_url,
-        metadata: &checkout.metadata,
         state: checkout.state.into(),
         version: checkout.version,
-        opened_at_ms: checkout.opened_at,
         expires_at_ms: checkout.expires_at,
-        paid_by: checkout.paid_by.as_ref().map(|id| id.as_str()),
-        is_overpaid: checkout.is_overpaid,
-        payments: view.payments.iter().map(shop_payment).collect(),
     }
 }
 
@@ -208,23 +207,6 @@ pub(super) fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
         gateway_number: payment.reference.gateway_number.as_deref(),
         transaction_id: payment.reference.transaction_id.as_deref(),
         is_stuck: payment.is_stuck,
-    }
-}
-
-pub(super) fn for_app(view: &CheckoutView) -> AppCheckout<'_> {
-    let checkout = &view.checkout;
-    AppCheckout {
-        id: checkout.id.as_str(),
-        reference: &checkout.reference,
-        amount: checkout.amount.to_string(),
-        currency: &checkout.currency,
-        description: &checkout.description,
-        methods: checkout.methods.iter().map(|method| (*method).into()).collect(),
-        return_url: &checkout.return_url,
-        state: checkout.state.into(),
-        version: checkout.version,
-        expires_at_ms: checkout.expires_at,
-        payments: view.payments.iter().map(app_payment).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! New API keys. They need a storage alone, so that they can be made while no server, or another one, works on it.
 
-use super::LONGEST_KEY;
+use super::LONGEST_NAME;
 use crate::{
     storage::{Storage, inputs::NewApiKey},
     surroundings::Surroundings,
@@ -18,7 +18,7 @@ pub async fn make_api_key(
     name: &str,
 ) -> Result<ApiKey, ServerError> {
     let mut checks = Checks::default();
-    checks.required_text("name", name, LONGEST_KEY);
+    checks.required_text("name", name, LONGEST_NAME);
     checks.finish()?;
     let (mut id, mut secret) = ([0; 16], [0; 32]);
     surroundings.fill(&mut id)?;

@@ -51,7 +51,7 @@ use crate::{
 };
 
 /// The longest idempotency key.
-const LONGEST_KEY: usize = 64;
+pub(crate) const LONGEST_KEY: usize = 64;
 /// Too short for a card number.
 const LONGEST_OTP: usize = 12;
 const LONGEST_REASON: usize = 200;
