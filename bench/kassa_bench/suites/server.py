@@ -118,7 +118,8 @@ def run() -> Section:
         "than before they came.",
         parts,
         why_missed=(
-            "Where a time or a rate is missed: SQLite has one writer, each commit flushes the log, and a disk that others use "
-            "flushes slowly."
+            "Where a time or a rate is missed: a first payment is two commits, each of which flushes the log and changes pages "
+            "of several tables, and the worker that looks for what is due takes a tenth of a millisecond of it. A charged "
+            "settlement writes the payment, its checkout, two events and their delivery, and SQLite has one writer."
         ),
     )
