@@ -4,7 +4,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, mpsc},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
@@ -20,7 +24,14 @@ pub struct Folder(pub PathBuf);
 
 impl Folder {
     pub fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("kassa-journal-{}-{name}", std::process::id()));
+        Self::within(&std::env::temp_dir(), name)
+    }
+
+    /// A folder of its own even for tests that chose the same name: they run side by side.
+    fn within(parent: &Path, name: &str) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(format!("kassa-journal-{}-{count}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         Self(folder)
     }
@@ -28,9 +39,7 @@ impl Folder {
     /// On a file system in memory.
     #[cfg(target_os = "linux")]
     pub fn in_memory(name: &str) -> Self {
-        let folder = Path::new("/dev/shm").join(format!("kassa-journal-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        Self(folder)
+        Self::within(Path::new("/dev/shm"), name)
     }
 
     pub fn journal(&self) -> Journal {
