@@ -37,7 +37,7 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools cargo cc python3 chromium javac mvn node npm php strip
+	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
 	@echo "the packages for Python, Kotlin and Swift, and the small shops, two at a time"
@@ -56,7 +56,7 @@ test-sandbox: ## The sandbox
 	cargo test --locked -p kassa-sandbox
 
 test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages
-	@scripts/ci/ensure-tools cargo cc python3 chromium
+	@scripts/ci/ensure-tools cargo cc python3 chromium node
 	scripts/python/test-packages
 
 test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, and the recipe for an AAR

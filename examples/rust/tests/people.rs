@@ -95,7 +95,7 @@ fn an_order_that_paid_once_pays_for_nothing_else() {
     let shop = Shop::at(gateway.url(), PASSWORD);
     shop.run(&["pay-form"]).expect_code(0);
     let paid = support::callbacks(&gateway, None).remove(0);
-    let mut story = Story::of(&shop, &["pay-form", "--interactive", "--deadline", "20"]);
+    let mut story = Story::of(&shop, &["pay-form", "--interactive", "--deadline", "120"]);
     let callbacks = story.url_after("Callbacks at");
     let line = story.line_with("our reference");
     let page = story.url_after("payer     open");
@@ -205,7 +205,7 @@ fn a_callback_that_could_not_be_checked_is_checked_again() {
     let between = Between::new(&gateway, Fate::Lost);
     between.let_through();
     let shop = Shop::at(&between.url, PASSWORD);
-    let mut story = Story::of(&shop, &["pay-form", "--interactive", "--deadline", "20"]);
+    let mut story = Story::of(&shop, &["pay-form", "--interactive", "--deadline", "120"]);
     let page = story.url_after("payer     open");
     between.hold_back();
     assert!(post(&page, FORM, "provider=MBank&phone=996555000101").contains("303"));
@@ -227,7 +227,7 @@ fn listening_that_is_interrupted_ends_with_what_came_in() {
     let url = story.url_after("Callbacks at");
     assert!(post(&url, "application/json", &support::callbacks(&gateway, None)[0]).contains("200"));
     story.line_with("HEARD-3 charged");
-    let interrupted = Command::new("kill").args(["-INT", &story.child.id().to_string()]).status().unwrap();
+    let interrupted = Command::new("sh").args(["-c", "kill -INT $0", &story.child.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
     assert_eq!(story.end().0, 0);
 }

@@ -7,12 +7,14 @@ import hashlib
 import hmac
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
@@ -167,8 +169,9 @@ def wait_until(is_so: Callable[[], bool], log: Callable[[], str]) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
+    """A port that nobody listens on now, below those that a system hands out by itself (ephemeral ports)."""
+    while True:
+        port = random.randrange(12_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -31,6 +31,8 @@ def test_who_pays_gets_the_order(shop: ShopProcess) -> None:
     returned = shop.open(back)
     assert (returned.status, returned.location.removeprefix(shop.url)) == (303, f"/orders/{reference}")
     wait_until(lambda: "delivered" in shop.page_of(reference), shop.log)
+    # It shows it before its log is written.
+    wait_until(lambda: shop.deliveries(reference) > 0, shop.log)
     assert shop.deliveries(reference) == 1
     assert shop.server.sandbox.ledger()[-1].times_charged == 1
 

@@ -63,7 +63,7 @@ impl Running {
 
     /// Asks it to stop, and hands on whether it ended well, and its log.
     fn stop(mut self) -> (bool, String) {
-        let asked = Command::new("kill").arg(self.child.id().to_string()).status();
+        let asked = Command::new("sh").args(["-c", "kill $0", &self.child.id().to_string()]).status();
         assert!(asked.expect("kill runs").success());
         let ended = self.child.wait().expect("it ends");
         (ended.success(), self.log.join().expect("a log"))

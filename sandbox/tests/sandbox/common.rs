@@ -12,7 +12,7 @@ use kassa_sandbox::{Sandbox, SandboxOptions};
 use serde_json::Value;
 
 /// Far more than anything here takes: reached only where something never happens.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn start() -> Sandbox {
     start_with(|_| {})

@@ -82,7 +82,7 @@ async fn what_is_sent_again_is_done_once() {
 /// A terminal once showed "declined" for a paid card, as it was told 409 while the first request was under way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_takes_long_is_told_as_under_way() {
-    let served = Served::with(|_, http| http.answer_within = Duration::from_millis(100)).await;
+    let served = Served::with(|_, http| http.answer_within = Duration::from_secs(2)).await;
     let (_, token) = served.opened("order-1").await;
     served.fake.fail_next(FakeFault::NoAnswer);
     // The gateway in memory waits by its own clock.

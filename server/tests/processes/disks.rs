@@ -18,7 +18,7 @@ use crate::{
     api::{Answer, Caller},
     ledger::Ledger,
     paying::{PAYMENTS, order},
-    program::{Plan, Program, until},
+    program::{Plan, Program, SANDBOX_DIALECT, until},
     scene::Scene,
     secrets::payers,
 };
@@ -91,7 +91,8 @@ fn requests(scene: &Scene, endpoint: EndpointName) -> usize {
 
 #[test]
 fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
-    let scene = Scene::open(1);
+    let mut scene = Scene::open(1);
+    scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let disk = Disk::limited(&scene);
     fill(&scene, &disk);
     scene.settled();
@@ -101,6 +102,7 @@ fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
 #[test]
 fn on_a_full_disk_nothing_is_sent_and_with_room_again_it_goes_on() {
     let mut scene = Scene::open(1);
+    scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
     let Some(disk) = Disk::small(&mut scene) else {
         println!("not tried: this system gives nobody a disk of their own: {}", scene.log());
         return;
@@ -152,7 +154,7 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
     let payer = payers()[0];
     let by_mbank = json!({ "method": "mbank", "phone": payer.phone });
     let (app, _) = scene.app("order-1");
-    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(Duration::from_secs(2));
+    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(Duration::from_secs(6));
     scene.sandbox.faults().add(slow).unwrap();
     let paying = {
         let (app, by_mbank) = (app.clone(), by_mbank.clone());
@@ -177,10 +179,20 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
 
 #[test]
 fn in_a_folder_that_may_only_be_read_it_says_so_and_does_not_start() {
-    let scene = Scene::open(3);
+    let mut scene = Scene::open(3);
     let folder = scene.folder();
-    let program = folder.join("program");
-    fs::copy(env!("CARGO_BIN_EXE_kassa-server"), &program).unwrap();
+    // Whoever starts it may read all that it needs, wherever this project is kept. It is copied by another process: one that
+    // this one begins at the same time would hold the copy open, and nobody could run it.
+    let copied = |from: &str, name: &str, mode| {
+        let to = folder.join(name);
+        assert!(Command::new("cp").arg(from).arg(&to).status().unwrap().success());
+        permit(&to, mode);
+        to
+    };
+    let program = copied(env!("CARGO_BIN_EXE_kassa-server"), "program", 0o755);
+    let dialect = copied(SANDBOX_DIALECT, "dialect.json", 0o644);
+    scene.plans[0].set("KASSA_SERVER_GATEWAY_DIALECT", dialect.display().to_string());
+    permit(&folder.join("kassa.db"), 0o644);
     permit(&folder, 0o555);
     let told = cannot_start(&scene.plans[0], &program);
     assert!(told.contains("kassa.db: the database cannot be used: attempt to write a readonly database"), "{told}");

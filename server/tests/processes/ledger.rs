@@ -46,7 +46,7 @@ impl Ledger {
     pub fn open(folder: &Path) -> rusqlite::Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(folder.join("kassa.db"), flags)?;
-        connection.busy_timeout(Duration::from_secs(2))?;
+        connection.busy_timeout(Duration::from_secs(30))?;
         Ok(Self(connection))
     }
 

@@ -22,6 +22,9 @@ pub const PASSWORD: &str = "correct-horse-battery-staple";
 /// What signs events, to be found nowhere.
 pub const EVENTS_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
+/// What the sandbox does where the interface leaves it open.
+pub const SANDBOX_DIALECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sandbox-dialect.json");
+
 /// What is needed to start a server, and to start it again.
 #[derive(Clone)]
 pub struct Plan {
@@ -39,7 +42,6 @@ impl Plan {
     /// In front of this gateway, with its database in this folder. Deadlines are short, so that there is much to see.
     pub fn new(sandbox: &Sandbox, folder: &Path) -> Self {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
-        let dialect = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/sandbox-dialect.json");
         let variables = vec![
             ("KASSA_SERVER_LISTEN", address.to_string()),
             ("KASSA_SERVER_PUBLIC_URL", format!("http://{address}")),
@@ -47,7 +49,7 @@ impl Plan {
             ("KASSA_SERVER_GATEWAY_URL", sandbox.url().to_owned()),
             ("KASSA_SERVER_GATEWAY_LOGIN", sandbox.login().to_owned()),
             ("KASSA_SERVER_GATEWAY_PASSWORD", sandbox.password().to_owned()),
-            ("KASSA_SERVER_GATEWAY_DIALECT", dialect.to_owned()),
+            ("KASSA_SERVER_GATEWAY_DIALECT", SANDBOX_DIALECT.to_owned()),
             ("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "1s".to_owned()),
             ("KASSA_SERVER_GATEWAY_QUERY_DEADLINE", "1s".to_owned()),
             ("KASSA_SERVER_QUESTIONS_PER_SECOND", "1000".to_owned()),
@@ -136,8 +138,8 @@ impl Program {
     }
 
     pub fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        let _ = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        // The shell's own: not every system has the program.
+        let _ = Command::new("sh").args(["-c", "kill -$0 $1", name, &self.child.id().to_string()]).status();
     }
 
     /// SIGTERM; how it ended, and after which time.
