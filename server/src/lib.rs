@@ -54,6 +54,7 @@ mod payments;
 mod sending;
 mod server;
 pub mod settings;
+mod staff;
 pub mod storage;
 mod surroundings;
 mod tokens;
@@ -75,11 +76,13 @@ pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use payments::payment::{Failure, Payment};
 pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
+pub use staff::staff_router;
 pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage, sqlite::look::DatabaseFile};
 pub use surroundings::{Boxed, RealSurroundings, Surroundings};
 pub use tokens::{
     ClientToken, TokenHash,
     api_key::{ApiKey, NoApiKey},
+    role::KeyRole,
 };
 pub use values::{
     Millis,

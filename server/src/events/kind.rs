@@ -18,6 +18,9 @@ pub enum EventKind {
     /// Another payment of it was charged as well: somebody has to give money back.
     #[strum(serialize = "checkout.overpaid")]
     CheckoutOverpaid,
+    /// A person gave money of an overpaid one back, at the gateway.
+    #[strum(serialize = "checkout.refund_noted")]
+    CheckoutRefundNoted,
     /// A payment was written down.
     #[strum(serialize = "payment.created")]
     PaymentCreated,

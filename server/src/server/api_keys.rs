@@ -1,20 +1,21 @@
-//! New API keys. They need a storage alone, so that they can be made while no server, or another one, works on it.
+//! New keys, of shops and of staff. They need a storage alone, so that they can be made while no server, or another one, works on it.
 
 use super::LONGEST_NAME;
 use crate::{
     storage::{Storage, inputs::NewApiKey},
     surroundings::Surroundings,
-    tokens::api_key::ApiKey,
+    tokens::{api_key::ApiKey, role::KeyRole},
     values::{checks::Checks, error::ServerError},
 };
 
-/// A new API key for a shop's back end, with a name that people know it by. It is shown once; only its hash is kept.
+/// A new key for a shop's back end or a person of the staff, with a name that people know it by. It is shown once; only its hash is kept.
 ///
 /// # Errors
 /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
 pub async fn make_api_key(
     storage: &dyn Storage,
     surroundings: &dyn Surroundings,
+    role: KeyRole,
     name: &str,
 ) -> Result<ApiKey, ServerError> {
     let mut checks = Checks::default();
@@ -23,7 +24,7 @@ pub async fn make_api_key(
     let (mut id, mut secret) = ([0; 16], [0; 32]);
     surroundings.fill(&mut id)?;
     surroundings.fill(&mut secret)?;
-    let key = ApiKey::from_random(id, secret);
-    storage.add_api_key(NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash() }).await?;
+    let key = ApiKey::from_random(role, id, secret);
+    storage.add_api_key(NewApiKey { id: key.id().clone(), role, name: name.to_owned(), hash: key.hash() }).await?;
     Ok(key)
 }

@@ -3,6 +3,7 @@
 pub mod api_keys;
 mod places;
 pub mod settings;
+mod staff;
 mod watchers;
 mod workers;
 
@@ -37,7 +38,7 @@ use crate::{
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
-    tokens::{ClientToken, TokenHash, api_key::ApiKey},
+    tokens::{ClientToken, TokenHash, api_key::ApiKey, role::KeyRole},
     values::{
         checks::Checks,
         error::ServerError,
@@ -252,10 +253,10 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
     pub async fn new_api_key(&self, name: &str) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.surroundings, name).await
+        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Shop, name).await
     }
 
-    /// Whether this is a good API key; its identifier, if so.
+    /// Whether this is a good API key of a shop's; its identifier, if so.
     ///
     /// # Errors
     /// [`ServerError::NotFound`] where it is none or was revoked; [`ServerError::Unavailable`].
@@ -264,7 +265,7 @@ impl Server {
         let key: ApiKey = key.parse().map_err(|_| nowhere())?;
         let kept = self.shared.storage.api_key(key.id().clone()).await?;
         match kept {
-            Some(kept) if key.is(&kept.hash) && kept.revoked_at.is_none() => Ok(kept.id),
+            Some(kept) if kept.role == KeyRole::Shop && key.is(&kept.hash) && kept.revoked_at.is_none() => Ok(kept.id),
             _ => Err(nowhere()),
         }
     }
@@ -274,7 +275,11 @@ impl Server {
     /// # Errors
     /// [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::NotFound`], [`ServerError::Unavailable`].
     pub async fn cancel(&self, checkout: &CheckoutId) -> Result<CheckoutView, ServerError> {
-        match self.shared.storage.cancel_checkout(checkout.clone()).await? {
+        self.cancel_for(checkout, None).await
+    }
+
+    async fn cancel_for(&self, checkout: &CheckoutId, by: Option<&str>) -> Result<CheckoutView, ServerError> {
+        match self.shared.storage.cancel_checkout(checkout.clone(), by.map(str::to_owned)).await? {
             Cancelled::Done(view) => {
                 self.shared.changed(checkout);
                 Ok(*view)

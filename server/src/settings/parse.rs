@@ -38,3 +38,8 @@ pub(super) fn path(text: &str) -> Result<std::path::PathBuf, String> {
     }
     Ok(text.into())
 }
+
+/// Whether something is so.
+pub(super) fn yes_or_no(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "must be true or false".to_owned())
+}

@@ -13,7 +13,7 @@ use super::{
         DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET, EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS,
         KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT, METRICS_LISTEN,
         MOST_CONNECTIONS, OTP_ATTEMPTS, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
-        TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
     time,
     values::{Noted, Read, Values},
@@ -41,6 +41,8 @@ pub struct ProgramSettings {
     pub metrics_listen: Option<SocketAddr>,
     /// What the HTTP interface is set to, with the server's address as the world sees it.
     pub http: HttpSettings,
+    /// Whether the staff's pages are there.
+    pub has_staff_pages: bool,
     /// The SQLite file.
     pub database: PathBuf,
     /// The way to the gateway.
@@ -109,6 +111,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let per_token = values.read(&LIMITS_PER_TOKEN, parse::count(1..=1_000_000));
     let per_key = values.read(&LIMITS_PER_KEY, parse::count(1..=1_000_000));
     let most_connections = values.read(&MOST_CONNECTIONS, parse::count(1..=1_000_000));
+    let has_staff_pages = values.read(&STAFF_ENABLED, parse::yes_or_no);
     let log = log(values);
 
     let (public_url, gateway, server) = (public_url?, gateway?, server?);
@@ -132,6 +135,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
         listener,
         metrics_listen: metrics_listen?,
         http,
+        has_staff_pages: has_staff_pages?,
         database: database?,
         gateway,
         events_url: events_url?,

@@ -154,6 +154,11 @@ table! {
         "The most connections that are open at once",
     ).or("12000");
 
+    STAFF_ENABLED = Setting::new(
+        "staff.enabled", "KASSA_SERVER_STAFF_ENABLED", "staff-enabled", "true|false",
+        "Whether the pages for the merchant's staff are under `/staff`",
+    ).or("true");
+
     LOG = Setting::new(
         "log", "KASSA_SERVER_LOG", "log", "FILTER",
         "What is logged: error, warn, info, debug, or a filter such as `info,kassa_server=debug`",

@@ -7,7 +7,7 @@ use kassa::{PaymentRef, Provider};
 use crate::{
     checkouts::new_checkout::NewCheckout,
     payments::payment::Failure,
-    tokens::TokenHash,
+    tokens::{TokenHash, role::KeyRole},
     values::{
         Millis,
         hidden::Hidden,
@@ -55,6 +55,8 @@ pub struct NewToken {
 pub struct NewApiKey {
     /// Its identifier.
     pub id: ApiKeyId,
+    /// Who calls with it.
+    pub role: KeyRole,
     /// What people call it.
     pub name: String,
     /// Its hash.

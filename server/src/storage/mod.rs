@@ -5,6 +5,7 @@ pub mod error;
 pub mod inputs;
 pub mod outputs;
 pub mod sqlite;
+pub mod staff;
 
 use error::StorageError;
 use inputs::{
@@ -15,12 +16,19 @@ use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved, Settled,
     SettledMany, Statistics, Swept, Taken,
 };
+use staff::{
+    Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
+};
 
 use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
     surroundings::Boxed,
-    values::ids::{ApiKeyId, CheckoutId},
+    tokens::TokenHash,
+    values::{
+        Millis,
+        ids::{ApiKeyId, CheckoutId},
+    },
 };
 
 /// What a storage will have answered.
@@ -36,8 +44,8 @@ pub trait Storage: Send + Sync + 'static {
     /// Reads a checkout with its payments.
     fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>>;
 
-    /// Cancels an open checkout of which nothing is under way.
-    fn cancel_checkout(&self, id: CheckoutId) -> Stored<'_, Cancelled>;
+    /// Cancels an open checkout of which nothing is under way; where a person does, by this name.
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<String>) -> Stored<'_, Cancelled>;
 
     /// Adds a client token to a checkout; false where there is no such checkout.
     fn add_token(&self, new: NewToken) -> Stored<'_, bool>;
@@ -54,7 +62,7 @@ pub trait Storage: Send + Sync + 'static {
     /// Reads all API keys, the first one first.
     fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>>;
 
-    /// Revokes an API key; false where there is none that is good.
+    /// Revokes a key, and whoever is logged in with it is so no longer; false where there is none that is good.
     fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool>;
 
     /// Writes a payment down that is about to be sent.
@@ -98,6 +106,36 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Starts a stream of events that was given up again, or every one; how many were.
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64>;
+
+    /// Adds a session of the staff's; false where its key is none of the staff's that is good.
+    fn add_staff_session(&self, new: NewStaffSession) -> Stored<'_, bool>;
+
+    /// Reads a session that is not over, and whose key is good.
+    fn staff_session(&self, hash: TokenHash) -> Stored<'_, Option<StaffSession>>;
+
+    /// Notes that a session is used, so that it lasts longer, within its limit.
+    fn use_staff_session(&self, hash: TokenHash) -> Stored<'_, ()>;
+
+    /// Ends a session.
+    fn end_staff_session(&self, hash: TokenHash) -> Stored<'_, ()>;
+
+    /// Reads a page of the list of checkouts.
+    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, Listed>;
+
+    /// Counts the checkouts that a person has to look at, by why; of each kind up to a limit.
+    fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>>;
+
+    /// Reads all that happened to a checkout.
+    fn history(&self, id: CheckoutId) -> Stored<'_, Option<History>>;
+
+    /// Notes that money of an overpaid checkout was given back.
+    fn note_refund(&self, note: NoteRefund) -> Stored<'_, RefundNoted>;
+
+    /// Reads what was charged in a time, the first one first.
+    fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges>;
+
+    /// The moment, by the database's clock.
+    fn moment(&self) -> Stored<'_, Millis>;
 
     /// Counts what there is now, cheaply at any size.
     fn statistics(&self) -> Stored<'_, Statistics>;

@@ -5,7 +5,7 @@ use kassa::PaymentRef;
 use crate::{
     checkouts::checkout::CheckoutView,
     payments::payment::Payment,
-    tokens::TokenHash,
+    tokens::{TokenHash, role::KeyRole},
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId, PaymentId},
@@ -29,6 +29,8 @@ pub enum Opened {
 pub struct KeptApiKey {
     /// Its identifier.
     pub id: ApiKeyId,
+    /// Who calls with it.
+    pub role: KeyRole,
     /// What people call it.
     pub name: String,
     /// Its hash.

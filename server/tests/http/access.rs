@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Served;
+use crate::{
+    client::Served,
+    visitor::{FORM, Visitor},
+};
 
 /// Every kind of key that is not the right one, or is.
 async fn kinds(served: &Served) -> Vec<(&'static str, String)> {
@@ -56,6 +59,79 @@ async fn every_route_takes_its_own_kind_of_key_alone() {
         }
     }
     assert_eq!(walked, 14 * kinds.len(), "all routes but those for anybody");
+}
+
+/// All that only who is logged in may see or do.
+const STAFF: [(&str, &str); 13] = [
+    ("GET", "/staff"),
+    ("GET", "/staff?needs=person"),
+    ("GET", "/staff/checkouts/{checkout}"),
+    ("POST", "/staff/checkouts/{checkout}/ask"),
+    ("POST", "/staff/checkouts/{checkout}/cancel"),
+    ("POST", "/staff/checkouts/{checkout}/replay"),
+    ("POST", "/staff/checkouts/{checkout}/refund"),
+    ("POST", "/staff/checkouts/{checkout}/payments/{payment}/resolve"),
+    ("GET", "/staff/reconciliation"),
+    ("POST", "/staff/reconciliation"),
+    ("GET", "/staff/reconciliation.csv"),
+    ("POST", "/staff/logout"),
+    ("GET", "/staff/nowhere"),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_staff_s_pages_take_a_session_alone_and_a_staff_key_opens_nothing_else() {
+    let served = Served::start().await;
+    let kinds = kinds(&served).await;
+    let own = &kinds.iter().find(|(kind, _)| kind.contains("checkout")).unwrap().1;
+    let (right, revoked) = (Visitor::log_in(&served, "right").await, Visitor::log_in(&served, "revoked").await);
+    served.revoke(revoked.key.id()).await;
+    let expired = Visitor::log_in(&served, "expired").await;
+    let sql = "UPDATE staff_sessions SET expires_at = made_at WHERE key_id = ?1";
+    assert_eq!(served.database().execute(sql, [expired.key.id().as_str()]).unwrap(), 1);
+    let cookie = |value: &str| ("cookie", format!("kassa_staff={value}"));
+    let mut wrong = vec![
+        ("no cookie", ("x-nothing", String::new())),
+        ("an empty cookie", cookie("")),
+        ("a wrong cookie", cookie("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")),
+        ("a staff key as cookie", cookie(&right.key.expose())),
+        ("a staff key as Bearer", ("authorization", format!("Bearer {}", right.key.expose()))),
+        ("a session as Bearer", ("authorization", format!("Bearer {}", right.cookie.split('=').nth(1).unwrap()))),
+        ("a session of a revoked key", ("cookie", revoked.cookie.clone())),
+        ("an expired session", ("cookie", expired.cookie.clone())),
+    ];
+    for (kind, key) in &kinds {
+        wrong.push((kind, cookie(key)));
+        wrong.push((kind, ("authorization", format!("Bearer {key}"))));
+    }
+    for (method, path) in STAFF {
+        let path = path.replace("{checkout}", own).replace("{payment}", &format!("pay_{}", "0".repeat(32)));
+        for (kind, (name, value)) in &wrong {
+            let body = format!("csrf={}", right.csrf);
+            let (headers, body) = match method {
+                "POST" => (vec![(*name, value.as_str()), FORM], body.as_str()),
+                _ => (vec![(*name, value.as_str())], ""),
+            };
+            let answer = served.send(method, &path, &headers, body).await;
+            assert_eq!(answer.status, 401, "{method} {path} with {kind}: {answer:?}");
+            assert!(
+                answer.text.contains("action=\"/staff/login\"") && !answer.text.contains("/staff/checkouts"),
+                "{kind}: {answer:?}"
+            );
+        }
+        if method == "POST" {
+            let answer = served.send(method, &path, &[("cookie", &right.cookie), FORM], "csrf=").await;
+            assert_eq!(answer.status, 403, "{method} {path} without its token: {answer:?}");
+        } else {
+            let status = right.get(&served, &path).await.status;
+            assert_eq!(status, if path.ends_with("nowhere") { 404 } else { 200 }, "{path}");
+        }
+    }
+    let api = served.call(&right.key.expose(), "GET", "/v1/events", &Value::Null).await;
+    assert!(matches!(api.status, 401 | 429), "a staff key is no API key: {api:?}");
+    for key in [served.key.as_str(), &revoked.key.expose(), "", "nonsense"] {
+        let answer = served.send("POST", "/staff/login", &[FORM], &format!("key={key}")).await;
+        assert!(matches!(answer.status, 401 | 429) && answer.header("set-cookie").is_none(), "{answer:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

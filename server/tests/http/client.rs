@@ -5,8 +5,9 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use kassa::FakeGateway;
 use kassa_server::{
     ApiKeyId, HttpSettings, Listener, ListenerSettings, RealSurroundings, Server, ServerSettings, SqliteStorage,
-    Storage, router,
+    Storage, router, staff_router,
 };
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
@@ -23,7 +24,7 @@ pub struct Served {
     pub address: SocketAddr,
     /// A good API key.
     pub key: String,
-    _folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 /// What was answered.
@@ -67,7 +68,20 @@ impl Served {
     }
 
     pub async fn with(change: impl FnOnce(&mut ServerSettings, &mut HttpSettings)) -> Self {
-        let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+        Self::over(FakeGateway::new().unwrap(), Arc::new(tempfile::tempdir().unwrap()), change).await
+    }
+
+    /// The next start on the same database, after this one was stopped.
+    pub async fn again(&self) -> Self {
+        self.server.stop().await;
+        Self::over(self.fake.clone(), self.folder.clone(), |_, _| {}).await
+    }
+
+    async fn over(
+        fake: FakeGateway,
+        folder: Arc<TempDir>,
+        change: impl FnOnce(&mut ServerSettings, &mut HttpSettings),
+    ) -> Self {
         let listener = Listener::bind(ListenerSettings::new("127.0.0.1:0".parse().unwrap())).await.unwrap();
         let address = listener.address();
         let mut settings = ServerSettings::new(format!("http://{address}/callbacks"));
@@ -78,10 +92,10 @@ impl Served {
         let gateway = Arc::new(fake.gateway());
         let server = Server::new(Arc::new(storage.clone()), gateway, surroundings, settings, None).unwrap();
         server.run();
-        let router = router(server.clone(), http);
+        let router = router(server.clone(), http.clone()).merge(staff_router(server.clone(), http));
         tokio::spawn(listener.serve(router, std::future::pending(), Duration::ZERO));
         let key = server.new_api_key("tests").await.unwrap().expose();
-        Self { fake, server, storage, address, key, _folder: folder }
+        Self { fake, server, storage, address, key, folder }
     }
 
     /// A request with these headers, and a body where it is not empty.
@@ -134,7 +148,14 @@ impl Served {
         self.call(&self.key, method, path, body).await
     }
 
-    /// Revokes an API key.
+    /// The database itself, for what no test can wait for.
+    pub fn database(&self) -> Connection {
+        let database = Connection::open(self.folder.path().join("kassa.db")).unwrap();
+        database.busy_timeout(Duration::from_secs(10)).unwrap();
+        database
+    }
+
+    /// Revokes a key.
     pub async fn revoke(&self, id: &ApiKeyId) {
         assert!(self.storage.revoke_api_key(id.clone()).await.unwrap());
     }

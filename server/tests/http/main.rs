@@ -5,4 +5,7 @@ mod client;
 mod description;
 mod limits;
 mod payments;
+mod reconciliation;
 mod rules;
+mod staff;
+mod visitor;

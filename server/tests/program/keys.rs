@@ -42,6 +42,21 @@ fn keys_are_made_listed_and_revoked_while_a_server_works_on_the_database() {
 }
 
 #[test]
+fn a_person_s_key_opens_the_staff_s_pages_and_a_setting_takes_them_away() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let key = place.run(&["keys", "new", "--for", "staff", "--name", "Aizada"]).out.trim().to_owned();
+    assert!(key.starts_with("sk_"), "{key}");
+    assert!(place.run(&["keys", "list"]).out.contains("  staff  made "));
+    for (arguments, status) in [(&[] as &[&str], 401), (&["--staff-enabled", "false"], 404)] {
+        let running = place.start(arguments);
+        assert_eq!(Caller::new(&running, &key).call("GET", "/v1/events", &Value::Null).0, 401);
+        assert_eq!(running.get("/staff").0, status, "{arguments:?}");
+        running.stop();
+    }
+}
+
+#[test]
 fn the_database_is_its_owner_s_alone_and_others_are_refused() {
     let place = Place::with(&sandbox());
     assert!(place.key().starts_with("ak_"));

@@ -11,7 +11,7 @@ use std::{
 
 use kassa::PaymentRef;
 use kassa_server::{
-    ApiKey, CheckoutId, EventKind, Failure, Hidden, Method, NewCheckout, PaymentId, PaymentState, Resolution,
+    ApiKey, CheckoutId, EventKind, Failure, Hidden, KeyRole, Method, NewCheckout, PaymentId, PaymentState, Resolution,
     SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
@@ -147,7 +147,7 @@ fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     let by = |reference: &str| block_on(storage.checkout(Whose::Reference(reference.to_owned()))).unwrap();
     assert_eq!(by("order-1").unwrap(), read);
     assert!(by("order-9").is_none());
-    assert!(matches!(block_on(storage.cancel_checkout(id(1))), Ok(Cancelled::Done(_))));
+    assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::Done(_))));
     assert!(matches!(block_on(storage.begin_payment(begin(1, 1, Method::Qr))), Ok(Begun::NotOpen(_))));
 }
 
@@ -172,9 +172,9 @@ fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calenda
 }
 
 fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Calendar) {
-    let keys = [1, 2].map(|number| ApiKey::from_random([number; 16], [number; 32]));
+    let keys = [1, 2].map(|number| ApiKey::from_random(KeyRole::Shop, [number; 16], [number; 32]));
     for (key, name) in keys.iter().zip(["old", "new"]) {
-        let new = NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash() };
+        let new = NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash(), role: KeyRole::Shop };
         block_on(storage.add_api_key(new)).unwrap();
         calendar.pass(Duration::from_secs(1));
     }
@@ -186,7 +186,7 @@ fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Ca
     let read = |key: &ApiKey| block_on(storage.api_key(key.id().clone())).unwrap();
     assert!(read(&keys[0]).unwrap().revoked_at.is_some());
     assert_eq!(read(&keys[1]), Some(all[1].clone()));
-    assert_eq!(read(&ApiKey::from_random([3; 16], [1; 32])), None);
+    assert_eq!(read(&ApiKey::from_random(KeyRole::Shop, [3; 16], [1; 32])), None);
 }
 
 fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
@@ -212,7 +212,7 @@ fn one_payment_may_take_money(storage: &dyn Storage, _: &Calendar) {
     for method in [Method::Mbank, Method::Qr] {
         assert!(matches!(begun(4, method), Begun::UnderWay(PaymentState::Sending)));
     }
-    assert!(matches!(block_on(storage.cancel_checkout(id(1))), Ok(Cancelled::UnderWay(_))));
+    assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::UnderWay(_))));
 }
 
 fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar) {

@@ -4,7 +4,7 @@
 use std::{net::IpAddr, path::Path, process::ExitCode};
 
 use kassa_server::{
-    DatabaseFile, SqliteStorage, Storage,
+    DatabaseFile, KeyRole, SqliteStorage, Storage,
     settings::{ProgramSettings, Sources},
 };
 use tokio::net::lookup_host;
@@ -112,10 +112,16 @@ async fn keys(settings: &ProgramSettings) -> Finding {
         Err(problem) => Err(problem),
     };
     match found {
-        Ok(keys) => match keys.iter().filter(|key| key.revoked_at.is_none()).count() {
-            0 => none(),
-            good => (State::Ok, format!("{good} good, {} revoked", keys.len() - good)),
-        },
+        Ok(keys) => {
+            let good = |role| keys.iter().filter(|key| key.role == role && key.revoked_at.is_none()).count();
+            match (good(KeyRole::Shop), good(KeyRole::Staff)) {
+                (0, _) => none(),
+                (shop, 0) => (State::Ok, format!("{shop} good, {} revoked", keys.len() - shop)),
+                (shop, staff) => {
+                    (State::Ok, format!("{shop} good, {staff} of the staff's, {} revoked", keys.len() - shop - staff))
+                }
+            }
+        }
         Err(problem) => (State::Wrong, problem.to_string()),
     }
 }

@@ -3,13 +3,16 @@
 use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use kassa_server::settings::{IfUnset, SETTINGS, Setting, Sources};
+use kassa_server::{
+    KeyRole,
+    settings::{IfUnset, SETTINGS, Setting, Sources},
+};
 
 /// What the program is to do.
 pub(crate) enum Task {
     Serve(ServeOptions),
     Check,
-    NewKey { name: String },
+    NewKey { role: KeyRole, name: String },
     ListKeys,
     RevokeKey { id: String },
     ReplayEvents { checkout: Option<String> },
@@ -73,11 +76,20 @@ fn command() -> Command {
 fn keys() -> Command {
     let name = Arg::new("name").long("name").value_name("TEXT").required(true).help("What people know it by");
     let id = Arg::new("id").value_name("ID").required(true).help("Its identifier, as `keys list` shows it");
-    Command::new("keys").about("API keys of the shop's back ends").subcommand_required(true).subcommands([
-        Command::new("new").about("Makes a key and prints it, this once").arg(name),
-        Command::new("list").about("Lists all keys; the keys themselves are kept nowhere"),
-        Command::new("revoke").about("Makes a key good for nothing, at once and for ever").arg(id),
-    ])
+    let role = Arg::new("for")
+        .long("for")
+        .value_name("WHOM")
+        .value_parser(["shop", "staff"])
+        .default_value("shop")
+        .help("A shop's back end, or a person who logs in at /staff by this name");
+    Command::new("keys")
+        .about("Keys of the shop's back ends, and of people of the staff")
+        .subcommand_required(true)
+        .subcommands([
+            Command::new("new").about("Makes a key and prints it, this once").arg(name).arg(role),
+            Command::new("list").about("Lists all keys; the keys themselves are kept nowhere"),
+            Command::new("revoke").about("Makes a key good for nothing, at once and for ever").arg(id),
+        ])
 }
 
 fn serve_options() -> [Arg; 2] {
@@ -132,7 +144,7 @@ fn task(matches: &ArgMatches) -> Task {
     match matches.subcommand() {
         Some(("check", _)) => Task::Check,
         Some(("keys", keys)) => match keys.subcommand() {
-            Some(("new", new)) => Task::NewKey { name: text(new, "name").unwrap_or_default() },
+            Some(("new", new)) => Task::NewKey { role: role(new), name: text(new, "name").unwrap_or_default() },
             Some(("revoke", revoke)) => Task::RevokeKey { id: text(revoke, "id").unwrap_or_default() },
             _ => Task::ListKeys,
         },
@@ -144,6 +156,10 @@ fn task(matches: &ArgMatches) -> Task {
         Some((_, serve)) => Task::Serve(options(&[matches, serve])),
         None => Task::Serve(options(&[matches])),
     }
+}
+
+fn role(new: &ArgMatches) -> KeyRole {
+    if text(new, "for").is_some_and(|role| role == "staff") { KeyRole::Staff } else { KeyRole::Shop }
 }
 
 /// Said before the command, or behind it.

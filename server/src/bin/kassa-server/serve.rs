@@ -4,8 +4,9 @@ use std::{io, process::ExitCode, sync::Arc, time::Duration};
 
 use kassa::Gateway;
 use kassa_server::{
-    HttpPost, Listener, ListenerSettings, Post, RealSurroundings, Server, Storage, metrics_router, router,
+    HttpPost, KeyRole, Listener, ListenerSettings, Post, RealSurroundings, Server, Storage, metrics_router, router,
     settings::{ProgramSettings, Sources},
+    staff_router,
 };
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle, time::timeout};
 
@@ -47,7 +48,7 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions) -> Done<()> {
 
     let (tell, told) = watch::channel(false);
     let answering = [
-        Some(answer(listener, router(server.clone(), settings.http.clone()), &told)),
+        Some(answer(listener, pages(&server, settings), &told)),
         metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &told)),
     ];
     addresses.print(settings, options.announce_json, &mut io::stdout().lock()).map_err(Failure::new)?;
@@ -75,6 +76,14 @@ fn build(settings: &ProgramSettings, storage: Arc<dyn Storage>) -> Done<Server> 
     Server::new(storage, Arc::new(gateway), surroundings, settings.server.clone(), post).map_err(Failure::new)
 }
 
+fn pages(server: &Server, settings: &ProgramSettings) -> axum::Router {
+    let pages = router(server.clone(), settings.http.clone());
+    if !settings.has_staff_pages {
+        return pages;
+    }
+    pages.merge(staff_router(server.clone(), settings.http.clone()))
+}
+
 fn answer(listener: Listener, router: axum::Router, told: &watch::Receiver<bool>) -> JoinHandle<()> {
     let mut told = told.clone();
     let stop = async move { drop(told.wait_for(|is_stopping| *is_stopping).await) };
@@ -88,7 +97,11 @@ async fn tell_of_warnings(settings: &ProgramSettings, storage: &dyn Storage) {
     if settings.events_url.is_none() {
         tracing::warn!(target: "kassa_server", "no events are delivered: set events.url, or read GET /v1/events");
     }
-    if storage.api_keys().await.is_ok_and(|keys| keys.iter().all(|key| key.revoked_at.is_some())) {
+    if storage
+        .api_keys()
+        .await
+        .is_ok_and(|keys| !keys.iter().any(|key| key.role == KeyRole::Shop && key.revoked_at.is_none()))
+    {
         tracing::warn!(target: "kassa_server", "no shop can call yet: kassa-server keys new --name shop");
     }
 }

@@ -1,5 +1,7 @@
 //! Transactions about API keys.
 
+use std::str::FromStr;
+
 use rusqlite::{Connection, OptionalExtension, Row, types::Type};
 
 use crate::{
@@ -8,14 +10,11 @@ use crate::{
     values::ids::ApiKeyId,
 };
 
-const SELECT: &str = "SELECT id, name, hash, created_at, revoked_at FROM api_keys";
+const SELECT: &str = "SELECT id, role, name, hash, created_at, revoked_at FROM api_keys";
 
 pub(super) fn add(db: &Connection, new: &NewApiKey) -> Result<(), StorageError> {
-    db.prepare_cached("INSERT INTO api_keys (id, name, hash, created_at) VALUES (?1, ?2, ?3, now_ms())")?.execute((
-        new.id.as_str(),
-        &new.name,
-        &new.hash.0[..],
-    ))?;
+    db.prepare_cached("INSERT INTO api_keys (id, role, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, now_ms())")?
+        .execute((new.id.as_str(), <&str>::from(new.role), &new.name, &new.hash.0[..]))?;
     Ok(())
 }
 
@@ -29,23 +28,30 @@ pub(super) fn all(db: &Connection) -> Result<Vec<KeptApiKey>, StorageError> {
     Ok(statement.query_map([], read)?.collect::<Result<_, _>>()?)
 }
 
+/// Who is logged in with it is so no longer.
 pub(super) fn revoke(db: &Connection, id: &ApiKeyId) -> Result<bool, StorageError> {
     let revoked = db
         .prepare_cached("UPDATE api_keys SET revoked_at = now_ms() WHERE id = ?1 AND revoked_at IS NULL")?
         .execute([id.as_str()])?;
+    db.prepare_cached("DELETE FROM staff_sessions WHERE key_id = ?1")?.execute([id.as_str()])?;
     Ok(revoked == 1)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<KeptApiKey> {
-    let id: String = row.get(0)?;
-    let id = id.parse().map_err(|problem: crate::values::violation::Violation| {
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, problem.text.into())
-    })?;
     Ok(KeptApiKey {
-        id,
-        name: row.get(1)?,
-        hash: TokenHash(row.get(2)?),
-        created_at: row.get(3)?,
-        revoked_at: row.get(4)?,
+        id: parsed(row, 0)?,
+        role: parsed(row, 1)?,
+        name: row.get(2)?,
+        hash: TokenHash(row.get(3)?),
+        created_at: row.get(4)?,
+        revoked_at: row.get(5)?,
+    })
+}
+
+fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    text.parse().map_err(|_| {
+        let problem = format!("{text:?} is not what this server wrote");
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, problem.into())
     })
 }

@@ -43,8 +43,16 @@ pub(super) fn happen_for(
     let Some(change) = machine::next(payment.state, payment.method, happened) else { return Ok(false) };
     // Conditional on the state before: of two settlers one wins, whatever database this is.
     let changed = db
-        .prepare_cached("UPDATE payments SET state = ?2, is_stuck = is_stuck AND ?4 WHERE id = ?1 AND state = ?3")?
-        .execute((payment.id.as_str(), <&str>::from(change.to), <&str>::from(payment.state), !change.to.is_final()))?;
+        .prepare_cached(
+            "UPDATE payments SET state = ?2, is_stuck = is_stuck AND ?4, unknown_since = ?5 WHERE id = ?1 AND state = ?3",
+        )?
+        .execute((
+            payment.id.as_str(),
+            <&str>::from(change.to),
+            <&str>::from(payment.state),
+            !change.to.is_final(),
+            (change.to == PaymentState::Unknown).then_some(now),
+        ))?;
     if changed == 0 {
         return Ok(false);
     }
@@ -78,6 +86,18 @@ pub(super) fn happen_to_checkout(
     happened: checkout_machine::Happened,
     paid_by: Option<&PaymentId>,
 ) -> Result<bool, StorageError> {
+    happen_to_checkout_for(db, now, checkout, happened, paid_by, None)
+}
+
+/// The same where a person may have decided.
+pub(super) fn happen_to_checkout_for(
+    db: &Connection,
+    now: Millis,
+    checkout: &CheckoutId,
+    happened: checkout_machine::Happened,
+    paid_by: Option<&PaymentId>,
+    by: Option<&str>,
+) -> Result<bool, StorageError> {
     let state: String = db
         .prepare_cached("SELECT state FROM checkouts WHERE id = ?1")?
         .query_row([checkout.as_str()], |row| row.get(0))?;
@@ -86,8 +106,8 @@ pub(super) fn happen_to_checkout(
     let is_overpaid = change.to == state;
     let changed = db
         .prepare_cached(
-            "UPDATE checkouts SET state = ?2, is_overpaid = is_overpaid OR ?4, paid_by = COALESCE(paid_by, ?5),
-                keys_kept_since = ?6
+            "UPDATE checkouts SET state = ?2, is_overpaid = is_overpaid OR ?4, is_refund_due = is_refund_due OR ?4,
+                paid_by = COALESCE(paid_by, ?5), keys_kept_since = ?6
              WHERE id = ?1 AND state = ?3",
         )?
         .execute((
@@ -102,7 +122,7 @@ pub(super) fn happen_to_checkout(
         return Ok(false);
     }
     let after = change.after.map(|state| state.to_string());
-    outbox::write(db, now, checkout, change.event, &Told { after, ..Told::default() })?;
+    outbox::write(db, now, checkout, change.event, &Told { after, by, ..Told::default() })?;
     Ok(true)
 }
 

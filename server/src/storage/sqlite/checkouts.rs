@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{
-    changes::happen_to_checkout,
+    changes::happen_to_checkout_for,
     connection::now,
     rows::{self, kept_view, methods_text},
 };
@@ -77,7 +77,7 @@ pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView
 }
 
 /// Nothing is cancelled under a request that is on its way, or of which nobody knows what it did.
-pub(super) fn cancel(db: &Connection, id: &CheckoutId) -> Result<Cancelled, StorageError> {
+pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&str>) -> Result<Cancelled, StorageError> {
     let Some(view) = rows::view(db, id)? else { return Ok(Cancelled::Nowhere) };
     match view.checkout.state {
         CheckoutState::Open => {}
@@ -88,7 +88,7 @@ pub(super) fn cancel(db: &Connection, id: &CheckoutId) -> Result<Cancelled, Stor
     if let Some(state) = view.payments.iter().map(|payment| payment.state).find(is_under_way) {
         return Ok(Cancelled::UnderWay(state));
     }
-    happen_to_checkout(db, now(db)?, id, Happened::Cancelled, None)?;
+    happen_to_checkout_for(db, now(db)?, id, Happened::Cancelled, None, by)?;
     Ok(Cancelled::Done(kept_view(db, id)?.into()))
 }
 

@@ -20,8 +20,15 @@ CREATE TABLE checkouts (
     -- When it ended, as long as the idempotency keys of its payments are kept.
     keys_kept_since INTEGER,
     paid_by TEXT,
-    is_overpaid INTEGER NOT NULL DEFAULT 0
+    is_overpaid INTEGER NOT NULL DEFAULT 0,
+    -- It was overpaid, and nobody has said yet that the money was given back.
+    is_refund_due INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+
+-- The staff's lists: the newest first, all or those of one state.
+CREATE INDEX checkouts_by_opening ON checkouts (opened_at, id);
+CREATE INDEX checkouts_by_state ON checkouts (state, opened_at, id);
+CREATE INDEX checkouts_to_refund ON checkouts (id) WHERE is_refund_due = 1;
 
 CREATE INDEX checkouts_that_expire ON checkouts (expiry_due_at) WHERE state = 'open';
 
@@ -36,6 +43,9 @@ CREATE TABLE payments (
     -- The core's PaymentRef, as text.
     reference TEXT NOT NULL,
     order_number TEXT UNIQUE,
+    -- Out of the reference, for who looks a payment up by them.
+    gateway_number TEXT,
+    transaction_id TEXT,
     page_url TEXT,
     qr_text TEXT,
     failure_kind TEXT,
@@ -52,6 +62,8 @@ CREATE TABLE payments (
     -- A hint came before the answer to the request that makes it.
     is_hinted INTEGER NOT NULL DEFAULT 0,
     is_stuck INTEGER NOT NULL DEFAULT 0,
+    -- Since when nobody knows what became of it, while that is so.
+    unknown_since INTEGER,
     -- A person decided what became of it; the gateway did not.
     is_resolved INTEGER NOT NULL DEFAULT 0,
     -- How many events are about it.
@@ -71,6 +83,13 @@ CREATE INDEX payments_that_may_take_money ON payments (state)
     WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck = 1;
 
+-- What a person has to look at.
+CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
+CREATE INDEX payments_contradicted ON payments (checkout_id) WHERE state = 'contradicted';
+
+CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
+CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL;
+
 -- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
 CREATE TABLE taken_numbers (
     number TEXT PRIMARY KEY NOT NULL,
@@ -87,6 +106,8 @@ CREATE TABLE claims (
     at INTEGER NOT NULL,
     PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX claims_by_number ON claims (number);
 
 -- Callbacks that were dealt with, by the hash of what makes two of them the same.
 CREATE TABLE callbacks (
@@ -136,6 +157,8 @@ CREATE TABLE events (
 
 CREATE UNIQUE INDEX events_of_a_payment ON events (payment_id, number) WHERE payment_id IS NOT NULL;
 CREATE INDEX events_of_a_stream ON events (checkout_id, seq);
+-- For reconciliation: when payments were charged, by report or by a person.
+CREATE INDEX events_of_charges ON events (at) WHERE kind IN ('payment.charged', 'payment.resolved');
 
 -- The delivery of a checkout's events, in order.
 CREATE TABLE streams (
@@ -164,14 +187,28 @@ CREATE TABLE tokens (
 CREATE INDEX tokens_of_a_checkout ON tokens (checkout_id);
 CREATE INDEX tokens_by_age ON tokens (expires_at);
 
--- API keys of the shop's back ends, by their SHA-256 alone.
+-- Keys of the shop's back ends, and of people of the merchant's (staff), by their SHA-256 alone.
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY NOT NULL,
+    -- shop, staff
+    role TEXT NOT NULL,
     name TEXT NOT NULL,
     hash BLOB NOT NULL,
     created_at INTEGER NOT NULL,
     revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
+
+-- Who of the staff is logged in, by the SHA-256 of the session's token alone. Here and not in memory, as any server may answer.
+CREATE TABLE staff_sessions (
+    hash BLOB PRIMARY KEY NOT NULL,
+    key_id TEXT NOT NULL REFERENCES api_keys (id),
+    made_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX staff_sessions_of_a_key ON staff_sessions (key_id);
+CREATE INDEX staff_sessions_by_age ON staff_sessions (expires_at);
 
 CREATE TABLE idempotency (
     checkout_id TEXT NOT NULL REFERENCES checkouts (id),

@@ -17,6 +17,7 @@ mod questions;
 mod queue;
 mod resolving;
 mod rows;
+mod staff;
 mod statistics;
 mod threads;
 
@@ -44,9 +45,17 @@ use crate::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
             Settled, SettledMany, Statistics, Swept, Taken,
         },
+        staff::{
+            Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
+            StaffSession,
+        },
     },
     surroundings::Boxed,
-    values::ids::{ApiKeyId, CheckoutId},
+    tokens::TokenHash,
+    values::{
+        Millis,
+        ids::{ApiKeyId, CheckoutId},
+    },
 };
 
 /// The default storage: a file with WAL and `synchronous=FULL`, written by one thread that commits in groups.
@@ -139,8 +148,8 @@ impl Storage for SqliteStorage {
         self.read("checkout", move |db| checkouts::find(db, &whose))
     }
 
-    fn cancel_checkout(&self, id: CheckoutId) -> Stored<'_, Cancelled> {
-        self.write("cancel_checkout", move |db| checkouts::cancel(db, &id))
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<String>) -> Stored<'_, Cancelled> {
+        self.write("cancel_checkout", move |db| checkouts::cancel(db, &id, by.as_deref()))
     }
 
     fn add_token(&self, new: NewToken) -> Stored<'_, bool> {
@@ -224,6 +233,46 @@ impl Storage for SqliteStorage {
 
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
         self.write("replay", move |db| outbox::replay(db, now(db)?, checkout.as_ref()))
+    }
+
+    fn add_staff_session(&self, new: NewStaffSession) -> Stored<'_, bool> {
+        self.write("add_staff_session", move |db| staff::add_session(db, &new))
+    }
+
+    fn staff_session(&self, hash: TokenHash) -> Stored<'_, Option<StaffSession>> {
+        self.read("staff_session", move |db| staff::session(db, &hash))
+    }
+
+    fn use_staff_session(&self, hash: TokenHash) -> Stored<'_, ()> {
+        self.write("use_staff_session", move |db| staff::use_session(db, &hash))
+    }
+
+    fn end_staff_session(&self, hash: TokenHash) -> Stored<'_, ()> {
+        self.write("end_staff_session", move |db| staff::end_session(db, &hash))
+    }
+
+    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, Listed> {
+        self.read("list_checkouts", move |db| staff::list(db, &list))
+    }
+
+    fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>> {
+        self.read("count_needs", staff::count_needs)
+    }
+
+    fn history(&self, id: CheckoutId) -> Stored<'_, Option<History>> {
+        self.read("history", move |db| staff::history(db, &id))
+    }
+
+    fn note_refund(&self, note: NoteRefund) -> Stored<'_, RefundNoted> {
+        self.write("note_refund", move |db| staff::note_refund(db, &note))
+    }
+
+    fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {
+        self.read("charges", move |db| staff::charges(db, period, most))
+    }
+
+    fn moment(&self) -> Stored<'_, Millis> {
+        self.read("moment", now)
     }
 
     fn statistics(&self) -> Stored<'_, Statistics> {

@@ -1,6 +1,6 @@
 //! Outbox: events, written in the transaction of the change that they tell of, and the streams that deliver them.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Rows};
 
 use super::rows::read;
 use crate::{
@@ -18,6 +18,8 @@ use crate::{
     },
     values::{Millis, ids::CheckoutId},
 };
+
+const EVENT: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events";
 
 /// What an event tells beside its kind.
 #[derive(Default)]
@@ -116,11 +118,17 @@ fn number(db: &Connection, checkout: &CheckoutId, payment: Option<&Payment>) -> 
 }
 
 pub(super) fn events_after(db: &Connection, cursor: i64, most: u32) -> Result<Vec<Event>, StorageError> {
-    let mut statement = db.prepare_cached(
-        "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events
-         WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-    )?;
-    let mut rows = statement.query((cursor, most))?;
+    let mut statement = db.prepare_cached(&format!("{EVENT} WHERE seq > ?1 ORDER BY seq LIMIT ?2"))?;
+    all_of(statement.query((cursor, most))?)
+}
+
+/// All events of a checkout, in their order.
+pub(super) fn events_of(db: &Connection, checkout: &CheckoutId) -> Result<Vec<Event>, StorageError> {
+    let mut statement = db.prepare_cached(&format!("{EVENT} WHERE checkout_id = ?1 ORDER BY seq"))?;
+    all_of(statement.query([checkout.as_str()])?)
+}
+
+fn all_of(mut rows: Rows<'_>) -> Result<Vec<Event>, StorageError> {
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         let payment: Option<String> = row.get(3)?;

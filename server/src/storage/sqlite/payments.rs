@@ -234,8 +234,8 @@ fn not_made(db: &Connection, now: Millis, kept: &mut Kept, failure: &Failure) ->
 }
 
 pub(super) fn note_reference(db: &Connection, kept: &mut Kept, to: &kassa::PaymentRef) -> Result<(), StorageError> {
-    db.prepare_cached("UPDATE payments SET reference = ?2 WHERE id = ?1")?
-        .execute((kept.payment.id.as_str(), to.to_string()))?;
+    db.prepare_cached("UPDATE payments SET reference = ?2, gateway_number = ?3, transaction_id = ?4 WHERE id = ?1")?
+        .execute((kept.payment.id.as_str(), to.to_string(), &to.gateway_number, &to.transaction_id))?;
     kept.payment.reference = to.clone();
     // The gateway may know it by its own number as well: nobody else's claim pays with that.
     if let Some(number) = &to.gateway_number {

@@ -5,9 +5,15 @@ use rusqlite::{Connection, ToSql};
 
 use crate::{storage::error::StorageError, values::Millis};
 
-/// Removes what is from before; so many of each kind at most. The most that was found of one kind.
-pub(super) fn prune(db: &Connection, before: Millis, most: u32) -> Result<usize, StorageError> {
-    let found = [prune_keys(db, before, most)?, prune_callbacks(db, before, most)?, prune_tokens(db, before, most)?];
+/// Removes what is from before, and sessions that are over now; so many of each kind at most. The most that was found of one
+/// kind.
+pub(super) fn prune(db: &Connection, now: Millis, before: Millis, most: u32) -> Result<usize, StorageError> {
+    let found = [
+        prune_keys(db, before, most)?,
+        prune_callbacks(db, before, most)?,
+        prune_hashes(db, "tokens", before, most)?,
+        prune_hashes(db, "staff_sessions", now, most)?,
+    ];
     Ok(found.into_iter().max().unwrap_or_default())
 }
 
@@ -36,13 +42,13 @@ fn prune_callbacks(db: &Connection, before: Millis, most: u32) -> Result<usize, 
     Ok(rows.len())
 }
 
-/// Hashes of client tokens that opened nothing any more.
-fn prune_tokens(db: &Connection, before: Millis, most: u32) -> Result<usize, StorageError> {
-    let mut statement =
-        db.prepare_cached("SELECT hash FROM tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2")?;
+/// Hashes of client tokens, or of the staff's sessions, that opened nothing any more.
+fn prune_hashes(db: &Connection, table: &str, before: Millis, most: u32) -> Result<usize, StorageError> {
+    let sql = format!("SELECT hash FROM {table} WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2");
+    let mut statement = db.prepare_cached(&sql)?;
     let hashes = statement.query_map((before, most), |row| row.get(0))?.collect::<Result<Vec<Vec<u8>>, _>>()?;
     for hash in &hashes {
-        db.prepare_cached("DELETE FROM tokens WHERE hash = ?1")?.execute([hash])?;
+        db.prepare_cached(&format!("DELETE FROM {table} WHERE hash = ?1"))?.execute([hash])?;
     }
     Ok(hashes.len())
 }

@@ -51,7 +51,7 @@ pub(super) fn sweep(db: &Connection, sweep: Sweep) -> Result<Swept, StorageError
         }
     }
     let (expiring, waiting) = expiring(db, now, most)?;
-    let pruned = prune(db, now.saturating_sub(sweep.keep_for_ms), most)?;
+    let pruned = prune(db, now, now.saturating_sub(sweep.keep_for_ms), most)?;
     let is_more = looked_at.max(expiring.len() + waiting).max(pruned) >= most as usize;
     for checkout in expiring {
         if happen_to_checkout(db, now, &checkout, CheckoutHappened::TimePassed, None)? {

@@ -1,0 +1,105 @@
+//! What the merchant's staff does beside what a shop can: logging in, lists, histories, reconciliation.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use super::{LONGEST_NAME, LONGEST_REASON, Server, api_keys::make_api_key};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    storage::staff::{
+        Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
+    },
+    tokens::{TokenHash, api_key::ApiKey, role::KeyRole},
+    values::{Millis, checks::Checks, error::ServerError, hidden::Hidden, ids::CheckoutId},
+};
+
+/// A session is noted as used so often at most: looking around writes little.
+const NOTED_EVERY: Millis = 60 * 1000;
+
+impl Server {
+    /// A new key for a person of the staff, by that person's name. It is shown once; only its hash is kept.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
+    pub async fn new_staff_key(&self, name: &str) -> Result<ApiKey, ServerError> {
+        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Staff, name).await
+    }
+
+    /// Logs somebody in by a staff key: the session's token, 256 random bits.
+    pub(crate) async fn log_in(&self, key: &str) -> Result<Hidden, ServerError> {
+        let nowhere = || ServerError::NotFound { what: "staff key" };
+        let key: ApiKey = key.parse().map_err(|_| nowhere())?;
+        let kept = self.shared.storage.api_key(key.id().clone()).await?.ok_or_else(nowhere)?;
+        if kept.role != KeyRole::Staff || !key.is(&kept.hash) || kept.revoked_at.is_some() {
+            return Err(nowhere());
+        }
+        let token = Hidden::new(URL_SAFE_NO_PAD.encode(self.random::<32>()?));
+        let new = NewStaffSession { hash: TokenHash::of(token.expose()), key: kept.id };
+        if self.shared.storage.add_staff_session(new).await? { Ok(token) } else { Err(nowhere()) }
+    }
+
+    /// Who is logged in by this token. Calling keeps the session up.
+    pub(crate) async fn staff_session(&self, token: &str) -> Result<Option<StaffSession>, ServerError> {
+        let hash = TokenHash::of(token);
+        let found = self.shared.storage.staff_session(hash).await?;
+        if found.as_ref().is_some_and(|session| session.unused_for >= NOTED_EVERY) {
+            self.shared.storage.use_staff_session(hash).await?;
+        }
+        Ok(found)
+    }
+
+    pub(crate) async fn log_out(&self, token: &str) -> Result<(), ServerError> {
+        Ok(self.shared.storage.end_staff_session(TokenHash::of(token)).await?)
+    }
+
+    pub(crate) async fn list_checkouts(&self, list: ListCheckouts) -> Result<Listed, ServerError> {
+        Ok(self.shared.storage.list_checkouts(list).await?)
+    }
+
+    pub(crate) async fn count_needs(&self) -> Result<Vec<(Need, u64)>, ServerError> {
+        Ok(self.shared.storage.count_needs().await?)
+    }
+
+    pub(crate) async fn history(&self, id: &CheckoutId) -> Result<History, ServerError> {
+        self.shared.storage.history(id.clone()).await?.ok_or(ServerError::NotFound { what: "checkout" })
+    }
+
+    /// A person cancels a checkout; the event tells who.
+    pub(crate) async fn cancel_by(&self, checkout: &CheckoutId, by: &str) -> Result<CheckoutView, ServerError> {
+        self.cancel_for(checkout, Some(by)).await
+    }
+
+    /// A person gave money of an overpaid checkout back, at the gateway. The event `checkout.refund_noted` tells the reason and
+    /// who; the checkout needs nobody any more. False where nothing is to be given back.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn note_refund(&self, checkout: &CheckoutId, reason: &str, by: &str) -> Result<bool, ServerError> {
+        let mut checks = Checks::default();
+        checks.required_text("reason", reason, LONGEST_REASON);
+        checks.required_text("by", by, LONGEST_NAME);
+        checks.finish()?;
+        let note = NoteRefund { checkout: checkout.clone(), reason: reason.to_owned(), by: by.to_owned() };
+        match self.shared.storage.note_refund(note).await? {
+            RefundNoted::Done => {
+                self.shared.changed(checkout);
+                Ok(true)
+            }
+            RefundNoted::NotDue => Ok(false),
+            RefundNoted::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
+        }
+    }
+
+    /// Whether events go out; else the shop reads them.
+    pub(crate) fn delivers_events(&self) -> bool {
+        self.shared.post.is_some()
+    }
+
+    pub(crate) async fn charges(&self, period: Period, most: u32) -> Result<Charges, ServerError> {
+        Ok(self.shared.storage.charges(period, most).await?)
+    }
+
+    pub(crate) async fn moment(&self) -> Result<Millis, ServerError> {
+        Ok(self.shared.storage.moment().await?)
+    }
+}

@@ -1,0 +1,182 @@
+//! `/staff/checkouts/{checkout}`: what was wanted, where each payment stands, and everything that happened.
+
+use askama::Template;
+use axum::{http::StatusCode, response::Response};
+use serde_json::Value;
+
+use super::{
+    page::{Frame, Refusal, Section, page},
+    route::{Answering, Visit},
+    text,
+    words::{self, Chip},
+};
+use crate::{
+    events::Event,
+    payments::{
+        machine::is_for_a_person,
+        payment::{Failure, Payment},
+    },
+    storage::staff::History,
+    values::{method::Method, states::CheckoutState},
+};
+
+#[derive(Template)]
+#[template(path = "staff/checkout.html")]
+struct Page {
+    frame: Frame,
+    csrf: String,
+    done: Option<&'static str>,
+    problem: Option<String>,
+    id: String,
+    reference: String,
+    amount: String,
+    state: Chip,
+    needs: Vec<Chip>,
+    facts: Vec<(&'static str, String)>,
+    metadata: Vec<(String, String)>,
+    payments: Vec<PaymentRow>,
+    events: Vec<EventRow>,
+    can_ask: bool,
+    can_cancel: bool,
+    can_replay: bool,
+    is_refund_due: bool,
+}
+
+struct PaymentRow {
+    id: String,
+    number: u32,
+    method: &'static str,
+    state: Chip,
+    facts: Vec<(&'static str, String)>,
+    /// The payer's page, where it can be opened.
+    page_url: Option<String>,
+    is_stuck: bool,
+    can_resolve: bool,
+}
+
+struct EventRow {
+    at: String,
+    words: &'static str,
+    kind: &'static str,
+    id: String,
+    /// The number of the payment that it is about.
+    payment: Option<u32>,
+    notes: Vec<(&'static str, String)>,
+    delivered: &'static str,
+}
+
+pub(super) fn show(visit: Visit) -> Answering {
+    Box::pin(async move { shown(&visit, StatusCode::OK, None).await })
+}
+
+/// The page, with what was wrong where something was.
+pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<String>) -> Result<Response, Refusal> {
+    let history = visit.desk.server.history(&visit.checkout()?).await?;
+    let delivers = visit.desk.server.delivers_events();
+    let view = &history.listed.view;
+    let checkout = &view.checkout;
+    let number = |event: &Event| event.payment.as_ref().and_then(|id| view.payment(id)).map(|payment| payment.number);
+    let mut facts = vec![
+        ("What is paid for", checkout.description.clone()),
+        ("Opened", text::moment(checkout.opened_at)),
+        ("Can be paid until", text::moment(checkout.expires_at)),
+        ("Ways to pay", checkout.methods.iter().map(|method| words::method(*method)).collect::<Vec<_>>().join(", ")),
+    ];
+    if let Some(payment) = checkout.paid_by.as_ref().and_then(|id| view.payment(id)) {
+        facts.push(("Paid by", format!("payment {}, {}", payment.number, words::method(payment.method))));
+    }
+    let template = Page {
+        frame: Frame::of(visit.visitor.as_ref(), Some(Section::Checkouts)),
+        csrf: visit.csrf(),
+        done: done(visit.query.get("done")),
+        problem,
+        id: checkout.id.to_string(),
+        reference: checkout.reference.clone(),
+        amount: text::money(checkout.amount, &checkout.currency),
+        state: words::checkout_state(checkout.state),
+        needs: history.listed.needs.iter().map(|need| words::need(*need)).collect(),
+        facts,
+        metadata: checkout.metadata.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        payments: view.payments.iter().map(payment_row).collect(),
+        events: history.events.iter().map(|event| event_row(event, number(event), &history, delivers)).collect(),
+        can_ask: view.payments.iter().any(|payment| !payment.state.is_final()),
+        can_cancel: checkout.state == CheckoutState::Open,
+        can_replay: history.is_given_up,
+        is_refund_due: checkout.is_refund_due,
+    };
+    Ok(page(status, &template))
+}
+
+/// What a decision says once it is done.
+fn done(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "asked" => "The gateway is asked now. Open this page again in a moment.",
+        "cancelled" => "The checkout is cancelled.",
+        "replayed" => "The events are delivered again.",
+        "refund" => "It is noted that the money was given back.",
+        "resolved" => "Your decision is noted, and the shop is told.",
+        _ => return None,
+    })
+}
+
+fn payment_row(payment: &Payment) -> PaymentRow {
+    let reference = &payment.reference;
+    let mut facts = vec![("Begun", text::moment(payment.begun_at)), ("Payment", payment.id.to_string())];
+    let numbers = [
+        ("Order number", &reference.order_number),
+        ("Gateway's number", &reference.gateway_number),
+        ("QR transaction", &reference.transaction_id),
+    ];
+    facts.extend(numbers.into_iter().filter_map(|(name, number)| Some((name, number.clone()?))));
+    if let Some(provider) = &reference.provider {
+        facts.push(("Carried out by", provider.name().to_owned()));
+    }
+    if let Some(failure) = &payment.failure {
+        facts.push(("Why", why(failure)));
+    }
+    if payment.method == Method::Mbank {
+        facts.push(("One-time passwords left", payment.attempts_left.to_string()));
+    }
+    let is_web = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
+    PaymentRow {
+        id: payment.id.to_string(),
+        number: payment.number,
+        method: words::method(payment.method),
+        state: words::payment_state(payment.state),
+        facts,
+        page_url: payment.page_url.as_ref().filter(is_web).cloned(),
+        is_stuck: payment.is_stuck,
+        can_resolve: is_for_a_person(payment.state, payment.is_stuck),
+    }
+}
+
+fn why(failure: &Failure) -> String {
+    let parts = [Some(&failure.kind), failure.code.as_ref(), failure.reason.as_ref()];
+    parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+}
+
+fn event_row(event: &Event, payment: Option<u32>, history: &History, delivers: bool) -> EventRow {
+    let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
+    let note = |name, field: &str| Some((name, body["data"][field].as_str()?.to_owned()));
+    let outcome = body["data"]["payment"]["state"].as_str().filter(|_| event.kind.name() == "payment.resolved");
+    let decided = outcome.map(|state| {
+        let words = if state == "charged" { "the money was taken" } else { "no money was taken" };
+        ("Decided", words.to_owned())
+    });
+    let notes = [decided, note("Before", "after"), note("Why", "reason"), note("By", "by")];
+    EventRow {
+        at: text::moment(event.at),
+        words: words::event(event.kind),
+        kind: event.kind.name(),
+        id: event.id.clone(),
+        payment,
+        notes: notes.into_iter().flatten().collect(),
+        delivered: match () {
+            () if event.seq <= history.delivered => "taken by the shop",
+            () if !delivers => "the shop reads it",
+            () if history.is_given_up => "given up",
+            () if history.failures > 0 => "not taken yet",
+            () => "on its way",
+        },
+    }
+}

@@ -1,0 +1,157 @@
+//! `/staff`: what needs a person, and all checkouts, the newest first.
+
+use askama::Template;
+use axum::http::StatusCode;
+use strum::IntoEnumIterator;
+
+use super::{
+    fields::{Fields, query},
+    page::{Frame, Section, page},
+    route::{Answering, Visit},
+    text,
+    words::{self, Chip},
+};
+use crate::{
+    storage::staff::{ListCheckouts, Listed, ListedCheckout, Need, Place, Which},
+    values::states::CheckoutState,
+};
+
+/// Checkouts on a page, and those that need a person on top of it.
+const PAGE: u32 = 50;
+const ON_TOP: u32 = 10;
+/// What is looked for is no longer than a reference.
+const LONGEST: usize = 200;
+
+#[derive(Template)]
+#[template(path = "staff/checkouts.html")]
+struct Page {
+    frame: Frame,
+    needs: Vec<NeedRow>,
+    /// Those that need a person, where nothing was looked for.
+    urgent: Vec<Row>,
+    is_more_urgent: bool,
+    wish: Wish,
+    states: Vec<(&'static str, bool)>,
+    rows: Vec<Row>,
+    next: Option<String>,
+}
+
+/// What was looked for.
+struct Wish {
+    q: String,
+    state: Option<CheckoutState>,
+    needs_person: bool,
+    after: Option<Place>,
+    problem: Option<&'static str>,
+}
+
+struct NeedRow {
+    chip: Chip,
+    count: u64,
+}
+
+struct Row {
+    id: String,
+    opened: String,
+    reference: String,
+    description: String,
+    amount: String,
+    state: Chip,
+    /// The last payment: how, and where it stands.
+    payment: Option<(&'static str, Chip)>,
+    needs: Vec<Chip>,
+}
+
+impl Wish {
+    fn read(fields: &Fields) -> Self {
+        let q = fields.shown("q");
+        let problem = match fields.get("q") {
+            given if given.len() != q.len() => Some("This looks like a card number, and is not looked for."),
+            given if given.chars().count() > LONGEST => Some("This is too long to be a reference or a number."),
+            _ => None,
+        };
+        Self {
+            q: if problem.is_some() { String::new() } else { q.to_owned() },
+            state: fields.get("state").parse().ok(),
+            needs_person: fields.get("needs") == "person",
+            after: place(fields.get("after")),
+            problem,
+        }
+    }
+
+    fn which(&self) -> Which {
+        match self.state {
+            _ if !self.q.is_empty() => Which::Called(self.q.clone()),
+            _ if self.needs_person => Which::NeedPerson,
+            Some(state) => Which::InState(state),
+            None => Which::All,
+        }
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.which() != Which::All || self.problem.is_some()
+    }
+
+    /// What leads to the page after this one.
+    fn next(&self, listed: &Listed) -> Option<String> {
+        let last = &listed.checkouts.last().filter(|_| listed.is_more)?.view.checkout;
+        let after = format!("{}.{}", last.opened_at, last.id);
+        let state = self.state.map_or("", <&str>::from);
+        let needs = if self.needs_person { "person" } else { "" };
+        Some(query(&[("q", &self.q), ("state", state), ("needs", needs), ("after", &after)]))
+    }
+}
+
+fn place(text: &str) -> Option<Place> {
+    let (opened_at, id) = text.split_once('.')?;
+    Some(Place { opened_at: opened_at.parse().ok()?, id: id.parse().ok()? })
+}
+
+pub(super) fn list(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let server = &visit.desk.server;
+        let wish = Wish::read(&visit.query);
+        let counts = server.count_needs().await?;
+        let is_start = !wish.is_filtered() && wish.after.is_none();
+        let urgent = if is_start && counts.iter().any(|(_, count)| *count > 0) {
+            server.list_checkouts(ListCheckouts { which: Which::NeedPerson, after: None, most: ON_TOP }).await?
+        } else {
+            Listed::default()
+        };
+        let found = match wish.problem {
+            None => {
+                let list = ListCheckouts { which: wish.which(), after: wish.after.clone(), most: PAGE };
+                server.list_checkouts(list).await?
+            }
+            Some(_) => Listed::default(),
+        };
+        let status = if wish.problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        let template = Page {
+            frame: Frame::of(visit.visitor.as_ref(), Some(Section::Checkouts)),
+            needs: counts.into_iter().map(|(need, count)| NeedRow { chip: words::need(need), count }).collect(),
+            is_more_urgent: urgent.is_more,
+            urgent: urgent.checkouts.iter().map(row).collect(),
+            states: CheckoutState::iter().map(|state| (state.into(), wish.state == Some(state))).collect(),
+            rows: found.checkouts.iter().map(row).collect(),
+            next: wish.next(&found),
+            wish,
+        };
+        Ok(page(status, &template))
+    })
+}
+
+fn row(listed: &ListedCheckout) -> Row {
+    let checkout = &listed.view.checkout;
+    let payment =
+        |one: &crate::payments::payment::Payment| (words::method(one.method), words::payment_state(one.state));
+    Row {
+        id: checkout.id.to_string(),
+        opened: text::moment(checkout.opened_at),
+        reference: checkout.reference.clone(),
+        description: checkout.description.clone(),
+        amount: text::money(checkout.amount, &checkout.currency),
+        state: words::checkout_state(checkout.state),
+        payment: listed.view.payments.last().map(payment),
+        needs: listed.needs.iter().map(|need: &Need| words::need(*need)).collect(),
+    }
+}

@@ -1,0 +1,73 @@
+//! What a person does on a checkout's page. Each is done by that person's name, and leads back to the page.
+
+use axum::{http::StatusCode, response::Response};
+
+use super::{
+    checkout::shown,
+    page::{Refusal, see_other},
+    route::{Answering, Visit},
+};
+use crate::values::{error::ServerError, states::Resolution};
+
+pub(super) fn ask(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let id = visit.checkout()?;
+        let result = visit.desk.server.check_now(&id).await;
+        ended(&visit, result, "asked").await
+    })
+}
+
+pub(super) fn cancel(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let id = visit.checkout()?;
+        let result = visit.desk.server.cancel_by(&id, visit.by()).await.map(drop);
+        ended(&visit, result, "cancelled").await
+    })
+}
+
+pub(super) fn replay(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let id = visit.checkout()?;
+        let result = visit.desk.server.replay(Some(&id)).await.map(drop);
+        ended(&visit, result, "replayed").await
+    })
+}
+
+pub(super) fn refund(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let id = visit.checkout()?;
+        match visit.desk.server.note_refund(&id, visit.form.get("reason"), visit.by()).await {
+            Ok(false) => {
+                let sentence = "Nothing is to be given back, or somebody has noted it already.";
+                shown(&visit, StatusCode::CONFLICT, Some(sentence.to_owned())).await
+            }
+            result => ended(&visit, result.map(drop), "refund").await,
+        }
+    })
+}
+
+pub(super) fn resolve(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let (id, payment) = (visit.checkout()?, visit.payment()?);
+        // Of this checkout: what is decided is what stands on the page.
+        if visit.desk.server.checkout(&id).await?.payment(&payment).is_none() {
+            return Err(Refusal::nowhere());
+        }
+        let Ok(resolution) = visit.form.get("outcome").parse::<Resolution>() else {
+            let sentence = "Say whether the money was taken.".to_owned();
+            return shown(&visit, StatusCode::BAD_REQUEST, Some(sentence)).await;
+        };
+        let result = visit.desk.server.resolve(&payment, resolution, visit.form.get("reason"), visit.by()).await;
+        ended(&visit, result.map(drop), "resolved").await
+    })
+}
+
+/// Back to the page; with what was wrong, where something was.
+async fn ended(visit: &Visit, result: Result<(), ServerError>, done: &str) -> Result<Response, Refusal> {
+    let id = visit.checkout()?;
+    match result.map_err(Refusal::from) {
+        Ok(()) => Ok(see_other(&format!("/staff/checkouts/{id}?done={done}"))),
+        Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Err(refusal),
+        Err(refusal) => shown(visit, refusal.status, Some(refusal.sentence)).await,
+    }
+}

@@ -1,0 +1,101 @@
+//! What all pages share, and who comes to them.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    extract::Request,
+    http::{HeaderMap, header},
+};
+use subtle::ConstantTimeEq;
+use url::Url;
+
+use super::cookie;
+use crate::{
+    http::HttpSettings,
+    limits::{Lockout, Network, RateLimit},
+    net::{Peer, caller},
+    server::Server,
+    tokens::TokenHash,
+    values::{error::ServerError, ids::hex},
+};
+
+/// In which time requests are counted: so many seconds' worth may come at once.
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// What all pages share.
+pub(super) struct Desk {
+    pub(super) server: Server,
+    pub(super) settings: HttpSettings,
+    /// The world comes over TLS.
+    pub(super) is_secure: bool,
+    /// What a browser names as the origin of our own forms.
+    origin: String,
+    addresses: RateLimit<Network>,
+    guesses: Lockout,
+}
+
+/// Somebody who is logged in.
+#[derive(Clone, Debug)]
+pub(super) struct Visitor {
+    /// The name of the key, which is the person's.
+    pub(super) name: String,
+    /// What each form of the session carries (synchronizer token): another site cannot know it.
+    pub(super) csrf: String,
+}
+
+impl Visitor {
+    /// Whether a form is of this session's, in a time that says nothing (constant-time comparison).
+    pub(super) fn sent(&self, csrf: &str) -> bool {
+        self.csrf.as_bytes().ct_eq(csrf.as_bytes()).into()
+    }
+}
+
+impl Desk {
+    pub(super) fn new(server: Server, settings: HttpSettings) -> Self {
+        let seconds = u32::try_from(WINDOW.as_secs()).unwrap_or(1);
+        let addresses = RateLimit::new(settings.per_address.saturating_mul(seconds), WINDOW);
+        let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+        let is_secure = settings.public_url.starts_with("https://");
+        Self { server, settings, is_secure, origin, addresses, guesses: Lockout::default() }
+    }
+
+    pub(super) fn caller(&self, request: &Request) -> IpAddr {
+        let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
+        caller(request.headers(), peer, &self.settings.proxies)
+    }
+
+    /// Whether an address may call once more; else how long it waits.
+    pub(super) fn let_in(&self, from: IpAddr) -> Result<(), Duration> {
+        self.addresses.take(from.into(), Instant::now())
+    }
+
+    /// Counts a wrong key: guessing gets slower (brute force protection). A right one is never locked out.
+    pub(super) fn guessed(&self, from: IpAddr) -> Result<(), Duration> {
+        tracing::info!(target: "kassa_server", %from, "a wrong key of the staff's");
+        self.guesses.wrong(from, Instant::now())
+    }
+
+    pub(super) fn knew(&self, from: IpAddr) {
+        self.guesses.right(from);
+    }
+
+    /// Who is logged in.
+    pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Option<Visitor>, ServerError> {
+        let Some(token) = cookie::read(headers, self.is_secure) else { return Ok(None) };
+        let session = self.server.staff_session(token).await?;
+        Ok(session.map(|session| Visitor { name: session.name, csrf: csrf_of(token) }))
+    }
+
+    /// Whether a form came from a page of ours, as far as the browser says where it came from.
+    pub(super) fn is_own(&self, headers: &HeaderMap) -> bool {
+        headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
+    }
+}
+
+/// It follows from the session's token, and does not tell it.
+fn csrf_of(token: &str) -> String {
+    hex(&TokenHash::of(&format!("csrf {token}")).0)
+}

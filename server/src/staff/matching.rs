@@ -1,0 +1,59 @@
+//! Reconciliation: what the gateway's statement says, held against what is kept here. Pure.
+
+use std::collections::HashMap;
+
+use super::statement::{Line, Statement};
+use crate::storage::staff::Charge;
+
+/// What came of it. All lines and all charges are in it, each once.
+#[derive(Debug, Default)]
+pub(super) struct Comparison<'a> {
+    /// Both say the same.
+    pub(super) matched: Vec<(&'a Charge, &'a Line)>,
+    /// Both know it, with other amounts.
+    pub(super) differing: Vec<(&'a Charge, &'a Line)>,
+    /// The statement tells of a payment that another line of it has told of.
+    pub(super) repeated: Vec<(&'a Charge, &'a Line)>,
+    /// The statement alone.
+    pub(super) only_there: Vec<&'a Line>,
+    /// This server alone.
+    pub(super) only_here: Vec<&'a Charge>,
+}
+
+pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement) -> Comparison<'a> {
+    let by_number = by_number(charges);
+    let mut is_found = vec![false; charges.len()];
+    let mut comparison = Comparison::default();
+    for line in &statement.lines {
+        let numbers = [&line.order_number, &line.gateway_number];
+        let found = numbers.into_iter().find_map(|number| by_number.get(number.as_str()).copied());
+        let Some((index, charge)) = found.and_then(|index| Some((index, charges.get(index)?))) else {
+            comparison.only_there.push(line);
+            continue;
+        };
+        let list = match is_found.get_mut(index) {
+            Some(is_found) if !*is_found => {
+                *is_found = true;
+                if charge.amount == line.amount { &mut comparison.matched } else { &mut comparison.differing }
+            }
+            _ => &mut comparison.repeated,
+        };
+        list.push((charge, line));
+    }
+    let missing = charges.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
+    comparison.only_here = missing.map(|(charge, _)| charge).collect();
+    comparison
+}
+
+/// A gateway calls a payment by its own number, by the merchant's, or by the transaction of a QR code.
+fn by_number(charges: &[Charge]) -> HashMap<&str, usize> {
+    let mut all = HashMap::new();
+    for (index, charge) in charges.iter().enumerate() {
+        let reference = &charge.reference;
+        let numbers = [&reference.order_number, &reference.gateway_number, &reference.transaction_id];
+        for number in numbers.into_iter().flatten().filter(|number| !number.is_empty()) {
+            all.entry(number.as_str()).or_insert(index);
+        }
+    }
+    all
+}

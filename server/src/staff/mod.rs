@@ -1,0 +1,22 @@
+//! The staff's pages under `/staff`: for people of the merchant's, who log in by a key of their own. They see what needs a
+//! person, find payments, read what happened, decide what nobody knows, and reconcile with the gateway's statement.
+
+mod assets;
+mod checkout;
+mod checkouts;
+mod cookie;
+mod decisions;
+mod desk;
+mod fields;
+mod login;
+mod matching;
+mod page;
+mod reconciliation;
+mod route;
+mod router;
+mod statement;
+mod table;
+mod text;
+mod words;
+
+pub use router::staff_router;

@@ -1,0 +1,124 @@
+//! Pages as answers, and refusals as pages.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+
+use super::{assets, desk::Visitor};
+use crate::values::error::ServerError;
+
+/// A part of the pages, as the navigation names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Checkouts,
+    Reconciliation,
+}
+
+/// What every page shows around its content.
+pub(super) struct Frame {
+    pub(super) stylesheet: String,
+    pub(super) section: Option<Section>,
+    /// Who is logged in, and what the form that ends it carries.
+    pub(super) person: Option<(String, String)>,
+}
+
+impl Frame {
+    pub(super) fn of(visitor: Option<&Visitor>, section: Option<Section>) -> Self {
+        let person = visitor.map(|visitor| (visitor.name.clone(), visitor.csrf.clone()));
+        Self { stylesheet: assets::stylesheet(), section, person }
+    }
+
+    /// For `aria-current`.
+    pub(super) fn is_in_checkouts(&self) -> bool {
+        self.section == Some(Section::Checkouts)
+    }
+
+    pub(super) fn is_in_reconciliation(&self) -> bool {
+        self.section == Some(Section::Reconciliation)
+    }
+}
+
+/// A template's page.
+pub(super) fn page(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(problem) => {
+            tracing::error!(target: "kassa_server", %problem, "a page could not be written");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// 303: the browser goes there with a GET, so that reloading sends nothing again.
+pub(super) fn see_other(path: &str) -> Response {
+    match HeaderValue::from_str(path) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// What is not done, in one sentence.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) sentence: String,
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, sentence: impl Into<String>) -> Self {
+        Self { status, sentence: sentence.into(), retry_after: None }
+    }
+
+    pub(super) fn too_often(wait: Duration) -> Self {
+        let sentence = "Too many requests. Wait a little, then try again.";
+        Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, sentence) }
+    }
+
+    pub(super) fn nowhere() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "There is no such page.")
+    }
+
+    /// As a page of its own.
+    pub(super) fn page(&self, visitor: Option<&Visitor>) -> Response {
+        let message = Message { frame: Frame::of(visitor, None), sentence: &self.sentence };
+        self.waiting(page(self.status, &message))
+    }
+
+    /// With the time to wait for, where there is one.
+    pub(super) fn waiting(&self, mut response: Response) -> Response {
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        response
+    }
+}
+
+impl From<ServerError> for Refusal {
+    fn from(error: ServerError) -> Self {
+        let status = match &error {
+            ServerError::Invalid { .. } => StatusCode::BAD_REQUEST,
+            ServerError::NotFound { .. } => StatusCode::NOT_FOUND,
+            ServerError::Unavailable { detail } => {
+                // What a database says is for the operator.
+                tracing::error!(target: "kassa_server", detail, "a page could not be answered");
+                let sentence = "The server cannot do this now. Try again in a moment.";
+                return Self::new(StatusCode::SERVICE_UNAVAILABLE, sentence);
+            }
+            _ => StatusCode::CONFLICT,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "staff/message.html")]
+struct Message<'a> {
+    frame: Frame,
+    sentence: &'a str,
+}

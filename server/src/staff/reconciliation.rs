@@ -1,0 +1,299 @@
+//! `/staff/reconciliation`: what was charged in a time, in sums and as CSV, and held against the gateway's statement.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use kassa::Decimal;
+
+use super::{
+    fields::{Fields, query},
+    matching::{Comparison, compare as compared},
+    page::{Frame, Refusal, Section, page},
+    route::{Answering, Visit},
+    statement::{self, Line},
+    text, words,
+};
+use crate::{
+    storage::staff::{Charge, Charges, Period},
+    values::{Millis, card_number::looks_like_card_number},
+};
+
+/// Of more payments nothing is said but that the time is too long.
+const MOST: u32 = 100_000;
+/// So many of each difference are shown.
+const MOST_SHOWN: usize = 500;
+const DAY: Millis = 24 * 3600 * 1000;
+
+#[derive(Template)]
+#[template(path = "staff/reconciliation.html")]
+struct Page {
+    frame: Frame,
+    csrf: String,
+    from: String,
+    until: String,
+    problems: Vec<String>,
+    sums: Vec<Sum>,
+    totals: Vec<Sum>,
+    download: String,
+    outcome: Option<Outcome>,
+}
+
+/// What came in a day, by a method, in a currency.
+struct Sum {
+    day: String,
+    method: &'static str,
+    count: u64,
+    amount: String,
+}
+
+/// What the comparison found.
+struct Outcome {
+    lines: usize,
+    /// How many lines were left out, in words; nothing where none was.
+    skipped: Option<String>,
+    matched: usize,
+    differing: Vec<Pair>,
+    repeated: Vec<Pair>,
+    only_there: Vec<There>,
+    only_here: Vec<Here>,
+    /// Some of them are not shown.
+    is_cut: bool,
+    counts: [usize; 4],
+}
+
+struct Pair {
+    here: Here,
+    there: There,
+}
+
+/// A charged payment of ours.
+struct Here {
+    checkout: String,
+    shop_reference: String,
+    number: String,
+    at: String,
+    amount: String,
+}
+
+/// A line of the statement.
+struct There {
+    line: u64,
+    /// What is looked up by it; nothing where it must not be shown.
+    number: String,
+    amount: String,
+}
+
+/// The days that were asked for, else the month so far.
+struct Days {
+    from: String,
+    until: String,
+}
+
+impl Days {
+    fn read(fields: &Fields, now: Millis) -> Self {
+        let or = |name, default: String| {
+            Some(fields.get(name).to_owned()).filter(|text| !text.is_empty()).unwrap_or(default)
+        };
+        let month: String = text::day(now).chars().take(8).collect();
+        Self { from: or("from", format!("{month}01")), until: or("until", text::day(now.saturating_add(DAY))) }
+    }
+
+    fn period(&self) -> Result<Period, String> {
+        let (from, until) = (text::first_moment(&self.from), text::first_moment(&self.until));
+        match (from, until) {
+            (Some(from), Some(until)) if from < until => Ok(Period { from, until }),
+            (Some(_), Some(_)) => Err("The first day must be before the day that ends the time.".to_owned()),
+            _ => Err("Write days like 2026-11-23.".to_owned()),
+        }
+    }
+}
+
+pub(super) fn show(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let days = Days::read(&visit.query, visit.desk.server.moment().await?);
+        match charged(&visit, &days).await? {
+            Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), None)),
+            Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
+        }
+    })
+}
+
+pub(super) fn compare(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let days = Days::read(&visit.form, visit.desk.server.moment().await?);
+        let charges = match charged(&visit, &days).await? {
+            Ok(charges) => charges,
+            Err(problem) => return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
+        };
+        match statement::read(visit.form.get("statement")) {
+            Ok(statement) => {
+                let comparison = compared(&charges, &statement);
+                let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
+                Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), Some(outcome)))
+            }
+            Err(problems) => Ok(answer(&visit, StatusCode::BAD_REQUEST, days, &charges, problems, None)),
+        }
+    })
+}
+
+pub(super) fn download(visit: Visit) -> Answering {
+    Box::pin(async move {
+        let days = Days::read(&visit.query, visit.desk.server.moment().await?);
+        let refused = |problem| Refusal::new(StatusCode::BAD_REQUEST, problem);
+        let charges = charged(&visit, &days).await?.map_err(refused)?;
+        let text = table(&charges)
+            .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The file could not be written."))?;
+        let name = format!("attachment; filename=\"charged-{}-{}.csv\"", days.from, days.until);
+        let mut response = text.into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
+        headers.extend(HeaderValue::from_str(&name).ok().map(|name| (header::CONTENT_DISPOSITION, name)));
+        Ok(response)
+    })
+}
+
+/// What was charged, or why that cannot be told.
+async fn charged(visit: &Visit, days: &Days) -> Result<Result<Vec<Charge>, String>, Refusal> {
+    let period = match days.period() {
+        Ok(period) => period,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let Charges { charges, is_more } = visit.desk.server.charges(period, MOST).await?;
+    Ok(if is_more { Err(format!("There are more than {MOST} payments: choose a shorter time.")) } else { Ok(charges) })
+}
+
+/// Nothing comes back that was no day.
+fn shown(days: Days) -> Days {
+    let day = |text: String| Some(text).filter(|text| text::first_moment(text).is_some()).unwrap_or_default();
+    Days { from: day(days.from), until: day(days.until) }
+}
+
+fn answer(
+    visit: &Visit,
+    status: StatusCode,
+    days: Days,
+    charges: &[Charge],
+    problems: Vec<String>,
+    outcome: Option<Outcome>,
+) -> Response {
+    let template = Page {
+        frame: Frame::of(visit.visitor.as_ref(), Some(Section::Reconciliation)),
+        csrf: visit.csrf(),
+        download: query(&[("from", &days.from), ("until", &days.until)]),
+        from: days.from,
+        until: days.until,
+        problems,
+        sums: sums(charges, |charge| (text::day(charge.at), words::method(charge.method))),
+        totals: sums(charges, |_| (String::new(), "")),
+        outcome,
+    };
+    page(status, &template)
+}
+
+/// What was charged, by day and method, and always by currency: other ones are never added up.
+fn sums(charges: &[Charge], group: impl Fn(&Charge) -> (String, &'static str)) -> Vec<Sum> {
+    let mut all: BTreeMap<(String, &'static str, &str), (u64, Option<Decimal>)> = BTreeMap::new();
+    for charge in charges {
+        let (day, method) = group(charge);
+        let (count, sum) = all.entry((day, method, &charge.currency)).or_insert((0, Some(Decimal::ZERO)));
+        *count += 1;
+        *sum = sum.and_then(|sum| sum.checked_add(charge.amount));
+    }
+    let sum = |((day, method, currency), (count, sum)): ((String, &'static str, &str), (u64, Option<Decimal>))| Sum {
+        day,
+        method,
+        count,
+        amount: sum.map_or_else(|| format!("too much to add up, {currency}"), |sum| text::money(sum, currency)),
+    };
+    all.into_iter().map(sum).collect()
+}
+
+fn outcome(comparison: &Comparison<'_>, lines: usize, skipped: u64) -> Outcome {
+    let pair = |(charge, line): &(&Charge, &Line)| Pair { here: here(charge), there: there(line) };
+    let counts = [
+        comparison.differing.len(),
+        comparison.repeated.len(),
+        comparison.only_there.len(),
+        comparison.only_here.len(),
+    ];
+    Outcome {
+        lines,
+        skipped: Some(text::count(skipped, "line was", "lines were")).filter(|_| skipped > 0),
+        matched: comparison.matched.len(),
+        differing: comparison.differing.iter().take(MOST_SHOWN).map(pair).collect(),
+        repeated: comparison.repeated.iter().take(MOST_SHOWN).map(pair).collect(),
+        only_there: comparison.only_there.iter().take(MOST_SHOWN).map(|line| there(line)).collect(),
+        only_here: comparison.only_here.iter().take(MOST_SHOWN).map(|charge| here(charge)).collect(),
+        is_cut: counts.iter().any(|count| *count > MOST_SHOWN),
+        counts,
+    }
+}
+
+fn here(charge: &Charge) -> Here {
+    Here {
+        checkout: charge.checkout.to_string(),
+        shop_reference: charge.shop_reference.clone(),
+        number: number(charge).to_owned(),
+        at: text::moment(charge.at),
+        amount: text::money(charge.amount, &charge.currency),
+    }
+}
+
+fn number(charge: &Charge) -> &str {
+    let reference = &charge.reference;
+    let numbers = [&reference.order_number, &reference.gateway_number, &reference.transaction_id];
+    numbers.into_iter().flatten().next().map(String::as_str).unwrap_or_default()
+}
+
+/// Somebody may paste what has card numbers in it: those come back on no page.
+fn there(line: &Line) -> There {
+    let number = if line.order_number.is_empty() { &line.gateway_number } else { &line.order_number };
+    let number = Some(number.clone()).filter(|number| !looks_like_card_number(number)).unwrap_or_default();
+    There { line: line.at, number, amount: line.amount.to_string() }
+}
+
+/// The charges as a file.
+fn table(charges: &[Charge]) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "charged_at",
+        "reference",
+        "order_number",
+        "gateway_number",
+        "transaction_id",
+        "method",
+        "amount",
+        "currency",
+        "decided_by_a_person",
+        "checkout",
+        "payment",
+    ])?;
+    for charge in charges {
+        let reference = &charge.reference;
+        let text = |number: &Option<String>| cell(number.as_deref().unwrap_or_default());
+        writer.write_record([
+            text::moment(charge.at),
+            cell(&charge.shop_reference),
+            text(&reference.order_number),
+            text(&reference.gateway_number),
+            text(&reference.transaction_id),
+            charge.method.to_string(),
+            charge.amount.to_string(),
+            charge.currency.clone(),
+            charge.is_resolved.to_string(),
+            charge.checkout.to_string(),
+            charge.payment.to_string(),
+        ])?;
+    }
+    writer.into_inner().map_err(|problem| csv::Error::from(problem.into_error()))
+}
+
+/// A program for tables must not take somebody's text for a formula (CSV injection).
+fn cell(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if is_formula { format!("'{text}") } else { text.to_owned() }
+}

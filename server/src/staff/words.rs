@@ -1,0 +1,112 @@
+//! What states, events and methods are called where people read them, with one line that explains each.
+
+use crate::{
+    events::kind::EventKind,
+    storage::staff::Need,
+    values::{
+        method::Method,
+        states::{CheckoutState, PaymentState},
+    },
+};
+
+/// A word in a coloured field, with what it means.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chip {
+    pub(super) word: &'static str,
+    /// good, bad, wait or calm: of the stylesheet.
+    pub(super) tone: &'static str,
+    pub(super) meaning: &'static str,
+}
+
+const fn chip(word: &'static str, tone: &'static str, meaning: &'static str) -> Chip {
+    Chip { word, tone, meaning }
+}
+
+pub(super) fn checkout_state(state: CheckoutState) -> Chip {
+    match state {
+        CheckoutState::Open => chip("open", "calm", "It can be paid."),
+        CheckoutState::Paid => chip("paid", "good", "The money was taken. Nothing takes that back."),
+        CheckoutState::Expired => {
+            chip("expired", "calm", "Its time passed. Money that comes late still makes it paid.")
+        }
+        CheckoutState::Cancelled => {
+            chip("cancelled", "calm", "It was cancelled. Money that comes late still makes it paid.")
+        }
+    }
+}
+
+pub(super) fn payment_state(state: PaymentState) -> Chip {
+    match state {
+        PaymentState::Prepared => chip("prepared", "calm", "Written down, and certainly not sent to the gateway yet."),
+        PaymentState::Sending => chip("sending", "wait", "It is being sent to the gateway."),
+        PaymentState::NotMade => chip("not made", "calm", "Certainly no money was taken."),
+        PaymentState::Unknown => chip(
+            "unknown",
+            "bad",
+            "It was sent, and nobody knows what became of it. The gateway is asked again and again.",
+        ),
+        PaymentState::Awaiting => chip("awaiting", "wait", "The gateway has it; the payer has to act."),
+        PaymentState::Confirming => {
+            chip("confirming", "wait", "The payer's one-time password was sent, or may have been.")
+        }
+        PaymentState::Charged => chip("charged", "good", "The money was taken. Nothing takes that back."),
+        PaymentState::Rejected => chip("rejected", "calm", "It ended, and no money was taken."),
+        PaymentState::Contradicted => {
+            chip("contradicted", "bad", "The gateway reports another order, amount or currency than was asked for.")
+        }
+    }
+}
+
+pub(super) fn need(need: Need) -> Chip {
+    match need {
+        Need::Unknown => chip(
+            "unknown",
+            "bad",
+            "Nobody has known for two minutes whether the money was taken. Look at the gateway, then decide.",
+        ),
+        Need::Contradicted => chip(
+            "contradicted",
+            "bad",
+            "The gateway reports something else than was asked for. Look there, then decide.",
+        ),
+        Need::Stuck => {
+            chip("stuck", "wait", "Open for three days without an end. Ask the payer or the gateway, then decide.")
+        }
+        Need::Overpaid => {
+            chip("overpaid", "bad", "Paid more than once. Give one payment back at the gateway, then note it here.")
+        }
+        Need::Undelivered => {
+            chip("not delivered", "wait", "The shop took no events for three days. Repair it, then deliver them again.")
+        }
+    }
+}
+
+pub(super) fn method(method: Method) -> &'static str {
+    match method {
+        Method::PayForm => "Payment page",
+        Method::Qr => "QR code",
+        Method::Mbank => "Mobile bank",
+    }
+}
+
+pub(super) fn event(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::CheckoutPaid => "The checkout is paid",
+        EventKind::CheckoutExpired => "The checkout's time passed",
+        EventKind::CheckoutCancelled => "The checkout was cancelled",
+        EventKind::CheckoutOverpaid => "Another payment was charged as well: money has to be given back",
+        EventKind::CheckoutRefundNoted => "A person noted that money was given back",
+        EventKind::PaymentCreated => "A payment was begun",
+        EventKind::PaymentSending => "The payment is sent to the gateway",
+        EventKind::PaymentAccepted => "The gateway has the payment; the payer has to act",
+        EventKind::PaymentNotMade => "The payment was not made; certainly no money was taken",
+        EventKind::PaymentUnknown => "Nobody knows what became of the payment; the gateway is asked",
+        EventKind::PaymentConfirming => "The payer's one-time password was sent",
+        EventKind::PaymentNotConfirmed => "The one-time password was not taken",
+        EventKind::PaymentCharged => "The gateway reported that the money was taken",
+        EventKind::PaymentRejected => "The gateway reported that no money was taken",
+        EventKind::PaymentContradicted => "The gateway reported something else than was asked for",
+        EventKind::PaymentResolved => "A person decided what became of the payment",
+        EventKind::PaymentStuck => "The payment has been open for three days: a person has to look",
+    }
+}

@@ -1,0 +1,251 @@
+//! Transactions of the staff's pages: sessions, lists, a checkout's history, money that was given back, and what was charged.
+
+use rusqlite::{Connection, OptionalExtension, ToSql};
+
+use super::{
+    connection::now,
+    outbox::{self, Told},
+    rows::{self, kept_view, read},
+};
+use crate::{
+    events::kind::EventKind,
+    storage::{
+        error::StorageError,
+        staff::{
+            Charge, Charges, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout, Need,
+            NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
+        },
+    },
+    tokens::TokenHash,
+    values::{Millis, ids::CheckoutId},
+};
+
+/// That so many need a person is all that anybody needs to know.
+const MOST_COUNTED: u32 = 10_000;
+/// After all identifiers.
+const PAST_ALL: &str = "~";
+
+const UNKNOWN: &str = "SELECT checkout_id AS id FROM payments WHERE unknown_since <= ?1";
+const CONTRADICTED: &str = "SELECT checkout_id AS id FROM payments WHERE state = 'contradicted'";
+const STUCK: &str = "SELECT checkout_id AS id FROM payments
+    WHERE is_stuck = 1 AND state IN ('awaiting', 'confirming')";
+const OVERPAID: &str = "SELECT id FROM checkouts WHERE is_refund_due = 1";
+const UNDELIVERED: &str = "SELECT checkout_id AS id FROM streams WHERE is_given_up = 1";
+
+/// Each from a partial index that holds little more than what is looked for.
+const NEEDS: [(Need, &str); 5] = [
+    (Need::Unknown, UNKNOWN),
+    (Need::Contradicted, CONTRADICTED),
+    (Need::Stuck, STUCK),
+    (Need::Overpaid, OVERPAID),
+    (Need::Undelivered, UNDELIVERED),
+];
+
+/// Whatever a person may have in hand; each looked up in an index.
+const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?1
+    UNION SELECT id FROM checkouts WHERE reference = ?1
+    UNION SELECT checkout_id FROM payments WHERE id = ?1
+    UNION SELECT checkout_id FROM payments WHERE order_number = ?1
+    UNION SELECT checkout_id FROM payments WHERE gateway_number = ?1
+    UNION SELECT checkout_id FROM payments WHERE transaction_id = ?1
+    UNION SELECT payments.checkout_id FROM taken_numbers
+        JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = ?1
+    UNION SELECT payments.checkout_id FROM claims
+        JOIN payments ON payments.id = claims.payment_id WHERE claims.number = ?1";
+
+const CHARGES: &str = "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
+        payments.method, payments.reference, checkouts.amount, checkouts.currency
+    FROM events
+    JOIN payments ON payments.id = events.payment_id
+    JOIN checkouts ON checkouts.id = payments.checkout_id
+    WHERE events.kind IN ('payment.charged', 'payment.resolved') AND events.at >= ?1 AND events.at < ?2
+        AND json_extract(events.body, '$.data.payment.state') = 'charged'
+    ORDER BY events.at, events.seq LIMIT ?3";
+
+/// False where the key is no good one of the staff's.
+pub(super) fn add_session(db: &Connection, new: &NewStaffSession) -> Result<bool, StorageError> {
+    let now = now(db)?;
+    let added = db
+        .prepare_cached(
+            "INSERT INTO staff_sessions (hash, key_id, made_at, used_at, expires_at)
+             SELECT ?1, id, ?3, ?3, ?4 FROM api_keys WHERE id = ?2 AND role = 'staff' AND revoked_at IS NULL",
+        )?
+        .execute((&new.hash.0[..], new.key.as_str(), now, now.saturating_add(LONGEST_IDLE.min(LONGEST_SESSION))))?;
+    Ok(added == 1)
+}
+
+pub(super) fn session(db: &Connection, hash: &TokenHash) -> Result<Option<StaffSession>, StorageError> {
+    let row: Option<(String, String, Millis)> = db
+        .prepare_cached(
+            "SELECT api_keys.id, api_keys.name, now_ms() - used_at FROM staff_sessions
+             JOIN api_keys ON api_keys.id = staff_sessions.key_id
+             WHERE staff_sessions.hash = ?1 AND expires_at > now_ms() AND role = 'staff' AND revoked_at IS NULL",
+        )?
+        .query_row([&hash.0[..]], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    row.map(|(key, name, unused_for)| Ok(StaffSession { key: read(&key, "key")?, name, unused_for })).transpose()
+}
+
+/// One that is over stays so.
+pub(super) fn use_session(db: &Connection, hash: &TokenHash) -> Result<(), StorageError> {
+    db.prepare_cached(
+        "UPDATE staff_sessions SET used_at = ?2, expires_at = MIN(made_at + ?3, ?2 + ?4)
+         WHERE hash = ?1 AND expires_at > ?2",
+    )?
+    .execute((&hash.0[..], now(db)?, LONGEST_SESSION, LONGEST_IDLE))?;
+    Ok(())
+}
+
+pub(super) fn end_session(db: &Connection, hash: &TokenHash) -> Result<(), StorageError> {
+    db.prepare_cached("DELETE FROM staff_sessions WHERE hash = ?1")?.execute([&hash.0[..]])?;
+    Ok(())
+}
+
+pub(super) fn list(db: &Connection, list: &ListCheckouts) -> Result<Listed, StorageError> {
+    let unknown_since = unknown_since(db)?;
+    let (before, id) =
+        list.after.as_ref().map_or((Millis::MAX, PAST_ALL), |place| (place.opened_at, place.id.as_str()));
+    let most = list.most.saturating_add(1);
+    let place: [&dyn ToSql; 3] = [&before, &id, &most];
+    let ids = match &list.which {
+        Which::All => listed(db, "checkouts", "TRUE", &place),
+        Which::InState(state) => listed(db, "checkouts", "checkouts.state = ?4", &with(place, &<&str>::from(*state))),
+        Which::NeedPerson => {
+            let set = NEEDS.map(|(_, sql)| sql.replace("?1", "?4")).join(" UNION ");
+            listed(db, &among(&set), "TRUE", &with(place, &unknown_since))
+        }
+        Which::Called(text) => listed(db, &among(&CALLED.replace("?1", "?4")), "TRUE", &with(place, text)),
+    }?;
+    let is_more = ids.len() > list.most as usize;
+    let one = |id: &String| listed_one(db, &read(id, "checkout")?, unknown_since);
+    let checkouts = ids.iter().take(list.most as usize).map(one).collect::<Result<_, _>>()?;
+    Ok(Listed { checkouts, is_more })
+}
+
+/// The checkouts of a small set, which is read first.
+fn among(set: &str) -> String {
+    format!("({set}) AS found CROSS JOIN checkouts ON checkouts.id = found.id")
+}
+
+fn with<'a>(place: [&'a dyn ToSql; 3], one: &'a dyn ToSql) -> [&'a dyn ToSql; 4] {
+    let [before, id, most] = place;
+    [before, id, most, one]
+}
+
+fn listed(db: &Connection, from: &str, condition: &str, values: &[&dyn ToSql]) -> Result<Vec<String>, StorageError> {
+    let mut statement = db.prepare_cached(&page(from, condition))?;
+    Ok(statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+fn page(from: &str, condition: &str) -> String {
+    format!(
+        "SELECT checkouts.id FROM {from} WHERE {condition} AND (checkouts.opened_at, checkouts.id) < (?1, ?2)
+         ORDER BY checkouts.opened_at DESC, checkouts.id DESC LIMIT ?3"
+    )
+}
+
+/// What became unknown before has been so for too long.
+fn unknown_since(db: &Connection) -> Result<Millis, StorageError> {
+    Ok(now(db)?.saturating_sub(UNKNOWN_FOR))
+}
+
+fn listed_one(db: &Connection, id: &CheckoutId, unknown_since: Millis) -> Result<ListedCheckout, StorageError> {
+    let view = kept_view(db, id)?;
+    let mut needs = Vec::new();
+    for (need, sql) in NEEDS {
+        let column = if need == Need::Overpaid { "id" } else { "checkout_id" };
+        let sql = format!("SELECT EXISTS ({sql} AND {column} = ?2)");
+        if db.prepare_cached(&sql)?.query_row((unknown_since, id.as_str()), |row| row.get(0))? {
+            needs.push(need);
+        }
+    }
+    Ok(ListedCheckout { view, needs })
+}
+
+/// How many checkouts need a person, and why; those of each kind are counted up to a limit.
+pub(super) fn count_needs(db: &Connection) -> Result<Vec<(Need, u64)>, StorageError> {
+    let unknown_since = unknown_since(db)?;
+    let count = |(need, sql): (Need, &str)| {
+        let sql = format!("SELECT COUNT(*) FROM (SELECT DISTINCT id FROM ({sql}) LIMIT ?2)");
+        let count: i64 = db.prepare_cached(&sql)?.query_row((unknown_since, MOST_COUNTED), |row| row.get(0))?;
+        Ok((need, count.unsigned_abs()))
+    };
+    NEEDS.into_iter().map(count).collect()
+}
+
+pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History>, StorageError> {
+    if rows::checkout(db, id)?.is_none() {
+        return Ok(None);
+    }
+    let listed = listed_one(db, id, unknown_since(db)?)?;
+    let stream = db
+        .prepare_cached("SELECT delivered, failures, is_given_up FROM streams WHERE checkout_id = ?1")?
+        .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let (delivered, failures, is_given_up) = stream.unwrap_or_default();
+    Ok(Some(History { listed, events: outbox::events_of(db, id)?, delivered, failures, is_given_up }))
+}
+
+/// Takes a checkout off the list, with the event that says why, and who did it.
+pub(super) fn note_refund(db: &Connection, note: &NoteRefund) -> Result<RefundNoted, StorageError> {
+    let id = &note.checkout;
+    let changed = db
+        .prepare_cached("UPDATE checkouts SET is_refund_due = 0 WHERE id = ?1 AND is_refund_due = 1")?
+        .execute([id.as_str()])?;
+    if changed == 0 {
+        let is_there = rows::checkout(db, id)?.is_some();
+        return Ok(if is_there { RefundNoted::NotDue } else { RefundNoted::Nowhere });
+    }
+    let told = Told { reason: Some(&note.reason), by: Some(&note.by), ..Told::default() };
+    outbox::write(db, now(db)?, id, EventKind::CheckoutRefundNoted, &told)?;
+    Ok(RefundNoted::Done)
+}
+
+/// Charged is absorbing: each payment has one event that made it so.
+pub(super) fn charges(db: &Connection, period: Period, most: u32) -> Result<Charges, StorageError> {
+    let mut statement = db.prepare_cached(CHARGES)?;
+    let mut rows = statement.query((period.from, period.until, most.saturating_add(1)))?;
+    let mut charges = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text = |column| row.get::<_, String>(column);
+        charges.push(Charge {
+            at: row.get(0)?,
+            is_resolved: text(1)? == EventKind::PaymentResolved.name(),
+            payment: read(&text(2)?, "payment")?,
+            checkout: read(&text(3)?, "checkout")?,
+            shop_reference: text(4)?,
+            method: read(&text(5)?, "method")?,
+            reference: read(&text(6)?, "reference")?,
+            amount: read(&text(7)?, "amount")?,
+            currency: text(8)?,
+        });
+    }
+    let is_more = charges.len() > most as usize;
+    charges.truncate(most as usize);
+    Ok(Charges { charges, is_more })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::storage::sqlite::connection::open_in_memory;
+
+    /// At a million rows, reading a table, or sorting what was found in one, would take a hundred times as long.
+    #[test]
+    fn no_table_is_read_from_its_beginning() {
+        let db = open_in_memory(Arc::new(|| 0)).unwrap();
+        let lists = [page("checkouts", "TRUE"), page("checkouts", "checkouts.state = ?4")];
+        let sorted = lists.len();
+        let needs = NEEDS.map(|(_, sql)| sql.to_owned());
+        for (at, sql) in lists.into_iter().chain(needs).chain([CALLED, CHARGES].map(str::to_owned)).enumerate() {
+            let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<Vec<String>, _>>().unwrap();
+            let is_whole = |step: &String| step.starts_with("SCAN") && !step.contains("INDEX");
+            assert!(!steps.iter().any(is_whole), "{sql}: {steps:?}");
+            let is_sorted = |step: &String| step.contains("TEMP B-TREE FOR ORDER BY");
+            assert!(at >= sorted || !steps.iter().any(is_sorted), "{sql}: {steps:?}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What the staff's pages tell a storage, and are told: plain values.
+
+use kassa::{Decimal, PaymentRef};
+use strum::{EnumIter, IntoStaticStr};
+
+use crate::{
+    checkouts::checkout::CheckoutView,
+    events::Event,
+    tokens::TokenHash,
+    values::{
+        Millis,
+        ids::{ApiKeyId, CheckoutId, PaymentId},
+        method::Method,
+        states::CheckoutState,
+    },
+};
+
+/// How long a payment may be unknown before a person has to look: most end at the next question.
+pub const UNKNOWN_FOR: Millis = 2 * 60 * 1000;
+/// The longest that somebody stays logged in.
+pub const LONGEST_SESSION: Millis = 12 * 3600 * 1000;
+/// How long without calling.
+pub const LONGEST_IDLE: Millis = 3600 * 1000;
+
+/// Somebody who logs in.
+#[derive(Clone, Debug)]
+pub struct NewStaffSession {
+    /// The hash of the session's token.
+    pub hash: TokenHash,
+    /// The key that it is for.
+    pub key: ApiKeyId,
+}
+
+/// Somebody who is logged in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaffSession {
+    /// The key that was given.
+    pub key: ApiKeyId,
+    /// The key's name, which is the person's.
+    pub name: String,
+    /// For how long nobody noted that it is used.
+    pub unused_for: Millis,
+}
+
+/// Why a person has to look at a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Need {
+    /// Nobody has known for two minutes what became of a payment.
+    Unknown,
+    /// The gateway reports something else than was asked for.
+    Contradicted,
+    /// A payment has been open for three days.
+    Stuck,
+    /// Paid twice, and nobody has said that the money was given back.
+    Overpaid,
+    /// The shop takes no events.
+    Undelivered,
+}
+
+/// Which checkouts to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All.
+    All,
+    /// Those in one state.
+    InState(CheckoutState),
+    /// Those that a person has to look at.
+    NeedPerson,
+    /// Those of which exactly this is the reference, an identifier, or a number of a payment.
+    Called(String),
+}
+
+/// The place of a checkout in the list (keyset pagination): it stays where it is while others come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// When it was opened.
+    pub opened_at: Millis,
+    /// Which it is.
+    pub id: CheckoutId,
+}
+
+/// A page of the list, the newest first.
+#[derive(Clone, Debug)]
+pub struct ListCheckouts {
+    /// Which ones.
+    pub which: Which,
+    /// Those that come after this one, which are older; from the newest on where there is none.
+    pub after: Option<Place>,
+    /// So many at most.
+    pub most: u32,
+}
+
+/// A checkout of the list.
+#[derive(Clone, Debug)]
+pub struct ListedCheckout {
+    /// The checkout with its payments.
+    pub view: CheckoutView,
+    /// Why a person has to look at it.
+    pub needs: Vec<Need>,
+}
+
+/// A page of the list.
+#[derive(Clone, Debug, Default)]
+pub struct Listed {
+    /// The checkouts.
+    pub checkouts: Vec<ListedCheckout>,
+    /// There are older ones.
+    pub is_more: bool,
+}
+
+/// What became of a checkout, and what its shop knows of that.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The checkout, and why a person has to look at it.
+    pub listed: ListedCheckout,
+    /// All that happened, in order.
+    pub events: Vec<Event>,
+    /// The place of the last event that the shop took; 0 where it took none.
+    pub delivered: i64,
+    /// How often it did not take the next one.
+    pub failures: u32,
+    /// Nobody tries any more.
+    pub is_given_up: bool,
+}
+
+/// Somebody gave money of an overpaid checkout back.
+#[derive(Clone, Debug)]
+pub struct NoteRefund {
+    /// Which checkout.
+    pub checkout: CheckoutId,
+    /// What was done.
+    pub reason: String,
+    /// By whom.
+    pub by: String,
+}
+
+/// What became of that.
+#[derive(Clone, Debug)]
+pub enum RefundNoted {
+    /// It is noted.
+    Done,
+    /// Nothing is to be given back, or somebody said so before.
+    NotDue,
+    /// There is no such checkout.
+    Nowhere,
+}
+
+/// A time, from its first moment to before its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The first moment.
+    pub from: Millis,
+    /// The first moment after it.
+    pub until: Millis,
+}
+
+/// A payment that was charged.
+#[derive(Clone, Debug)]
+pub struct Charge {
+    /// When that was written down.
+    pub at: Millis,
+    /// A person decided it; the gateway did not report it.
+    pub is_resolved: bool,
+    /// The payment.
+    pub payment: PaymentId,
+    /// Its checkout.
+    pub checkout: CheckoutId,
+    /// The shop's own reference.
+    pub shop_reference: String,
+    /// The way to pay.
+    pub method: Method,
+    /// With the numbers that the gateway knows it by.
+    pub reference: PaymentRef,
+    /// The amount.
+    pub amount: Decimal,
+    /// The currency's three letters.
+    pub currency: String,
+}
+
+/// What was charged in a time.
+#[derive(Clone, Debug, Default)]
+pub struct Charges {
+    /// The first one first.
+    pub charges: Vec<Charge>,
+    /// There were more than were asked for.
+    pub is_more: bool,
+}

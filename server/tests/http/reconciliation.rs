@@ -1,0 +1,70 @@
+//! What was charged, held against the gateway's statement.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Served,
+    visitor::{Visitor, checkouts, form},
+};
+
+/// A paid checkout, and its payment's order number.
+async fn paid(served: &Served, reference: &str) -> (String, String) {
+    let (id, token) = served.opened(reference).await;
+    let begun = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await.json();
+    let payment = begun["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/checkout/payments/{payment}/confirm");
+    served.call_with(&token, "POST", &path, &[("idempotency-key", "otp")], &json!({ "otp": served.fake.otp() })).await;
+    let mut seen = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json();
+    while seen["state"] != "paid" {
+        let path = format!("/v1/checkout?after={}&wait=25", seen["version"]);
+        seen = served.call(&token, "GET", &path, &Value::Null).await.json();
+    }
+    (id, payment.strip_prefix("pay_").unwrap().to_owned())
+}
+
+fn count(page: &str, name: &str) -> u32 {
+    let rest = page.split(&format!("data-count=\"{name}\">")).nth(1).unwrap_or_else(|| panic!("no {name}: {page}"));
+    rest.split('<').next().unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_each_difference_is_found() {
+    let served = Served::start().await;
+    let (_, same) = paid(&served, "same").await;
+    let (differs, other) = paid(&served, "differs").await;
+    let (missing, _) = paid(&served, "=missing()").await;
+    served.opened("never paid").await;
+    let (person, period) =
+        (Visitor::log_in(&served, "Aizada").await, [("from", "2020-01-01"), ("until", "2100-01-01")]);
+    let statement = format!(
+        "Order_Number;Number;Amount;Status\n{same};;390,00;CHARGE\n{other};;390.01;\nnobodys;;7.50;paid\n{same};;390;\n\
+         4111111111111111;;1;\nrefused;;1;Reject\n"
+    );
+    let fields = [period[0], period[1], ("statement", statement.as_str())];
+    let compared = person.post(&served, "/staff/reconciliation", &fields).await;
+    assert_eq!(compared.status, 200, "{compared:?}");
+    let page = &compared.text;
+    let counts = ["matched", "differing", "repeated", "only-there", "only-here"].map(|name| count(page, name));
+    assert_eq!(counts, [1, 1, 1, 2, 1], "{page}");
+    assert!(page.contains("1 line was left out") && page.contains("nobodys") && !page.contains("41111111"), "{page}");
+    assert!(checkouts(page).contains(&differs) && checkouts(page).contains(&missing));
+    assert!(page.contains("1170 KGS"), "the sum: {page}");
+
+    let file = person.get(&served, &format!("/staff/reconciliation.csv?{}", form(&period))).await;
+    assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert!(file.header("content-disposition").unwrap().starts_with("attachment"));
+    assert_eq!(file.text.lines().count(), 4, "{file:?}");
+    assert!(file.text.contains(&same) && file.text.contains(",'=missing(),"), "{file:?}");
+
+    let before = [("from", "2020-01-01"), ("until", "2020-01-02")];
+    let page = person.page(&served, &format!("/staff/reconciliation?{}", form(&before))).await;
+    assert!(page.contains("Nothing was charged"), "{page}");
+    for (from, until) in [("2020-01-02", "2020-01-01"), ("yesterday", "2020-01-01")] {
+        let fields = [("from", from), ("until", until)];
+        let refused = person.get(&served, &format!("/staff/reconciliation?{}", form(&fields))).await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+    }
+    let half = [period[0], period[1], ("statement", "order_number,amount\nx,abc")];
+    let refused = person.post(&served, "/staff/reconciliation", &half).await;
+    assert!(refused.status == 400 && refused.text.contains("Line 2"), "{refused:?}");
+}

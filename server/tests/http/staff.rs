@@ -1,0 +1,318 @@
+//! The staff's pages, as a person meets them.
+
+use std::collections::BTreeSet;
+
+use kassa::FakeFault;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Served, order},
+    visitor::{FORM, Visitor, checkouts, form},
+};
+
+const PHONE: &str = "996700000001";
+const REASON: &str = "The gateway's own list shows it";
+
+/// A checkout with a payment of which nobody knows, and that payment.
+async fn unknown(served: &Served, reference: &str) -> (String, String) {
+    let (id, token) = served.opened(reference).await;
+    served.fake.fail_next(FakeFault::RequestLost);
+    let begun = served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": PHONE })).await;
+    assert_eq!(begun.json()["state"], "unknown", "{begun:?}");
+    (id, begun.json()["id"].as_str().unwrap().to_owned())
+}
+
+async fn paying(served: &Served, reference: &str, body: &Value) -> (String, Value) {
+    let (id, token) = served.opened(reference).await;
+    let begun = served.pay(&token, "try-1", body).await;
+    assert_eq!(begun.status, 201, "{begun:?}");
+    (id, begun.json())
+}
+
+fn mbank() -> Value {
+    json!({ "method": "mbank", "phone": PHONE })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
+    let served = Served::start().await;
+    let (id, payment) = unknown(&served, "order-1").await;
+    let person = Visitor::log_in(&served, "Aizada <b>").await;
+    let found = person.page(&served, "/staff?q=order-1").await;
+    assert_eq!(checkouts(&found), [id.as_str()]);
+    let path = format!("/staff/checkouts/{id}");
+    let page = person.page(&served, &path).await;
+    assert!(page.contains(">unknown<") && page.contains("payment.unknown"), "{page}");
+
+    let resolve = format!("{path}/payments/{payment}/resolve");
+    for fields in [
+        [("outcome", "charged"), ("reason", " ")],
+        [("outcome", "perhaps"), ("reason", REASON)],
+        [("outcome", "charged"), ("reason", "4111 1111 1111 1111")],
+    ] {
+        let refused = person.post(&served, &resolve, &fields).await;
+        assert_eq!(refused.status, 400, "{fields:?}: {refused:?}");
+        assert!(refused.text.contains("role=\"alert\"") && !refused.text.contains("4111"), "{refused:?}");
+    }
+    let right = [("outcome", "charged"), ("reason", REASON)];
+    let elsewhere = format!("/staff/checkouts/co_{}/payments/{payment}/resolve", "0".repeat(32));
+    assert_eq!(person.post(&served, &elsewhere, &right).await.status, 404);
+    assert!(person.page(&served, &path).await.contains("Decide what became of it"), "nothing was decided so far");
+
+    let done = person.post(&served, &resolve, &right).await;
+    assert_eq!((done.status, done.header("location")), (303, Some(format!("{path}?done=resolved").as_str())));
+    let page = person.page(&served, &path).await;
+    for part in
+        ["Why: The gateway&#39;s own list shows it", "By: Aizada &#60;b&#62;", "Before: unknown", "payment.resolved"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains(">charged<") && !page.contains("Decide what became of it"), "{page}");
+    let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
+    let told: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| &at["event"]).collect();
+    let resolved = told.iter().find(|event| event["type"] == "payment.resolved").unwrap();
+    assert_eq!((&resolved["data"]["by"], &resolved["data"]["reason"]), (&json!("Aizada <b>"), &json!(REASON)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_of_another_site_or_session_does_nothing() {
+    let served = Served::start().await;
+    let (id, payment) = unknown(&served, "order-1").await;
+    let (person, other) = (Visitor::log_in(&served, "Aizada").await, Visitor::log_in(&served, "Bakyt").await);
+    let path = format!("/staff/checkouts/{id}/payments/{payment}/resolve");
+    let cookie = ("cookie", person.cookie.as_str());
+    let fields = |csrf: &str| form(&[("outcome", "charged"), ("reason", REASON), ("csrf", csrf)]);
+    let own = format!("http://{}", served.address);
+    for (csrf, origin) in [
+        ("", None),
+        (other.csrf.as_str(), None),
+        (&person.csrf, Some("https://evil.example")),
+        (&person.csrf, Some("null")),
+    ] {
+        let mut headers = vec![cookie, FORM];
+        headers.extend(origin.map(|origin| ("origin", origin)));
+        let refused = served.send("POST", &path, &headers, &fields(csrf)).await;
+        assert_eq!(refused.status, 403, "{csrf} {origin:?}: {refused:?}");
+    }
+    let login = form(&[("key", &person.key.expose())]);
+    let from_elsewhere = served.send("POST", "/staff/login", &[FORM, ("origin", "https://evil.example")], &login).await;
+    assert_eq!(from_elsewhere.status, 403, "{from_elsewhere:?}");
+    assert_eq!(served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json()["state"], "open");
+    let right = served.send("POST", &path, &[cookie, FORM, ("origin", &own)], &fields(&person.csrf)).await;
+    assert_eq!(right.status, 303, "{right:?}");
+}
+
+/// One of each kind, and two that need nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_needs_a_person_is_listed_and_nothing_else() {
+    let served = Served::start().await;
+    let mut ids = Vec::new();
+    for reference in ["healthy", "unknown", "contradicted", "stuck", "overpaid", "undelivered", "just unknown"] {
+        ids.push(paying(&served, reference, &mbank()).await.0);
+    }
+    // Nobody asks the gateway about them, which knows better.
+    let sql = format!(
+        "BEGIN IMMEDIATE; DELETE FROM due;
+         UPDATE payments SET state = 'unknown', unknown_since = 1 WHERE checkout_id = '{}';
+         UPDATE payments SET state = 'contradicted' WHERE checkout_id = '{}';
+         UPDATE payments SET is_stuck = 1 WHERE checkout_id = '{}';
+         UPDATE checkouts SET is_overpaid = 1, is_refund_due = 1 WHERE id = '{}';
+         UPDATE streams SET is_given_up = 1, due_at = NULL WHERE checkout_id = '{}';
+         UPDATE payments SET state = 'unknown', unknown_since = begun_at WHERE checkout_id = '{}'; COMMIT",
+        ids[1], ids[2], ids[3], ids[4], ids[5], ids[6]
+    );
+    served.database().execute_batch(&sql).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let expected: BTreeSet<_> = ids[1..6].iter().cloned().collect();
+    let list = person.page(&served, "/staff?needs=person").await;
+    assert_eq!(checkouts(&list).into_iter().collect::<BTreeSet<_>>(), expected);
+    let start = person.page(&served, "/staff").await;
+    let (top, rest) = start.split_once("Newest checkouts").unwrap();
+    assert_eq!(checkouts(top).into_iter().collect::<BTreeSet<_>>(), expected);
+    assert_eq!(checkouts(rest).len(), ids.len());
+    for word in ["unknown", "contradicted", "stuck", "overpaid", "not delivered"] {
+        assert!(start.contains(&format!("data-need=\"{word}\">1</span>")), "{word}: {start}");
+    }
+
+    let (path, refund) = (format!("/staff/checkouts/{}", ids[4]), format!("/staff/checkouts/{}/refund", ids[4]));
+    assert_eq!(person.post(&served, &refund, &[("reason", "")]).await.status, 400);
+    assert_eq!(person.post(&served, &refund, &[("reason", "Given back at the gateway")]).await.status, 303);
+    let page = person.page(&served, &path).await;
+    assert!(page.contains("checkout.refund_noted") && page.contains("By: Aizada"), "{page}");
+    let again = person.post(&served, &refund, &[("reason", "Given back at the gateway")]).await;
+    assert_eq!(again.status, 409, "noted once");
+    let other = format!("/staff/checkouts/{}/replay", ids[5]);
+    assert_eq!(person.post(&served, &other, &[]).await.status, 303);
+    let left = checkouts(&person.page(&served, "/staff?needs=person").await);
+    assert_eq!(left.into_iter().collect::<BTreeSet<_>>(), ids[1..4].iter().cloned().collect());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_checkout_is_found_by_each_of_its_numbers() {
+    let served = Served::start().await;
+    let (id, payment) = paying(&served, "order-1", &mbank()).await;
+    let (by_qr, qr) = paying(&served, "order-2", &json!({ "method": "qr" })).await;
+    let shown = served.shop("GET", &format!("/v1/checkouts/{by_qr}"), &Value::Null).await.json();
+    let transaction = shown["payments"][0]["transaction_id"].as_str().unwrap().to_owned();
+    let of = payment["id"].as_str().unwrap();
+    served.database().execute("UPDATE payments SET gateway_number = 'G-77' WHERE id = ?1", [of]).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let order_number = of.strip_prefix("pay_").unwrap();
+    for (text, expected) in [
+        ("order-1", &id),
+        (id.as_str(), &id),
+        (of, &id),
+        (order_number, &id),
+        ("G-77", &id),
+        (transaction.as_str(), &by_qr),
+        (qr["id"].as_str().unwrap(), &by_qr),
+    ] {
+        let page = person.page(&served, &format!("/staff?{}", form(&[("q", text)]))).await;
+        assert_eq!(checkouts(&page), [expected.as_str()], "{text}");
+    }
+    for nothing in ["order", "order-1%", "' OR 1=1 --", "G-7"] {
+        let page = person.page(&served, &format!("/staff?{}", form(&[("q", nothing)]))).await;
+        assert!(checkouts(&page).is_empty(), "{nothing}");
+    }
+    let card = person.get(&served, "/staff?q=4111111111111111").await;
+    assert!(card.status == 400 && !card.text.contains("4111"), "{card:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_have_no_gaps_while_new_ones_come() {
+    let served = Served::start().await;
+    let mut opened = BTreeSet::new();
+    for number in 0..120 {
+        let made = served.shop("POST", "/v1/checkouts", &order(&format!("order-{number}"))).await;
+        opened.insert(made.json()["id"].as_str().unwrap().to_owned());
+    }
+    // Many in one moment: the moment alone is no place.
+    served.database().execute("UPDATE checkouts SET opened_at = opened_at / 60000 * 60000", []).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    for state in ["", "open"] {
+        let (mut path, mut seen, mut pages) = (format!("/staff?state={state}"), Vec::new(), 0);
+        loop {
+            let page = person.page(&served, &path).await;
+            let list = page.split("id=\"all\"").nth(1).unwrap();
+            seen.extend(checkouts(list));
+            pages += 1;
+            served.shop("POST", "/v1/checkouts", &order(&format!("new-{state}-{pages}"))).await;
+            let Some(next) = list.split("rel=\"next\" href=\"").nth(1) else { break };
+            path = next.split('"').next().unwrap().replace("&#38;", "&");
+        }
+        let unique: BTreeSet<_> = seen.iter().cloned().collect();
+        assert_eq!(unique.len(), seen.len(), "none twice");
+        assert!(opened.is_subset(&unique) && pages >= 3, "{pages} pages");
+        opened = unique;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_others_wrote_is_escaped_and_no_secret_is_on_a_page() {
+    let served = Served::start().await;
+    let evil = "\"><script>alert(1)</script>";
+    let mut wanted = order(evil);
+    wanted["description"] = json!(evil);
+    wanted["metadata"] = json!({ "note": evil });
+    let made = served.shop("POST", "/v1/checkouts", &wanted).await;
+    let id = made.json()["id"].as_str().unwrap().to_owned();
+    let token = served.shop("POST", &format!("/v1/checkouts/{id}/tokens"), &Value::Null).await;
+    let token = token.json()["token"].as_str().unwrap().to_owned();
+    served.fake.fail_next(FakeFault::Refused { code: evil.into(), reason: evil.into() });
+    served.pay(&token, "try-1", &mbank()).await;
+    served.pay(&token, "try-2", &json!({ "method": "pay_form" })).await;
+    let person = Visitor::log_in(&served, evil).await;
+    let secret: String = served
+        .database()
+        .query_row("SELECT callback_secret FROM checkouts WHERE id = ?1", [&id], |row| row.get(0))
+        .unwrap();
+    let secrets =
+        [secret.as_str(), &token, &served.key, &person.key.expose(), PHONE, person.cookie.split('=').nth(1).unwrap()];
+    for path in [
+        "/staff".to_owned(),
+        format!("/staff?{}", form(&[("q", evil)])),
+        format!("/staff/checkouts/{id}"),
+        "/staff/reconciliation".to_owned(),
+        "/staff/nowhere".to_owned(),
+    ] {
+        let answer = person.get(&served, &path).await;
+        let page = &answer.text;
+        for inline in ["<script", "style=", "<style", "javascript:"] {
+            assert!(!page.contains(inline), "{path} {inline}: {page}");
+        }
+        assert!(secrets.iter().all(|secret| !page.contains(secret)), "{path}: {page}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert_eq!(answer.header("referrer-policy"), Some("same-origin"));
+        let policy = answer.header("content-security-policy").unwrap();
+        for part in [
+            "default-src 'none'",
+            "style-src 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+        ] {
+            assert!(policy.contains(part), "{policy}");
+        }
+    }
+    let page = person.page(&served, "/staff").await;
+    let sheet = page.split("rel=\"stylesheet\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+    let sheet = served.send("GET", sheet, &[], "").await;
+    assert_eq!((sheet.status, sheet.header("content-type")), (200, Some("text/css; charset=utf-8")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_outlives_the_process_and_ends_with_its_key_its_time_and_logging_out() {
+    let first = Served::start().await;
+    let (id, payment) = unknown(&first, "order-1").await;
+    let (person, other) = (Visitor::log_in(&first, "Aizada").await, Visitor::log_in(&first, "Bakyt").await);
+    let served = first.again().await;
+    let path = format!("/staff/checkouts/{id}/payments/{payment}/resolve");
+    let done = person.post(&served, &path, &[("outcome", "not_charged"), ("reason", REASON)]).await;
+    assert_eq!(done.status, 303, "{done:?}");
+    assert!(person.page(&served, &format!("/staff/checkouts/{id}")).await.contains("By: Aizada"));
+
+    let status = async |visitor: &Visitor| visitor.get(&served, "/staff").await.status;
+    let again = Visitor { cookie: person.cookie.clone(), ..other.clone() };
+    assert_eq!(person.post(&served, "/staff/logout", &[]).await.status, 303);
+    assert_eq!((status(&again).await, status(&other).await), (401, 200));
+    served.revoke(other.key.id()).await;
+    assert_eq!(status(&other).await, 401, "its key is revoked");
+    let third = Visitor::log_in(&served, "Cholpon").await;
+    served.database().execute("UPDATE staff_sessions SET expires_at = used_at", []).unwrap();
+    assert_eq!(status(&third).await, 401, "its time passed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_kept_up_by_using_it_and_never_past_its_limit() {
+    let served = Served::start().await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let set = |made_ago: i64, used_ago: i64| {
+        let sql = "UPDATE staff_sessions SET made_at = expires_at - 3600000 - ?1, used_at = expires_at - 3600000 - ?2";
+        served.database().execute(sql, [made_ago, used_ago]).unwrap();
+    };
+    let lasts = || -> i64 {
+        let sql = "SELECT expires_at - made_at FROM staff_sessions";
+        served.database().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let hour = 3_600_000;
+    set(2 * hour, hour / 2);
+    assert_eq!(person.get(&served, "/staff").await.status, 200);
+    assert!(lasts() >= 3 * hour && lasts() < 4 * hour, "{}", lasts());
+    set(11 * hour + hour / 2, hour / 2);
+    assert_eq!(person.get(&served, "/staff").await.status, 200);
+    assert_eq!(lasts(), 12 * hour);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guessing_staff_keys_is_slowed_down() {
+    let served = Served::start().await;
+    let mut statuses = BTreeSet::new();
+    for _ in 0..10 {
+        let answer = served.send("POST", "/staff/login", &[FORM], &form(&[("key", "sk_guess")])).await;
+        assert_eq!(answer.header("set-cookie"), None);
+        assert_eq!(answer.header("retry-after").is_some(), answer.status == 429);
+        statuses.insert(answer.status);
+    }
+    assert_eq!(statuses, BTreeSet::from([401, 429]));
+    Visitor::log_in(&served, "Aizada").await;
+}

@@ -1,0 +1,69 @@
+//! A person of the staff's, with a browser that knows cookies and forms.
+
+use kassa_server::ApiKey;
+use url::form_urlencoded::Serializer;
+
+use crate::client::{Answer, Served};
+
+pub const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
+
+/// Somebody who is logged in.
+#[derive(Clone)]
+pub struct Visitor {
+    pub key: ApiKey,
+    /// The cookie, as it is sent back.
+    pub cookie: String,
+    /// What the forms of this session carry.
+    pub csrf: String,
+}
+
+pub fn form(fields: &[(&str, &str)]) -> String {
+    Serializer::new(String::new()).extend_pairs(fields).finish()
+}
+
+impl Visitor {
+    pub async fn log_in(served: &Served, name: &str) -> Self {
+        let key = served.server.new_staff_key(name).await.unwrap();
+        let made = served.send("POST", "/staff/login", &[FORM], &form(&[("key", &key.expose())])).await;
+        assert_eq!((made.status, made.header("location")), (303, Some("/staff")), "{made:?}");
+        let cookie = made.header("set-cookie").unwrap();
+        for part in ["; HttpOnly", "; SameSite=Strict", "; Path=/"] {
+            assert!(cookie.contains(part), "{cookie}");
+        }
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        let visitor = Self { key, cookie, csrf: String::new() };
+        let page = visitor.get(served, "/staff").await;
+        assert_eq!(page.status, 200, "{page:?}");
+        let csrf = page.text.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+        Self { csrf: csrf.to_owned(), ..visitor }
+    }
+
+    pub async fn get(&self, served: &Served, path: &str) -> Answer {
+        served.send("GET", path, &[("cookie", &self.cookie)], "").await
+    }
+
+    /// A page that must be there.
+    pub async fn page(&self, served: &Served, path: &str) -> String {
+        let answer = self.get(served, path).await;
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer.text
+    }
+
+    /// Sends a form of this session's.
+    pub async fn post(&self, served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let fields = [fields, &[("csrf", self.csrf.as_str())]].concat();
+        served.send("POST", path, &[("cookie", &self.cookie), FORM], &form(&fields)).await
+    }
+}
+
+/// The checkouts to which a page links, each once, in their order.
+pub fn checkouts(page: &str) -> Vec<String> {
+    let links = page.split("href=\"/staff/checkouts/").skip(1);
+    let mut all: Vec<String> = Vec::new();
+    for id in links.map(|rest| rest.split('"').next().unwrap().to_owned()) {
+        if !all.contains(&id) {
+            all.push(id);
+        }
+    }
+    all
+}
