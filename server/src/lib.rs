@@ -74,7 +74,10 @@ pub use http::{HttpSettings, metrics_router, router};
 pub use limits::{Lockout, Network, RateLimit};
 pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
-pub use payments::payment::{Failure, Payment};
+pub use payments::{
+    payer_card::PayerCard,
+    payment::{Failure, Payment},
+};
 pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
 pub use staff::staff_router;
 pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage, sqlite::look::DatabaseFile};

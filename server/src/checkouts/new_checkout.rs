@@ -35,7 +35,7 @@ pub struct NewCheckout {
     pub currency: String,
     /// What is paid for, at most 256 characters.
     pub description: String,
-    /// The ways to pay; all that can carry the amount unless it says so.
+    /// The ways to pay; all that can carry the amount unless it says so, but for cards, which are taken by name alone.
     pub methods: Vec<Method>,
     /// Where the payer returns to: a page, or a deep link of an app.
     pub return_url: String,
@@ -89,6 +89,19 @@ impl NewCheckout {
     /// # Errors
     /// [`ServerError::Invalid`] with all that is wrong.
     pub fn check(&self) -> Result<(), ServerError> {
+        self.checked().finish()
+    }
+
+    /// The same, by a server that takes cards or takes none.
+    pub(crate) fn check_by(&self, takes_cards: bool) -> Result<(), ServerError> {
+        let mut checks = self.checked();
+        if !takes_cards && self.methods.contains(&Method::Card) {
+            checks.fail("methods", Rule::OneOf, "must leave out card: this server takes no cards");
+        }
+        checks.finish()
+    }
+
+    fn checked(&self) -> Checks {
         let mut checks = Checks::default();
         checks.required_text("reference", &self.reference, LONGEST_REFERENCE);
         self.check_amount(&mut checks);
@@ -104,7 +117,7 @@ impl NewCheckout {
             checks.fail("lifetime", Rule::Range, "must be from a minute to 30 days");
         }
         self.check_metadata(&mut checks);
-        checks.finish()
+        checks
     }
 
     fn check_amount(&self, checks: &mut Checks) {
@@ -206,5 +219,15 @@ mod tests {
         ] {
             assert_ne!(other.fingerprint(), wanted().fingerprint(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_card_is_taken_by_name_alone_and_where_cards_are_on() {
+        assert!(!wanted().allowed_methods().contains(&Method::Card));
+        let by_card = wanted().with_methods([Method::Card]);
+        assert_eq!(by_card.allowed_methods(), [Method::Card]);
+        assert!(by_card.check_by(true).is_ok());
+        let Err(ServerError::Invalid { violations }) = by_card.check_by(false) else { panic!("it was taken") };
+        assert_eq!((violations[0].field.as_str(), violations[0].rule), ("methods", Rule::OneOf));
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     answer::Answer,
     call::Call,
+    card,
     fields::Fields,
     problem::{Kind, Problem},
     route::{Answering, Parameter},
@@ -19,7 +20,7 @@ use crate::{
     checkouts::checkout::CheckoutView,
     payments::payment::Payment,
     surroundings::Boxed,
-    values::{error::ServerError, ids::CheckoutId, method::Method, states::PaymentState},
+    values::{error::ServerError, ids::CheckoutId, method::Method, states::PaymentState, violation::Rule},
 };
 
 /// A body that begins a payment.
@@ -39,6 +40,11 @@ pub(super) const WAIT: Parameter = Parameter {
     text: "How many seconds it may wait (long poll); the server may answer earlier.",
     schema: || json!({ "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": 0 }),
 };
+
+/// The ways to pay that a server takes, as it names them.
+pub(super) fn methods(takes_cards: bool) -> &'static str {
+    if takes_cards { "pay_form, qr, mbank, card" } else { "pay_form, qr, mbank" }
+}
 
 /// A payment that is begun or confirmed.
 type Beginning<'a> = Boxed<'a, Result<Payment, ServerError>>;
@@ -68,6 +74,51 @@ pub(super) fn new_payment() -> Value {
                 },
             },
         ],
+    })
+}
+
+/// The same where cards are on.
+pub(super) fn new_payment_with_cards() -> Value {
+    let mut schema = new_payment();
+    if let Some(ways) = schema["oneOf"].as_array_mut() {
+        ways.push(by_card());
+    }
+    schema
+}
+
+fn by_card() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["method", "card"],
+        "properties": {
+            "method": { "type": "string", "enum": ["card"] },
+            "language": {
+                "type": ["string", "null"], "pattern": "^[a-z]{2}$", "default": "ru",
+                "description": "The payer's, two letters.",
+            },
+            "card": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["number", "expiry_month", "expiry_year", "cvc", "holder_name"],
+                "description": "It is sent once and wiped; its last four digits alone are kept. Another card needs another \
+                    Idempotency-Key.",
+                "properties": {
+                    "number": {
+                        "type": "string", "pattern": "^[0-9 -]{13,40}$", "writeOnly": true,
+                        "description": "The whole number, with its right check digit; spaces and hyphens are allowed. The one \
+                            field that takes a card number.",
+                    },
+                    "expiry_month": { "type": "string", "pattern": "^(0[1-9]|1[0-2])$" },
+                    "expiry_year": { "type": "integer", "minimum": 2000, "maximum": 2099 },
+                    "cvc": { "type": "string", "pattern": "^[0-9]{3}$", "writeOnly": true },
+                    "holder_name": {
+                        "type": "string", "minLength": 1, "maxLength": 100,
+                        "description": "First name, then last name.",
+                    },
+                },
+            },
+        },
     })
 }
 
@@ -121,22 +172,34 @@ pub(super) fn check(http: Arc<Http>, call: Call) -> Answering {
     })
 }
 
-pub(super) fn pay(http: Arc<Http>, call: Call) -> Answering {
+pub(super) fn pay(http: Arc<Http>, mut call: Call) -> Answering {
     Box::pin(async move {
-        let mut fields = Fields::parse(&call.body)?;
-        let method = fields.word::<Method>("method", "pay_form, qr, mbank");
+        let takes_cards = http.server.settings().takes_cards;
+        let (mut fields, number) = Fields::parse_for_payment(&call.body, takes_cards)?;
+        // Its bytes are wiped now.
+        drop(std::mem::take(&mut call.body));
+        let method = fields.word::<Method>("method", methods(takes_cards));
         let phone = match method {
             Some(Method::Mbank) => fields.text("phone"),
             _ => String::new(),
+        };
+        let card = match method {
+            Some(Method::Card) if takes_cards => card::read(&mut fields, number, call.from),
+            Some(Method::Card) => {
+                fields.must("method", false, Rule::OneOf, &format!("must be one of {}", methods(takes_cards)));
+                None
+            }
+            _ => None,
         };
         fields.finish()?;
         let key = call.required_key()?;
         let id = &call.opened()?.checkout.id;
         let begin = || -> Beginning<'_> {
-            match method {
-                Some(Method::Mbank) => Box::pin(http.server.pay_by_mbank(id, &phone, Some(key))),
-                Some(Method::Qr) => Box::pin(http.server.pay_by_qr(id, Some(key))),
-                _ => Box::pin(http.server.pay_by_form(id, Some(key))),
+            match (&card, method) {
+                (Some(card), _) => Box::pin(http.server.pay_by_card(id, card, Some(key))),
+                (None, Some(Method::Mbank)) => Box::pin(http.server.pay_by_mbank(id, &phone, Some(key))),
+                (None, Some(Method::Qr)) => Box::pin(http.server.pay_by_qr(id, Some(key))),
+                (None, _) => Box::pin(http.server.pay_by_form(id, Some(key))),
             }
         };
         answered(&http, &begin, StatusCode::CREATED).await

@@ -31,7 +31,8 @@ pub(super) fn serve(http: Arc<Http>, _: Call) -> Answering {
     Box::pin(async move { Ok(Answer::text(http.description.clone())) })
 }
 
-pub(super) fn document(routes: &[Route], public_url: &str) -> Value {
+/// What this server takes: cards are described where they are on.
+pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -39,7 +40,7 @@ pub(super) fn document(routes: &[Route], public_url: &str) -> Value {
     let mut generator = settings.into_generator();
     let mut paths = Map::new();
     for route in routes {
-        let operation = operation(&mut generator, route);
+        let operation = operation(&mut generator, route, takes_cards);
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         item[route.method.as_str().to_ascii_lowercase()] = operation;
     }
@@ -68,7 +69,7 @@ pub(super) fn document(routes: &[Route], public_url: &str) -> Value {
     })
 }
 
-fn operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
+fn operation(generator: &mut SchemaGenerator, route: &Route, takes_cards: bool) -> Value {
     let tag = match route.access {
         Access::Shop => "shop",
         Access::App => "app",
@@ -93,6 +94,7 @@ fn operation(generator: &mut SchemaGenerator, route: &Route) -> Value {
         Body::Json { schema, example } => {
             let example: Value = serde_json::from_str(example).unwrap_or_default();
             let is_required = example != json!({});
+            let schema = route.schema_with_cards.filter(|_| takes_cards).unwrap_or(schema);
             operation["requestBody"] = json!({
                 "required": is_required,
                 "content": { "application/json": { "schema": schema(), "example": example } },

@@ -1,12 +1,17 @@
 //! Bodies: JSON objects, read field by field, so that everything that is wrong with one is told at once. A field that is not
-//! known is refused, and so is whatever looks like a card number, wherever it stands.
+//! known is refused, and so is whatever looks like a card number, wherever it stands; but for the number of the card that a
+//! payment is begun with, where cards are on.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use kassa::Decimal;
-use serde_json::{Map, Value};
+use serde_json::Number;
+use zeroize::Zeroizing;
 
-use super::problem::Problem;
+use super::{
+    json::{Json, Members},
+    problem::Problem,
+};
 use crate::values::{
     card_number::looks_like_card_number,
     checks::Checks,
@@ -16,21 +21,51 @@ use crate::values::{
 
 /// The members of a body that were not read yet, and what was wrong with those that were.
 pub(super) struct Fields {
-    members: Map<String, Value>,
+    members: Members,
     checks: Checks,
 }
 
 impl Fields {
     /// A body; none counts as one without members.
     pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
+        let fields = Self::read(body)?;
+        refuse_card_numbers(&fields.members)?;
+        Ok(fields)
+    }
+
+    /// A body that begins a payment: where cards are on and it is one by card, `card.number` is taken out of it, and **nothing
+    /// else of it may look like a card number**, as anywhere.
+    pub(super) fn parse_for_payment(
+        body: &[u8],
+        takes_cards: bool,
+    ) -> Result<(Self, Option<Zeroizing<String>>), Problem> {
+        let mut fields = Self::read(body)?;
+        let number = if takes_cards && fields.is_by_card() { fields.take_card_number() } else { None };
+        refuse_card_numbers(&fields.members)?;
+        Ok((fields, number))
+    }
+
+    fn read(body: &[u8]) -> Result<Self, Problem> {
         let body = if body.is_empty() { b"{}" } else { body };
         let not_json = |_| Problem::field("body", Rule::Format, "must be JSON");
-        let value: Value = serde_json::from_slice(body).map_err(not_json)?;
-        let Value::Object(members) = value else {
-            return Err(Problem::field("body", Rule::Format, "must be a JSON object"));
-        };
-        refuse_card_numbers(&members)?;
-        Ok(Self { members, checks: Checks::default() })
+        match serde_json::from_slice(body).map_err(not_json)? {
+            Json::Object(members) => Ok(Self { members, checks: Checks::default() }),
+            _ => Err(Problem::field("body", Rule::Format, "must be a JSON object")),
+        }
+    }
+
+    fn is_by_card(&self) -> bool {
+        let method = self.members.iter().find(|(name, _)| name.as_str() == "method");
+        matches!(method, Some((_, Json::Text(text))) if text.as_str() == "card")
+    }
+
+    fn take_card_number(&mut self) -> Option<Zeroizing<String>> {
+        let card = self.members.iter_mut().find(|(name, _)| name.as_str() == "card");
+        let Some((_, Json::Object(card))) = card else { return None };
+        let is_number =
+            |(name, value): &(Zeroizing<String>, Json)| name.as_str() == "number" && matches!(value, Json::Text(_));
+        let at = card.iter().position(is_number)?;
+        card.remove(at).1.into_text()
     }
 
     /// A text that must be there.
@@ -48,7 +83,7 @@ impl Fields {
     /// A text; null is as good as none.
     pub(super) fn optional_text(&mut self, name: &str) -> Option<String> {
         match self.take(name)? {
-            Value::String(text) => Some(text),
+            Json::Text(mut text) => Some(std::mem::take(&mut *text)),
             _ => self.wrong(name, "must be a text"),
         }
     }
@@ -70,7 +105,8 @@ impl Fields {
     /// A whole number within a range; null is as good as none.
     pub(super) fn number(&mut self, name: &str, range: &RangeInclusive<u64>) -> Option<u64> {
         let value = self.take(name)?;
-        let number = whole(&value).filter(|number| range.contains(number));
+        let number = if let Json::Number(number) = &value { whole(number) } else { None };
+        let number = number.filter(|number| range.contains(number));
         if number.is_none() {
             let sentence = format!("must be a whole number from {} to {}", range.start(), range.end());
             self.checks.fail(name, Rule::Range, &sentence);
@@ -81,7 +117,8 @@ impl Fields {
     /// A list of words, each of which is one of these.
     pub(super) fn words<T: std::str::FromStr>(&mut self, name: &str, choices: &str) -> Vec<T> {
         let Some(value) = self.take(name) else { return Vec::new() };
-        let words = value.as_array().and_then(|list| list.iter().map(|word| word.as_str()?.parse().ok()).collect());
+        let word = |word: &Json| if let Json::Text(word) = word { word.parse::<T>().ok() } else { None };
+        let words = if let Json::List(list) = &value { list.iter().map(word).collect() } else { None };
         words.unwrap_or_else(|| {
             self.checks.fail(name, Rule::OneOf, &format!("must be a list of {choices}"));
             Vec::new()
@@ -105,11 +142,11 @@ impl Fields {
     pub(super) fn texts(&mut self, name: &str) -> BTreeMap<String, String> {
         let texts = match self.take(name) {
             None => return BTreeMap::new(),
-            Some(Value::Object(members)) => members
+            Some(Json::Object(members)) => members
                 .into_iter()
-                .map(|(key, value)| match value {
-                    Value::String(text) => Some((key, text)),
-                    _ => None,
+                .map(|(mut key, value)| {
+                    let mut text = value.into_text()?;
+                    Some((std::mem::take(&mut *key), std::mem::take(&mut *text)))
                 })
                 .collect(),
             Some(_) => None,
@@ -120,6 +157,32 @@ impl Fields {
         })
     }
 
+    /// The members of an object that must be there, to be read like a body's. [`close`](Self::close) ends it.
+    pub(super) fn object(&mut self, name: &str) -> Option<Self> {
+        match self.take(name) {
+            Some(Json::Object(members)) => Some(Self { members, checks: Checks::default() }),
+            Some(_) => self.wrong(name, "must be an object"),
+            None => {
+                self.checks.fail(name, Rule::Required, "must be given");
+                None
+            }
+        }
+    }
+
+    /// Refuses what is left of an object, and notes everything that was wrong in it.
+    pub(super) fn close(&mut self, name: &str, inner: Self) {
+        if let Err(ServerError::Invalid { violations }) = inner.checked() {
+            self.checks.add(violations.into_iter().map(|violation| violation.inside(name)).collect());
+        }
+    }
+
+    /// Notes that a field breaks a rule, unless it is known already that it is wrong.
+    pub(super) fn must(&mut self, name: &str, is_right: bool, rule: Rule, sentence: &str) {
+        if !is_right && !self.checks.is_broken(name) {
+            self.checks.fail(name, rule, sentence);
+        }
+    }
+
     /// Adds what the rules of the whole say, where its fields could be read at all.
     pub(super) fn also(&mut self, checked: Result<(), ServerError>) {
         if let Err(ServerError::Invalid { violations }) = checked {
@@ -128,15 +191,25 @@ impl Fields {
     }
 
     /// Refuses what is left, and tells everything that was wrong.
-    pub(super) fn finish(mut self) -> Result<(), Problem> {
-        for name in self.members.keys() {
-            self.checks.fail(shown(name), Rule::Unknown, "is not known here");
-        }
-        self.checks.finish().map_err(Problem::from)
+    pub(super) fn finish(self) -> Result<(), Problem> {
+        self.checked().map_err(Problem::from)
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
-        self.members.remove(name).filter(|value| !value.is_null())
+    fn checked(mut self) -> Result<(), ServerError> {
+        for (name, _) in &self.members {
+            self.checks.fail(shown(name), Rule::Unknown, "is not known here");
+        }
+        self.checks.finish()
+    }
+
+    fn take(&mut self, name: &str) -> Option<Json> {
+        let at = self.members.iter().position(|(known, _)| known.as_str() == name)?;
+        let (_, value) = self.members.remove(at);
+        if self.members.iter().any(|(known, _)| known.as_str() == name) {
+            self.checks.fail(name, Rule::Format, "must be given once");
+            self.members.retain(|(known, _)| known.as_str() != name);
+        }
+        Some(value).filter(|value| !matches!(value, Json::Null))
     }
 
     fn wrong<T>(&mut self, name: &str, sentence: &str) -> Option<T> {
@@ -146,7 +219,7 @@ impl Fields {
 }
 
 /// A whole number, also as JSON's 60.0, which is none other than 60.
-fn whole(value: &Value) -> Option<u64> {
+fn whole(value: &Number) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as u64))
 }
 
@@ -165,23 +238,11 @@ fn shown(name: &str) -> &str {
 }
 
 /// Nothing that looks like a card number is accepted anywhere (PCI DSS): in names, texts and numbers at any depth.
-fn refuse_card_numbers(members: &Map<String, Value>) -> Result<(), Problem> {
-    let found = members.iter().filter(|(name, value)| looks_like_card_number(name) || holds_card_number(value));
+fn refuse_card_numbers(members: &Members) -> Result<(), Problem> {
+    let found = members.iter().filter(|(name, value)| looks_like_card_number(name) || value.holds_card_number());
     let sentence = "must hold nothing that looks like a card number";
     let violations: Vec<_> = found.map(|(name, _)| Violation::new(shown(name), Rule::CardNumber, sentence)).collect();
     if violations.is_empty() { Ok(()) } else { Err(Problem::invalid(violations)) }
-}
-
-fn holds_card_number(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) => false,
-        Value::Number(number) => looks_like_card_number(&number.to_string()),
-        Value::String(text) => looks_like_card_number(text),
-        Value::Array(list) => list.iter().any(holds_card_number),
-        Value::Object(members) => {
-            members.iter().any(|(name, value)| looks_like_card_number(name) || holds_card_number(value))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -265,6 +326,39 @@ mod tests {
             assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
             assert!(!format!("{problem:?}").contains("2016"), "{body}");
         }
+    }
+
+    #[test]
+    fn the_number_of_a_card_may_stand_in_one_place_alone_and_where_cards_are_on() {
+        let pan = "4000 0000 0000 2016";
+        let right = format!(r#"{{"method": "card", "card": {{"number": "{pan}", "cvc": "737"}}}}"#);
+        let (_, number) = Fields::parse_for_payment(right.as_bytes(), true).ok().unwrap();
+        assert_eq!(number.as_deref().map(String::as_str), Some(pan));
+        assert_eq!(broken(&Fields::parse_for_payment(right.as_bytes(), false).err().unwrap())[0].1, Rule::CardNumber);
+        for body in [
+            format!(r#"{{"method": "qr", "card": {{"number": "{pan}"}}}}"#),
+            format!(r#"{{"card": {{"number": "{pan}"}}}}"#),
+            format!(r#"{{"method": "card", "number": "{pan}"}}"#),
+            format!(r#"{{"method": "card", "card": "{pan}"}}"#),
+            format!(r#"{{"method": "card", "card": [{{"number": "{pan}"}}]}}"#),
+            format!(r#"{{"method": "card", "card": {{"number": "{pan}", "number": "{pan}"}}}}"#),
+            format!(r#"{{"method": "card", "card": {{"number": "{pan}"}}, "card": {{"number": "{pan}"}}}}"#),
+            format!(r#"{{"method": "card", "card": {{"number": "{pan}", "holder_name": "{pan}"}}}}"#),
+            format!(r#"{{"method": "card", "card": {{"number": "{pan}", "{pan}": ""}}}}"#),
+            format!(r#"{{"method": "card", "card": {{"number": {}}}}}"#, pan.replace(' ', "")),
+            format!(r#"{{"method": "card", "language": "{pan}", "card": {{"number": "{pan}"}}}}"#),
+        ] {
+            let problem = Fields::parse_for_payment(body.as_bytes(), true).err().unwrap();
+            assert_eq!(broken(&problem)[0].1, Rule::CardNumber, "{body}");
+            assert!(!format!("{problem:?}").contains("2016"), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_given_once() {
+        let mut fields = Fields::parse(br#"{"reference": "a", "reference": "b"}"#).unwrap();
+        fields.text("reference");
+        assert_eq!(broken(&fields.finish().unwrap_err()), [("reference", Rule::Format)]);
     }
 
     #[test]

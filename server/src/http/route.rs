@@ -54,6 +54,8 @@ pub(super) struct Route {
     pub(super) text: &'static str,
     pub(super) query: &'static [Parameter],
     pub(super) body: Body,
+    /// The JSON Schema of its body where cards are on, where that is another one.
+    pub(super) schema_with_cards: Option<fn() -> Value>,
     /// Whether it asks for an idempotency key.
     pub(super) needs_key: bool,
     pub(super) success: &'static [StatusCode],
@@ -82,6 +84,7 @@ impl Route {
             text: "",
             query: &[],
             body: Body::None,
+            schema_with_cards: None,
             needs_key: false,
             success: &[StatusCode::OK],
             says,
@@ -102,6 +105,11 @@ impl Route {
 
     pub(super) const fn json(mut self, schema: fn() -> Value, example: &'static str) -> Self {
         self.body = Body::Json { schema, example };
+        self
+    }
+
+    pub(super) const fn with_cards(mut self, schema: fn() -> Value) -> Self {
+        self.schema_with_cards = Some(schema);
         self
     }
 

@@ -43,7 +43,7 @@ type Parameters = Result<RawPathParams, RawPathParamsRejection>;
 
 /// The HTTP interface of a server.
 pub fn router(server: Server, settings: HttpSettings) -> Router {
-    let description = document(&ROUTES, &settings.public_url).to_string();
+    let description = document(&ROUTES, &settings.public_url, server.settings().takes_cards).to_string();
     let http = Arc::new(Http::new(server, settings, description));
     let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
     for route in &ROUTES {

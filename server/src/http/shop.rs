@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     answer::Answer,
-    app::waited_for,
+    app::{methods, waited_for},
     call::Call,
     fields::Fields,
     problem::Problem,
@@ -21,7 +21,6 @@ use crate::{
     values::{ids::CheckoutId, method::Method, states::Resolution, violation::Rule},
 };
 
-const METHODS: &str = "pay_form, qr, mbank";
 /// How long a checkout can be paid, in seconds.
 const LIFETIME: std::ops::RangeInclusive<u64> = 60..=30 * 24 * 60 * 60;
 const MOST_EVENTS: i64 = 1000;
@@ -106,6 +105,17 @@ pub(super) fn new_checkout() -> Value {
     })
 }
 
+/// The same where cards are on.
+pub(super) fn new_checkout_with_cards() -> Value {
+    let mut schema = new_checkout();
+    let methods = &mut schema["properties"]["methods"];
+    methods["items"]["enum"] = json!(["pay_form", "qr", "mbank", "card"]);
+    methods["description"] = json!(
+        "The ways to pay; all that can carry the amount unless it says so, but for cards, which are taken by name alone."
+    );
+    schema
+}
+
 /// A body that decides what became of a payment.
 pub(super) const RESOLUTION: &str =
     r#"{"outcome": "not_charged", "reason": "The gateway's support found no such payment", "by": "Aida"}"#;
@@ -164,7 +174,7 @@ pub(super) fn done(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Done>()
 }
 
-fn wanted(body: &[u8]) -> Result<NewCheckout, Problem> {
+fn wanted(body: &[u8], takes_cards: bool) -> Result<NewCheckout, Problem> {
     let mut fields = Fields::parse(body)?;
     let (reference, amount) = (fields.text("reference"), fields.amount("amount"));
     let (description, return_url) = (fields.text("description"), fields.text("return_url"));
@@ -172,19 +182,19 @@ fn wanted(body: &[u8]) -> Result<NewCheckout, Problem> {
     if let Some(currency) = fields.optional_text("currency") {
         wanted.currency = currency;
     }
-    wanted = wanted.with_methods(fields.words::<Method>("methods", METHODS));
+    wanted = wanted.with_methods(fields.words::<Method>("methods", methods(takes_cards)));
     if let Some(seconds) = fields.number("lifetime_s", &LIFETIME) {
         wanted = wanted.with_lifetime(std::time::Duration::from_secs(seconds));
     }
     wanted.metadata = fields.texts("metadata");
-    fields.also(wanted.check());
+    fields.also(wanted.check_by(takes_cards));
     fields.finish()?;
     Ok(wanted)
 }
 
 pub(super) fn open(http: Arc<Http>, call: Call) -> Answering {
     Box::pin(async move {
-        let view = http.server.open_checkout(wanted(&call.body)?).await?;
+        let view = http.server.open_checkout(wanted(&call.body, http.server.settings().takes_cards)?).await?;
         Answer::new(StatusCode::CREATED, &views::for_shop(&view))
     })
 }
@@ -274,7 +284,7 @@ mod tests {
 
     #[test]
     fn the_example_is_taken() {
-        let read = wanted(EXAMPLE.as_bytes()).unwrap();
+        let read = wanted(EXAMPLE.as_bytes(), false).unwrap();
         assert_eq!((read.reference.as_str(), read.amount, read.currency.as_str()), ("order-17", 390.into(), "KGS"));
     }
 }

@@ -25,6 +25,7 @@ pub(super) static ROUTES: [Route; 18] = [
              send again.",
     )
     .json(shop::new_checkout, shop::EXAMPLE)
+    .with_cards(shop::new_checkout_with_cards)
     .success(CREATED)
     .refusals(&[Kind::ReferenceUsed]),
     Route::new(
@@ -153,6 +154,7 @@ pub(super) static ROUTES: [Route; 18] = [
              again with the same key.",
     )
     .json(app::new_payment, app::EXAMPLE)
+    .with_cards(app::new_payment_with_cards)
     .needs_key()
     .success(BEGUN)
     .refusals(&[Kind::NotOpen, Kind::UnderWay, Kind::KeyReused]),

@@ -90,14 +90,16 @@ pub(super) struct AppPayment<'a> {
     id: &'a str,
     /// Its number among the checkout's payments, from 1.
     number: u32,
-    /// `pay_form`, `qr` or `mbank`.
+    /// `pay_form`, `qr`, `mbank` or `card`.
     method: &'static str,
     /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected` or `contradicted`.
     state: &'static str,
-    /// The page that the payer opens.
+    /// The page that the payer opens: to pay, or to confirm a payment by card (3DS).
     page_url: Option<&'a str>,
     /// The text of the QR code that the payer scans.
     qr_text: Option<&'a str>,
+    /// The last four digits of the card, where it is paid by one.
+    card_last4: Option<&'a str>,
     /// How many one-time passwords may still be tried, where it is paid by one.
     attempts_left: Option<u32>,
     /// Why it was not made, or the last one-time password not taken.
@@ -218,6 +220,7 @@ pub(super) fn app_payment(payment: &Payment) -> AppPayment<'_> {
         state: payment.state.into(),
         page_url: payment.page_url.as_deref(),
         qr_text: payment.qr_text.as_deref(),
+        card_last4: payment.card_last4.as_deref(),
         attempts_left: Some(payment.attempts_left).filter(|_| payment.method == Method::Mbank),
         failure: payment.failure.as_ref().map(failed),
         begun_at_ms: payment.begun_at,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use http_body_util::BodyExt;
 use tokio::time::timeout;
+use zeroize::{Zeroize, Zeroizing};
 
 /// How much of one that is too large is read and dropped: a caller that is busy sending would miss the answer.
 const MOST_DROPPED: usize = 1024 * 1024;
@@ -24,7 +25,8 @@ pub enum BodyError {
     Broken,
 }
 
-/// Reads a request's body of so many bytes at most, in so long at most.
+/// Reads a request's body of so many bytes at most, in so long at most. What is given is wiped with its last copy
+/// (zeroization): it may hold a card or a one-time password.
 ///
 /// # Errors
 /// [`BodyError`].
@@ -36,18 +38,30 @@ pub async fn read_body(body: Body, limit: usize, deadline: Duration) -> Result<B
 }
 
 async fn collect(mut body: Body, limit: usize) -> Result<Bytes, BodyError> {
-    let mut bytes = Vec::new();
+    let mut bytes = Zeroizing::new(Vec::new());
     let mut length = 0_usize;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         length = length.saturating_add(data.len());
         if length <= limit {
-            bytes.extend_from_slice(&data);
+            append(&mut bytes, &data);
         } else if length > limit.saturating_add(MOST_DROPPED) {
             break;
         }
     }
-    if length > limit { Err(BodyError::TooLarge) } else { Ok(bytes.into()) }
+    if length > limit { Err(BodyError::TooLarge) } else { Ok(Bytes::from_owner(bytes)) }
+}
+
+/// Without leaving a copy behind, as a growing `Vec` would.
+fn append(bytes: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
+    let needed = bytes.len().saturating_add(more.len());
+    if needed > bytes.capacity() {
+        let mut larger = Vec::with_capacity(needed.max(bytes.capacity().saturating_mul(2)));
+        larger.extend_from_slice(bytes);
+        bytes.zeroize();
+        **bytes = larger;
+    }
+    bytes.extend_from_slice(more);
 }
 
 #[cfg(test)]
@@ -75,6 +89,15 @@ mod tests {
             let read = read_body(body(pieces, length, Duration::from_millis(99)), LIMIT, DEADLINE).await.unwrap();
             assert_eq!(read.len(), pieces * length);
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test(start_paused = true)]
+    async fn what_was_read_is_wiped_with_its_last_copy() {
+        let bytes = read_body(body(LIMIT, 1, Duration::ZERO), LIMIT, DEADLINE).await.unwrap();
+        let (place, text, copy) = (bytes.as_ptr() as usize, bytes.to_vec(), bytes.clone());
+        assert!(crate::net::memory::holds_after(|| drop(bytes), place, &text), "another copy has it");
+        assert!(!crate::net::memory::holds_after(|| drop(copy), place, &text));
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,6 +9,8 @@ mod connection;
 mod descriptors;
 mod error;
 mod listener;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) mod memory;
 mod settings;
 mod write_limit;
 

@@ -165,6 +165,9 @@ mod tests {
             let listed = MBANK.iter().find(|row| (row.0, row.1) == (state, happened)).map(|row| row.2);
             let told = next(state, Method::Mbank, happened).map(|change| change.to);
             assert_eq!(told, listed, "{state} {happened:?}");
+            let by_card = next(state, Method::Card, happened).map(|change| change.to);
+            let is_otp = (state, happened) == (Awaiting, ConfirmationBegun);
+            assert_eq!(by_card, listed.filter(|_| !is_otp), "by card {state} {happened:?}");
             for method in [Method::PayForm, Method::Qr] {
                 let told = next(state, method, happened).map(|change| change.to);
                 let expected = match (state, happened) {

@@ -1,4 +1,5 @@
-//! Payments: tries to pay a checkout, and how their states follow from what happens.
+//! Payments: tries to pay a checkout, how their states follow from what happens, and a payer's card on its way.
 
 pub mod machine;
+pub mod payer_card;
 pub mod payment;

@@ -30,6 +30,8 @@ pub struct Payment {
     pub page_url: Option<String>,
     /// The text of the QR code.
     pub qr_text: Option<String>,
+    /// The last four digits of the card, where it is paid by one. No more of it is kept.
+    pub card_last4: Option<String>,
     /// Why it was not made, or the last confirmation was not.
     pub failure: Option<Failure>,
     /// How many one-time passwords may still be tried.
@@ -42,7 +44,7 @@ pub struct Payment {
 
 impl Payment {
     pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
-        let (page_url, qr_text, failure) = (None, None, None);
+        let (page_url, qr_text, card_last4, failure) = (None, None, None, None);
         let (number, attempts_left, is_stuck, begun_at) = (0, 0, false, 0);
         let state = PaymentState::Prepared;
         let (id, checkout) = (id, checkout);
@@ -55,6 +57,7 @@ impl Payment {
             reference,
             page_url,
             qr_text,
+            card_last4,
             failure,
             attempts_left,
             is_stuck,

@@ -6,10 +6,11 @@ mod request;
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::future::{Either, select};
 use kassa::PaymentGateway;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub(crate) use request::Request;
+pub(crate) use request::{Request, Way};
 
 use crate::{
     metrics::Metrics,
@@ -21,7 +22,7 @@ use crate::{
         outputs::{Begun, Taken},
     },
     surroundings::Surroundings,
-    values::{Millis, error::ServerError, ids::PaymentId, states::PaymentState},
+    values::{Millis, error::ServerError, ids::PaymentId, method::Method, states::PaymentState},
 };
 
 /// How often what came back is tried to be written down. Where that fails, the payment is asked about.
@@ -29,6 +30,9 @@ const TRIES: u32 = 3;
 
 /// How long is waited at once: the calendar may be put forward meanwhile.
 const LONGEST_NAP: Duration = Duration::from_secs(1);
+
+/// How long a card waits for a place before anything of it is written down. Its caller waits that much longer.
+const CARD_WAITS: Duration = Duration::from_secs(2);
 
 /// What became of a payment that waited.
 enum Turn {
@@ -59,7 +63,7 @@ fn interrupted() -> SendResult {
 impl Sender {
     /// Writes a payment down and sends it.
     pub(crate) async fn begin(&self, mut begin: BeginPayment, request: Request) -> Result<Begun, ServerError> {
-        let permit = self.permits.clone().try_acquire_owned().ok();
+        let permit = self.place(request.method()).await;
         begin.is_sent_at_once = permit.is_some();
         let (id, sender) = (begin.id.clone(), begin.sender.clone());
         let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
@@ -78,12 +82,31 @@ impl Sender {
             let payment = self.send(&id, &sender, started, request).await?;
             return Ok(Begun::New(payment.into()));
         }
+        // A card does not wait.
+        if payment.state != PaymentState::Prepared {
+            return Ok(begun);
+        }
         let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
         let payment = match self.wait(&id, &sender, send_for_ms, until, permit).await? {
             Turn::Come(_permit, started) => self.send(&id, &sender, started, request).await?,
             Turn::NeverCame => self.note(&id, &sender, interrupted()).await?,
         };
         Ok(Begun::New(payment.into()))
+    }
+
+    /// A place among those that are sent at once, where one is free. What cannot wait prepared waits here, for a moment.
+    async fn place(&self, method: Method) -> Option<OwnedSemaphorePermit> {
+        if let Ok(permit) = self.permits.clone().try_acquire_owned() {
+            return Some(permit);
+        }
+        if method.may_wait() {
+            return None;
+        }
+        let free = Box::pin(self.permits.clone().acquire_owned());
+        match select(free, self.surroundings.sleep(CARD_WAITS)).await {
+            Either::Left((permit, _)) => permit.ok(),
+            Either::Right(_) => None,
+        }
     }
 
     /// Waits for its turn, and takes it from prepared to sending.

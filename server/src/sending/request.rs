@@ -1,11 +1,16 @@
 //! The request that makes a payment at the gateway, and what its outcome means.
 
-use kassa::{MbankPayment, PayForm, PaymentError, PaymentGateway, PaymentRef, QrPayment, som_to_tyiyn};
+use kassa::{
+    CardPayment, MbankPayment, NextStep, PayForm, PaymentError, PaymentGateway, PaymentRef, QrPayment, som_to_tyiyn,
+};
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::{
     checkouts::checkout::Checkout,
-    payments::payment::Failure,
+    payments::{
+        payer_card::{PayerCard, last4},
+        payment::Failure,
+    },
     storage::inputs::SendResult,
     values::{
         error::ServerError,
@@ -15,39 +20,72 @@ use crate::{
     },
 };
 
-/// A request, ready to be sent once.
+/// A way to pay, with what its payer brings.
+pub(crate) enum Way<'a> {
+    PayForm,
+    Qr,
+    Mbank { phone: &'a str },
+    Card(&'a PayerCard),
+}
+
+impl Way<'_> {
+    pub(crate) fn method(&self) -> Method {
+        match self {
+            Self::PayForm => Method::PayForm,
+            Self::Qr => Method::Qr,
+            Self::Mbank { .. } => Method::Mbank,
+            Self::Card(_) => Method::Card,
+        }
+    }
+
+    /// What an idempotency key's fingerprint is made of. **Nothing of a card**: who has the hash of a number finds the number
+    /// by trying. So another card with the same key is the same try, and is answered with what became of the first.
+    pub(crate) fn content(&self) -> String {
+        let phone = if let Self::Mbank { phone } = self { *phone } else { "" };
+        format!("pay {} {phone}", self.method())
+    }
+}
+
+/// A request, ready to be sent once. That of a card is wiped when it was sent, or is dropped unsent.
 pub(crate) enum Request {
     PayForm(PayForm),
     Qr(QrPayment),
     Mbank(MbankPayment),
+    Card(Box<CardPayment>),
 }
 
 impl Request {
-    /// For a payment of a checkout. A mobile bank needs the payer's phone.
+    /// For a payment of a checkout.
     pub(crate) fn new(
-        method: Method,
+        way: &Way<'_>,
         checkout: &Checkout,
         id: &PaymentId,
         callback_url: String,
-        phone: Option<&str>,
     ) -> Result<Self, ServerError> {
         let amount = checkout.amount;
-        Ok(match method {
-            Method::PayForm => Self::PayForm(
+        Ok(match way {
+            Way::PayForm => Self::PayForm(
                 PayForm::new(amount, &checkout.description, callback_url)
                     .with_return_url(&checkout.return_url)
                     .with_entry_id(id.bare()),
             ),
-            Method::Qr => {
+            Way::Qr => {
                 let tyiyn = som_to_tyiyn(amount).map_err(|_| amount_error())?;
                 Self::Qr(QrPayment::new(tyiyn).with_callback_url(callback_url).with_entry_id(id.bare()))
             }
-            Method::Mbank => {
+            Way::Mbank { phone } => {
                 let whole = Some(amount).filter(|amount| amount.fract().is_zero());
                 let som = whole.and_then(|amount| amount.to_i64()).ok_or_else(amount_error)?;
-                let phone = phone.unwrap_or_default();
-                let payment = MbankPayment::new(id.bare(), som, phone, &checkout.description);
+                let payment = MbankPayment::new(id.bare(), som, *phone, &checkout.description);
                 Self::Mbank(payment.with_callback_url(callback_url))
+            }
+            Way::Card(payer) => {
+                let payment = CardPayment::new(id.bare(), amount, &checkout.currency, payer.card()?, callback_url)
+                    .with_description(&checkout.description)
+                    .with_language(payer.language())
+                    .with_ip(payer.ip().to_string())
+                    .with_return_url(&checkout.return_url);
+                Self::Card(Box::new(payment))
             }
         })
     }
@@ -57,7 +95,13 @@ impl Request {
             Self::PayForm(_) => Method::PayForm,
             Self::Qr(_) => Method::Qr,
             Self::Mbank(_) => Method::Mbank,
+            Self::Card(_) => Method::Card,
         }
+    }
+
+    /// What may be written down of its card.
+    pub(crate) fn card_last4(&self) -> Option<String> {
+        if let Self::Card(payment) = self { last4(payment.card()) } else { None }
     }
 
     /// What the gateway will be asked with.
@@ -66,6 +110,7 @@ impl Request {
             Self::PayForm(form) => form.payment_ref(),
             Self::Qr(qr) => qr.payment_ref(),
             Self::Mbank(payment) => payment.payment_ref(),
+            Self::Card(payment) => payment.payment_ref(),
         }
     }
 
@@ -88,6 +133,15 @@ impl Request {
             Self::Mbank(payment) => gateway.create_mbank_payment(payment).await.map(|made| SendResult::Accepted {
                 reference: made.payment,
                 page_url: None,
+                qr_text: None,
+            }),
+            // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
+            Self::Card(payment) => gateway.create_card_payment(*payment).await.map(|made| SendResult::Accepted {
+                reference: made.payment,
+                page_url: match made.next_step {
+                    NextStep::OpenConfirmation { url, .. } => Some(url),
+                    _ => None,
+                },
                 qr_text: None,
             }),
         };

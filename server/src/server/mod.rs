@@ -30,8 +30,8 @@ use crate::{
     delivery::Post,
     events::Event,
     metrics::Metrics,
-    payments::payment::Payment,
-    sending::{Request, Sender},
+    payments::{payer_card::PayerCard, payment::Payment},
+    sending::{Request, Sender, Way},
     storage::{
         Storage,
         inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
@@ -44,7 +44,6 @@ use crate::{
         error::ServerError,
         hidden::Hidden,
         ids::{ApiKeyId, CheckoutId, PaymentId, hex},
-        method::Method,
         millis,
         states::Resolution,
         violation::{Rule, Violation},
@@ -165,7 +164,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::ReferenceUsed`], [`ServerError::Unavailable`].
     pub async fn open_checkout(&self, wanted: NewCheckout) -> Result<CheckoutView, ServerError> {
-        wanted.check()?;
+        wanted.check_by(self.shared.settings.takes_cards)?;
         let id = CheckoutId::from_random(self.random()?);
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
         match self.shared.storage.open_checkout(OpenCheckout { id, wanted, callback_secret }).await? {
@@ -297,7 +296,7 @@ impl Server {
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state
     /// says it.
     pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Method::PayForm, None, key).await
+        self.pay(checkout, Way::PayForm, key).await
     }
 
     /// Begins a payment by a QR code, or gives the one whose code is shown.
@@ -305,7 +304,7 @@ impl Server {
     /// # Errors
     /// As [`pay_by_form`](Self::pay_by_form).
     pub async fn pay_by_qr(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Method::Qr, None, key).await
+        self.pay(checkout, Way::Qr, key).await
     }
 
     /// Begins a payment by mobile bank; its payer gets a one-time password for [`confirm`](Self::confirm).
@@ -321,7 +320,28 @@ impl Server {
         let mut checks = Checks::default();
         checks.phone("phone", phone);
         checks.finish()?;
-        self.pay(checkout, Method::Mbank, Some(phone), key).await
+        self.pay(checkout, Way::Mbank { phone }, key).await
+    }
+
+    /// Begins a payment by a card, where the settings turn cards on and the checkout names them. Where the payment has a
+    /// `page_url`, the payer confirms it there (3DS). **The card lives for this call**: where it cannot be sent now, the payment
+    /// is not made, and the payer tries again. The same key with another card is the same try: nothing of a card is kept to
+    /// tell the two apart.
+    ///
+    /// # Errors
+    /// As [`pay_by_form`](Self::pay_by_form).
+    pub async fn pay_by_card(
+        &self,
+        checkout: &CheckoutId,
+        card: &PayerCard,
+        key: Option<&str>,
+    ) -> Result<Payment, ServerError> {
+        if !self.shared.settings.takes_cards {
+            let sentence = "must not be card: this server takes no cards";
+            return Err(ServerError::invalid(Violation::new("method", Rule::OneOf, sentence)));
+        }
+        card.check()?;
+        self.pay(checkout, Way::Card(card), key).await
     }
 
     /// Sends the payer's one-time password, once. A wrong one leaves the payment awaiting, with one attempt less; where it is
@@ -434,14 +454,8 @@ impl Server {
 }
 
 impl Server {
-    async fn pay(
-        &self,
-        checkout: &CheckoutId,
-        method: Method,
-        phone: Option<&str>,
-        key: Option<&str>,
-    ) -> Result<Payment, ServerError> {
-        let key = self.key(key, checkout, &format!("pay {method} {}", phone.unwrap_or_default()))?;
+    async fn pay(&self, checkout: &CheckoutId, way: Way<'_>, key: Option<&str>) -> Result<Payment, ServerError> {
+        let (key, method) = (self.key(key, checkout, &way.content())?, way.method());
         let view = self.checkout(checkout).await?;
         let of = &view.checkout;
         if !of.methods.contains(&method) {
@@ -452,7 +466,7 @@ impl Server {
         let id = PaymentId::from_random(self.random()?);
         let address = callbacks::address(of.callback_secret.expose(), &id);
         let callback_url = format!("{}/{address}", settings.callback_base.trim_end_matches('/'));
-        let request = Request::new(method, of, &id, callback_url, phone)?;
+        let request = Request::new(&way, of, &id, callback_url)?;
         let begin = BeginPayment {
             checkout: checkout.clone(),
             id,
@@ -464,6 +478,7 @@ impl Server {
             send_for_ms: millis(settings.payment_deadline.saturating_add(settings.send_margin)),
             wait_for_ms: millis(settings.longest_wait),
             attempts: settings.otp_attempts,
+            card_last4: request.card_last4(),
         };
         let shared = self.shared.clone();
         let begun = self.apart(async move { shared.sender.begin(begin, request).await }, checkout).await?;

@@ -29,6 +29,9 @@ pub struct ServerSettings {
     pub sends_at_once: u32,
     /// How many one-time passwords may be tried for a payment.
     pub otp_attempts: u32,
+    /// Whether payments by card are taken. **That puts the server and the merchant under PCI DSS (SAQ D)**, whether anything of a
+    /// card is stored or not; nothing is.
+    pub takes_cards: bool,
     /// How long a client token is good.
     pub token_lifetime: Duration,
     /// The most questions a second that the whole fleet asks the gateway.
@@ -62,6 +65,7 @@ impl ServerSettings {
             longest_wait: Duration::from_secs(30),
             sends_at_once: 64,
             otp_attempts: 3,
+            takes_cards: false,
             token_lifetime: Duration::from_secs(15 * 60),
             questions_per_second: 50,
             questions_at_once: 32,

@@ -73,7 +73,7 @@ impl Reading<'_> {
                 self.said.insert(setting.name, Given { text: Hidden::new(text), source });
             }
             None => {
-                let rule = "must be a text in quotes, a whole number, or a list of texts";
+                let rule = "must be a text in quotes, a whole number, true or false, or a list of texts";
                 self.problems.push(SettingProblem::of(setting, &source, rule));
             }
         }
@@ -92,6 +92,7 @@ impl Reading<'_> {
 fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
+        DeValue::Boolean(is_so) => Some(is_so.to_string()),
         DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
         DeValue::Array(values) => {
             let texts = values.iter().map(|value| value.get_ref().as_str());

@@ -17,6 +17,11 @@ pub(super) fn count(limits: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32,
     }
 }
 
+/// Yes or no.
+pub(super) fn is_so(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "must be true or false".to_owned())
+}
+
 /// The server's own address, without the slash at its end.
 pub(super) fn public_url(text: &str) -> Result<String, String> {
     let is_plain = |url: &Url| {

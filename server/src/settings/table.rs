@@ -119,6 +119,10 @@ table! {
         "token_lifetime", "KASSA_SERVER_TOKEN_LIFETIME", "token-lifetime", "TIME",
         "How long a client token is good",
     ).or("15m");
+    CARDS_ENABLED = Setting::new(
+        "cards.enabled", "KASSA_SERVER_CARDS_ENABLED", "cards-enabled", "true|false",
+        "Whether payments by card are taken, which puts the server and the merchant under PCI DSS",
+    ).or("false");
 
     KEEP_FOR = Setting::new(
         "keep_for", "KASSA_SERVER_KEEP_FOR", "keep-for", "TIME",

@@ -86,6 +86,7 @@ pub(super) fn method(method: Method) -> &'static str {
         Method::PayForm => "Payment page",
         Method::Qr => "QR code",
         Method::Mbank => "Mobile bank",
+        Method::Card => "Card",
     }
 }
 

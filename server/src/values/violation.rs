@@ -42,6 +42,11 @@ pub struct Violation {
 }
 
 impl Violation {
+    /// The same for a member of an object: its field, and the sentence, name that as well.
+    pub(crate) fn inside(self, name: &str) -> Self {
+        Self { field: format!("{name}.{}", self.field), text: format!("{name}.{}", self.text), ..self }
+    }
+
     /// A field that breaks a rule. The sentence says what it must be; the field's name is put before it.
     pub fn new(field: &str, rule: Rule, sentence: &str) -> Self {
         Self { field: field.to_owned(), rule, text: format!("{field} {sentence}") }

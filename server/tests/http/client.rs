@@ -171,6 +171,12 @@ impl Served {
         (id, token)
     }
 
+    /// The bytes of the database's files.
+    pub fn files(&self) -> Vec<Vec<u8>> {
+        let files = std::fs::read_dir(self.folder.path()).unwrap();
+        files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    }
+
     /// Begins a payment with an idempotency key.
     pub async fn pay(&self, token: &str, key: &str, body: &Value) -> Answer {
         self.call_with(token, "POST", "/v1/checkout/payments", &[("idempotency-key", key)], body).await

@@ -65,7 +65,8 @@ impl<'a> Books<'a> {
         let mut confirmed: HashMap<String, Option<u16>> = HashMap::new();
         for request in self.scene.sandbox.requests() {
             let Some(number) = request.order_number else { continue };
-            if request.endpoint.ends_with("/mbank/pay") && !made.insert(number.clone()) {
+            let moves_money = ["/mbank/pay", "/payment"].iter().any(|end| request.endpoint.ends_with(end));
+            if moves_money && !made.insert(number.clone()) {
                 broken.push(format!("invariant 2: {number} was sent twice"));
             }
             if request.endpoint.ends_with("/mbank/confirm") {
@@ -210,7 +211,7 @@ impl<'a> Books<'a> {
                 (Some(PaymentStatus::Rejected), "mbank") => state == "rejected",
                 (Some(PaymentStatus::Rejected), _) => matches!(state, "rejected" | "not_made"),
                 (Some(_), _) => false,
-                (None, "mbank") => matches!(state, "not_made" | "unknown"),
+                (None, "mbank" | "card") => matches!(state, "not_made" | "unknown"),
                 (None, _) => state == "not_made",
             };
             if !is_right {

@@ -124,7 +124,9 @@ impl Row {
     /// What the gateway's books call it; of what was shown to nobody, nothing says that.
     pub fn booked<'a>(&self, books: &'a [Payment]) -> Option<&'a Payment> {
         books.iter().find(|payment| match (self.method.as_str(), payment.kind) {
-            ("mbank", PaymentKind::Mbank) => Some(&payment.order_number) == self.reference.order_number.as_ref(),
+            ("mbank", PaymentKind::Mbank) | ("card", PaymentKind::Card) => {
+                Some(&payment.order_number) == self.reference.order_number.as_ref()
+            }
             ("qr", PaymentKind::Qr) => {
                 payment.transaction_id.is_some() && payment.transaction_id == self.reference.transaction_id
             }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     scene::{Begun, Opened, Scene},
-    secrets::{WRONG_OTP, payers},
+    secrets::{CVC, WRONG_OTP, payers},
 };
 
 /// Where an app pays.
@@ -21,7 +21,7 @@ pub type Deed = Box<dyn FnOnce(&Scene) + Send>;
 pub fn order(reference: &str, lifetime_s: u64) -> Value {
     json!({
         "reference": reference, "amount": "390", "description": "Two tickets", "lifetime_s": lifetime_s,
-        "return_url": "https://shop.example.kg/paid",
+        "return_url": "https://shop.example.kg/paid", "methods": ["pay_form", "qr", "mbank", "card"],
     })
 }
 
@@ -54,9 +54,10 @@ pub fn type_a_card_number(random: &mut Rng) -> Deed {
 /// in three is one that was used before.
 pub fn pay(random: &mut Rng) -> Deed {
     let (server, which, payer) = (random.usize(0..2), random.usize(..), payers()[random.usize(0..payers().len())]);
-    let body = match random.u32(0..4) {
+    let body = match random.u32(0..6) {
         0 => json!({ "method": "pay_form" }),
         1 => json!({ "method": "qr" }),
+        2 | 3 => by_card(TEST_CARDS[random.usize(..TEST_CARDS.len())].pan),
         _ => json!({ "method": "mbank", "phone": payer.phone }),
     };
     let key = if random.u32(0..3) == 0 { "a-key".to_owned() } else { format!("key-{}", random.u32(..)) };
@@ -74,6 +75,18 @@ pub fn pay(random: &mut Rng) -> Deed {
                 type_otp(scene, server, &begun, &format!("typed-{number}"), *is_right);
             }
         }
+    })
+}
+
+/// What begins a payment by card.
+pub fn by_card(pan: &str) -> Value {
+    let groups: Vec<_> = pan.as_bytes().chunks(4).map(String::from_utf8_lossy).collect();
+    json!({
+        "method": "card",
+        "card": {
+            "number": groups.join(" "), "expiry_month": "08", "expiry_year": 2031, "cvc": CVC,
+            "holder_name": "Aibek Usenov",
+        },
     })
 }
 

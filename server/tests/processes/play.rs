@@ -91,6 +91,9 @@ impl Play {
         let events = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.events());
         for event in events.map_err(|problem| problem.to_string())? {
             self.meet(&event.kind);
+            if event.body.contains(r#""method":"card""#) {
+                self.meet(&format!("{} card", event.kind));
+            }
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ impl Scene {
         }
         let mut plan = Plan::new(&sandbox, folder.path());
         plan.set("KASSA_SERVER_EVENTS_URL", &shop.url);
+        plan.set("KASSA_SERVER_CARDS_ENABLED", "true");
         plan.set("KASSA_SERVER_EVENTS_SECRET", EVENTS_SECRET);
         let plans = [plan.clone(), plan.another()];
         let key = template.key.clone();

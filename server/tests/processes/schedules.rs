@@ -78,6 +78,8 @@ fn check(met: &Coverage) {
         "payment.not_confirmed",
         "payment.charged",
         "payment.rejected",
+        "payment.charged card",
+        "payment.unknown card",
         "kill -9",
         "SIGTERM",
         "SIGSTOP",

@@ -13,6 +13,9 @@ use crate::{
 /// A wrong one-time password that occurs nowhere by chance.
 pub const WRONG_OTP: &str = "otp-wrong-7x";
 
+/// The code of every card. Of what is told and kept no other word is that; a log may count so many bytes.
+pub const CVC: &str = "737";
+
 /// The payers who pay by mobile bank.
 pub fn payers() -> Vec<TestPhone> {
     TEST_PHONES.into_iter().filter(|phone| phone.provider == Provider::MBank).collect()
@@ -25,7 +28,11 @@ pub fn found(scene: &Scene) -> Vec<String> {
     secrets.push(scene.key.splitn(3, '_').nth(2).expect("its secret part").to_owned());
     secrets.extend(scene.tokens().iter().map(|token| token["ct_".len()..].to_owned()));
     secrets.extend(payers().iter().map(|phone| phone.phone.to_owned()));
-    secrets.push(TEST_CARDS[0].pan.to_owned());
+    for card in TEST_CARDS {
+        secrets.push(card.pan.to_owned());
+        let groups: Vec<_> = card.pan.as_bytes().chunks(4).map(String::from_utf8_lossy).collect();
+        secrets.extend([groups.join(" "), groups.join("-")]);
+    }
     let mut found = Vec::new();
     for file in fs::read_dir(scene.folder()).expect("the folder").map_while(Result::ok) {
         let bytes = fs::read(file.path()).unwrap_or_default();
@@ -35,9 +42,13 @@ pub fn found(scene: &Scene) -> Vec<String> {
             }
         }
     }
-    let mut texts = vec![scene.log()];
-    texts.extend(scene.shop.arrived().into_iter().map(|arrived| arrived.body));
+    let log = scene.log();
+    let in_log = ["cvc".to_owned(), format!("\"{CVC}\"")].into_iter().filter(|trace| log.contains(trace));
+    found.extend(in_log.map(|trace| format!("invariant 9: {trace} is in the log")));
+    let mut texts: Vec<_> = scene.shop.arrived().into_iter().map(|arrived| arrived.body).collect();
     texts.extend(all_texts(scene));
+    found.extend(texts.iter().filter(|text| holds(text, CVC)).map(|text| format!("invariant 9: {CVC} in {text}")));
+    texts.push(log);
     for otp in payers().iter().map(|phone| phone.otp) {
         found.extend(texts.iter().filter(|text| holds(text, otp)).map(|text| format!("invariant 9: {otp} in {text}")));
     }

@@ -102,6 +102,21 @@ fn being_open_to_others_unencrypted_is_warned_of() {
 }
 
 #[test]
+fn cards_are_warned_of_wherever_they_are_on() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    for (arguments, is_warned) in [(["--cards-enabled", "true"].as_slice(), true), (&[], false)] {
+        let log = place.start(arguments).stop().1;
+        assert_eq!(log.contains("under PCI DSS (SAQ D)"), is_warned, "{log}");
+    }
+    let file = format!("{}\n[cards]\nenabled = true\n", settings_for(sandbox.url()));
+    place.write("kassa.toml", &file);
+    let checked = place.run(&["check"]);
+    assert!(checked.out.contains("warning  settings    cards.enabled is on"), "{checked:?}");
+    assert_eq!(checked.code, Some(0));
+}
+
+#[test]
 fn two_work_on_one_database() {
     let sandbox = sandbox();
     let place = Place::with(&sandbox);

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use kassa::{FakePayment, PaymentRef, PaymentStatus, StatusReport, Verdict};
-use kassa_server::{CheckoutId, CheckoutState, NewCheckout, Payment, PaymentState, ServerError};
+use kassa_server::{CheckoutId, CheckoutState, Method, NewCheckout, Payment, PaymentState, ServerError};
 
 use crate::{
     invariants::{check, check_end},
     support::{
         lock,
         runner::Interleaved,
-        world::{Process, World, callback_of},
+        world::{Process, World, callback_of, card},
     },
 };
 
@@ -282,6 +282,27 @@ fn what_is_unknown_neither_expires_nor_is_cancelled() {
     let kinds = process.run(process.server.events_after(0, 100)).unwrap();
     let kinds: Vec<_> = kinds.iter().map(|event| event.kind.name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.unknown", "payment.stuck"], "told once");
+}
+
+/// Also for a checkout that was opened while they were on.
+#[test]
+fn where_cards_are_off_none_is_sent() {
+    let world = World::new(0);
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    let order = order.with_methods([Method::Card]);
+    let id = {
+        let on = world.start(None);
+        on.run(on.server.open_checkout(order.clone())).unwrap().checkout.id
+    };
+    let mut settings = World::settings();
+    settings.takes_cards = false;
+    let off = world.start_with(None, Duration::ZERO, settings);
+    let paid = off.run(off.server.pay_by_card(&id, &card(), None)).unwrap_err();
+    let opened = off.run(off.server.open_checkout(order)).unwrap_err();
+    for error in [paid, opened] {
+        assert!(matches!(error, ServerError::Invalid { .. }), "{error:?}");
+    }
+    assert!(world.fake.payments().is_empty());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::{
     support::{
         crash::{Plan, When},
         lock,
-        world::{World, callback_of},
+        world::{World, callback_of, card},
     },
 };
 
@@ -20,6 +20,8 @@ enum Scene {
     PayForm,
     Qr,
     Mbank,
+    Card,
+    CardLostAnswer,
     WrongPassword,
     LostAnswer,
     Cancel,
@@ -28,10 +30,12 @@ enum Scene {
     Resolve,
 }
 
-const SCENES: [Scene; 9] = [
+const SCENES: [Scene; 11] = [
     Scene::PayForm,
     Scene::Qr,
     Scene::Mbank,
+    Scene::Card,
+    Scene::CardLostAnswer,
     Scene::WrongPassword,
     Scene::LostAnswer,
     Scene::Cancel,
@@ -40,10 +44,14 @@ const SCENES: [Scene; 9] = [
     Scene::Resolve,
 ];
 
+fn order(scene: Scene) -> NewCheckout {
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    if matches!(scene, Scene::Card | Scene::CardLostAnswer) { order.with_methods([Method::Card]) } else { order }
+}
+
 /// Errors are met as an app meets them: it goes on with what it is told later.
 async fn play(scene: Scene, world: &World, server: &Server) {
-    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
-    let Ok(view) = server.open_checkout(order).await else { return };
+    let Ok(view) = server.open_checkout(order(scene)).await else { return };
     let id = view.checkout.id;
     let _ = server.new_token(&id).await;
     match scene {
@@ -55,6 +63,17 @@ async fn play(scene: Scene, world: &World, server: &Server) {
                 lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
             }
             let _ = server.pay_by_mbank(&id, "996700000001", Some("try-1")).await;
+            lock(&world.faults.0).next = None;
+        }
+        Scene::Card => {
+            let _ = server.pay_by_card(&id, &card(), Some("try-1")).await;
+            charge_all(world);
+        }
+        Scene::CardLostAnswer => {
+            if world.fake.payments().is_empty() {
+                lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
+            }
+            let _ = server.pay_by_card(&id, &card(), Some("try-1")).await;
             lock(&world.faults.0).next = None;
         }
         Scene::Resolve => {
@@ -148,6 +167,7 @@ fn the_scenes_end_as_they_should() {
         (Scene::PayForm, CheckoutState::Paid, 1),
         (Scene::Qr, CheckoutState::Paid, 1),
         (Scene::Mbank, CheckoutState::Paid, 1),
+        (Scene::Card, CheckoutState::Paid, 1),
         (Scene::WrongPassword, CheckoutState::Paid, 1),
         (Scene::Cancel, CheckoutState::Cancelled, 0),
         (Scene::FormThenMbank, CheckoutState::Paid, 2),
@@ -156,11 +176,12 @@ fn the_scenes_end_as_they_should() {
         let world = World::new(0);
         let process = world.start(None);
         process.run(play(scene, &world, &process.server));
-        let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
-        let view = process.run(process.server.open_checkout(order)).unwrap();
+        let view = process.run(process.server.open_checkout(order(scene))).unwrap();
         let count = view.payments.iter().filter(|payment| payment.state == PaymentState::Charged).count();
         assert_eq!((view.checkout.state, count), (state, charged), "{scene:?}: {view:#?}");
         assert_eq!(view.checkout.is_overpaid, charged > 1);
-        assert_eq!(view.checkout.methods, [Method::PayForm, Method::Qr, Method::Mbank]);
+        let is_by_card = view.checkout.methods == [Method::Card];
+        assert!(is_by_card || view.checkout.methods == [Method::PayForm, Method::Qr, Method::Mbank]);
+        assert_eq!(is_by_card, scene == Scene::Card, "a card is taken by name alone");
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     support::{
         lock, one,
         runner::Interleaved,
-        world::{Process, World, callback_of},
+        world::{ALL, Process, World, callback_of, card},
     },
 };
 
@@ -110,6 +110,13 @@ impl Coverage {
             "payment.unknown mbank",
             "payment.confirming mbank",
             "payment.not_confirmed mbank",
+            "payment.accepted card",
+            "payment.not_made card",
+            "payment.unknown card",
+            "payment.charged card",
+            "payment.rejected card",
+            "payment.contradicted card",
+            "payment.resolved card",
             "payment.charged mbank",
             "payment.charged qr",
             "payment.charged pay_form",
@@ -145,6 +152,7 @@ fn play(seed: u64) -> Result<Coverage, String> {
     let mut random = Rng::with_seed(seed);
     let world = Arc::new(World::new(seed));
     lock(&world.faults.0).percent = [0, 15, 40][random.usize(0..3)];
+    lock(&world.faults.0).without_page = [0, 30][random.usize(0..2)];
     lock(&world.shop).percent = [0, 30, 70][random.usize(0..3)];
     let processes = [start(&world, &mut random), start(&world, &mut random)];
     let mut play = Play { world, random, processes, calls: Interleaved::default(), known: Arc::default() };
@@ -197,6 +205,7 @@ impl Play {
     fn open(&mut self, process: &Arc<Process>, server: Server) {
         let reference = format!("order-{}", self.random.u32(0..3));
         let wanted = NewCheckout::new(&reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
+        let wanted = wanted.with_methods(ALL);
         let known = self.known.clone();
         self.calls.add(process, async move {
             if let Ok(view) = server.open_checkout(wanted).await {
@@ -214,11 +223,12 @@ impl Play {
     fn pay(&mut self, process: &Arc<Process>, server: Server) {
         let Some(id) = self.any_checkout() else { return };
         let key = [None, Some("a"), Some("b")][self.random.usize(0..3)];
-        let (method, known) = (self.random.u32(0..3), self.known.clone());
+        let (method, known) = (self.random.u32(0..4), self.known.clone());
         self.calls.add(process, async move {
             let paid = match method {
                 0 => server.pay_by_form(&id, key).await,
                 1 => server.pay_by_qr(&id, key).await,
+                2 => server.pay_by_card(&id, &card(), key).await,
                 _ => server.pay_by_mbank(&id, "996700000001", key).await,
             };
             if let Ok(payment) = paid {
@@ -309,7 +319,7 @@ impl Play {
     /// It says something else than was asked for, for some time, and is asked thrice.
     fn gateway_is_odd(&mut self, process: &Arc<Process>, server: Server) {
         let known = lock(&self.known);
-        let payments = known.payments.iter().filter(|payment| payment.method == Method::Mbank);
+        let payments = known.payments.iter().filter(|payment| matches!(payment.method, Method::Mbank | Method::Card));
         let Some(payment) = self.random.choice(payments.collect::<Vec<_>>()).cloned() else { return };
         let odd = Verdict::contradicted(["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
         lock(&self.world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);

@@ -63,6 +63,7 @@ fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
     let reference = match method {
         Method::Mbank => PaymentRef::mbank(id.bare(), 390),
         Method::Qr => PaymentRef::qr(Some(39_000)),
+        Method::Card => PaymentRef::card(id.bare(), 390.into(), "KGS"),
         _ => PaymentRef::pay_form(390.into()),
     };
     BeginPayment {
@@ -76,6 +77,7 @@ fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
         send_for_ms: 80_000,
         wait_for_ms: 30_000,
         attempts: 2,
+        card_last4: None,
     }
 }
 
@@ -104,13 +106,14 @@ const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 17] = [
+const SUITE: [(&str, Check); 18] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
     ("a key gives the same payment", a_key_gives_the_same_payment),
     ("one payment may take money", one_payment_may_take_money),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
+    ("a card does not wait", a_card_does_not_wait),
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
@@ -209,7 +212,7 @@ fn one_payment_may_take_money(storage: &dyn Storage, _: &Calendar) {
         "its page is shown again"
     );
     assert!(matches!(begun(3, Method::Mbank), Begun::New(_)), "a pay-form is the exception");
-    for method in [Method::Mbank, Method::Qr] {
+    for method in [Method::Mbank, Method::Qr, Method::Card] {
         assert!(matches!(begun(4, method), Begun::UnderWay(PaymentState::Sending)));
     }
     assert!(matches!(block_on(storage.cancel_checkout(id(1), None)), Ok(Cancelled::UnderWay(_))));
@@ -240,6 +243,21 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
     calendar.pass(Duration::from_secs(30));
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(state(storage, 2, 2), PaymentState::NotMade);
+}
+
+/// Nobody has it any more when its turn comes; its key is used, and its events tell it.
+fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let waits = |number| BeginPayment { is_sent_at_once: false, ..begin(1, number, Method::Card) };
+    let waits = |number| BeginPayment { card_last4: Some("2016".into()), ..waits(number) };
+    let begun = block_on(storage.begin_payment(waits(1)));
+    let Ok(Begun::New(payment)) = begun else { panic!("{begun:?}") };
+    assert_eq!((payment.state, payment.card_last4.as_deref()), (PaymentState::NotMade, Some("2016")));
+    let take = TakePrepared { payment: payment_id(1), sender: "sender-1".into(), send_for_ms: 80_000 };
+    assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
+    let kinds: Vec<_> = block_on(storage.events_after(0, 10)).unwrap().iter().map(|event| event.kind.name()).collect();
+    assert_eq!(kinds, ["payment.created", "payment.not_made"]);
+    assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Card))), Ok(Begun::New(_))), "another try may");
 }
 
 fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _: &Calendar) {

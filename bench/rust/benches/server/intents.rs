@@ -66,6 +66,7 @@ async fn begin(storage: &SqliteStorage, number: u128) {
         send_for_ms: 80_000,
         wait_for_ms: 30_000,
         attempts: 3,
+        card_last4: None,
     };
     assert!(matches!(storage.begin_payment(begin).await, Ok(Begun::New(_))));
 }

@@ -2,9 +2,15 @@
 
 use kassa_server::settings::ProgramSettings;
 
+const CARDS: &str = "cards.enabled is on: this server and the merchant are under PCI DSS (SAQ D), whether anything of a card is \
+    stored or not. Whoever is not ready for that takes it out, and lets the gateway's own page (pay_form) take cards";
+
 /// Each with what to do.
 pub(crate) fn of(settings: &ProgramSettings) -> Vec<String> {
     let mut warnings = settings.warnings.clone();
+    if settings.server.takes_cards {
+        warnings.push(CARDS.to_owned());
+    }
     let listener = &settings.listener;
     let is_open = !listener.address.ip().to_canonical().is_loopback();
     if is_open && listener.tls.is_none() && settings.http.proxies == kassa_server::Proxies::default() {

@@ -48,6 +48,8 @@ CREATE TABLE payments (
     transaction_id TEXT,
     page_url TEXT,
     qr_text TEXT,
+    -- Nothing else of a card is kept.
+    card_last4 TEXT,
     failure_kind TEXT,
     failure_code TEXT,
     failure_reason TEXT,

@@ -91,7 +91,7 @@ pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, Stor
     let number = others.len() + 1;
     insert(db, begin, number, is_sent_at_once, now)?;
     use_key(db, &begin.checkout, begin.key.as_ref(), &begin.id)?;
-    let kept = kept_payment(db, &begin.id)?;
+    let mut kept = kept_payment(db, &begin.id)?;
     outbox::write(
         db,
         now,
@@ -99,6 +99,10 @@ pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, Stor
         EventKind::PaymentCreated,
         &Told { payment: Some(&kept.payment), ..Told::default() },
     )?;
+    if !is_sent_at_once && !begin.method.may_wait() {
+        not_made(db, now, &mut kept, &Failure::of_kind("Unavailable"))?;
+        kept = kept_payment(db, &begin.id)?;
+    }
     Ok(Begun::New(kept.payment.into()))
 }
 
@@ -125,8 +129,8 @@ fn insert(
     };
     db.prepare_cached(
         "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until,
-            sender, attempts_left)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            sender, attempts_left, card_last4)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(rusqlite::params![
         begin.id.as_str(),
@@ -140,6 +144,7 @@ fn insert(
         now.saturating_add(time),
         begin.sender,
         begin.attempts,
+        begin.card_last4,
     ])?;
     // Nobody else's claim pays with a number of our own.
     if let Some(number) = &begin.reference.order_number {
@@ -222,6 +227,7 @@ fn accepted(
         page_url,
         qr_text,
     ))?;
+    kept.payment.page_url = page_url.map(str::to_owned);
     Ok(true)
 }
 
@@ -258,6 +264,10 @@ pub(super) fn ask_from_now_on(db: &Connection, now: Millis, kept: &Kept) -> Resu
     }
     match payment.state {
         PaymentState::Unknown => due::put(db, &payment.id, now, Class::Fresh, now),
+        // Its payer has nothing to do: the gateway knows the end by now.
+        PaymentState::Awaiting if payment.method == Method::Card && payment.page_url.is_none() => {
+            due::put(db, &payment.id, now, Class::Fresh, now)
+        }
         PaymentState::Awaiting if payment.reference.can_be_asked_about() => {
             due::put(db, &payment.id, now.saturating_add(FIRST_QUESTION_MS), Class::Fresh, now)
         }

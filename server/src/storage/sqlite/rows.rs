@@ -31,7 +31,7 @@ const CHECKOUT: &str = "id, reference, amount, currency, description, methods, r
     state, version, opened_at, expires_at, paid_by, is_overpaid, is_refund_due";
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
-    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved";
+    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -78,7 +78,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
     let (code, reason) = (row.get(9)?, row.get(10)?);
     let (number, page_url, qr_text, begun_at) = (row.get(2)?, row.get(6)?, row.get(7)?, row.get(11)?);
     let (sender, attempts_left, contradictions) = (row.get(12)?, row.get(13)?, row.get(14)?);
-    let (is_hinted, is_stuck, is_resolved) = (row.get(15)?, row.get(16)?, row.get(17)?);
+    let (is_hinted, is_stuck, is_resolved, card_last4) = (row.get(15)?, row.get(16)?, row.get(17)?, row.get(18)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
         let payment = Payment {
@@ -86,6 +86,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             state: read(&state, "state")?,
             page_url,
             qr_text,
+            card_last4,
             failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
             attempts_left,
             is_stuck,

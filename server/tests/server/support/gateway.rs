@@ -8,8 +8,8 @@ use std::{
 
 use kassa::{
     Callback, CardPayment, CardPaymentCreated, FakeFault, FakeGateway, GatewayFuture, MbankConfirmed, MbankPayment,
-    MbankPaymentCreated, PayForm, PayFormCreated, PaymentError, PaymentGateway, PaymentRef, PollPolicy, Provider,
-    QrData, QrImage, QrPayment, ReturnRedirect, StatusReport, StatusWatch, Verdict,
+    MbankPaymentCreated, NextStep, PayForm, PayFormCreated, PaymentError, PaymentGateway, PaymentRef, PollPolicy,
+    Provider, QrData, QrImage, QrPayment, ReturnRedirect, StatusReport, StatusWatch, Verdict,
 };
 use rusqlite::Connection;
 
@@ -35,6 +35,8 @@ pub struct FaultPlan {
     pub random: fastrand::Rng,
     /// Of a hundred calls.
     pub percent: u32,
+    /// Of a hundred cards.
+    pub without_page: u32,
     /// The answers to questions about these order numbers, in turn.
     pub forced: HashMap<String, Vec<Verdict>>,
     /// Time that passes while a payment is written down: set by tests.
@@ -66,6 +68,13 @@ impl Faults {
         let most = if may_refuse { faults.len() } else { faults.len() - 1 };
         let index = plan.random.usize(0..most);
         Some(faults[index].clone())
+    }
+
+    /// Whether the next card takes part in 3DS. Of one that does not, the fake gateway shows a page to nobody.
+    fn has_page(&self) -> bool {
+        let mut plan = lock(&self.0);
+        let percent = plan.without_page;
+        plan.random.u32(0..100) >= percent
     }
 
     fn forced(&self, payment: &PaymentRef) -> Option<Verdict> {
@@ -123,8 +132,18 @@ fn none<T: Send + 'static>() -> Answer<'static, T> {
 }
 
 impl PaymentGateway for Line {
-    fn create_card_payment(&self, _: CardPayment) -> Answer<'_, CardPaymentCreated> {
-        none()
+    fn create_card_payment(&self, payment: CardPayment) -> Answer<'_, CardPaymentCreated> {
+        let (gateway, number) = (self.fake.gateway(), payment.order_number.clone());
+        let note = move |line: &Self| line.note_sent(&number, "sending", "card");
+        let has_page = self.faults.has_page();
+        let call = async move {
+            let mut made = gateway.create_card_payment(payment).await?;
+            if !has_page {
+                made.next_step = NextStep::ask_status(Some("Success".to_owned()));
+            }
+            Ok(made)
+        };
+        Box::pin(self.call(true, note, call, |_, _| {}))
     }
     fn payment_status<'a>(&'a self, _: &'a str, _: Option<&'a str>) -> Answer<'a, StatusReport> {
         none()

@@ -9,8 +9,10 @@ use std::{
     time::Duration,
 };
 
-use kassa::{FakeGateway, FakePayment};
-use kassa_server::{Boxed, Server, ServerSettings, SqliteStorage, storage::sqlite::connection::DatabaseClock};
+use kassa::{CardInput, FakeGateway, FakePayment};
+use kassa_server::{
+    Boxed, Method, PayerCard, Server, ServerSettings, SqliteStorage, storage::sqlite::connection::DatabaseClock,
+};
 use rusqlite::Connection;
 
 use super::{
@@ -102,6 +104,7 @@ impl World {
     pub fn settings() -> ServerSettings {
         let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks/");
         settings.questions_per_second = 1000;
+        settings.takes_cards = true;
         // Whoever asks again later gets no wrong answer.
         settings.keep_for = Duration::from_secs(24 * 3600);
         settings.signing_secrets = vec!["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".parse().unwrap()];
@@ -199,6 +202,18 @@ impl World {
         }
     }
 }
+
+/// A payer's card, of which nothing but the last four digits may be found anywhere. Faults of the gateway's repeat its number.
+pub fn card() -> PayerCard {
+    let typed = CardInput::new().with_number("4000 0000 0000 2016").with_expiry("08/2031").with_cvc(CVC);
+    PayerCard::new(typed.with_holder_name("Aibek Usenov"), [203, 0, 113, 7].into())
+}
+
+/// Its security code, which no other word is.
+pub const CVC: &str = "737";
+
+/// All ways to pay.
+pub const ALL: [Method; 4] = [Method::PayForm, Method::Qr, Method::Mbank, Method::Card];
 
 /// Longer and longer, so that what is due often does not keep from its turn what is due daily.
 fn step_of(round: u32) -> Duration {
