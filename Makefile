@@ -18,7 +18,7 @@ sandbox: ## The gateway's side with an invented history; open the address that i
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-sandbox -- --seed-demo 2000
 
-server: ## The merchant's side, with a sandbox behind it: its addresses, a checkout's page, the curl lines of a payment
+server: ## The merchant's side, with a sandbox behind it: its addresses, its pages, the curl lines of a payment
 	@scripts/ci/ensure-tools cargo cc
 	cargo build --quiet --locked -p kassa-server -p kassa-server-demo
 	@$(DEBUG)/kassa-server-demo start

@@ -67,9 +67,10 @@ impl Plan {
         }
     }
 
-    /// Makes an API key.
-    pub(crate) async fn new_key(&self, name: &str) -> Result<String, Failure> {
-        self.asked(&["keys", "new", "--name", name], "ak_").await
+    /// Makes a key of a shop, or of one of its staff.
+    pub(crate) async fn new_key(&self, role: &str, name: &str) -> Result<String, Failure> {
+        let beginning = if role == "staff" { "sk_" } else { "ak_" };
+        self.asked(&["keys", "new", "--for", role, "--name", name], beginning).await
     }
 
     /// Makes a secret that signs events.

@@ -50,7 +50,7 @@ impl Stage {
         plan.set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "5s");
         plan.set("KASSA_SERVER_LOG", "error");
         let server = plan.start().await?;
-        let shop = Api::shop(plan.url(), plan.new_key("the shop").await?)?;
+        let shop = Api::shop(plan.url(), plan.new_key("shop", "the shop").await?)?;
         Ok(Self { sandbox, shop, told, plan, server: Some(server), kills: 0, began: Instant::now() })
     }
 

@@ -11,10 +11,11 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let sandbox = gateway_side::start(SANDBOX_PORT)?;
     let plan = Plan::new(&sandbox, gateway_side::free_port(SERVER_PORT)?, folder.path())?;
-    let key = plan.new_key("make server").await?;
+    let key = plan.new_key("shop", "make server").await?;
+    let staff_key = plan.new_key("staff", "You").await?;
     let mut server = plan.start().await?;
     let page = page(&plan, &key).await?;
-    println!("{}", text(&plan, sandbox.url(), &key, &page));
+    println!("{}", text(&plan, sandbox.url(), [&key, &staff_key], &page));
     tokio::select! {
         ended = server.ended() => ended,
         pressed = tokio::signal::ctrl_c() => {
@@ -36,7 +37,7 @@ async fn page(plan: &Plan, key: &str) -> Result<String, Failure> {
     shop.app(&token).pay("try-1", &json!({ "method": "pay_form" })).await?.text("page_url")
 }
 
-fn text(plan: &Plan, sandbox: &str, key: &str, page: &str) -> String {
+fn text(plan: &Plan, sandbox: &str, [key, staff_key]: [&str; 2], page: &str) -> String {
     let (server, database) = (plan.url(), plan.folder.join("kassa-server.db"));
     let database = database.display();
     format!(
@@ -44,6 +45,8 @@ fn text(plan: &Plan, sandbox: &str, key: &str, page: &str) -> String {
   the server       {server}  (described at {server}/openapi.json)
   its database     {database}
   its API key      {key}
+  its staff pages  {server}/staff  (what needs a person, every payment, reconciliation)
+                   log in with {staff_key}
   the sandbox      {sandbox}  (the gateway's side: its dashboard, test cards and phones)
   a checkout       {page}
                    open it in a browser and pay with a test card; `order-1` below shows what happened

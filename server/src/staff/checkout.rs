@@ -17,7 +17,10 @@ use crate::{
         payment::{Failure, Payment},
     },
     storage::staff::History,
-    values::{method::Method, states::CheckoutState},
+    values::{
+        method::Method,
+        states::{CheckoutState, PaymentState},
+    },
 };
 
 #[derive(Template)]
@@ -99,12 +102,17 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
         metadata: checkout.metadata.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         payments: view.payments.iter().map(payment_row).collect(),
         events: history.events.iter().map(|event| event_row(event, number(event), &history, delivers)).collect(),
-        can_ask: view.payments.iter().any(|payment| !payment.state.is_final()),
+        can_ask: view.payments.iter().any(|payment| may_be_asked(payment.state)),
         can_cancel: checkout.state == CheckoutState::Open,
         can_replay: history.is_given_up,
         is_refund_due: checkout.is_refund_due,
     };
     Ok(page(status, &template))
+}
+
+/// Whether the gateway may say something new: also where it said something else than was asked for.
+fn may_be_asked(state: PaymentState) -> bool {
+    !state.is_final() || state == PaymentState::Contradicted
 }
 
 /// What a decision says once it is done.
@@ -130,6 +138,9 @@ fn payment_row(payment: &Payment) -> PaymentRow {
     facts.extend(numbers.into_iter().filter_map(|(name, number)| Some((name, number.clone()?))));
     if let Some(provider) = &reference.provider {
         facts.push(("Carried out by", provider.name().to_owned()));
+    }
+    if let Some(digits) = &payment.card_last4 {
+        facts.push(("Card, the last four digits", digits.clone()));
     }
     if let Some(failure) = &payment.failure {
         facts.push(("Why", why(failure)));
