@@ -66,6 +66,8 @@ fn writer(mut connection: Connection, clock: DatabaseClock) -> Result<Connection
     // instead of after each.
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
+    // What a savepoint would have to restore is kept in memory: else pages of the database go into files elsewhere.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     prepare(&connection, clock)?;
     migrate(&mut connection)?;
     Ok(connection)
