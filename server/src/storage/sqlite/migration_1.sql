@@ -74,15 +74,18 @@ CREATE TABLE payments (
 ) STRICT;
 
 -- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do.
+-- (OR and not IN: for a list SQLite makes a table each time that it looks whether a row belongs into the index.)
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
     WHERE method <> 'pay_form'
-    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
+    AND (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
+        OR state = 'confirming' OR state = 'contradicted');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
 -- For counting them.
 CREATE INDEX payments_that_may_take_money ON payments (state)
-    WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
+    WHERE (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
+        OR state = 'confirming' OR state = 'contradicted');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck = 1;
 
 -- What a person has to look at.
