@@ -37,7 +37,8 @@ pub(super) fn wait_of(db: &Connection, now: Millis) -> Result<Option<Millis>, St
     Ok(bucket.map(|bucket| bucket.not_before - now).filter(|wait| *wait > 0))
 }
 
-/// So many questions may be asked now, by work that takes some of them and says how many it used.
+/// So many questions may be asked now, by work that takes some of them and says how many it used. Where it used none,
+/// nothing is written, so that looking costs the disk nothing: the bucket fills from when it was written last.
 pub(super) fn within(
     db: &Connection,
     wanted: u32,
@@ -45,11 +46,15 @@ pub(super) fn within(
     now: Millis,
     work: impl FnOnce(u32) -> Result<u32, StorageError>,
 ) -> Result<Option<Millis>, StorageError> {
-    let bucket = read(db)?.unwrap_or_else(|| Bucket::full(per_second, now));
-    let (bucket, granted) = bucket.take(wanted, per_second, now);
+    let before = read(db)?;
+    let (bucket, granted) = before.unwrap_or_else(|| Bucket::full(per_second, now)).take(wanted, per_second, now);
     let used = if granted > 0 { work(granted)? } else { 0 };
     let bucket = bucket.corrected(i64::from(granted) - i64::from(used));
-    write(db, &bucket)?;
+    // A clock that was put back is noted.
+    let may_stay = used == 0 && before.is_some_and(|before| before.filled_at <= now);
+    if !may_stay {
+        write(db, &bucket)?;
+    }
     Ok((granted == 0).then(|| bucket.next_at(now) - now))
 }
 
