@@ -2,6 +2,7 @@
 
 use std::{
     future::ready,
+    iter,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
@@ -76,7 +77,7 @@ impl Drop for Threads {
 
 fn write_all(connection: &Connection, jobs: &Work) {
     while let Some(first) = jobs.next() {
-        let group = std::iter::once(first).chain(jobs.rest()).take(GROUP);
+        let group = iter::once(first).chain(jobs.rest()).take(GROUP);
         write_group(connection, group);
     }
 }
@@ -84,6 +85,33 @@ fn write_all(connection: &Connection, jobs: &Work) {
 /// All jobs that wait share one commit; each is rolled back alone where it fails. **Nobody is answered before the commit
 /// has returned.**
 pub(super) fn write_group(connection: &Connection, jobs: impl Iterator<Item = Job>) {
+    let mut jobs = jobs.peekable();
+    let Some(first) = jobs.next() else { return };
+    match jobs.peek() {
+        None => write_one(connection, first),
+        Some(_) => write_many(connection, iter::once(first).chain(jobs)),
+    }
+}
+
+/// One that waits alone needs no savepoint.
+fn write_one(connection: &Connection, job: Job) {
+    if connection.execute_batch("BEGIN IMMEDIATE").is_err() {
+        // A job that is dropped tells whoever waits.
+        return;
+    }
+    let done = catch_unwind(AssertUnwindSafe(|| job.run(connection))).ok();
+    let end = if done.as_ref().is_some_and(|done| done.is_ok) { "COMMIT" } else { "ROLLBACK" };
+    let ended = connection.execute_batch(end).map_err(StorageError::from);
+    if ended.is_err() {
+        // It may have been rolled back already.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    if let Some(done) = done {
+        done.answer(ended);
+    }
+}
+
+fn write_many(connection: &Connection, jobs: impl Iterator<Item = Job>) {
     let mut group = connection.execute_batch("BEGIN IMMEDIATE").map_err(StorageError::from);
     let mut done = Vec::new();
     for job in jobs {
@@ -161,7 +189,34 @@ mod tests {
             assert!(answer.try_recv().unwrap().is_err());
         }
         let (good, mut answer) = insert("INSERT INTO parents VALUES (1)");
-        write_group(&db, std::iter::once(good));
+        write_group(&db, iter::once(good));
         assert_eq!(answer.try_recv().unwrap(), Ok(1), "and the next group is not harmed");
+        let (late, mut answer) = insert("INSERT INTO children VALUES (3)");
+        write_group(&db, iter::once(late));
+        assert!(answer.try_recv().unwrap().is_err(), "nor is one alone told that it is done");
+    }
+
+    /// It shares its transaction with nobody, and leaves as little behind as in a group.
+    #[test]
+    fn one_alone_that_fails_leaves_nothing() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE notes (id INTEGER)").unwrap();
+        let note = |db: &Connection| db.execute("INSERT INTO notes VALUES (1)", []);
+        let fails = |then: fn() -> Result<(), StorageError>| {
+            job("note", Asked::ByCaller, move |db| {
+                note(db)?;
+                then()
+            })
+        };
+        let (refused, mut answer) = fails(|| Err(StorageError::failed("refused")));
+        write_group(&db, iter::once(refused));
+        assert_eq!(answer.try_recv().unwrap(), Err(StorageError::failed("refused")));
+        let (panics, mut answer) = fails(|| panic!("on purpose"));
+        write_group(&db, iter::once(panics));
+        assert!(answer.try_recv().is_err(), "whoever waits hears that its end is not known");
+        assert_eq!(db.query_row("SELECT COUNT(*) FROM notes", [], |row| row.get(0)), Ok(0));
+        let (good, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
+        write_group(&db, iter::once(good));
+        assert_eq!(answer.try_recv().unwrap(), Ok(1));
     }
 }
