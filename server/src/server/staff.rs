@@ -68,26 +68,33 @@ impl Server {
         self.cancel_for(checkout, Some(by)).await
     }
 
-    /// A person gave money of an overpaid checkout back, at the gateway. The event `checkout.refund_noted` tells the reason and
-    /// who; the checkout needs nobody any more. False where nothing is to be given back.
+    /// A person gave the money of one payment of an overpaid checkout back, at the gateway. The event `checkout.refund_noted`
+    /// tells the reason and who; once there is one for each payment too many, the checkout needs nobody any more. `version` is
+    /// the checkout's, as that person saw it: where it has moved on, nothing is noted, so that two people never note one refund
+    /// twice.
     ///
     /// # Errors
     /// [`ServerError::Invalid`] without a reason of at most 200 characters, or a name of at most 100 in `by`;
     /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
-    pub async fn note_refund(&self, checkout: &CheckoutId, reason: &str, by: &str) -> Result<bool, ServerError> {
+    pub async fn note_refund(
+        &self,
+        checkout: &CheckoutId,
+        version: i64,
+        reason: &str,
+        by: &str,
+    ) -> Result<RefundNoted, ServerError> {
         let mut checks = Checks::default();
         checks.required_text("reason", reason, LONGEST_REASON);
         checks.required_text("by", by, LONGEST_NAME);
         checks.finish()?;
-        let note = NoteRefund { checkout: checkout.clone(), reason: reason.to_owned(), by: by.to_owned() };
-        match self.shared.storage.note_refund(note).await? {
-            RefundNoted::Done => {
-                self.shared.changed(checkout);
-                Ok(true)
-            }
-            RefundNoted::NotDue => Ok(false),
-            RefundNoted::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
+        let note = NoteRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by: by.to_owned() };
+        let noted = self.shared.storage.note_refund(note).await?;
+        match noted {
+            RefundNoted::Done => self.shared.changed(checkout),
+            RefundNoted::NotDue | RefundNoted::Moved => {}
+            RefundNoted::Nowhere => return Err(ServerError::NotFound { what: "checkout" }),
         }
+        Ok(noted)
     }
 
     /// Whether events go out; else the shop reads them.

@@ -42,7 +42,8 @@ struct Page {
     can_ask: bool,
     can_cancel: bool,
     can_replay: bool,
-    is_refund_due: bool,
+    version: i64,
+    refunds_due: u32,
 }
 
 struct PaymentRow {
@@ -105,7 +106,8 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
         can_ask: view.payments.iter().any(|payment| may_be_asked(payment.state)),
         can_cancel: checkout.state == CheckoutState::Open,
         can_replay: history.is_given_up,
-        is_refund_due: checkout.is_refund_due,
+        version: checkout.version,
+        refunds_due: checkout.refunds_due,
     };
     Ok(page(status, &template))
 }

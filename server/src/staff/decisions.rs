@@ -7,7 +7,10 @@ use super::{
     page::{Refusal, see_other},
     route::{Answering, Visit},
 };
-use crate::values::{error::ServerError, states::Resolution};
+use crate::{
+    storage::staff::RefundNoted,
+    values::{error::ServerError, states::Resolution},
+};
 
 pub(super) fn ask(visit: Visit) -> Answering {
     Box::pin(async move {
@@ -36,13 +39,18 @@ pub(super) fn replay(visit: Visit) -> Answering {
 pub(super) fn refund(visit: Visit) -> Answering {
     Box::pin(async move {
         let id = visit.checkout()?;
-        match visit.desk.server.note_refund(&id, visit.form.get("reason"), visit.by()).await {
-            Ok(false) => {
-                let sentence = "Nothing is to be given back, or somebody has noted it already.";
-                shown(&visit, StatusCode::CONFLICT, Some(sentence.to_owned())).await
+        // No version is that of a page that nobody saw.
+        let version = visit.form.get("version").parse().unwrap_or(-1);
+        let noted = visit.desk.server.note_refund(&id, version, visit.form.get("reason"), visit.by()).await;
+        let problem = match noted {
+            Ok(RefundNoted::NotDue) => "Nothing is to be given back, or somebody has noted it already.",
+            Ok(RefundNoted::Moved) => {
+                "Nothing was noted: something happened to this checkout since you opened its page. Look at what is below, then \
+                 note it again."
             }
-            result => ended(&visit, result.map(drop), "refund").await,
-        }
+            result => return ended(&visit, result.map(drop), "refund").await,
+        };
+        shown(&visit, StatusCode::CONFLICT, Some(problem.to_owned())).await
     })
 }
 

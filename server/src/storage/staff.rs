@@ -52,7 +52,7 @@ pub enum Need {
     Contradicted,
     /// A payment has been open for three days.
     Stuck,
-    /// Paid twice, and nobody has said that the money was given back.
+    /// Paid twice or more often, and nobody has said that all that was too much was given back.
     Overpaid,
     /// The shop takes no events.
     Undelivered,
@@ -124,11 +124,13 @@ pub struct History {
     pub is_given_up: bool,
 }
 
-/// Somebody gave money of an overpaid checkout back.
+/// Somebody gave the money of one payment of an overpaid checkout back.
 #[derive(Clone, Debug)]
 pub struct NoteRefund {
     /// Which checkout.
     pub checkout: CheckoutId,
+    /// Its version, as that person saw it.
+    pub version: i64,
     /// What was done.
     pub reason: String,
     /// By whom.
@@ -136,12 +138,14 @@ pub struct NoteRefund {
 }
 
 /// What became of that.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefundNoted {
     /// It is noted.
     Done,
     /// Nothing is to be given back, or somebody said so before.
     NotDue,
+    /// Something happened to it that this person did not see: perhaps another one noted the same.
+    Moved,
     /// There is no such checkout.
     Nowhere,
 }

@@ -116,7 +116,7 @@ async fn what_needs_a_person_is_listed_and_nothing_else() {
          UPDATE payments SET state = 'unknown', unknown_since = 1 WHERE checkout_id = '{}';
          UPDATE payments SET state = 'contradicted' WHERE checkout_id = '{}';
          UPDATE payments SET is_stuck = 1 WHERE checkout_id = '{}';
-         UPDATE checkouts SET is_overpaid = 1, is_refund_due = 1 WHERE id = '{}';
+         UPDATE checkouts SET is_overpaid = 1, refunds_due = 1 WHERE id = '{}';
          UPDATE streams SET is_given_up = 1, due_at = NULL WHERE checkout_id = '{}';
          UPDATE payments SET state = 'unknown', unknown_since = begun_at WHERE checkout_id = '{}'; COMMIT",
         ids[1], ids[2], ids[3], ids[4], ids[5], ids[6]
@@ -135,11 +135,16 @@ async fn what_needs_a_person_is_listed_and_nothing_else() {
     }
 
     let (path, refund) = (format!("/staff/checkouts/{}", ids[4]), format!("/staff/checkouts/{}/refund", ids[4]));
-    assert_eq!(person.post(&served, &refund, &[("reason", "")]).await.status, 400);
-    assert_eq!(person.post(&served, &refund, &[("reason", "Given back at the gateway")]).await.status, 303);
+    let page = person.page(&served, &path).await;
+    let version = page.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let note = |version, reason| [("version", version), ("reason", reason)];
+    assert_eq!(person.post(&served, &refund, &note(version, "")).await.status, 400);
+    let stale = person.post(&served, &refund, &note("0", "Given back at the gateway")).await;
+    assert!(stale.status == 409 && stale.text.contains("Nothing was noted"), "{stale:?}");
+    assert_eq!(person.post(&served, &refund, &note(version, "Given back at the gateway")).await.status, 303);
     let page = person.page(&served, &path).await;
     assert!(page.contains("checkout.refund_noted") && page.contains("By: Aizada"), "{page}");
-    let again = person.post(&served, &refund, &[("reason", "Given back at the gateway")]).await;
+    let again = person.post(&served, &refund, &note(version, "Given back at the gateway")).await;
     assert_eq!(again.status, 409, "noted once");
     let other = format!("/staff/checkouts/{}/replay", ids[5]);
     assert_eq!(person.post(&served, &other, &[]).await.status, 303);

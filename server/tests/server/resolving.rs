@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use kassa::{FakeFault, PaymentStatus, StatusReport, Verdict};
-use kassa_server::{CheckoutId, CheckoutState, Event, NewCheckout, Payment, PaymentState, Resolution, ServerError};
+use kassa_server::{
+    CheckoutId, CheckoutState, Event, NewCheckout, Payment, PaymentState, Resolution, ServerError,
+    storage::staff::RefundNoted,
+};
 
 use crate::{
     invariants::check,
@@ -175,4 +178,37 @@ fn what_is_contradicted_is_decided_too() {
     resolve(&process, &payment, Resolution::Charged).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     assert!(events(&process).iter().any(|event| event.body.contains(r#""after":"contradicted""#)));
+}
+
+/// A colleague's page that is old notes nothing, and one note never stands for two payments.
+#[test]
+fn each_payment_too_many_is_given_back_by_itself() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, first) = unknown(&process, &world, FakeFault::AnswerLost);
+    resolve(&process, &first, Resolution::NotCharged).unwrap();
+    lock(&world.faults.0).next = Some(FakeFault::AnswerLost);
+    let second = process.run(process.server.pay_by_mbank(&id, "996700000001", None)).unwrap();
+    resolve(&process, &second, Resolution::NotCharged).unwrap();
+    let third = process.run(process.server.pay_by_mbank(&id, "996700000001", None)).unwrap();
+    let charged = |payment: &Payment| {
+        world.fake.charge(payment.id.bare()).unwrap();
+        world.fake.advance(Duration::from_secs(3000));
+        process.run(process.server.follow_once()).unwrap();
+        let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
+        (checkout.refunds_due, checkout.version)
+    };
+    let note = |version| process.run(process.server.note_refund(&id, version, WHY, "Aizada")).unwrap();
+    let version = || process.run(process.server.checkout(&id)).unwrap().checkout.version;
+    let (due, before) = charged(&third);
+    assert_eq!((due, note(before)), (0, RefundNoted::NotDue));
+    let (due, seen) = charged(&first);
+    assert_eq!(due, 1);
+    assert_eq!(charged(&second).0, 2);
+    assert_eq!(note(seen), RefundNoted::Moved);
+    let now = version();
+    assert_eq!((note(now), note(now), note(version())), (RefundNoted::Done, RefundNoted::Moved, RefundNoted::Done));
+    assert_eq!(note(version()), RefundNoted::NotDue);
+    assert_eq!(kinds(&process).iter().filter(|kind| **kind == "checkout.refund_noted").count(), 2);
+    check(&world).unwrap();
 }

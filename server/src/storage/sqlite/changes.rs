@@ -106,7 +106,7 @@ pub(super) fn happen_to_checkout_for(
     let is_overpaid = change.to == state;
     let changed = db
         .prepare_cached(
-            "UPDATE checkouts SET state = ?2, is_overpaid = is_overpaid OR ?4, is_refund_due = is_refund_due OR ?4,
+            "UPDATE checkouts SET state = ?2, is_overpaid = is_overpaid OR ?4, refunds_due = refunds_due + ?4,
                 paid_by = COALESCE(paid_by, ?5), keys_kept_since = ?6
              WHERE id = ?1 AND state = ?3",
         )?

@@ -21,14 +21,14 @@ CREATE TABLE checkouts (
     keys_kept_since INTEGER,
     paid_by TEXT,
     is_overpaid INTEGER NOT NULL DEFAULT 0,
-    -- It was overpaid, and nobody has said yet that the money was given back.
-    is_refund_due INTEGER NOT NULL DEFAULT 0
+    -- How many payments too many it was paid by, of which nobody has said yet that the money was given back.
+    refunds_due INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- The staff's lists: the newest first, all or those of one state.
 CREATE INDEX checkouts_by_opening ON checkouts (opened_at, id);
 CREATE INDEX checkouts_by_state ON checkouts (state, opened_at, id);
-CREATE INDEX checkouts_to_refund ON checkouts (id) WHERE is_refund_due = 1;
+CREATE INDEX checkouts_to_refund ON checkouts (id) WHERE refunds_due > 0;
 
 CREATE INDEX checkouts_that_expire ON checkouts (expiry_due_at) WHERE state = 'open';
 

@@ -29,7 +29,7 @@ const UNKNOWN: &str = "SELECT checkout_id AS id FROM payments WHERE unknown_sinc
 const CONTRADICTED: &str = "SELECT checkout_id AS id FROM payments WHERE state = 'contradicted'";
 const STUCK: &str = "SELECT checkout_id AS id FROM payments
     WHERE is_stuck = 1 AND state IN ('awaiting', 'confirming')";
-const OVERPAID: &str = "SELECT id FROM checkouts WHERE is_refund_due = 1";
+const OVERPAID: &str = "SELECT id FROM checkouts WHERE refunds_due > 0";
 const UNDELIVERED: &str = "SELECT checkout_id AS id FROM streams WHERE is_given_up = 1";
 
 /// Each from a partial index that holds little more than what is looked for.
@@ -186,15 +186,21 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
     Ok(Some(History { listed, events: outbox::events_of(db, id)?, delivered, failures, is_given_up }))
 }
 
-/// Takes a checkout off the list, with the event that says why, and who did it.
+/// Each note is of one payment too many, with the event that says why, and who gave it back. The last one takes the checkout off
+/// the list.
 pub(super) fn note_refund(db: &Connection, note: &NoteRefund) -> Result<RefundNoted, StorageError> {
     let id = &note.checkout;
     let changed = db
-        .prepare_cached("UPDATE checkouts SET is_refund_due = 0 WHERE id = ?1 AND is_refund_due = 1")?
-        .execute([id.as_str()])?;
+        .prepare_cached(
+            "UPDATE checkouts SET refunds_due = refunds_due - 1 WHERE id = ?1 AND refunds_due > 0 AND version = ?2",
+        )?
+        .execute((id.as_str(), note.version))?;
     if changed == 0 {
-        let is_there = rows::checkout(db, id)?.is_some();
-        return Ok(if is_there { RefundNoted::NotDue } else { RefundNoted::Nowhere });
+        return Ok(match rows::checkout(db, id)? {
+            None => RefundNoted::Nowhere,
+            Some(checkout) if checkout.refunds_due == 0 => RefundNoted::NotDue,
+            Some(_) => RefundNoted::Moved,
+        });
     }
     let told = Told { reason: Some(&note.reason), by: Some(&note.by), ..Told::default() };
     outbox::write(db, now(db)?, id, EventKind::CheckoutRefundNoted, &told)?;
