@@ -163,18 +163,40 @@ fn only_what_is_in_doubt_is_for_a_person_and_needs_a_reason() {
     check(&world).unwrap();
 }
 
-#[test]
-fn what_is_contradicted_is_decided_too() {
-    let world = World::new(0);
-    let process = world.start(None);
-    let (id, payment) = unknown(&process, &world, FakeFault::AnswerLost);
+/// The gateway reports another amount, three times.
+fn contradicted(process: &Process, world: &World) -> (CheckoutId, Payment) {
+    let (id, payment) = unknown(process, world, FakeFault::AnswerLost);
     let odd = Verdict::contradicted(["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
     lock(&world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
     for _ in 0..3 {
         world.fake.advance(Duration::from_secs(11));
         process.run(process.server.follow_once()).unwrap();
     }
-    assert_eq!(state(&process, &id).1, PaymentState::Contradicted);
+    assert_eq!(state(process, &id).1, PaymentState::Contradicted);
+    (id, payment)
+}
+
+/// Nobody asks by itself any more.
+#[test]
+fn what_is_contradicted_is_asked_about_when_a_person_says_so() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = contradicted(&process, &world);
+    lock(&world.faults.0).forced.clear();
+    world.fake.charge(payment.id.bare()).unwrap();
+    world.fake.advance(Duration::from_secs(3000));
+    assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 0);
+    process.run(process.server.check_now(&id)).unwrap();
+    assert_eq!(process.run(process.server.follow_once()).unwrap().asked, 1);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    check(&world).unwrap();
+}
+
+#[test]
+fn what_is_contradicted_is_decided_too() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = contradicted(&process, &world);
     resolve(&process, &payment, Resolution::Charged).unwrap();
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
     assert!(events(&process).iter().any(|event| event.body.contains(r#""after":"contradicted""#)));

@@ -48,10 +48,11 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
     }
 }
 
-/// Who only looks has no news of what has ended.
+/// Who only looks has no news of what has ended; but a contradiction is nobody's last word: the gateway may have put it right.
 fn is_open(kept: &Kept) -> bool {
     let may_be_asked_about = kept.payment.method == Method::PayForm || kept.payment.reference.can_be_asked_about();
-    may_be_asked_about && !kept.payment.state.is_final()
+    let has_ended = kept.payment.state.is_final() && kept.payment.state != PaymentState::Contradicted;
+    may_be_asked_about && !has_ended
 }
 
 fn make_due<'a>(
