@@ -1,6 +1,6 @@
 //! The gateway's statement: CSV with names in its first line, as programs for tables write it.
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{ReaderBuilder, StringRecord};
 use kassa::Decimal;
 
 /// That many lines that cannot be read are told at once.
@@ -43,15 +43,22 @@ pub(super) fn read(text: &str) -> Result<Statement, Vec<String>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let delimiter = delimiter(text);
     let mut reader =
-        ReaderBuilder::new().delimiter(delimiter).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
+        ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let head = reader.headers().map_err(|_| vec!["The first line cannot be read.".to_owned()])?;
+    if has_line_break(head) {
+        return Err(vec![open_quotation(1)]);
+    }
     let columns = Columns::of(head).map_err(|problem| vec![problem])?;
     let (mut statement, mut problems) = (Statement::default(), Vec::new());
     for record in reader.records() {
         let Ok(record) = record else {
-            problems.push("A line is no text in UTF-8, or has an open quotation mark.".to_owned());
+            problems.push("A line is no text in UTF-8.".to_owned());
             break;
         };
+        if has_line_break(&record) {
+            problems.push(open_quotation(at(&record)));
+            break;
+        }
         match columns.line(&record) {
             Ok(Some(line)) => statement.lines.push(line),
             Ok(None) => statement.skipped += 1,
@@ -64,6 +71,20 @@ pub(super) fn read(text: &str) -> Result<Statement, Vec<String>> {
     if problems.is_empty() { Ok(statement) } else { Err(problems) }
 }
 
+/// An open quotation mark swallows the lines after it, as one field, and the reader of CSV takes that for right. Spaces around
+/// fields are still there.
+fn has_line_break(record: &StringRecord) -> bool {
+    record.iter().any(|field| field.contains(['\n', '\r']))
+}
+
+fn open_quotation(at: u64) -> String {
+    format!("Line {at}: a field goes on over the line's end. Is a quotation mark left open?")
+}
+
+fn at(record: &StringRecord) -> u64 {
+    record.position().map_or(0, csv::Position::line)
+}
+
 /// Commas, semicolons or tabs: what the first line has most of.
 fn delimiter(text: &str) -> u8 {
     let head = text.lines().next().unwrap_or_default();
@@ -74,7 +95,7 @@ fn delimiter(text: &str) -> u8 {
 impl Columns {
     fn of(head: &StringRecord) -> Result<Self, String> {
         let find =
-            |names: &[&str]| head.iter().position(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)));
+            |names: &[&str]| head.iter().position(|name| names.iter().any(|known| name.trim().eq_ignore_ascii_case(known)));
         let (order_number, gateway_number) = (find(&["order_number"]), find(&["gateway_number", "number"]));
         let Some(amount) = find(&["amount"]) else {
             return Err("The first line must name the column amount.".to_owned());
@@ -87,8 +108,8 @@ impl Columns {
 
     /// A line; none where its status says that no money was taken.
     fn line(&self, record: &StringRecord) -> Result<Option<Line>, String> {
-        let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
-        let at = record.position().map_or(0, csv::Position::line);
+        let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default().trim();
+        let at = at(record);
         let status = field(self.status);
         if !status.is_empty() && !CHARGED.iter().any(|known| status.eq_ignore_ascii_case(known)) {
             return Ok(None);
@@ -145,6 +166,10 @@ mod tests {
             ("order_number,amount\nx,\"1,234\"", "Line 2"),
             ("order_number,amount\nx,1e3", "Line 2"),
             ("order_number,amount\n,1", "Line 2: there is no number"),
+            ("order_number,amount,note\na,390,\"Cafe\nGHOST,99999,x\n", "Line 2: a field goes on"),
+            ("order_number,amount,note\na,390,\"\nGHOST,99999,x\n", "Line 2: a field goes on"),
+            ("order_number,amount,note\nb,1,x\na,390,\"Cafe\rGHOST,99999,\"x\"", "Line 3: a field goes on"),
+            ("order_number,amount,\"\na,390,x\n", "Line 1: a field goes on"),
         ] {
             let problems = read(text).unwrap_err();
             assert!(problems[0].contains(expected), "{text}: {problems:?}");
