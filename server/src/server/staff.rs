@@ -42,7 +42,10 @@ impl Server {
         let hash = TokenHash::of(token);
         let found = self.shared.storage.staff_session(hash).await?;
         if found.as_ref().is_some_and(|session| session.unused_for >= NOTED_EVERY) {
-            self.shared.storage.use_staff_session(hash).await?;
+            // Pages are for incidents: where the disk is full, they are still there to read.
+            if let Err(problem) = self.shared.storage.use_staff_session(hash).await {
+                tracing::error!(target: "kassa_server", %problem, "that a session is used could not be written down");
+            }
         }
         Ok(found)
     }

@@ -321,3 +321,14 @@ async fn guessing_staff_keys_is_slowed_down() {
     assert_eq!(statuses, BTreeSet::from([401, 429]));
     Visitor::log_in(&served, "Aizada").await;
 }
+
+/// As with a full disk: what can be read is shown.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_cannot_be_written_locks_nobody_out() {
+    let served = Served::start().await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let full = "UPDATE staff_sessions SET used_at = used_at - 120000;
+        CREATE TRIGGER full BEFORE UPDATE ON staff_sessions BEGIN SELECT RAISE(ABORT, 'full'); END";
+    served.database().execute_batch(full).unwrap();
+    assert_eq!(person.get(&served, "/staff").await.status, 200);
+}
