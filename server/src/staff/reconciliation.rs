@@ -258,7 +258,7 @@ fn there(line: &Line) -> There {
 
 /// The charges as a file.
 fn table(charges: &[Charge]) -> Result<Vec<u8>, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut writer = csv::WriterBuilder::new().quote_style(csv::QuoteStyle::Always).from_writer(Vec::new());
     writer.write_record([
         "charged_at",
         "reference",
@@ -292,8 +292,39 @@ fn table(charges: &[Charge]) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|problem| csv::Error::from(problem.into_error()))
 }
 
-/// A program for tables must not take somebody's text for a formula (CSV injection).
+/// A program for tables must not take somebody's text for a formula (CSV injection): not where the text begins, nor behind what
+/// such a program takes for the end of a cell (in some countries a semicolon).
 fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if is_formula { format!("'{text}") } else { text.to_owned() }
+    let mut safe = String::with_capacity(text.len());
+    let mut begins = true;
+    for c in text.chars() {
+        if begins && matches!(c, '=' | '+' | '-' | '@') {
+            safe.push('\'');
+        }
+        let ends_a_cell = matches!(c, ';' | '\t' | '\r' | '\n');
+        begins = ends_a_cell || begins && (c.is_whitespace() || c == '"');
+        safe.push(c);
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cell;
+
+    #[test]
+    fn no_cell_of_any_program_for_tables_begins_like_a_formula() {
+        for (text, expected) in [
+            ("order-1", "order-1"),
+            ("a=b;c-d", "a=b;c-d"),
+            ("=1+1", "'=1+1"),
+            ("\t=1", "\t'=1"),
+            (" @x", " '@x"),
+            ("x;=1+1", "x;'=1+1"),
+            ("x; \"-1", "x; \"'-1"),
+            ("x\t+1;;@y", "x\t'+1;;'@y"),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+    }
 }
