@@ -2,6 +2,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,6 +11,7 @@ use axum::{
     http::{HeaderMap, header},
 };
 use subtle::ConstantTimeEq;
+use tokio::sync::Semaphore;
 use url::Url;
 
 use super::cookie;
@@ -33,6 +35,8 @@ pub(super) struct Desk {
     pub(super) is_secure: bool,
     /// What a browser names as the origin of our own forms.
     origin: String,
+    /// Reconciling reads much: one person does it at a time.
+    pub(super) reconciling: Arc<Semaphore>,
     addresses: RateLimit<Network>,
     guesses: Lockout,
 }
@@ -58,8 +62,9 @@ impl Desk {
         let seconds = u32::try_from(WINDOW.as_secs()).unwrap_or(1);
         let addresses = RateLimit::new(settings.per_address.saturating_mul(seconds), WINDOW);
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+        let reconciling = Arc::new(Semaphore::new(1));
         let is_secure = settings.public_url.starts_with("https://");
-        Self { server, settings, is_secure, origin, addresses, guesses: Lockout::default() }
+        Self { server, settings, is_secure, origin, reconciling, addresses, guesses: Lockout::default() }
     }
 
     pub(super) fn caller(&self, request: &Request) -> IpAddr {

@@ -1,6 +1,7 @@
 //! The staff's pages under `/staff`: for people of the merchant's, who log in by a key of their own. They see what needs a
 //! person, find payments, read what happened, decide what nobody knows, and reconcile with the gateway's statement.
 
+mod alone;
 mod assets;
 mod checkout;
 mod checkouts;

@@ -10,6 +10,7 @@ use axum::{
 use kassa::Decimal;
 
 use super::{
+    alone::alone,
     fields::{Fields, query},
     matching::{Comparison, compare as compared},
     page::{Frame, Refusal, Section, page},
@@ -112,48 +113,65 @@ impl Days {
     }
 }
 
-pub(super) fn show(visit: Visit) -> Answering {
+/// It may read and write down 100,000 payments.
+fn one_at_a_time<F>(visit: Visit, work: fn(Visit) -> F) -> Answering
+where
+    F: Future<Output = Result<Response, Refusal>> + Send + 'static,
+{
     Box::pin(async move {
-        let days = Days::read(&visit.query, visit.desk.server.moment().await?);
-        match charged(&visit, &days).await? {
-            Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), None)),
-            Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
-        }
+        let places = visit.desk.reconciling.clone();
+        alone(&places, work(visit)).await
     })
+}
+
+pub(super) fn show(visit: Visit) -> Answering {
+    one_at_a_time(visit, showing)
+}
+
+async fn showing(visit: Visit) -> Result<Response, Refusal> {
+    let days = Days::read(&visit.query, visit.desk.server.moment().await?);
+    match charged(&visit, &days).await? {
+        Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), None)),
+        Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
+    }
 }
 
 pub(super) fn compare(visit: Visit) -> Answering {
-    Box::pin(async move {
-        let days = Days::read(&visit.form, visit.desk.server.moment().await?);
-        let charges = match charged(&visit, &days).await? {
-            Ok(charges) => charges,
-            Err(problem) => return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
-        };
-        match statement::read(visit.form.get("statement")) {
-            Ok(statement) => {
-                let comparison = compared(&charges, &statement);
-                let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
-                Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), Some(outcome)))
-            }
-            Err(problems) => Ok(answer(&visit, StatusCode::BAD_REQUEST, days, &charges, problems, None)),
+    one_at_a_time(visit, comparing)
+}
+
+async fn comparing(visit: Visit) -> Result<Response, Refusal> {
+    let days = Days::read(&visit.form, visit.desk.server.moment().await?);
+    let charges = match charged(&visit, &days).await? {
+        Ok(charges) => charges,
+        Err(problem) => return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
+    };
+    match statement::read(visit.form.get("statement")) {
+        Ok(statement) => {
+            let comparison = compared(&charges, &statement);
+            let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
+            Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), Some(outcome)))
         }
-    })
+        Err(problems) => Ok(answer(&visit, StatusCode::BAD_REQUEST, days, &charges, problems, None)),
+    }
 }
 
 pub(super) fn download(visit: Visit) -> Answering {
-    Box::pin(async move {
-        let days = Days::read(&visit.query, visit.desk.server.moment().await?);
-        let refused = |problem| Refusal::new(StatusCode::BAD_REQUEST, problem);
-        let charges = charged(&visit, &days).await?.map_err(refused)?;
-        let text = table(&charges)
-            .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The file could not be written."))?;
-        let name = format!("attachment; filename=\"charged-{}-{}.csv\"", days.from, days.until);
-        let mut response = text.into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
-        headers.extend(HeaderValue::from_str(&name).ok().map(|name| (header::CONTENT_DISPOSITION, name)));
-        Ok(response)
-    })
+    one_at_a_time(visit, downloading)
+}
+
+async fn downloading(visit: Visit) -> Result<Response, Refusal> {
+    let days = Days::read(&visit.query, visit.desk.server.moment().await?);
+    let refused = |problem| Refusal::new(StatusCode::BAD_REQUEST, problem);
+    let charges = charged(&visit, &days).await?.map_err(refused)?;
+    let text = table(&charges)
+        .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The file could not be written."))?;
+    let name = format!("attachment; filename=\"charged-{}-{}.csv\"", days.from, days.until);
+    let mut response = text.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
+    headers.extend(HeaderValue::from_str(&name).ok().map(|name| (header::CONTENT_DISPOSITION, name)));
+    Ok(response)
 }
 
 /// What was charged, or why that cannot be told.

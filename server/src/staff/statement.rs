@@ -42,8 +42,7 @@ struct Columns {
 pub(super) fn read(text: &str) -> Result<Statement, Vec<String>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let delimiter = delimiter(text);
-    let mut reader =
-        ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
+    let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let head = reader.headers().map_err(|_| vec!["The first line cannot be read.".to_owned()])?;
     if has_line_break(head) {
         return Err(vec![open_quotation(1)]);
@@ -94,8 +93,9 @@ fn delimiter(text: &str) -> u8 {
 
 impl Columns {
     fn of(head: &StringRecord) -> Result<Self, String> {
-        let find =
-            |names: &[&str]| head.iter().position(|name| names.iter().any(|known| name.trim().eq_ignore_ascii_case(known)));
+        let find = |names: &[&str]| {
+            head.iter().position(|name| names.iter().any(|known| name.trim().eq_ignore_ascii_case(known)))
+        };
         let (order_number, gateway_number) = (find(&["order_number"]), find(&["gateway_number", "number"]));
         let Some(amount) = find(&["amount"]) else {
             return Err("The first line must name the column amount.".to_owned());

@@ -1,0 +1,60 @@
+//! Work of which one at a time is enough.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{http::StatusCode, response::Response};
+use tokio::sync::Semaphore;
+
+use super::page::Refusal;
+
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Does it, unless somebody else's is being done. It goes on where its caller gives up: whoever calls and hangs up again and
+/// again has one at work all the same.
+pub(super) async fn alone(
+    places: &Arc<Semaphore>,
+    work: impl Future<Output = Result<Response, Refusal>> + Send + 'static,
+) -> Result<Response, Refusal> {
+    let Ok(place) = places.clone().try_acquire_owned() else { return Err(busy()) };
+    let work = tokio::spawn(async move {
+        let _place = place;
+        work.await
+    });
+    // Whoever panicked has said so in the log.
+    let failed = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.");
+    work.await.unwrap_or_else(|_| Err(failed()))
+}
+
+fn busy() -> Refusal {
+    let sentence = "Somebody is reconciling at this moment. Try again in a few seconds.";
+    Refusal { retry_after: Some(WAIT), ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, sentence) }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn one_at_a_time_also_where_its_caller_is_gone() {
+        let places = Arc::new(Semaphore::new(1));
+        let (end, ended) = oneshot::channel::<()>();
+        let mut first = Box::pin(alone(&places, async move {
+            let _ = ended.await;
+            Ok(StatusCode::OK.into_response())
+        }));
+        assert!((&mut first).now_or_never().is_none());
+        drop(first);
+        let second = alone(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap_err();
+        assert_eq!((second.status, second.retry_after), (StatusCode::SERVICE_UNAVAILABLE, Some(WAIT)));
+        end.send(()).unwrap();
+        drop(places.acquire().await.unwrap());
+        assert_eq!(
+            alone(&places, async { Ok(StatusCode::OK.into_response()) }).await.unwrap().status(),
+            StatusCode::OK
+        );
+    }
+}
