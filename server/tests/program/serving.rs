@@ -80,7 +80,7 @@ fn for_people_it_prints_its_addresses() {
     // Its standard input has ended already.
     let ended = ended(command.stdin(Stdio::null()));
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    for text in ["listens at  http://127.0.0.1:", "database    kassa.db", sandbox.url()] {
+    for text in ["listens at   http://127.0.0.1:", "database     kassa.db", "staff pages  http", sandbox.url()] {
         assert!(ended.out.contains(text), "{ended:?}");
     }
     assert!(!format!("{ended:?}").contains(PASSWORD));

@@ -35,13 +35,16 @@ impl Addresses {
             return out.flush();
         }
         writeln!(out, "Kassa server {}\n", env!("CARGO_PKG_VERSION"))?;
-        writeln!(out, "  listens at  {}", self.url)?;
-        writeln!(out, "  public URL  {}", settings.http.public_url)?;
-        if let Some(url) = &self.metrics_url {
-            writeln!(out, "  metrics     {url}")?;
+        writeln!(out, "  listens at   {}", self.url)?;
+        writeln!(out, "  public URL   {}", settings.http.public_url)?;
+        if settings.has_staff_pages {
+            writeln!(out, "  staff pages  {}/staff", settings.http.public_url.trim_end_matches('/'))?;
         }
-        writeln!(out, "  database    {}", settings.database.display())?;
-        writeln!(out, "  gateway     {}", settings.gateway.base_url)?;
+        if let Some(url) = &self.metrics_url {
+            writeln!(out, "  metrics      {url}")?;
+        }
+        writeln!(out, "  database     {}", settings.database.display())?;
+        writeln!(out, "  gateway      {}", settings.gateway.base_url)?;
         writeln!(out, "\nStop it with Ctrl-C.")?;
         out.flush()
     }
