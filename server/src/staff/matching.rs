@@ -45,13 +45,15 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement) -> Co
     comparison
 }
 
-/// A gateway calls a payment by its own number, by the merchant's, or by the transaction of a QR code.
+/// A gateway calls a payment by its own number, by the merchant's, by the transaction of a QR code, or as was claimed and
+/// decided.
 fn by_number(charges: &[Charge]) -> HashMap<&str, usize> {
     let mut all = HashMap::new();
     for (index, charge) in charges.iter().enumerate() {
         let reference = &charge.reference;
         let numbers = [&reference.order_number, &reference.gateway_number, &reference.transaction_id];
-        for number in numbers.into_iter().flatten().filter(|number| !number.is_empty()) {
+        let numbers = numbers.into_iter().flatten().chain(&charge.taken_numbers);
+        for number in numbers.filter(|number| !number.is_empty()) {
             all.entry(number.as_str()).or_insert(index);
         }
     }

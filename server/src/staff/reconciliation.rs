@@ -264,7 +264,7 @@ fn here(charge: &Charge) -> Here {
 fn number(charge: &Charge) -> &str {
     let reference = &charge.reference;
     let numbers = [&reference.order_number, &reference.gateway_number, &reference.transaction_id];
-    numbers.into_iter().flatten().next().map(String::as_str).unwrap_or_default()
+    numbers.into_iter().flatten().chain(&charge.taken_numbers).next().map(String::as_str).unwrap_or_default()
 }
 
 /// Somebody may paste what has card numbers in it: those come back on no page.
@@ -289,9 +289,13 @@ fn table(charges: &[Charge]) -> Result<Vec<u8>, csv::Error> {
         "decided_by_a_person",
         "checkout",
         "payment",
+        "claimed_numbers",
     ])?;
     for charge in charges {
         let reference = &charge.reference;
+        let known = [&reference.order_number, &reference.gateway_number, &reference.transaction_id];
+        let is_known = |number: &str| known.iter().any(|known| known.as_deref() == Some(number));
+        let claimed = charge.taken_numbers.iter().map(String::as_str).filter(|number| !is_known(number));
         let text = |number: &Option<String>| cell(number.as_deref().unwrap_or_default());
         writer.write_record([
             text::moment(charge.at),
@@ -305,6 +309,7 @@ fn table(charges: &[Charge]) -> Result<Vec<u8>, csv::Error> {
             charge.is_resolved.to_string(),
             charge.checkout.to_string(),
             charge.payment.to_string(),
+            cell(&claimed.collect::<Vec<_>>().join(" ")),
         ])?;
     }
     writer.into_inner().map_err(|problem| csv::Error::from(problem.into_error()))

@@ -176,6 +176,9 @@ pub struct Charge {
     pub method: Method,
     /// With the numbers that the gateway knows it by.
     pub reference: PaymentRef,
+    /// All numbers that pay for nothing else any more: where a person decided of a pay-form, those that were claimed for it,
+    /// which its reference has not.
+    pub taken_numbers: Vec<String>,
     /// The amount.
     pub amount: Decimal,
     /// The currency's three letters.

@@ -68,3 +68,28 @@ async fn one_of_each_difference_is_found() {
     let refused = person.post(&served, "/staff/reconciliation", &half).await;
     assert!(refused.status == 400 && refused.text.contains("Line 2"), "{refused:?}");
 }
+
+/// The gateway never told the number of its own accord: it was claimed for the page, and a person decided.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pay_form_that_a_person_found_charged_is_matched_by_what_was_claimed() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    let begun = served.pay(&token, "try-1", &json!({ "method": "pay_form" })).await.json();
+    let payment = begun["id"].as_str().unwrap();
+    let sql = format!(
+        "BEGIN IMMEDIATE; DELETE FROM due; UPDATE payments SET is_stuck = 1 WHERE id = '{payment}';
+         INSERT INTO claims (payment_id, number, state, at) VALUES ('{payment}', 'G-77', 'open', 1); COMMIT"
+    );
+    served.database().execute_batch(&sql).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let decision = [("outcome", "charged"), ("reason", "The gateway's own list shows it")];
+    let path = format!("/staff/checkouts/{id}/payments/{payment}/resolve");
+    assert_eq!(person.post(&served, &path, &decision).await.status, 303);
+    let period = [("from", "2020-01-01"), ("until", "2100-01-01")];
+    let statement = ("statement", "number,amount\nG-77,390");
+    let compared = person.post(&served, "/staff/reconciliation", &[period[0], period[1], statement]).await;
+    let counts = ["matched", "only-there", "only-here"].map(|name| count(&compared.text, name));
+    assert_eq!(counts, [1, 0, 0], "{compared:?}");
+    let file = person.get(&served, &format!("/staff/reconciliation.csv?{}", form(&period))).await;
+    assert!(file.text.trim_end().ends_with(",\"G-77\""), "{file:?}");
+}

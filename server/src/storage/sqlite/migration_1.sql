@@ -101,6 +101,8 @@ CREATE TABLE taken_numbers (
     payment_id TEXT NOT NULL REFERENCES payments (id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX taken_numbers_of_a_payment ON taken_numbers (payment_id);
+
 -- Numbers that callbacks claim for a pay-form.
 CREATE TABLE claims (
     payment_id TEXT NOT NULL REFERENCES payments (id),

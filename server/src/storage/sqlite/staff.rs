@@ -112,7 +112,8 @@ const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?1
         JOIN payments ON payments.id = claims.payment_id WHERE claims.number = ?1";
 
 const CHARGES: &str = "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
-        payments.method, payments.reference, checkouts.amount, checkouts.currency
+        payments.method, payments.reference, checkouts.amount, checkouts.currency,
+        (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id)
     FROM events
     JOIN payments ON payments.id = events.payment_id
     JOIN checkouts ON checkouts.id = payments.checkout_id
@@ -277,6 +278,7 @@ pub(super) fn charges(db: &Connection, period: Period, most: u32) -> Result<Char
             reference: read(&text(6)?, "reference")?,
             amount: read(&text(7)?, "amount")?,
             currency: text(8)?,
+            taken_numbers: serde_json::from_str(&text(9)?).map_err(|_| StorageError::Damaged { what: "numbers" })?,
         });
     }
     let is_more = charges.len() > most as usize;
