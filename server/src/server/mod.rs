@@ -59,6 +59,14 @@ const LONGEST_NAME: usize = 100;
 /// The most events that are read at once.
 const MOST_EVENTS: u32 = 1000;
 
+/// What became of a decision of a person's.
+pub(crate) enum Decision {
+    /// It is noted, and told.
+    Noted(Payment),
+    /// It stood so before: nothing was noted.
+    Again(Payment),
+}
+
 /// The merchant's side: opens checkouts, sends their payments, follows them to their ends and tells the shop.
 ///
 /// It is cheap to clone, and every clone is the same server. [`run`](Self::run) does what must be done in the background; the
@@ -391,6 +399,19 @@ impl Server {
         reason: &str,
         by: &str,
     ) -> Result<Payment, ServerError> {
+        let (Decision::Noted(payment) | Decision::Again(payment)) =
+            self.decide(payment, resolution, reason, by).await?;
+        Ok(payment)
+    }
+
+    /// The same for who needs to know whether anything was noted.
+    pub(crate) async fn decide(
+        &self,
+        payment: &PaymentId,
+        resolution: Resolution,
+        reason: &str,
+        by: &str,
+    ) -> Result<Decision, ServerError> {
         let mut checks = Checks::default();
         checks.required_text("reason", reason, LONGEST_REASON);
         checks.required_text("by", by, LONGEST_NAME);
@@ -399,9 +420,9 @@ impl Server {
         match self.shared.storage.resolve(Resolve { payment, resolution, reason, by }).await? {
             Resolved::Done(payment) => {
                 self.shared.changed(&payment.checkout);
-                Ok(*payment)
+                Ok(Decision::Noted(*payment))
             }
-            Resolved::Again(payment) => Ok(*payment),
+            Resolved::Again(payment) => Ok(Decision::Again(*payment)),
             Resolved::NotInDoubt(state) => Err(ServerError::NotInDoubt { state }),
             Resolved::Nowhere => Err(ServerError::NotFound { what: "payment" }),
         }

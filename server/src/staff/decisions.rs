@@ -8,6 +8,7 @@ use super::{
     route::{Answering, Visit},
 };
 use crate::{
+    server::Decision,
     storage::staff::RefundNoted,
     values::{error::ServerError, states::Resolution},
 };
@@ -65,8 +66,14 @@ pub(super) fn resolve(visit: Visit) -> Answering {
             let sentence = "Say whether the money was taken.".to_owned();
             return shown(&visit, StatusCode::BAD_REQUEST, Some(sentence)).await;
         };
-        let result = visit.desk.server.resolve(&payment, resolution, visit.form.get("reason"), visit.by()).await;
-        ended(&visit, result.map(drop), "resolved").await
+        match visit.desk.server.decide(&payment, resolution, visit.form.get("reason"), visit.by()).await {
+            Ok(Decision::Again(_)) => {
+                let sentence =
+                    "It stood so already: nothing was noted of what you wrote. What is below says who decided it.";
+                shown(&visit, StatusCode::CONFLICT, Some(sentence.to_owned())).await
+            }
+            result => ended(&visit, result.map(drop), "resolved").await,
+        }
     })
 }
 

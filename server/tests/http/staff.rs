@@ -61,6 +61,8 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
 
     let done = person.post(&served, &resolve, &right).await;
     assert_eq!((done.status, done.header("location")), (303, Some(format!("{path}?done=resolved").as_str())));
+    let again = person.post(&served, &resolve, &right).await;
+    assert!(again.status == 409 && again.text.contains("nothing was noted"), "{again:?}");
     let page = person.page(&served, &path).await;
     for part in
         ["Why: The gateway&#39;s own list shows it", "By: Aizada &#60;b&#62;", "Before: unknown", "payment.resolved"]
