@@ -69,7 +69,7 @@ impl Kind {
             Self::NotOpen => "The checkout is not open.",
             Self::UnderWay => "A payment of this checkout may still take money: wait for its end.",
             Self::NotAwaited => "The payment awaits no one-time password.",
-            Self::NoAttemptsLeft => "Too many wrong one-time passwords were given.",
+            Self::NoAttemptsLeft => "Too many one-time passwords, cards or payments were tried.",
             Self::NotInDoubt => "What became of the payment is known, or is being found out.",
             Self::TooLarge => "The body is too large.",
             Self::UnsupportedMediaType => "The body must be application/json.",

@@ -157,7 +157,7 @@ pub(super) static ROUTES: [Route; 18] = [
     .with_cards(app::new_payment_with_cards)
     .needs_key()
     .success(BEGUN)
-    .refusals(&[Kind::NotOpen, Kind::UnderWay, Kind::KeyReused]),
+    .refusals(&[Kind::NotOpen, Kind::UnderWay, Kind::NoAttemptsLeft, Kind::KeyReused]),
     Route::new(
         Method::POST,
         "/v1/checkout/payments/{payment}/confirm",

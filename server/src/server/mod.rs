@@ -301,8 +301,8 @@ impl Server {
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::NotOpen`], [`ServerError::UnderWay`], [`ServerError::KeyReused`],
-    /// [`ServerError::NotFound`], [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state
-    /// says it.
+    /// [`ServerError::NoAttemptsLeft`] of a checkout with fifty payments, [`ServerError::NotFound`],
+    /// [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state says it.
     pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
         self.pay(checkout, Way::PayForm, key).await
     }
@@ -337,7 +337,8 @@ impl Server {
     /// tell the two apart.
     ///
     /// # Errors
-    /// As [`pay_by_form`](Self::pay_by_form).
+    /// As [`pay_by_form`](Self::pay_by_form); [`ServerError::NoAttemptsLeft`] also where as many cards were tried as the settings
+    /// say.
     pub async fn pay_by_card(
         &self,
         checkout: &CheckoutId,
@@ -499,6 +500,7 @@ impl Server {
             send_for_ms: millis(settings.payment_deadline.saturating_add(settings.send_margin)),
             wait_for_ms: millis(settings.longest_wait),
             attempts: settings.otp_attempts,
+            card_attempts: settings.card_attempts,
             card_last4: request.card_last4(),
         };
         let shared = self.shared.clone();
@@ -508,6 +510,7 @@ impl Server {
             Begun::KeyReused => Err(ServerError::KeyReused),
             Begun::NotOpen(state) => Err(ServerError::NotOpen { state }),
             Begun::UnderWay(state) => Err(ServerError::UnderWay { state }),
+            Begun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
             Begun::Nowhere => Err(ServerError::NotFound { what: "checkout" }),
         }
     }

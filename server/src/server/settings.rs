@@ -29,6 +29,9 @@ pub struct ServerSettings {
     pub sends_at_once: u32,
     /// How many one-time passwords may be tried for a payment.
     pub otp_attempts: u32,
+    /// How many cards may be tried for a checkout, so that nobody finds out with one which stolen cards are good, or guesses a
+    /// security code (card testing).
+    pub card_attempts: u32,
     /// Whether payments by card are taken. **That puts the server and the merchant under PCI DSS (SAQ D)**, whether anything of a
     /// card is stored or not; nothing is.
     pub takes_cards: bool,
@@ -65,6 +68,7 @@ impl ServerSettings {
             longest_wait: Duration::from_secs(30),
             sends_at_once: 64,
             otp_attempts: 3,
+            card_attempts: 5,
             takes_cards: false,
             token_lifetime: Duration::from_secs(15 * 60),
             questions_per_second: 50,
@@ -102,6 +106,7 @@ impl ServerSettings {
         let counts = [
             ("sends_at_once", self.sends_at_once),
             ("otp_attempts", self.otp_attempts),
+            ("card_attempts", self.card_attempts),
             ("questions_per_second", self.questions_per_second),
             ("questions_at_once", self.questions_at_once),
             ("followers", self.followers),

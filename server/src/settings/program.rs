@@ -10,10 +10,10 @@ use super::{
     problem::SettingProblem,
     sources::Sources,
     table::{
-        CARDS_ENABLED, DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET, EVENTS_SECRET_FILE,
-        EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT,
-        METRICS_LISTEN, MOST_CONNECTIONS, OTP_ATTEMPTS, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND,
-        SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        CARD_ATTEMPTS, CARDS_ENABLED, DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
+        EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
+        LISTEN, LOG, LOG_FORMAT, METRICS_LISTEN, MOST_CONNECTIONS, OTP_ATTEMPTS, PAYMENT_WAIT, PROXIES, PUBLIC_URL,
+        QUESTIONS_PER_SECOND, SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
     time,
     values::{Noted, Read, Values},
@@ -153,6 +153,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
     let sends_at_once = values.read(&SENDS_AT_ONCE, parse::count(1..=10_000));
     let longest_wait = values.read(&PAYMENT_WAIT, time::within("1s", "10m"));
     let otp_attempts = values.read(&OTP_ATTEMPTS, parse::count(1..=100));
+    let card_attempts = values.read(&CARD_ATTEMPTS, parse::count(1..=100));
     let takes_cards = values.read(&CARDS_ENABLED, parse::is_so);
     let token_lifetime = values.read(&TOKEN_LIFETIME, time::within("1m", "30d"));
     let keep_for = values.read(&KEEP_FOR, time::within("1d", "3650d"));
@@ -162,6 +163,7 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
         sends_at_once: sends_at_once?,
         longest_wait: longest_wait?,
         otp_attempts: otp_attempts?,
+        card_attempts: card_attempts?,
         takes_cards: takes_cards?,
         token_lifetime: token_lifetime?,
         keep_for: keep_for?,

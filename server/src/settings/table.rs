@@ -115,6 +115,10 @@ table! {
         "otp_attempts", "KASSA_SERVER_OTP_ATTEMPTS", "otp-attempts", "1 to 100",
         "How many one-time passwords a payer may try for a payment",
     ).or("3");
+    CARD_ATTEMPTS = Setting::new(
+        "card_attempts", "KASSA_SERVER_CARD_ATTEMPTS", "card-attempts", "1 to 100",
+        "How many cards a payer may try for a checkout, where cards are on",
+    ).or("5");
     TOKEN_LIFETIME = Setting::new(
         "token_lifetime", "KASSA_SERVER_TOKEN_LIFETIME", "token-lifetime", "TIME",
         "How long a client token is good",

@@ -95,6 +95,8 @@ pub struct BeginPayment {
     pub wait_for_ms: Millis,
     /// How many one-time passwords may be tried.
     pub attempts: u32,
+    /// How many cards may be tried for its checkout.
+    pub card_attempts: u32,
     /// The last four digits of the card, where it is paid by one.
     pub card_last4: Option<String>,
 }

@@ -67,6 +67,8 @@ pub enum Begun {
     NotOpen(CheckoutState),
     /// Another payment may still take money.
     UnderWay(PaymentState),
+    /// Too many cards, or too many payments, were tried.
+    NoAttemptsLeft,
     /// There is no such checkout.
     Nowhere,
 }

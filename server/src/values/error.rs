@@ -58,7 +58,7 @@ pub enum ServerError {
         /// Where it stands.
         state: PaymentState,
     },
-    /// Too many wrong one-time passwords were given.
+    /// Too many wrong one-time passwords were given, or too many cards or payments were tried for one checkout.
     #[error("No attempts are left.")]
     NoAttemptsLeft,
     /// The database cannot be used, or the server is stopping. What was asked may have been written or not: ask again with

@@ -163,6 +163,25 @@ async fn where_cards_are_on_one_field_takes_a_number_and_every_other_refuses_it(
     assert!(served.fake.payments().is_empty());
 }
 
+/// Card testing: who has many numbers, or guesses the code of one, does not find out with one checkout which is right.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_five_refused_cards_a_checkout_takes_no_other() {
+    let served = with_cards().await;
+    let (_, token) = opened(&served, "order-1").await;
+    for number in 1..=5 {
+        served.fake.fail_next(FakeFault::Refused { code: "51".into(), reason: "no".into() });
+        let refused = served.pay(&token, &format!("try-{number}"), &by_card()).await;
+        assert_eq!((refused.status, &refused.json()["state"]), (201, &json!("not_made")), "{refused:?}");
+    }
+    let sixth = served.pay(&token, "try-6", &by_card()).await;
+    assert_eq!((sixth.status, sixth.problem().as_str()), (409, "no_attempts_left"));
+    assert!(served.fake.payments().is_empty());
+    let again = served.pay(&token, "try-5", &by_card()).await;
+    assert_eq!((again.status, &again.json()["state"]), (201, &json!("not_made")), "what became of it is told still");
+    let other = served.pay(&token, "try-7", &json!({ "method": "qr" })).await;
+    assert_eq!((other.status, &other.json()["state"]), (201, &json!("awaiting")), "other ways stay");
+}
+
 /// What the gateway repeats of a card is masked; nothing is told of it but that it was refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gateway_that_repeats_the_card_is_not_repeated() {

@@ -56,6 +56,7 @@ fn what_is_set_reaches_its_place() {
         ("KASSA_SERVER_MOST_CONNECTIONS", "77"),
         ("KASSA_SERVER_LIMITS_PER_KEY", "78"),
         ("KASSA_SERVER_CARDS_ENABLED", "true"),
+        ("KASSA_SERVER_CARD_ATTEMPTS", "7"),
     ];
     let settings = read(&place("proxies = ['10.0.0.0/8', '192.0.2.7']"), &variables, &[]).unwrap();
     assert_eq!(settings.listener.address, "[::1]:1234".parse().unwrap());
@@ -67,7 +68,7 @@ fn what_is_set_reaches_its_place() {
     assert_eq!((server.longest_wait, server.token_lifetime), (secs(90), secs(7200)));
     assert_eq!((server.signing_secrets.len(), settings.listener.most_connections), (1, 77));
     assert_eq!(settings.http.per_key, 78);
-    assert!(server.takes_cards);
+    assert_eq!((server.takes_cards, server.card_attempts), (true, 7));
 }
 
 fn secs(secs: u64) -> Duration {

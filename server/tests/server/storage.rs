@@ -77,6 +77,7 @@ fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
         send_for_ms: 80_000,
         wait_for_ms: 30_000,
         attempts: 2,
+        card_attempts: 2,
         card_last4: None,
     }
 }
@@ -106,7 +107,7 @@ const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 18] = [
+const SUITE: [(&str, Check); 19] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
@@ -114,6 +115,7 @@ const SUITE: [(&str, Check); 18] = [
     ("one payment may take money", one_payment_may_take_money),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
     ("a card does not wait", a_card_does_not_wait),
+    ("cards and payments run out", cards_and_payments_run_out),
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
@@ -258,6 +260,31 @@ fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
     let kinds: Vec<_> = block_on(storage.events_after(0, 10)).unwrap().iter().map(|event| event.kind.name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.not_made"]);
     assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Card))), Ok(Begun::New(_))), "another try may");
+}
+
+/// Card testing: nobody finds out with one checkout which of many cards are good.
+fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let ended = |number: u8, method, kind: &str| {
+        let begun = block_on(storage.begin_payment(begin(1, number, method))).unwrap();
+        let result = SendResult::NothingHappened { failure: Failure::of_kind(kind), retry_after: None };
+        let sent = Sent { payment: payment_id(number), sender: format!("sender-{number}"), result };
+        if matches!(begun, Begun::New(_)) {
+            block_on(storage.settle_sending(sent)).unwrap();
+        }
+        begun
+    };
+    let cards = [(1, "Refused"), (2, "Unavailable"), (3, "Interrupted"), (4, "Refused")];
+    for (number, kind) in cards {
+        assert!(matches!(ended(number, Method::Card, kind), Begun::New(_)), "{number}: {kind} tells nothing of a card");
+    }
+    assert!(matches!(ended(5, Method::Card, "Refused"), Begun::NoAttemptsLeft));
+    for number in 5..=50 {
+        assert!(matches!(ended(number, Method::Mbank, "Refused"), Begun::New(_)), "other ways stay: {number}");
+    }
+    for method in [Method::Mbank, Method::Qr, Method::PayForm] {
+        assert!(matches!(ended(51, method, "Refused"), Begun::NoAttemptsLeft), "{method}");
+    }
 }
 
 fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _: &Calendar) {

@@ -29,6 +29,10 @@ use crate::{
 
 /// After which time a payment that the gateway accepted is first asked about: the interface's interval.
 const FIRST_QUESTION_MS: Millis = 10_000;
+/// Far more than a payer needs; all payments of a checkout are read with it.
+const MOST_PAYMENTS: usize = 50;
+/// What a card payment fails with that never got to its card: the gateway was not reached, or has no time.
+const TELLS_NOTHING_OF_A_CARD: [&str; 2] = ["Unavailable", "Interrupted"];
 
 /// What a key has been used for.
 enum Used {
@@ -87,6 +91,9 @@ pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, Stor
     if let Some(other) = others.iter().find(may_take_money) {
         return Ok(Begun::UnderWay(other.payment.state));
     }
+    if others.len() >= MOST_PAYMENTS || (begin.method == Method::Card && tried_cards(&others) >= begin.card_attempts) {
+        return Ok(Begun::NoAttemptsLeft);
+    }
     let is_sent_at_once = begin.is_sent_at_once && limit::wait_of(db, now)?.is_none();
     let number = others.len() + 1;
     insert(db, begin, number, is_sent_at_once, now)?;
@@ -114,6 +121,17 @@ fn to_show_again(others: &[Kept], method: Method) -> Option<&Payment> {
             && matches!(state, PaymentState::Prepared | PaymentState::Sending | PaymentState::Awaiting)
     };
     (!method.moves_money()).then(|| others.iter().map(|kept| &kept.payment).find(is_live)).flatten()
+}
+
+/// How many cards the gateway may have looked at: who tries many wants to know which are good (card testing).
+fn tried_cards(others: &[Kept]) -> u32 {
+    let was_tried = |payment: &&Payment| {
+        let kind = payment.failure.as_ref().map(|failure| failure.kind.as_str());
+        let is_unsent =
+            payment.state == PaymentState::NotMade && kind.is_some_and(|kind| TELLS_NOTHING_OF_A_CARD.contains(&kind));
+        payment.method == Method::Card && !is_unsent
+    };
+    u32::try_from(others.iter().map(|kept| &kept.payment).filter(was_tried).count()).unwrap_or(u32::MAX)
 }
 
 fn insert(
