@@ -187,7 +187,8 @@ fn wanted(body: &[u8], takes_cards: bool) -> Result<NewCheckout, Problem> {
         wanted = wanted.with_lifetime(std::time::Duration::from_secs(seconds));
     }
     wanted.metadata = fields.texts("metadata");
-    fields.also(wanted.check_by(takes_cards));
+    // Whether it may name cards is decided where it is known whether it was opened before.
+    fields.also(wanted.check().or_else(|_| wanted.check_by(takes_cards)));
     fields.finish()?;
     Ok(wanted)
 }

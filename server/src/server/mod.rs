@@ -44,6 +44,7 @@ use crate::{
         error::ServerError,
         hidden::Hidden,
         ids::{ApiKeyId, CheckoutId, PaymentId, hex},
+        method::Method,
         millis,
         states::Resolution,
         violation::{Rule, Violation},
@@ -172,7 +173,8 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::ReferenceUsed`], [`ServerError::Unavailable`].
     pub async fn open_checkout(&self, wanted: NewCheckout) -> Result<CheckoutView, ServerError> {
-        wanted.check_by(self.shared.settings.takes_cards)?;
+        let takes_cards = self.shared.settings.takes_cards || self.was_opened_with_cards(&wanted).await?;
+        wanted.check_by(takes_cards)?;
         let id = CheckoutId::from_random(self.random()?);
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
         match self.shared.storage.open_checkout(OpenCheckout { id, wanted, callback_secret }).await? {
@@ -476,6 +478,16 @@ impl Server {
 }
 
 impl Server {
+    /// A checkout that was opened while cards were on is the same still, when its shop asks for it again.
+    async fn was_opened_with_cards(&self, wanted: &NewCheckout) -> Result<bool, ServerError> {
+        if !wanted.methods.contains(&Method::Card) {
+            return Ok(false);
+        }
+        let whose = Whose::Reference(wanted.reference.clone());
+        let known = self.shared.storage.checkout(whose).await?;
+        Ok(known.is_some_and(|view| view.checkout.methods.contains(&Method::Card)))
+    }
+
     async fn pay(&self, checkout: &CheckoutId, way: Way<'_>, key: Option<&str>) -> Result<Payment, ServerError> {
         let (key, method) = (self.key(key, checkout, &way.content())?, way.method());
         let view = self.checkout(checkout).await?;

@@ -116,6 +116,27 @@ async fn while_cards_are_off_nothing_of_them_is_taken() {
     assert!(!served.description().await.to_string().contains("expiry_month"));
 }
 
+/// A shop tries again after the settings changed: the same reference gives the same checkout.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_checkout_that_named_cards_is_given_again_after_they_were_turned_off() {
+    let before = with_cards().await;
+    let (id, _) = opened(&before, "order-1").await;
+    let served = before.again().await;
+    let mut named = order("order-1");
+    named["methods"] = json!(["card", "qr"]);
+    let again = served.shop("POST", "/v1/checkouts", &named).await;
+    assert_eq!((again.status, &again.json()["id"]), (201, &json!(id)), "{again:?}");
+    let (_, token) = served.token_of(again).await;
+    let refused = served.pay(&token, "try-1", &json!({ "method": "card" })).await;
+    assert_eq!((refused.status, refused.broken()), (400, pairs(&[("method", "one_of")])));
+    named["amount"] = json!("391");
+    let other = served.shop("POST", "/v1/checkouts", &named).await;
+    assert_eq!((other.status, other.problem().as_str()), (422, "reference_used"));
+    named["reference"] = json!("order-2");
+    let new = served.shop("POST", "/v1/checkouts", &named).await;
+    assert_eq!((new.status, new.broken()), (400, pairs(&[("methods", "one_of")])));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_cards_are_on_one_field_takes_a_number_and_every_other_refuses_it() {
     let served = with_cards().await;

@@ -298,7 +298,11 @@ fn where_cards_are_off_none_is_sent() {
     settings.takes_cards = false;
     let off = world.start_with(None, Duration::ZERO, settings);
     let paid = off.run(off.server.pay_by_card(&id, &card(), None)).unwrap_err();
-    let opened = off.run(off.server.open_checkout(order)).unwrap_err();
+    let again = off.run(off.server.open_checkout(order.clone())).unwrap();
+    assert_eq!(again.checkout.id, id, "the same reference gives the same checkout");
+    let mut new = order;
+    new.reference = "order-2".into();
+    let opened = off.run(off.server.open_checkout(new)).unwrap_err();
     for error in [paid, opened] {
         assert!(matches!(error, ServerError::Invalid { .. }), "{error:?}");
     }
