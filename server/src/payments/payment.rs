@@ -43,6 +43,13 @@ pub struct Payment {
 }
 
 impl Payment {
+    /// Whether its checkout may neither expire nor be cancelled. A card's whose payer has nothing to confirm is with the
+    /// gateway, which has probably taken the money; nobody knows yet.
+    pub(crate) fn is_under_way(&self) -> bool {
+        let is_for_gateway = self.method == Method::Card && self.page_url.is_none();
+        PaymentState::UNDER_WAY.contains(&self.state) || (self.state == PaymentState::Awaiting && is_for_gateway)
+    }
+
     pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
         let (page_url, qr_text, card_last4, failure) = (None, None, None, None);
         let (number, attempts_left, is_stuck, begun_at) = (0, 0, false, 0);

@@ -68,7 +68,7 @@ impl PaymentState {
         [Self::Prepared, Self::Sending, Self::Unknown, Self::Awaiting, Self::Confirming, Self::Contradicted];
 
     /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a contradicted one
-    /// charged. They hold back the expiry of a checkout, and its cancellation.
+    /// charged. They hold back the expiry of a checkout, and its cancellation, as a card does that awaits nothing of its payer.
     pub const UNDER_WAY: [Self; 5] =
         [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Contradicted];
 

@@ -11,8 +11,8 @@ use std::{
 
 use kassa::PaymentRef;
 use kassa_server::{
-    ApiKey, CheckoutId, EventKind, Failure, Hidden, KeyRole, Method, NewCheckout, PaymentId, PaymentState, Resolution,
-    SqliteStorage, Storage, StorageError, TokenHash,
+    ApiKey, CheckoutId, CheckoutState, EventKind, Failure, Hidden, KeyRole, Method, NewCheckout, PaymentId,
+    PaymentState, Resolution, SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
@@ -107,7 +107,7 @@ const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 19] = [
+const SUITE: [(&str, Check); 20] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
@@ -115,6 +115,7 @@ const SUITE: [(&str, Check); 19] = [
     ("one payment may take money", one_payment_may_take_money),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
     ("a card does not wait", a_card_does_not_wait),
+    ("a card that needs nobody holds its checkout", a_card_that_needs_nobody_holds_its_checkout),
     ("cards and payments run out", cards_and_payments_run_out),
     ("what waits is not sent for a checkout that was paid", what_waits_is_not_sent_for_a_checkout_that_was_paid),
     ("only the sender settles", only_the_sender_settles),
@@ -260,6 +261,30 @@ fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
     let kinds: Vec<_> = block_on(storage.events_after(0, 10)).unwrap().iter().map(|event| event.kind.name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.not_made"]);
     assert!(matches!(block_on(storage.begin_payment(begin(1, 2, Method::Card))), Ok(Begun::New(_))), "another try may");
+}
+
+/// A card without a page is with the gateway alone, which has probably taken the money.
+fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: &Calendar) {
+    for number in 1..=2 {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        let card = begin(number, number, Method::Card);
+        block_on(storage.begin_payment(card.clone())).unwrap();
+        let page_url = (number == 2).then(|| "https://gateway.example.kg/3ds".to_owned());
+        let result = SendResult::Accepted { reference: card.reference.clone(), page_url, qr_text: None };
+        block_on(storage.settle_sending(Sent { result, ..accepted(number, card.reference) })).unwrap();
+    }
+    let cancel = |number| block_on(storage.cancel_checkout(id(number), None)).unwrap();
+    assert!(matches!(cancel(1), Cancelled::UnderWay(PaymentState::Awaiting)));
+    assert!(matches!(cancel(2), Cancelled::Done(_)), "its payer has confirmed nothing");
+    calendar.pass(Duration::from_secs(3600));
+    let open = || block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap().checkout.state;
+    block_on(storage.sweep(SWEEP)).unwrap();
+    assert_eq!(open(), CheckoutState::Open, "its shop must not hear that it expired");
+    let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+    let asked = asked.into_iter().find(|asked| asked.payment == payment_id(1)).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, asked.leased_until, Report::Rejected)])).unwrap();
+    block_on(storage.sweep(SWEEP)).unwrap();
+    assert_eq!(open(), CheckoutState::Expired, "as soon as the gateway says so");
 }
 
 /// Card testing: nobody finds out with one checkout which of many cards are good.

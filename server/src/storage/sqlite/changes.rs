@@ -41,6 +41,7 @@ pub(super) fn happen_for(
 ) -> Result<bool, StorageError> {
     let payment = &mut kept.payment;
     let Some(change) = machine::next(payment.state, payment.method, happened) else { return Ok(false) };
+    let was_under_way = payment.is_under_way();
     // Conditional on the state before: of two settlers one wins, whatever database this is.
     let changed = db
         .prepare_cached(
@@ -56,11 +57,10 @@ pub(super) fn happen_for(
     if changed == 0 {
         return Ok(false);
     }
-    let is_over = PaymentState::UNDER_WAY.contains(&payment.state) && !PaymentState::UNDER_WAY.contains(&change.to);
-    if is_over {
+    payment.state = change.to;
+    if was_under_way && !payment.is_under_way() {
         wait_no_longer(db, &payment.checkout)?;
     }
-    payment.state = change.to;
     payment.is_stuck &= !change.to.is_final();
     let after = change.after.map(|state| state.to_string());
     let told = Told { payment: Some(payment), after, reason: why.reason, by: why.by };

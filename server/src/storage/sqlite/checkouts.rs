@@ -14,7 +14,7 @@ use crate::{
         inputs::{NewToken, OpenCheckout, Whose},
         outputs::{Cancelled, Opened},
     },
-    values::{Millis, ids::CheckoutId, millis, states::CheckoutState, states::PaymentState},
+    values::{Millis, ids::CheckoutId, millis, states::CheckoutState},
 };
 
 /// How long one waits at least whose time has passed, and of which something is under way.
@@ -84,9 +84,8 @@ pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&str>) -> Resu
         CheckoutState::Cancelled => return Ok(Cancelled::Done(view.into())),
         state => return Ok(Cancelled::NotOpen(state)),
     }
-    let is_under_way = |state: &PaymentState| PaymentState::UNDER_WAY.contains(state);
-    if let Some(state) = view.payments.iter().map(|payment| payment.state).find(is_under_way) {
-        return Ok(Cancelled::UnderWay(state));
+    if let Some(payment) = view.payments.iter().find(|payment| payment.is_under_way()) {
+        return Ok(Cancelled::UnderWay(payment.state));
     }
     happen_to_checkout_for(db, now(db)?, id, Happened::Cancelled, None, by)?;
     Ok(Cancelled::Done(kept_view(db, id)?.into()))
@@ -122,7 +121,8 @@ pub(super) fn revoke_tokens(db: &Connection, id: &CheckoutId) -> Result<u64, Sto
 pub(super) fn expiring(db: &Connection, now: Millis, most: u32) -> Result<(Vec<CheckoutId>, usize), StorageError> {
     let mut statement = db.prepare_cached(
         "SELECT id, expires_at, EXISTS (SELECT 1 FROM payments WHERE checkout_id = checkouts.id
-            AND payments.state IN ('prepared', 'sending', 'unknown', 'confirming', 'contradicted'))
+            AND (payments.state IN ('prepared', 'sending', 'unknown', 'confirming', 'contradicted')
+                OR (payments.state = 'awaiting' AND payments.method = 'card' AND payments.page_url IS NULL)))
          FROM checkouts WHERE state = 'open' AND expiry_due_at <= ?1 ORDER BY expiry_due_at LIMIT ?2",
     )?;
     let rows = statement.query_map((now, most), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;

@@ -236,6 +236,8 @@ fn accepted(
     reference: &kassa::PaymentRef,
     (page_url, qr_text): (Option<&str>, Option<&str>),
 ) -> Result<bool, StorageError> {
+    // Before: whether its payer has something to do says whether its checkout may end.
+    kept.payment.page_url = page_url.map(str::to_owned);
     if !happen(db, now, kept, Happened::Accepted, None)? {
         return Ok(false);
     }
@@ -245,7 +247,6 @@ fn accepted(
         page_url,
         qr_text,
     ))?;
-    kept.payment.page_url = page_url.map(str::to_owned);
     Ok(true)
 }
 
