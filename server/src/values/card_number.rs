@@ -1,14 +1,59 @@
 //! Card numbers (PAN) where none may be: found by their length and their check digit (Luhn), however they are written.
 
+use kassa::CardInput;
+
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// What may stand between the digits of a card number as people write it.
+/// What may stand between the digits of a card number as people write or paste it: any space, any dash, what is not seen, and
+/// a few signs.
 fn is_separator(c: char) -> bool {
-    matches!(c, ' ' | '-' | '.' | '_' | '/' | '\u{a0}' | '\t')
+    c.is_whitespace() || is_dash(c) || is_unseen(c) || matches!(c, '.' | '_' | '/')
 }
 
-/// True where a text holds something that looks like a card number: 13 to 19 digits with a right check digit, also with
-/// single separators between them.
+/// Unicode's dashes (category Pd), the minus sign and the hyphen bullet.
+fn is_dash(c: char) -> bool {
+    matches!(
+        c,
+        '-' | '\u{58a}' | '\u{5be}' | '\u{1400}' | '\u{1806}' | '\u{2010}'
+            ..='\u{2015}'
+                | '\u{2043}'
+                | '\u{2212}'
+                | '\u{2e17}'
+                | '\u{2e1a}'
+                | '\u{2e3a}'
+                | '\u{2e3b}'
+                | '\u{2e40}'
+                | '\u{2e5d}'
+                | '\u{301c}'
+                | '\u{3030}'
+                | '\u{30a0}'
+                | '\u{fe31}'
+                | '\u{fe32}'
+                | '\u{fe58}'
+                | '\u{fe63}'
+                | '\u{ff0d}'
+                | '\u{10ead}'
+    )
+}
+
+/// Soft hyphens, spaces without a width, joiners, and marks of direction.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+    )
+}
+
+/// The digit that a character means, in any script that the core reads a typed card number in.
+fn ascii_digit(c: char) -> Option<char> {
+    if c.is_ascii() || !c.is_numeric() {
+        return c.is_ascii_digit().then_some(c);
+    }
+    CardInput::new().with_number(c).number().chars().next()
+}
+
+/// True where a text holds something that looks like a card number: 13 to 19 digits with a right check digit, in any script,
+/// also with spaces and dashes between them.
 ///
 /// ```
 /// use kassa_server::looks_like_card_number;
@@ -20,15 +65,15 @@ pub fn looks_like_card_number(text: &str) -> bool {
     runs(text).iter().any(|groups| has_card_number(groups))
 }
 
-/// Runs of groups of digits with a single separator between two of them.
+/// Runs of groups of digits with nothing but separators between two of them.
 fn runs(text: &str) -> Vec<Vec<String>> {
     let (mut runs, mut groups, mut group) = (Vec::new(), Vec::new(), String::new());
     for c in text.chars().chain(['x']) {
-        if let Some(digit) = c.to_digit(10) {
-            group.extend(char::from_digit(digit, 10));
+        if let Some(digit) = ascii_digit(c) {
+            group.push(digit);
             continue;
         }
-        let has_ended = group.is_empty() || !is_separator(c);
+        let has_ended = !is_separator(c);
         if !group.is_empty() {
             groups.push(std::mem::take(&mut group));
         }
@@ -42,10 +87,12 @@ fn runs(text: &str) -> Vec<Vec<String>> {
 fn has_card_number(groups: &[String]) -> bool {
     (0..groups.len()).any(|first| {
         let mut digits = String::new();
-        groups[first..].iter().any(|group| {
+        let mut longer = groups[first..].iter().map_while(|group| {
             digits.push_str(group);
-            LENGTHS.contains(&digits.len()) && has_check_digit(&digits)
-        })
+            // A long text of single digits is read in its length, not in its square.
+            (digits.len() <= *LENGTHS.end()).then(|| LENGTHS.contains(&digits.len()) && has_check_digit(&digits))
+        });
+        longer.any(|is_one| is_one)
     })
 }
 
@@ -75,12 +122,24 @@ mod tests {
             "a 1 4000-0000-0000-2016.",
             "PAN:4000.0000.0000.2016x",
             "378282246310005",
+            "40000000 -- 00002016",
+            "4000\u{202f}0000\u{2009}0000\u{a0}2016",
+            "4000 \u{2013} 0000 \u{2014} 0000 \u{2212} 2016",
+            "4000\u{200b}0000\u{ad}0000\r\n2016",
+            "٤٠٠٠ ٠٠٠٠ ٠٠٠٠ ٢٠١٦",
+            "４０００００００００００２０１６",
         ] {
             assert!(looks_like_card_number(text), "{text}");
         }
-        for text in
-            ["", "4000000000002017", "996555000101", "2026-11-23T09:05:07", "40000000 -- 00002016", "400000000000201"]
-        {
+        for text in [
+            "",
+            "4000000000002017",
+            "996555000101",
+            "2026-11-23T09:05:07",
+            "40000000, 00002016",
+            "½²4000000000002017",
+            "400000000000201",
+        ] {
             assert!(!looks_like_card_number(text), "{text}");
         }
     }
