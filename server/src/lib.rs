@@ -85,6 +85,7 @@ pub use surroundings::{Boxed, RealSurroundings, Surroundings};
 pub use tokens::{
     ClientToken, TokenHash,
     api_key::{ApiKey, NoApiKey},
+    decided_by::DecidedBy,
     role::KeyRole,
 };
 pub use values::{

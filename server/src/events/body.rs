@@ -49,6 +49,18 @@ pub struct Data<'a> {
     /// Who decided, where a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<&'a str>,
+    /// Through which key that person's decision came: anybody's name can come through a shop's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<ViaData<'a>>,
+}
+
+/// The key through which a decision came.
+#[derive(Serialize)]
+pub struct ViaData<'a> {
+    /// `shop` or `staff`.
+    pub role: &'a str,
+    /// The key's identifier, which is no secret.
+    pub key: &'a str,
 }
 
 /// The payment that an event is about.

@@ -77,8 +77,8 @@ impl Gate {
             }
             Access::Shop => {
                 let id = self.known(from, server.api_key(bearer(headers)?).await)?;
-                within(self.keys.take(id, Instant::now()))?;
-                Ok(Who::Shop)
+                within(self.keys.take(id.clone(), Instant::now()))?;
+                Ok(Who::Shop(id))
             }
         }
     }

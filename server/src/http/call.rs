@@ -7,17 +7,18 @@ use axum::body::Bytes;
 use super::{problem::Problem, query::Query};
 use crate::{
     checkouts::checkout::CheckoutView,
+    tokens::{decided_by::DecidedBy, role::KeyRole},
     values::{
         error::ServerError,
-        ids::{CheckoutId, PaymentId},
+        ids::{ApiKeyId, CheckoutId, PaymentId},
         violation::Rule,
     },
 };
 
 /// Who calls.
 pub(super) enum Who {
-    /// The shop's back end, by an API key.
-    Shop,
+    /// The shop's back end, by this API key.
+    Shop(ApiKeyId),
     /// A payer's app, by a token that opens this checkout and nothing else.
     App(Box<CheckoutView>),
     /// Nobody who is known.
@@ -58,7 +59,15 @@ impl Call {
     pub(super) fn opened(&self) -> Result<&CheckoutView, Problem> {
         match &self.who {
             Who::App(view) => Ok(view),
-            Who::Shop | Who::Anybody => Err(ServerError::NotFound { what: "checkout" }.into()),
+            Who::Shop(_) | Who::Anybody => Err(ServerError::NotFound { what: "checkout" }.into()),
+        }
+    }
+
+    /// Somebody whom the caller names, through the caller's key.
+    pub(super) fn by(&self, name: String) -> DecidedBy {
+        match &self.who {
+            Who::Shop(key) => DecidedBy::new(name).through(KeyRole::Shop, key.clone()),
+            Who::App(_) | Who::Anybody => DecidedBy::new(name),
         }
     }
 

@@ -133,7 +133,7 @@ pub(super) fn resolution() -> Value {
                 "description": "What the person found, which the event tells.",
             },
             "by": {
-                "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT, "description": "Who decides it.",
+                "type": "string", "minLength": 1, "maxLength": 100, "pattern": TEXT, "description": "Who decides it. The event tells it as it is given, and through which key it came.",
             },
         },
     })
@@ -262,7 +262,7 @@ pub(super) fn resolve(http: Arc<Http>, call: Call) -> Answering {
         let (reason, by) = (fields.text("reason"), fields.text("by"));
         fields.finish()?;
         let outcome = outcome.unwrap_or(Resolution::NotCharged);
-        let payment = http.server.resolve(&call.payment()?, outcome, &reason, &by).await?;
+        let payment = http.server.resolve(&call.payment()?, outcome, &reason, call.by(by)).await?;
         Answer::ok(&views::shop_payment(&payment))
     })
 }

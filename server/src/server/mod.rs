@@ -38,7 +38,7 @@ use crate::{
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
-    tokens::{ClientToken, TokenHash, api_key::ApiKey, role::KeyRole},
+    tokens::{ClientToken, TokenHash, api_key::ApiKey, decided_by::DecidedBy, role::KeyRole},
     values::{
         checks::Checks,
         error::ServerError,
@@ -287,8 +287,8 @@ impl Server {
         self.cancel_for(checkout, None).await
     }
 
-    async fn cancel_for(&self, checkout: &CheckoutId, by: Option<&str>) -> Result<CheckoutView, ServerError> {
-        match self.shared.storage.cancel_checkout(checkout.clone(), by.map(str::to_owned)).await? {
+    async fn cancel_for(&self, checkout: &CheckoutId, by: Option<DecidedBy>) -> Result<CheckoutView, ServerError> {
+        match self.shared.storage.cancel_checkout(checkout.clone(), by).await? {
             Cancelled::Done(view) => {
                 self.shared.changed(checkout);
                 Ok(*view)
@@ -388,8 +388,8 @@ impl Server {
     }
 
     /// A person decides what became of a payment of which nobody knows: one that is unknown or contradicted, or that has been
-    /// open for three days and is flagged `is_stuck`. The event `payment.resolved` tells the state before, the reason and who
-    /// decided. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
+    /// open for three days and is flagged `is_stuck`. The event `payment.resolved` tells the state before, the reason, who
+    /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
     /// for 30 days: if it reports a charge after all, that counts and is told.
     ///
     /// # Errors
@@ -400,7 +400,7 @@ impl Server {
         payment: &PaymentId,
         resolution: Resolution,
         reason: &str,
-        by: &str,
+        by: impl Into<DecidedBy>,
     ) -> Result<Payment, ServerError> {
         let (Decision::Noted(payment) | Decision::Again(payment)) =
             self.decide(payment, resolution, reason, by).await?;
@@ -413,13 +413,14 @@ impl Server {
         payment: &PaymentId,
         resolution: Resolution,
         reason: &str,
-        by: &str,
+        by: impl Into<DecidedBy>,
     ) -> Result<Decision, ServerError> {
+        let by = by.into();
         let mut checks = Checks::default();
         checks.required_text("reason", reason, LONGEST_REASON);
-        checks.required_text("by", by, LONGEST_NAME);
+        checks.required_text("by", &by.name, LONGEST_NAME);
         checks.finish()?;
-        let (payment, reason, by) = (payment.clone(), reason.to_owned(), by.to_owned());
+        let (payment, reason) = (payment.clone(), reason.to_owned());
         match self.shared.storage.resolve(Resolve { payment, resolution, reason, by }).await? {
             Resolved::Done(payment) => {
                 self.shared.changed(&payment.checkout);

@@ -8,7 +8,7 @@ use crate::{
     storage::staff::{
         Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
     },
-    tokens::{TokenHash, api_key::ApiKey, role::KeyRole},
+    tokens::{TokenHash, api_key::ApiKey, decided_by::DecidedBy, role::KeyRole},
     values::{Millis, checks::Checks, error::ServerError, hidden::Hidden, ids::CheckoutId},
 };
 
@@ -67,7 +67,7 @@ impl Server {
     }
 
     /// A person cancels a checkout; the event tells who.
-    pub(crate) async fn cancel_by(&self, checkout: &CheckoutId, by: &str) -> Result<CheckoutView, ServerError> {
+    pub(crate) async fn cancel_by(&self, checkout: &CheckoutId, by: DecidedBy) -> Result<CheckoutView, ServerError> {
         self.cancel_for(checkout, Some(by)).await
     }
 
@@ -84,13 +84,14 @@ impl Server {
         checkout: &CheckoutId,
         version: i64,
         reason: &str,
-        by: &str,
+        by: impl Into<DecidedBy>,
     ) -> Result<RefundNoted, ServerError> {
+        let by = by.into();
         let mut checks = Checks::default();
         checks.required_text("reason", reason, LONGEST_REASON);
-        checks.required_text("by", by, LONGEST_NAME);
+        checks.required_text("by", &by.name, LONGEST_NAME);
         checks.finish()?;
-        let note = NoteRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by: by.to_owned() };
+        let note = NoteRefund { checkout: checkout.clone(), version, reason: reason.to_owned(), by };
         let noted = self.shared.storage.note_refund(note).await?;
         match noted {
             RefundNoted::Done => self.shared.changed(checkout),

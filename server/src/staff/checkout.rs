@@ -176,7 +176,11 @@ fn event_row(event: &Event, payment: Option<u32>, history: &History, delivers: b
         let words = if state == "charged" { "the money was taken" } else { "no money was taken" };
         ("Decided", words.to_owned())
     });
-    let notes = [decided, note("Before", "after"), note("Why", "reason"), note("By", "by")];
+    let via = body["data"]["via"]["key"].as_str().map(|key| {
+        let is_staff = body["data"]["via"]["role"] == "staff";
+        ("Through", format!("{} {key}", if is_staff { "the person's own key" } else { "a shop's key" }))
+    });
+    let notes = [decided, note("Before", "after"), note("Why", "reason"), note("By", "by"), via];
     EventRow {
         at: text::moment(event.at),
         words: words::event(event.kind),

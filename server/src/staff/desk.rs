@@ -21,7 +21,10 @@ use crate::{
     net::{Peer, caller},
     server::Server,
     tokens::TokenHash,
-    values::{error::ServerError, ids::hex},
+    values::{
+        error::ServerError,
+        ids::{ApiKeyId, hex},
+    },
 };
 
 /// In which time requests are counted: so many seconds' worth may come at once.
@@ -46,6 +49,7 @@ pub(super) struct Desk {
 pub(super) struct Visitor {
     /// The name of the key, which is the person's.
     pub(super) name: String,
+    pub(super) key: ApiKeyId,
     /// What each form of the session carries (synchronizer token): another site cannot know it.
     pub(super) csrf: String,
 }
@@ -91,7 +95,7 @@ impl Desk {
     pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Option<Visitor>, ServerError> {
         let Some(token) = cookie::read(headers, self.is_secure) else { return Ok(None) };
         let session = self.server.staff_session(token).await?;
-        Ok(session.map(|session| Visitor { name: session.name, csrf: csrf_of(token) }))
+        Ok(session.map(|session| Visitor { name: session.name, key: session.key, csrf: csrf_of(token) }))
     }
 
     /// Whether a form came from a page of ours, as far as the browser says where it came from.

@@ -9,7 +9,10 @@ use super::{
     fields::Fields,
     page::Refusal,
 };
-use crate::values::ids::{CheckoutId, PaymentId};
+use crate::{
+    tokens::{decided_by::DecidedBy, role::KeyRole},
+    values::ids::{CheckoutId, PaymentId},
+};
 
 /// Who may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +54,10 @@ impl Visit {
         self.parameter("payment").parse().map_err(|_| Refusal::nowhere())
     }
 
-    /// The person's name.
-    pub(super) fn by(&self) -> &str {
-        self.visitor.as_ref().map(|visitor| visitor.name.as_str()).unwrap_or_default()
+    /// The person, through the person's key.
+    pub(super) fn by(&self) -> DecidedBy {
+        let by = |visitor: &Visitor| DecidedBy::new(&visitor.name).through(KeyRole::Staff, visitor.key.clone());
+        self.visitor.as_ref().map_or_else(|| DecidedBy::new(""), by)
     }
 
     /// What each form carries.

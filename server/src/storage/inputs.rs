@@ -7,7 +7,7 @@ use kassa::{PaymentRef, Provider};
 use crate::{
     checkouts::new_checkout::NewCheckout,
     payments::payment::Failure,
-    tokens::{TokenHash, role::KeyRole},
+    tokens::{TokenHash, decided_by::DecidedBy, role::KeyRole},
     values::{
         Millis,
         hidden::Hidden,
@@ -202,8 +202,8 @@ pub struct Resolve {
     pub resolution: Resolution,
     /// Why.
     pub reason: String,
-    /// Who.
-    pub by: String,
+    /// Who, and through which key.
+    pub by: DecidedBy,
 }
 
 /// Somebody says that there is something new.

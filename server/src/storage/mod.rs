@@ -24,7 +24,7 @@ use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
     surroundings::Boxed,
-    tokens::TokenHash,
+    tokens::{TokenHash, decided_by::DecidedBy},
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId},
@@ -45,7 +45,7 @@ pub trait Storage: Send + Sync + 'static {
     fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>>;
 
     /// Cancels an open checkout of which nothing is under way; where a person does, by this name.
-    fn cancel_checkout(&self, id: CheckoutId, by: Option<String>) -> Stored<'_, Cancelled>;
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled>;
 
     /// Adds a client token to a checkout; false where there is no such checkout.
     fn add_token(&self, new: NewToken) -> Stored<'_, bool>;

@@ -6,7 +6,7 @@ use strum::{EnumIter, IntoStaticStr};
 use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
-    tokens::TokenHash,
+    tokens::{TokenHash, decided_by::DecidedBy},
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId, PaymentId},
@@ -133,8 +133,8 @@ pub struct NoteRefund {
     pub version: i64,
     /// What was done.
     pub reason: String,
-    /// By whom.
-    pub by: String,
+    /// By whom, and through which key.
+    pub by: DecidedBy,
 }
 
 /// What became of that.

@@ -1,6 +1,7 @@
 //! Client tokens: opaque, 256 random bits, for one checkout. Only their SHA-256 is kept. The shop's keys stand beside them.
 
 pub mod api_key;
+pub mod decided_by;
 pub mod role;
 
 use std::fmt;

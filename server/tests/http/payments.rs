@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kassa::FakeFault;
+use kassa_server::ApiKey;
 use serde_json::{Value, json};
 
 use crate::client::{Served, order};
@@ -174,8 +175,13 @@ async fn a_person_decides_what_nobody_knows_and_it_is_told() {
     let decided = json!({ "outcome": "not_charged", "reason": "Not in the gateway's list", "by": "Aida" });
     let resolved = served.shop("POST", &path, &decided).await;
     assert_eq!((resolved.status, &resolved.json()["state"]), (200, &json!("rejected")), "{resolved:?}");
-    let events = served.shop("GET", "/v1/events", &Value::Null).await.text;
-    assert!(events.contains("payment.resolved") && events.contains("Not in the gateway's list"), "{events}");
+    let events = served.shop("GET", "/v1/events", &Value::Null).await.json();
+    let told = events["events"].as_array().unwrap().iter().map(|at| &at["event"]);
+    let told = told.into_iter().find(|event| event["type"] == "payment.resolved").unwrap();
+    let key = served.key.parse::<ApiKey>().unwrap();
+    let via = json!({ "role": "shop", "key": key.id().as_str() });
+    assert_eq!((&told["data"]["reason"], &told["data"]["by"]), (&decided["reason"], &json!("Aida")));
+    assert_eq!(told["data"]["via"], via, "a shop's key names whomever it likes");
 
     let second = served.pay(&token, "try-2", &body).await;
     assert_eq!((second.status, &second.json()["state"]), (201, &json!("awaiting")), "{id} is free for another try");

@@ -64,9 +64,13 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     let again = person.post(&served, &resolve, &right).await;
     assert!(again.status == 409 && again.text.contains("nothing was noted"), "{again:?}");
     let page = person.page(&served, &path).await;
-    for part in
-        ["Why: The gateway&#39;s own list shows it", "By: Aizada &#60;b&#62;", "Before: unknown", "payment.resolved"]
-    {
+    for part in [
+        "Why: The gateway&#39;s own list shows it",
+        "By: Aizada &#60;b&#62;",
+        "Through: the person&#39;s own key key_",
+        "Before: unknown",
+        "payment.resolved",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(page.contains(">charged<") && !page.contains("Decide what became of it"), "{page}");
@@ -74,6 +78,7 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     let told: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| &at["event"]).collect();
     let resolved = told.iter().find(|event| event["type"] == "payment.resolved").unwrap();
     assert_eq!((&resolved["data"]["by"], &resolved["data"]["reason"]), (&json!("Aizada <b>"), &json!(REASON)));
+    assert_eq!(resolved["data"]["via"], json!({ "role": "staff", "key": person.key.id().as_str() }));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -67,6 +67,7 @@ async fn begin(storage: &SqliteStorage, number: u128) {
         wait_for_ms: 30_000,
         attempts: 3,
         card_last4: None,
+        card_attempts: 5,
     };
     assert!(matches!(storage.begin_payment(begin).await, Ok(Begun::New(_))));
 }

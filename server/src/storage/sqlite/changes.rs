@@ -10,6 +10,7 @@ use crate::{
     checkouts::machine as checkout_machine,
     payments::machine::{self, Happened},
     storage::error::StorageError,
+    tokens::decided_by::DecidedBy,
     values::{Millis, ids::CheckoutId, ids::PaymentId, states::CheckoutState, states::PaymentState},
 };
 
@@ -17,7 +18,7 @@ use crate::{
 #[derive(Clone, Copy, Default)]
 pub(super) struct Why<'a> {
     pub(super) reason: Option<&'a str>,
-    pub(super) by: Option<&'a str>,
+    pub(super) by: Option<&'a DecidedBy>,
 }
 
 /// Something happened to a payment. True where that changed its state; what was read of it is then changed as well.
@@ -96,7 +97,7 @@ pub(super) fn happen_to_checkout_for(
     checkout: &CheckoutId,
     happened: checkout_machine::Happened,
     paid_by: Option<&PaymentId>,
-    by: Option<&str>,
+    by: Option<&DecidedBy>,
 ) -> Result<bool, StorageError> {
     let state: String = db
         .prepare_cached("SELECT state FROM checkouts WHERE id = ?1")?

@@ -14,6 +14,7 @@ use crate::{
         inputs::{NewToken, OpenCheckout, Whose},
         outputs::{Cancelled, Opened},
     },
+    tokens::decided_by::DecidedBy,
     values::{Millis, ids::CheckoutId, millis, states::CheckoutState},
 };
 
@@ -77,7 +78,7 @@ pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView
 }
 
 /// Nothing is cancelled under a request that is on its way, or of which nobody knows what it did.
-pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&str>) -> Result<Cancelled, StorageError> {
+pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<Cancelled, StorageError> {
     let Some(view) = rows::view(db, id)? else { return Ok(Cancelled::Nowhere) };
     match view.checkout.state {
         CheckoutState::Open => {}

@@ -51,7 +51,7 @@ use crate::{
         },
     },
     surroundings::Boxed,
-    tokens::TokenHash,
+    tokens::{TokenHash, decided_by::DecidedBy},
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId},
@@ -148,8 +148,8 @@ impl Storage for SqliteStorage {
         self.read("checkout", move |db| checkouts::find(db, &whose))
     }
 
-    fn cancel_checkout(&self, id: CheckoutId, by: Option<String>) -> Stored<'_, Cancelled> {
-        self.write("cancel_checkout", move |db| checkouts::cancel(db, &id, by.as_deref()))
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
+        self.write("cancel_checkout", move |db| checkouts::cancel(db, &id, by.as_ref()))
     }
 
     fn add_token(&self, new: NewToken) -> Stored<'_, bool> {

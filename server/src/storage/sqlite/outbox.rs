@@ -6,7 +6,7 @@ use super::rows::read;
 use crate::{
     events::{
         Event,
-        body::{Body, Data, PaymentData},
+        body::{Body, Data, PaymentData, ViaData},
         kind::EventKind,
     },
     pace::pauses::{GIVEN_UP_AFTER, pause_after},
@@ -16,6 +16,7 @@ use crate::{
         inputs::Delivered,
         outputs::{Deliveries, Delivery},
     },
+    tokens::decided_by::DecidedBy,
     values::{Millis, ids::CheckoutId},
 };
 
@@ -27,7 +28,7 @@ pub(super) struct Told<'a> {
     pub(super) payment: Option<&'a Payment>,
     pub(super) after: Option<String>,
     pub(super) reason: Option<&'a str>,
-    pub(super) by: Option<&'a str>,
+    pub(super) by: Option<&'a DecidedBy>,
 }
 
 /// Writes an event. The states in it are those that stand in the database by now.
@@ -46,6 +47,7 @@ pub(super) fn write(
         method: payment.method.into(),
         state: payment.state.into(),
     });
+    let via = told.by.and_then(|by| by.via.as_ref());
     let data = Data {
         checkout: checkout.as_str(),
         reference: &of.reference,
@@ -57,7 +59,8 @@ pub(super) fn write(
         number,
         after: told.after.as_deref(),
         reason: told.reason,
-        by: told.by,
+        by: told.by.map(|by| by.name.as_str()),
+        via: via.map(|via| ViaData { role: via.role.into(), key: via.key.as_str() }),
     };
     let body = Body { id: &id, kind, timestamp_ms: now, data }.json();
     let body = body.map_err(|problem| StorageError::failed(problem.to_string()))?;
