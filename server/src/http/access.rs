@@ -34,9 +34,6 @@ pub(super) enum Access {
     Anybody,
 }
 
-/// In which time the requests of a limit are counted: so many seconds' worth may come at once.
-const WINDOW: Duration = Duration::from_secs(10);
-
 /// The limits, and the wrong guesses so far.
 pub(super) struct Gate {
     addresses: RateLimit<Network>,
@@ -47,12 +44,10 @@ pub(super) struct Gate {
 
 impl Gate {
     pub(super) fn new(settings: &HttpSettings) -> Self {
-        let seconds = u32::try_from(WINDOW.as_secs()).unwrap_or(1);
-        let most = |per_second: u32| per_second.saturating_mul(seconds);
         Self {
-            addresses: RateLimit::new(most(settings.per_address), WINDOW),
-            tokens: RateLimit::new(most(settings.per_token), WINDOW),
-            keys: RateLimit::new(most(settings.per_key), WINDOW),
+            addresses: RateLimit::per_second(settings.per_address),
+            tokens: RateLimit::per_second(settings.per_token),
+            keys: RateLimit::per_second(settings.per_key),
             guesses: Lockout::default(),
         }
     }

@@ -10,9 +10,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use strum::{EnumIter, IntoStaticStr};
 
-use crate::values::{
-    error::ServerError,
-    violation::{Rule, Violation},
+use crate::{
+    net::retry_after,
+    values::{
+        error::ServerError,
+        violation::{Rule, Violation},
+    },
 };
 
 /// The kinds of refusals. A kind's name is the end of its `type`, which programs look at.
@@ -208,8 +211,7 @@ impl IntoResponse for Problem {
         let text = serde_json::to_string(&body).unwrap_or_default();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response();
         if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+            response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
         }
         if self.kind == Kind::Unauthorized {
             let challenge = HeaderValue::from_static("Bearer realm=\"kassa\"");

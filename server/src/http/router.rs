@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    net::{IpAddr, Ipv4Addr},
     panic::AssertUnwindSafe,
     sync::Arc,
     time::Instant,
@@ -31,7 +30,7 @@ use super::{
 };
 use crate::{
     metrics::Metrics,
-    net::{BodyError, Peer, caller, read_body},
+    net::{BodyError, caller_of, is_of_media_type, read_body},
     server::{LONGEST_KEY, Server},
     values::{checks::Checks, violation::Rule},
 };
@@ -57,7 +56,7 @@ pub fn router(server: Server, settings: HttpSettings) -> Router {
     let nowhere = {
         let http = http.clone();
         move |request: Request| {
-            let result = http.gate.let_in_anybody(caller_of(&http, &request));
+            let result = http.gate.let_in_anybody(caller_of(&request, &http.settings.proxies));
             std::future::ready(finished(
                 &http,
                 result.err().unwrap_or_else(|| Problem::new(Kind::NotFound)).into_response(),
@@ -108,7 +107,7 @@ async fn answer(
     parameters: &Parameters,
     request: Request,
 ) -> Result<Response, Problem> {
-    let from = caller_of(http, &request);
+    let from = caller_of(&request, &http.settings.proxies);
     let (head, body) = request.into_parts();
     let who = http.gate.let_in(&http.server, route.access, &head.headers, from).await?;
     let parameters = parameters.as_ref().map_err(|_| Problem::new(Kind::NotFound))?;
@@ -133,17 +132,12 @@ async fn whole_body(http: &Http, route: &Route, headers: &HeaderMap, body: HttpB
     })?;
     match route.body {
         Body::None => Fields::parse(&body)?.finish()?,
-        Body::Json { .. } if !body.is_empty() && !is_json(headers) => {
+        Body::Json { .. } if !body.is_empty() && !is_of_media_type(headers, "application/json") => {
             return Err(Problem::new(Kind::UnsupportedMediaType));
         }
         Body::Json { .. } | Body::Any => {}
     }
     Ok(body)
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -158,11 +152,6 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     }
     checks.finish()?;
     Ok(Some(text.to_owned()))
-}
-
-fn caller_of(http: &Http, request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
-    caller(request.headers(), peer, &http.settings.proxies)
 }
 
 /// What every answer carries: nobody keeps it, frames it, or takes it for something else.

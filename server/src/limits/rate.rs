@@ -9,6 +9,8 @@ use std::{
 
 /// Keys that are remembered. An idle one is forgotten; while none is, new ones share one bucket.
 const MOST_KEYS: usize = 50_000;
+/// So many seconds' worth may come at once (burst).
+const BURST_SECONDS: u32 = 10;
 /// How often idle ones are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
@@ -47,6 +49,11 @@ impl<K: Eq + Hash> RateLimit<K> {
         let interval = per / most.max(1);
         let buckets = Buckets { full_at: HashMap::new(), shared: None, swept: None };
         Self { interval, ahead: per.saturating_sub(interval), buckets: Mutex::new(buckets) }
+    }
+
+    /// So many calls a second; what was not used for ten seconds may come at once.
+    pub fn per_second(most: u32) -> Self {
+        Self::new(most.saturating_mul(BURST_SECONDS), Duration::from_secs(BURST_SECONDS.into()))
     }
 
     /// Takes one call of a key's.

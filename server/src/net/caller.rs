@@ -1,14 +1,17 @@
 //! Client address: the peer of the connection, or whom a reverse proxy that is named speaks for.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     str::FromStr,
 };
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::{
+    extract::Request,
+    http::{HeaderMap, HeaderName},
+};
 use ipnet::IpNet;
 
-use super::error::NetError;
+use super::{connection::Peer, error::NetError};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -51,6 +54,12 @@ fn network(text: &str) -> Result<IpNet, NetError> {
     let network: IpNet = text.parse().map_err(|_| refused("it must be such as 10.0.0.7 or 10.0.0.0/8"))?;
     // Then everybody could say to be anybody.
     if network.prefix_len() == 0 { Err(refused("it holds every address")) } else { Ok(network.trunc()) }
+}
+
+/// Who sent a request. One that came over no listener of ours, as in a test, is from this machine.
+pub(crate) fn caller_of(request: &Request, proxies: &Proxies) -> IpAddr {
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
+    caller(request.headers(), peer, proxies)
 }
 
 /// Who calls. Each proxy adds at the end of `X-Forwarded-For` by whom it was called: so the header is read from its end, and

@@ -8,6 +8,7 @@ mod certificates;
 mod connection;
 mod descriptors;
 mod error;
+mod headers;
 mod listener;
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) mod memory;
@@ -15,9 +16,11 @@ mod settings;
 mod write_limit;
 
 pub use body::{BodyError, read_body};
+pub(crate) use caller::caller_of;
 pub use caller::{Proxies, caller};
 pub(crate) use certificates::check_files;
 pub use connection::Peer;
 pub use error::NetError;
+pub(crate) use headers::{is_of_media_type, retry_after};
 pub use listener::Listener;
 pub use settings::{ListenerSettings, TlsFiles};

@@ -12,6 +12,7 @@ use super::{
     words::{self, Chip},
 };
 use crate::{
+    payments::payment::Payment,
     storage::staff::{ListCheckouts, Listed, ListedCheckout, Need, Place, Which},
     values::states::CheckoutState,
 };
@@ -142,8 +143,7 @@ pub(super) fn list(visit: Visit) -> Answering {
 
 fn row(listed: &ListedCheckout) -> Row {
     let checkout = &listed.view.checkout;
-    let payment =
-        |one: &crate::payments::payment::Payment| (words::method(one.method), words::payment_state(one.state));
+    let payment = |one: &Payment| (words::method(one.method), words::payment_state(one.state));
     Row {
         id: checkout.id.to_string(),
         opened: text::moment(checkout.opened_at),

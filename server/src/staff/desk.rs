@@ -1,15 +1,12 @@
 //! What all pages share, and who comes to them.
 
 use std::{
-    net::{IpAddr, Ipv4Addr},
+    net::IpAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use axum::{
-    extract::Request,
-    http::{HeaderMap, header},
-};
+use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq;
 use tokio::sync::Semaphore;
 use url::Url;
@@ -18,7 +15,6 @@ use super::cookie;
 use crate::{
     http::HttpSettings,
     limits::{Lockout, Network, RateLimit},
-    net::{Peer, caller},
     server::Server,
     tokens::TokenHash,
     values::{
@@ -26,9 +22,6 @@ use crate::{
         ids::{ApiKeyId, hex},
     },
 };
-
-/// In which time requests are counted: so many seconds' worth may come at once.
-const WINDOW: Duration = Duration::from_secs(10);
 
 /// What all pages share.
 pub(super) struct Desk {
@@ -63,17 +56,11 @@ impl Visitor {
 
 impl Desk {
     pub(super) fn new(server: Server, settings: HttpSettings) -> Self {
-        let seconds = u32::try_from(WINDOW.as_secs()).unwrap_or(1);
-        let addresses = RateLimit::new(settings.per_address.saturating_mul(seconds), WINDOW);
+        let addresses = RateLimit::per_second(settings.per_address);
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         let reconciling = Arc::new(Semaphore::new(1));
         let is_secure = settings.public_url.starts_with("https://");
         Self { server, settings, is_secure, origin, reconciling, addresses, guesses: Lockout::default() }
-    }
-
-    pub(super) fn caller(&self, request: &Request) -> IpAddr {
-        let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
-        caller(request.headers(), peer, &self.settings.proxies)
     }
 
     /// Whether an address may call once more; else how long it waits.

@@ -9,7 +9,7 @@ use axum::{
 };
 
 use super::{assets, desk::Visitor};
-use crate::values::error::ServerError;
+use crate::{net::retry_after, values::error::ServerError};
 
 /// A part of the pages, as the navigation names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +92,7 @@ impl Refusal {
     /// With the time to wait for, where there is one.
     pub(super) fn waiting(&self, mut response: Response) -> Response {
         if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+            response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
         }
         response
     }

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     http::HttpSettings,
-    net::{BodyError, read_body},
+    net::{BodyError, caller_of, is_of_media_type, read_body},
     server::Server,
 };
 
@@ -66,7 +66,7 @@ async fn respond(desk: Arc<Desk>, route: &'static Route, parameters: Parameters,
 }
 
 async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters, request: Request) -> Response {
-    let from = desk.caller(&request);
+    let from = caller_of(&request, &desk.settings.proxies);
     if let Err(wait) = desk.let_in(from) {
         return Refusal::too_often(wait).page(None);
     }
@@ -115,8 +115,7 @@ async fn form(
     if !desk.is_own(headers) {
         return Err(foreign());
     }
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+    if !is_of_media_type(headers, "application/x-www-form-urlencoded") {
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A form was expected."));
     }
     let bytes = read_body(body, route.largest, desk.settings.body_deadline).await.map_err(|error| match error {
