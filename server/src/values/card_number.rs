@@ -53,7 +53,7 @@ fn ascii_digit(c: char) -> Option<char> {
 }
 
 /// True where a text holds something that looks like a card number: 13 to 19 digits with a right check digit, in any script,
-/// also with spaces and dashes between them.
+/// also with spaces and dashes between them. A text that is an identifier of this server's, or a UUID, is none.
 ///
 /// ```
 /// use kassa_server::looks_like_card_number;
@@ -62,7 +62,20 @@ fn ascii_digit(c: char) -> Option<char> {
 /// assert!(!looks_like_card_number("order 17 of 2026-11-23"));
 /// ```
 pub fn looks_like_card_number(text: &str) -> bool {
-    runs(text).iter().any(|groups| has_card_number(groups))
+    !is_identifier(text) && runs(text).iter().any(|groups| has_card_number(groups))
+}
+
+/// Identifiers of this server's, and UUIDs: 128 random bits in hexadecimal digits are now and then written with many decimal
+/// ones in a row. One without any letter may be anything.
+fn is_identifier(text: &str) -> bool {
+    let bare = match text.split_once('_') {
+        Some((prefix, rest)) if prefix.bytes().all(|byte| byte.is_ascii_lowercase()) => rest,
+        _ => text,
+    };
+    let groups: Vec<usize> = bare.split('-').map(str::len).collect();
+    let is_whole = matches!(groups[..], [32] | [8, 4, 4, 4, 12]);
+    let mut digits = bare.bytes().filter(|byte| *byte != b'-');
+    is_whole && digits.clone().all(|byte| byte.is_ascii_hexdigit()) && digits.any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Runs of groups of digits with nothing but separators between two of them.
@@ -128,6 +141,8 @@ mod tests {
             "4000\u{200b}0000\u{ad}0000\r\n2016",
             "٤٠٠٠ ٠٠٠٠ ٠٠٠٠ ٢٠١٦",
             "４０００００００００００２０１６",
+            "40000000-0000-2016-0000-000000000000",
+            "co_4000000000002016x8750438f2602d97d",
         ] {
             assert!(looks_like_card_number(text), "{text}");
         }
@@ -138,6 +153,10 @@ mod tests {
             "2026-11-23T09:05:07",
             "40000000, 00002016",
             "½²4000000000002017",
+            "co_e8c712479866750438f2602d97d29b63",
+            "e8c712479866750438f2602d97d29b63",
+            "0f8fad5b-d9cb-469f-a165-400000002016",
+            "0f8fad5b-d9cb-4000-0000-000000002016",
             "400000000000201",
         ] {
             assert!(!looks_like_card_number(text), "{text}");
