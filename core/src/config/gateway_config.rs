@@ -4,9 +4,13 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use url::Url;
 
-use super::address::is_https_or_loopback;
 use crate::{
-    config::{credentials::Credentials, dialect::Dialect, proxy::Proxy},
+    config::{
+        credentials::Credentials,
+        dialect::Dialect,
+        peer::{Peer, checked_base_url},
+        proxy::Proxy,
+    },
     values::error::PaymentError,
 };
 
@@ -164,23 +168,21 @@ impl GatewayConfig {
 
     /// The base address, checked, ending in a slash so that paths can be joined to it.
     pub(crate) fn checked_base_url(&self) -> Result<Url, PaymentError> {
-        let mut url = Url::parse(&self.base_url)
-            .map_err(|problem| PaymentError::misconfigured(format!("base_url is not a URL: {problem}")))?;
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(PaymentError::misconfigured(
-                "base_url must not hold credentials; they have a setting of their own",
-            ));
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(PaymentError::misconfigured("base_url must not have a query or a fragment"));
-        }
-        if !is_https_or_loopback(&url) {
-            return Err(PaymentError::misconfigured("base_url must be https, or http to a loopback address"));
-        }
-        if !url.path().ends_with('/') {
-            url.set_path(&format!("{}/", url.path()));
-        }
-        Ok(url)
+        checked_base_url("base_url", &self.base_url)
+    }
+
+    /// The gateway, as the other side of a line.
+    pub(crate) fn peer(&self) -> Result<Peer<'_>, PaymentError> {
+        let base_url = self.checked_base_url()?;
+        Ok(Peer {
+            name: "gateway",
+            way: self.proxy.way_to(&base_url)?,
+            base_url,
+            basic_token: Some(self.credentials.basic_token()),
+            extra_root_certificates: &self.extra_root_certificates,
+            connect_timeout: self.connect_timeout,
+            user_agent_suffix: self.user_agent_suffix.as_deref(),
+        })
     }
 
     pub(crate) fn check(&self) -> Result<(), PaymentError> {

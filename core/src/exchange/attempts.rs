@@ -91,7 +91,8 @@ impl Call {
             log_name: self.log_name,
             request: Arc::new(Request {
                 method: self.endpoint.method.clone(),
-                path: self.endpoint.path,
+                path: self.endpoint.path.into(),
+                headers: http::HeaderMap::new(),
                 query: self.parts.query,
                 body: self.parts.body.map(Bytes::from_owner),
                 own_connection: self.effect != Effect::Asks,

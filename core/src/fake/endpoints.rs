@@ -29,7 +29,7 @@ impl State {
         books.catch_up(now);
         let fields = Fields::of(request);
         // By the path alone: no two endpoints have the same one.
-        match request.path {
+        match &*request.path {
             path if path == card_payment::ENDPOINT.path => books.make_card_payment(&fields, now),
             path if path == mbank_payment::ENDPOINT.path => books.make_mbank_payment(&fields, now),
             path if path == mbank_confirm::ENDPOINT.path => books.confirm(&fields),

@@ -89,7 +89,7 @@ impl Gateway {
     /// [`PaymentError::Misconfigured`] where a setting cannot work, naming it.
     pub fn new(config: GatewayConfig) -> Result<Self, PaymentError> {
         config.check()?;
-        let transport = Arc::new(HttpTransport::new(&config)?);
+        let transport = Arc::new(HttpTransport::new(config.peer()?)?);
         Self::over(transport, config)
     }
 

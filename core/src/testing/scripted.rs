@@ -1,6 +1,7 @@
 //! A stub that follows a script, on a virtual clock: what becomes of the n-th request.
 
 use std::{
+    borrow::Cow,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -50,7 +51,7 @@ pub(crate) struct Scripted {
     started: Instant,
     attempts: Mutex<Vec<Duration>>,
     /// The requests that had a connection, by path.
-    seen: Arc<Mutex<Vec<&'static str>>>,
+    seen: Arc<Mutex<Vec<Cow<'static, str>>>>,
 }
 
 impl Scripted {
@@ -80,7 +81,7 @@ impl Scripted {
         self.attempts.lock().unwrap().iter().map(Duration::as_secs).collect()
     }
 
-    pub(crate) fn seen(&self) -> Vec<&'static str> {
+    pub(crate) fn seen(&self) -> Vec<Cow<'static, str>> {
         self.seen.lock().unwrap().clone()
     }
 }
@@ -99,7 +100,7 @@ impl Stub for Scripted {
                 !request.own_connection || connection.establish(),
                 "the caller gave up, so this future must be gone"
             );
-            seen.lock().unwrap().push(request.path);
+            seen.lock().unwrap().push(request.path.clone());
         };
         Box::pin(async move {
             if let Act::ConnectSlowly(after) = act {

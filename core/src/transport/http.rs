@@ -22,7 +22,7 @@ use url::Url;
 use super::{Boxed, Connection, Failure, Observer, Request, Transport, runtime, tls};
 use crate::{
     config::{
-        gateway_config::GatewayConfig,
+        peer::Peer,
         proxy::{Way, unusable_proxy},
     },
     reply::Reply,
@@ -50,13 +50,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) struct HttpTransport {
     process: u32,
+    peer: &'static str,
     runtime: Handle,
     exchanger: Arc<Exchanger>,
 }
 
 struct Exchanger {
     base_url: Url,
-    authorization: HeaderValue,
+    authorization: Option<HeaderValue>,
     clients: Clients,
     kept_alive: Client,
 }
@@ -71,19 +72,19 @@ struct Clients {
 }
 
 impl HttpTransport {
-    pub(crate) fn new(config: &GatewayConfig) -> Result<Self, PaymentError> {
-        let base_url = config.checked_base_url()?;
-        let clients = Clients::new(config, config.proxy.way_to(&base_url)?)?;
+    pub(crate) fn new(peer: Peer<'_>) -> Result<Self, PaymentError> {
+        let clients = Clients::new(&peer)?;
         let kept_alive = clients.builder().pool_idle_timeout(IDLE_CONNECTIONS).build().map_err(|problem| {
             PaymentError::misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
         })?;
         let exchanger = Exchanger {
-            base_url,
-            authorization: authorization(&config.credentials.basic_token())?,
+            authorization: peer.basic_token.map(|token| authorization("Basic", &token)).transpose()?,
+            base_url: peer.base_url,
             clients,
             kept_alive,
         };
-        Ok(Self { process: std::process::id(), runtime: runtime::handle()?, exchanger: Arc::new(exchanger) })
+        let runtime = runtime::handle()?;
+        Ok(Self { process: std::process::id(), peer: peer.name, runtime, exchanger: Arc::new(exchanger) })
     }
 }
 
@@ -99,9 +100,10 @@ impl Transport for HttpTransport {
         if self.process == std::process::id() {
             Ok(())
         } else {
-            Err(PaymentError::misconfigured(
-                "the gateway was made before the process was forked; make one after the fork",
-            ))
+            Err(PaymentError::misconfigured(format!(
+                "the {} was made before the process was forked; make one after the fork",
+                self.peer
+            )))
         }
     }
 
@@ -145,11 +147,14 @@ impl Exchanger {
         };
         let mut sending = client
             .request(request.method.clone(), self.url(request))
-            .header(AUTHORIZATION, self.authorization.clone())
+            .headers(request.headers.clone())
             .header(ACCEPT, HeaderValue::from_static(ACCEPTED))
             // A status query has its order in the body, where caches do not look: one could answer with another order's
             // reply.
             .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(authorization) = &self.authorization {
+            sending = sending.header(AUTHORIZATION, authorization.clone());
+        }
         if let Some(body) = &request.body {
             sending = sending.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
         }
@@ -163,26 +168,26 @@ impl Exchanger {
     /// The base address ends with a slash.
     fn url(&self, request: &Request) -> Url {
         let mut url = self.base_url.clone();
-        url.set_path(&[self.base_url.path(), request.path].concat());
+        url.set_path(&[self.base_url.path(), &*request.path].concat());
         url.set_query(request.query.as_deref());
         url
     }
 }
 
 impl Clients {
-    fn new(config: &GatewayConfig, way: &Way) -> Result<Self, PaymentError> {
-        let proxy = match way {
+    fn new(peer: &Peer<'_>) -> Result<Self, PaymentError> {
+        let proxy = match peer.way {
             // Redaction: the problem is not quoted, as it may hold the proxy's password.
             Way::Url(url) => Some(reqwest::Proxy::all(url.expose()).map_err(|_| unusable_proxy())?),
             Way::Direct | Way::Environment => None,
         };
-        let suffix = config.user_agent_suffix.as_deref().map(|suffix| format!(" {suffix}")).unwrap_or_default();
+        let suffix = peer.user_agent_suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default();
         let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
         Ok(Self {
-            tls: tls::client_config(&config.extra_root_certificates)?,
+            tls: tls::client_config(peer.extra_root_certificates)?,
             proxy,
-            environment_proxies: matches!(way, Way::Environment),
-            connect_timeout: config.connect_timeout,
+            environment_proxies: matches!(peer.way, Way::Environment),
+            connect_timeout: peer.connect_timeout,
             user_agent: HeaderValue::from_str(&user_agent).map_err(|_| {
                 PaymentError::misconfigured("user_agent_suffix has a character that a header cannot carry")
             })?,
@@ -210,9 +215,10 @@ impl Clients {
 
 /// The `Authorization` header: its bytes are wiped when it is dropped, and it is marked as sensitive so that nothing
 /// prints it.
-fn authorization(token: &Secret) -> Result<HeaderValue, PaymentError> {
-    let mut header = SecretBytes::with_capacity("Basic ".len() + token.expose().len());
-    header.append(b"Basic ");
+pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue, PaymentError> {
+    let mut header = SecretBytes::with_capacity(scheme.len() + 1 + token.expose().len());
+    header.append(scheme.as_bytes());
+    header.append(b" ");
     header.append(token.expose().as_bytes());
     let mut value = HeaderValue::from_maybe_shared(Bytes::from_owner(header))
         .map_err(|_| PaymentError::misconfigured("the credentials cannot be carried by a header"))?;
@@ -320,11 +326,12 @@ mod tests {
     async fn a_connection_that_comes_too_late_carries_nothing() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let config = GatewayConfig::new(url, crate::Credentials::basic("a", "b"));
-        let transport = HttpTransport::new(&config).unwrap();
+        let config = crate::GatewayConfig::new(url, crate::Credentials::basic("a", "b"));
+        let transport = HttpTransport::new(config.peer().unwrap()).unwrap();
         let request = Request {
             method: ::http::Method::POST,
-            path: "api/v1.1.0/payment",
+            path: "api/v1.1.0/payment".into(),
+            headers: ::http::HeaderMap::new(),
             query: None,
             body: Some(Bytes::from_static(b"{}")),
             own_connection: true,

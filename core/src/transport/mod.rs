@@ -7,7 +7,7 @@ pub(crate) mod per_process;
 pub(crate) mod runtime;
 mod tls;
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use tokio::{task::AbortHandle, time::Instant};
@@ -22,7 +22,9 @@ pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(crate) struct Request {
     pub(crate) method: ::http::Method,
     /// Relative to the base address.
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
+    /// Beside those that every request has.
+    pub(crate) headers: ::http::HeaderMap,
     pub(crate) query: Option<String>,
     pub(crate) body: Option<Bytes>,
     /// Use a fresh connection, not the pool: a kept-alive one may have died in a way that loses the answer.
