@@ -19,6 +19,7 @@
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
 //! | store a payment with the page or code to show again | [`PaymentEntry`], `entry()` of the answers | |
+//! | show a payer's app what to do, with no secret in it | [`Checkout`] | deliver by the server's event |
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
@@ -57,6 +58,7 @@
 #![cfg_attr(not(feature = "uniffi"), forbid(unsafe_code))]
 
 // The rooms. Which of them may use which is told, and tested, in docs/architecture.md.
+mod checkout;
 mod config;
 mod exchange;
 #[cfg(any(test, feature = "fake", feature = "_internals"))]
@@ -88,6 +90,12 @@ pub mod _internals {
 #[cfg(feature = "uniffi")]
 uniffi::setup_scaffolding!();
 
+pub use checkout::{
+    Checkout, CheckoutStates,
+    message::{CheckoutMessage, MessageTopic},
+    settings::CheckoutSettings,
+    state::{CheckoutDetails, CheckoutState, PaymentMethod},
+};
 pub use config::{
     credentials::Credentials,
     dialect::{Dialect, QrAmountUnit},

@@ -11,6 +11,11 @@ pub(crate) fn is_https_or_loopback(url: &Url) -> bool {
     }
 }
 
+/// The same for a text, which may be anything.
+pub(crate) fn is_https_or_loopback_text(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| is_https_or_loopback(&url))
+}
+
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         // Not `x.localhost`: some systems resolve such names by DNS, which could lead anywhere.

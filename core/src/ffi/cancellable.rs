@@ -11,9 +11,9 @@ use futures_util::future::select;
 use tokio::sync::watch;
 
 use crate::{
-    Callback, CardPayment, CardPaymentCreated, Gateway, MbankConfirmed, MbankPayment, MbankPaymentCreated, PayForm,
-    PayFormCreated, PaymentError, PaymentRef, Provider, QrData, QrImage, QrPayment, ReturnRedirect, Settled, Settling,
-    StatusReport, StatusWatch, Verdict, WatchReport,
+    Callback, CardPayment, CardPaymentCreated, Checkout, CheckoutState, CheckoutStates, Gateway, MbankConfirmed,
+    MbankPayment, MbankPaymentCreated, PayForm, PayFormCreated, PaymentError, PaymentRef, Provider, QrData, QrImage,
+    QrPayment, ReturnRedirect, Settled, Settling, StatusReport, StatusWatch, Verdict, WatchReport,
 };
 
 /// One call that can be given up. After `cancel` it answers nothing, at once, as if its future had been dropped: a
@@ -49,6 +49,16 @@ impl CancellableCall {
     /// See [`Settling::next`]. Nothing after the last end, too.
     async fn next_settled(&self, settling: Arc<Settling>) -> Result<Option<Settled>, PaymentError> {
         Ok(self.unless_cancelled(settling.next()).await.transpose()?.flatten())
+    }
+
+    /// See [`CheckoutStates::next`]. Nothing after the end, too.
+    async fn next_state(&self, states: Arc<CheckoutStates>) -> Result<Option<CheckoutState>, PaymentError> {
+        Ok(self.unless_cancelled(states.next()).await.flatten())
+    }
+
+    /// See [`Checkout::token_wanted`]. False where the wait was given up, too.
+    async fn token_wanted(&self, checkout: Arc<Checkout>) -> bool {
+        self.unless_cancelled(checkout.token_wanted()).await.unwrap_or_default()
     }
 
     /// See [`Gateway::close`]. It is closed also where the wait for its payments is given up, even before it was begun.

@@ -1,7 +1,8 @@
 //! Constructors for other languages, with owned arguments.
 
 use crate::{
-    CallbackKey, Card, CardInput, Credentials, Dialect, Gateway, GatewayConfig, PaymentError, Proxy, QrCode, QrLevel,
+    CallbackKey, Card, CardInput, Checkout, CheckoutSettings, Credentials, Dialect, Gateway, GatewayConfig,
+    PaymentError, Proxy, QrCode, QrLevel,
 };
 
 #[uniffi::export]
@@ -78,6 +79,15 @@ impl CardInput {
     #[uniffi::method(name = "holder_name")]
     fn holder_name_text(&self) -> String {
         self.holder_name().to_owned()
+    }
+}
+
+#[uniffi::export]
+impl Checkout {
+    /// Opens a checkout of the merchant's server by a client token, and begins to follow it.
+    #[uniffi::constructor(name = "open")]
+    fn by_texts(server_url: &str, client_token: &str, settings: CheckoutSettings) -> Result<Self, PaymentError> {
+        Self::open_with(server_url, client_token, settings)
     }
 }
 

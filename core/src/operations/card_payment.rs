@@ -16,7 +16,7 @@ use crate::{
         redact::Redactor,
     },
     values::{
-        card::{Card, PAN_MAX, PAN_MIN, is_past, passes_luhn},
+        card::{Card, is_past, passes_luhn},
         currency,
         error::PaymentError,
         money::ExactNumber,
@@ -24,7 +24,7 @@ use crate::{
         payment_entry::PaymentEntry,
         payment_ref::PaymentRef,
         rules::Checks,
-        violation::{Advice, AdviceTopic, Rule},
+        violation::{Advice, AdviceTopic},
     },
 };
 
@@ -288,13 +288,7 @@ impl Operation for CardPayment {
             checks.decimals("amount", self.amount, decimals);
         }
         checks.currency("currency", &self.currency);
-        let pan = self.card.pan();
-        if checks.digits_between("pan", pan, PAN_MIN, PAN_MAX) && settings.luhn && !passes_luhn(pan) {
-            checks.break_rule("pan", Rule::Luhn, None);
-        }
-        checks.month("expiryMonth", self.card.expiry_month());
-        checks.four_digit_year("expiryYear", self.card.expiry_year());
-        checks.exact_length("cvc", self.card.cvc(), 3);
+        checks.card(&self.card, settings.luhn);
         checks.exact_length("language", &self.language, 2);
         checks.required("name", self.card.holder_name());
         if let Some(return_url) = &self.return_url {

@@ -40,6 +40,8 @@ pub enum Rule {
     Exact,
     /// The card's expiry is in the past. Checked only in a [`CardInput`](crate::CardInput); of a payment it is advice.
     Expired,
+    /// The action does not fit the state of the [`Checkout`](crate::Checkout).
+    State,
 }
 
 /// What a piece of advice is about.

@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 use url::Url;
 
 use crate::values::{
+    card::{Card, PAN_MAX, PAN_MIN, passes_luhn},
     error::PaymentError,
     phone::can_be_phone,
     violation::{Rule, Violation},
@@ -108,6 +109,16 @@ impl Checks {
         if amount.normalize().scale() > most {
             self.break_rule(field, Rule::Exact, Some(&most.to_string()));
         }
+    }
+
+    /// A card's number, expiry and code. Its holder's name stands elsewhere in the interface's table.
+    pub(crate) fn card(&mut self, card: &Card, luhn: bool) {
+        if self.digits_between("pan", card.pan(), PAN_MIN, PAN_MAX) && luhn && !passes_luhn(card.pan()) {
+            self.break_rule("pan", Rule::Luhn, None);
+        }
+        self.month("expiryMonth", card.expiry_month());
+        self.four_digit_year("expiryYear", card.expiry_year());
+        self.exact_length("cvc", card.cvc(), 3);
     }
 
     pub(crate) fn phone(&mut self, field: &str, value: &str) {

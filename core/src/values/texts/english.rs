@@ -35,6 +35,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::OneOf, Some(limit)) => return format!("must be one of {limit}"),
         (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
         (Rule::Format, Some(limit)) => return format!("must have the form {limit}"),
+        (Rule::State, Some(state)) => return format!("does not fit the state {state}"),
         (Rule::Exact, Some(limit)) => return format!("must have no more decimals than its currency: {limit}"),
         (Rule::Required, _) => "must be given",
         (Rule::Length, None) => "has a wrong length",
@@ -50,6 +51,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Format, None) => "has a wrong form",
         (Rule::Signature, _) => "must be signed by this key, for this purpose",
         (Rule::Exact, None) => "cannot be carried without rounding",
+        (Rule::State, None) => "does not fit the state",
         (Rule::Expired, _) => "must not be in the past: the card has expired",
     };
     fixed.to_owned()

@@ -24,6 +24,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::OneOf, Some(limit)) => return format!("булардын бири гана болушу керек: {limit}"),
         (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
         (Rule::Format, Some(limit)) => return format!("мындай жазылышы керек: {limit}"),
+        (Rule::State, Some(state)) => return format!("{state} абалына туура келбейт"),
         (Rule::Exact, Some(limit)) => return decimals(limit),
         (Rule::Required, _) => "толтуруу керек",
         (Rule::Length, None) => "узундугу туура эмес",
@@ -39,6 +40,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Format, None) => "туура эмес жазылган",
         (Rule::Signature, _) => "кол тамга бул ачкыч менен коюлган эмес же башка максат үчүн коюлган",
         (Rule::Exact, None) => "бул маанини тегеректебестен берүүгө болбойт",
+        (Rule::State, None) => "абалына туура келбейт",
         (Rule::Expired, _) => advice(AdviceTopic::CardExpired),
     };
     fixed.to_owned()

@@ -23,6 +23,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::OneOf, Some(limit)) => return format!("допустимо только одно из значений: {limit}"),
         (Rule::Format, Some(limit)) if typed == Some(Typed::Phone) => return phone(limit),
         (Rule::Format, Some(limit)) => return format!("нужен вид {limit}"),
+        (Rule::State, Some(state)) => return format!("не подходит к состоянию {state}"),
         (Rule::Exact, Some(limit)) => return decimals(limit),
         (Rule::Required, _) => "обязательно для заполнения",
         (Rule::Length, None) => "неверная длина",
@@ -38,6 +39,7 @@ pub(super) fn sentence(typed: Option<Typed>, rule: Rule, limit: Option<&str>) ->
         (Rule::Format, None) => "неверный формат",
         (Rule::Signature, _) => "подпись сделана не этим ключом или для другой цели",
         (Rule::Exact, None) => "значение нельзя передать без округления",
+        (Rule::State, None) => "не подходит к состоянию",
         (Rule::Expired, _) => advice(AdviceTopic::CardExpired),
     };
     fixed.to_owned()

@@ -1,0 +1,194 @@
+//! The calls to the merchant's server, and what came back. Each may be sent again: a POST has an idempotency key.
+
+use std::{borrow::Cow, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header::AUTHORIZATION};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    checkout::{
+        message::{CheckoutMessage, MessageTopic},
+        view::{Payment, Problem, View},
+    },
+    reply::Reply,
+    transport::{Connection, Failure, Request, Transport, after, http::authorization},
+    values::{
+        card::Card,
+        error::PaymentError,
+        secret::{Secret, SecretBytes},
+    },
+};
+
+/// Long poll: how long the server may keep a question, where nothing changes. Proxies and phone networks cut off what is
+/// silent for a minute.
+const LONGEST_WAIT: Duration = Duration::from_secs(25);
+
+/// How long a call may take beyond that: over a slow network, to a busy server. The server itself answers a payment within
+/// 20 s, saying that it is under way.
+const DEADLINE: Duration = Duration::from_secs(40);
+
+/// What came back of a call.
+pub(super) enum Heard<T> {
+    /// An answer.
+    Told(T),
+    /// The server said no: nothing was begun.
+    Refused(Problem),
+    /// The token is not good (any more).
+    TokenRefused,
+    /// Nothing that can be used: the same call again, later.
+    Hindered(Hindrance),
+}
+
+/// Why nothing came back.
+pub(super) struct Hindrance {
+    pub(super) message: CheckoutMessage,
+    /// How long the server asked to wait.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// A POST, ready to be sent as often as it takes: its body is wiped in the end.
+pub(super) struct Post {
+    path: Cow<'static, str>,
+    key: HeaderValue,
+    body: Bytes,
+}
+
+/// What begins a payment.
+#[derive(Serialize)]
+#[serde(tag = "method", rename_all = "snake_case")]
+pub(super) enum NewPayment<'a> {
+    PayForm,
+    Qr,
+    Mbank {
+        phone: &'a str,
+    },
+    Card {
+        card: CardBody<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        language: Option<&'a str>,
+    },
+}
+
+#[derive(Serialize)]
+pub(super) struct CardBody<'a> {
+    number: &'a str,
+    expiry_month: &'a str,
+    expiry_year: i32,
+    cvc: &'a str,
+    holder_name: &'a str,
+}
+
+impl<'a> From<&'a Card> for CardBody<'a> {
+    fn from(card: &'a Card) -> Self {
+        Self {
+            number: card.pan(),
+            expiry_month: card.expiry_month(),
+            expiry_year: card.expiry_year(),
+            cvc: card.cvc(),
+            holder_name: card.holder_name(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Otp<'a> {
+    otp: &'a str,
+}
+
+impl Post {
+    pub(super) fn new_payment(payment: &NewPayment<'_>) -> Result<Self, PaymentError> {
+        Self::new("v1/checkout/payments".into(), payment)
+    }
+
+    pub(super) fn confirm(payment: &str, otp: &str) -> Result<Self, PaymentError> {
+        Self::new(format!("v1/checkout/payments/{payment}/confirm").into(), &Otp { otp })
+    }
+
+    fn new(path: Cow<'static, str>, body: &impl Serialize) -> Result<Self, PaymentError> {
+        let unusable = || PaymentError::misconfigured("the request could not be written");
+        let mut bytes = SecretBytes::default();
+        serde_json::to_writer(&mut bytes, body).map_err(|_| unusable())?;
+        let key = uuid::Uuid::now_v7().simple().to_string();
+        Ok(Self { path, key: HeaderValue::try_from(key).map_err(|_| unusable())?, body: Bytes::from_owner(bytes) })
+    }
+}
+
+/// One call to the server, by a token.
+pub(super) struct Line<'a> {
+    pub(super) transport: &'a dyn Transport,
+    pub(super) token: Secret,
+}
+
+impl Line<'_> {
+    /// The checkout: at once, or where a version is known already, when there is another one.
+    pub(super) async fn view(&self, known: Option<i64>) -> Heard<View> {
+        let query = known.map(|version| format!("after={version}&wait={}", LONGEST_WAIT.as_secs()));
+        let waits = if query.is_some() { LONGEST_WAIT } else { Duration::ZERO };
+        self.call(Method::GET, "v1/checkout".into(), query, None, waits).await
+    }
+
+    /// Asks the server to ask the gateway now.
+    pub(super) async fn check(&self) -> Heard<serde::de::IgnoredAny> {
+        self.call(Method::POST, "v1/checkout/check".into(), None, None, Duration::ZERO).await
+    }
+
+    pub(super) async fn post(&self, post: &Post) -> Heard<Payment> {
+        self.call(Method::POST, post.path.clone(), None, Some(post), Duration::ZERO).await
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: Cow<'static, str>,
+        query: Option<String>,
+        post: Option<&Post>,
+        waits: Duration,
+    ) -> Heard<T> {
+        let mut headers = HeaderMap::new();
+        match authorization("Bearer", &self.token) {
+            Ok(token) => headers.insert(AUTHORIZATION, token),
+            // No header can carry it, so no server ever gave it.
+            Err(_) => return Heard::TokenRefused,
+        };
+        if let Some(post) = post {
+            headers.insert(HeaderName::from_static("idempotency-key"), post.key.clone());
+        }
+        let body = post.map(|post| post.body.clone());
+        let request = Request { method, path, headers, query, body, own_connection: false };
+        let exchange = self.transport.exchange(Arc::new(request), Arc::new(Connection::default()));
+        let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
+        match select(exchange, deadline).await {
+            Either::Left((came_back, _)) => heard(came_back),
+            Either::Right(_) => hindered(MessageTopic::NoNetwork, None),
+        }
+    }
+}
+
+fn hindered<T>(topic: MessageTopic, retry_after: Option<Duration>) -> Heard<T> {
+    Heard::Hindered(Hindrance { message: CheckoutMessage::new(topic), retry_after })
+}
+
+fn heard<T: DeserializeOwned>(came_back: Result<Reply, Failure>) -> Heard<T> {
+    let reply = match came_back {
+        Ok(reply) => reply,
+        Err(Failure::Misconfigured { .. }) => return hindered(MessageTopic::NotTheServer, None),
+        Err(Failure::NotConnected { .. } | Failure::Lost { .. }) => return hindered(MessageTopic::NoNetwork, None),
+    };
+    let not_the_server = || hindered(MessageTopic::NotTheServer, reply.retry_after);
+    match reply.http_status {
+        200..=299 => serde_json::from_slice(reply.body.as_ref()).map_or_else(|_| not_the_server(), Heard::Told),
+        408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, reply.retry_after),
+        status => match problem(&reply) {
+            Some(_) if status == 401 => Heard::TokenRefused,
+            Some(problem) => Heard::Refused(problem),
+            None => not_the_server(),
+        },
+    }
+}
+
+/// A refusal of the merchant's server, and not of anybody on the way to it.
+fn problem(reply: &Reply) -> Option<Problem> {
+    serde_json::from_slice(reply.body.as_ref()).ok().filter(|problem: &Problem| problem.name().is_some())
+}

@@ -1,0 +1,314 @@
+//! The payer's side: the state machine of a payment screen, over the merchant's server and without any of the merchant's secrets.
+
+mod acting;
+mod calls;
+mod following;
+pub(crate) mod message;
+mod model;
+pub(crate) mod settings;
+mod shared;
+pub(crate) mod state;
+mod texts;
+mod view;
+
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering},
+};
+
+use futures_util::{Stream, stream};
+use tokio::sync::{Mutex, watch};
+
+use crate::{
+    checkout::{
+        calls::{NewPayment, Post},
+        model::Action,
+        settings::CheckoutSettings,
+        shared::Shared,
+        state::{CheckoutDetails, CheckoutState, PaymentMethod},
+    },
+    transport::{Transport, http::HttpTransport},
+    values::{card::Card, error::PaymentError, language::Language, rules::Checks, secret::Secret},
+};
+
+/// One checkout, as its payer's app pays it: what a payment screen shows ([`CheckoutState`]) and what the payer can do. It talks to
+/// the merchant's server (`kassa-server`) with a client token that opens this one checkout, so **an app holds no secret of
+/// the merchant's**.
+///
+/// It follows the checkout by itself, from when it is opened until it is [`close`](Self::close)d or every clone is dropped. Actions return at once;
+/// what comes of them is a state. Whatever fails between app and server is tried again with the same idempotency key, and
+/// shown as a message: **never is anything paid twice, and never is a payment called failed, because of the network.** An app that was killed
+/// opens the checkout again with its token, and is where it was. Everybody who has it open sees the same.
+///
+/// ```
+/// use kassa::{Checkout, CheckoutState};
+///
+/// async fn pay(server_url: &str, client_token: &str) -> Result<bool, kassa::PaymentError> {
+///     let checkout = Checkout::open(server_url, client_token)?;
+///     let states = checkout.states();
+///     while let Some(state) = states.next().await {
+///         match state {
+///             CheckoutState::Ready { message: None, .. } => checkout.pay_by_mbank("996700000001")?,
+///             CheckoutState::EnterOtp { .. } => checkout.confirm("123456")?, // as the payer types it
+///             CheckoutState::Paid { .. } => return Ok(true),
+///             CheckoutState::Ready { .. } | CheckoutState::NotPaid { .. } | CheckoutState::Expired => return Ok(false),
+///             _ => {}
+///         }
+///     }
+///     Ok(false)
+/// }
+/// ```
+///
+/// The state [`CheckoutState::Paid`] is the server's word, which an app can show. **The shop delivers by the server's event, never because an app
+/// says so.**
+///
+/// Source: the routes under `/v1/checkout` of the merchant's server (`docs/server.md#what-a-shop-does`).
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+#[derive(Clone)]
+pub struct Checkout {
+    owner: Arc<Owner>,
+}
+
+/// Ends everything with the last handle.
+struct Owner {
+    shared: Arc<Shared>,
+    server_url: String,
+    language: Option<Language>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}
+
+impl Checkout {
+    /// Opens a checkout of the merchant's server by a client token, and begins to follow it.
+    ///
+    /// # Errors
+    /// [`PaymentError::Misconfigured`] where the address cannot be that of a server: it must be https, or http to a loopback
+    /// address. Whether it is reached, and takes the token, the states tell.
+    pub fn open(server_url: &str, client_token: &str) -> Result<Self, PaymentError> {
+        Self::open_with(server_url, client_token, CheckoutSettings::default())
+    }
+
+    /// The same with settings.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and where a setting cannot work.
+    pub fn open_with(server_url: &str, client_token: &str, settings: CheckoutSettings) -> Result<Self, PaymentError> {
+        let transport = Arc::new(HttpTransport::new(settings.peer(server_url)?)?);
+        Ok(Self::over(transport, server_url, Secret::new(client_token), settings.language))
+    }
+
+    fn over(transport: Arc<dyn Transport>, server_url: &str, token: Secret, language: Option<Language>) -> Self {
+        let shared = Arc::new(Shared::new(transport, token));
+        shared.transport.spawn(Box::pin(following::follow(shared.clone())));
+        Self { owner: Arc::new(Owner { shared, server_url: server_url.to_owned(), language }) }
+    }
+
+    /// The same, with a function of the app's that gets a new client token from the shop's back end, called when the one before is not good
+    /// any more (it lives for 15 minutes unless the server is set up otherwise). Where the function fails, it is called again, after a while.
+    ///
+    /// ```
+    /// # fn new_token_from_the_shop() -> impl Future<Output = Result<String, std::io::Error>> { async { Ok(String::new()) } }
+    /// let checkout = kassa::Checkout::open("https://pay.shop.example.kg", "ct_…")?
+    ///     .with_token_renewal(new_token_from_the_shop);
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    #[must_use]
+    pub fn with_token_renewal<F, A, E>(self, renew: F) -> Self
+    where
+        F: Fn() -> A + Send + Sync + 'static,
+        A: Future<Output = Result<String, E>> + Send + 'static,
+        E: fmt::Display + Send + 'static,
+    {
+        let shared = self.owner.shared.clone();
+        self.owner.shared.transport.spawn(Box::pin(async move {
+            while shared.token_wanted().await {
+                match renew().await {
+                    Ok(token) => shared.renew_token(Secret::new(token)),
+                    Err(problem) => shared.token_not_renewed(Some(problem.to_string())),
+                }
+            }
+        }));
+        self
+    }
+
+    fn pay(&self, method: PaymentMethod, checks: Checks, payment: &NewPayment<'_>) -> Result<(), PaymentError> {
+        self.act(Action::Pay(method), checks, |_| Post::new_payment(payment))
+    }
+
+    /// Begins an action where it fits and its input is right, in one step: of two at once one fits.
+    fn act(
+        &self,
+        action: Action,
+        checks: Checks,
+        post: impl FnOnce(Option<&str>) -> Result<Post, PaymentError>,
+    ) -> Result<(), PaymentError> {
+        let shared = &self.owner.shared;
+        shared.transport.check()?;
+        let post = shared.change(|model| {
+            model.check(action)?;
+            checks.finish()?;
+            let post = post(model.awaits_otp())?;
+            model.sends();
+            Ok::<_, PaymentError>(post)
+        })?;
+        shared.transport.spawn(Box::pin(acting::send(shared.clone(), action, post)));
+        Ok(())
+    }
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl Checkout {
+    /// Where it stands now.
+    pub fn state(&self) -> CheckoutState {
+        self.owner.shared.state()
+    }
+
+    /// Pays by the mobile bank: it sends a one-time password to this phone.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state, or where it is no
+    /// phone number. Nothing was sent then.
+    pub fn pay_by_mbank(&self, phone: &str) -> Result<(), PaymentError> {
+        let mut checks = Checks::default();
+        checks.phone("phone", phone);
+        self.pay(PaymentMethod::Mbank, checks, &NewPayment::Mbank { phone })
+    }
+
+    /// Confirms the payment by the mobile bank with the one-time password that the payer got.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where none is awaited, or where none is given. Nothing
+    /// was sent then.
+    pub fn confirm(&self, otp: &str) -> Result<(), PaymentError> {
+        let mut checks = Checks::default();
+        checks.required("otp", otp);
+        self.act(Action::Confirm, checks, |payment| Post::confirm(payment.unwrap_or_default(), otp.trim()))
+    }
+
+    /// Pays by a card. **A form for card numbers in an app puts the merchant under PCI DSS**; on the gateway's own page
+    /// ([`pay_by_form`](Self::pay_by_form)) payers pay by card too.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state (also where the server
+    /// takes no cards), or with everything that is wrong with the card. Nothing was sent then.
+    pub fn pay_by_card(&self, card: &Card) -> Result<(), PaymentError> {
+        let mut checks = Checks::default();
+        checks.card(card, true);
+        checks.required("name", card.holder_name());
+        let language = self.owner.language.map(|language| language.to_string());
+        self.pay(PaymentMethod::Card, checks, &NewPayment::Card { card: card.into(), language: language.as_deref() })
+    }
+
+    /// Makes a QR code to pay by.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state.
+    pub fn pay_by_qr(&self) -> Result<(), PaymentError> {
+        self.pay(PaymentMethod::Qr, Checks::default(), &NewPayment::Qr)
+    }
+
+    /// Makes a page of the gateway's, where the payer chooses how to pay.
+    ///
+    /// # Errors
+    /// [`PaymentError::Invalid`] with [`Rule::State`](crate::Rule::State) where this does not fit the state.
+    pub fn pay_by_form(&self) -> Result<(), PaymentError> {
+        self.pay(PaymentMethod::PayForm, Checks::default(), &NewPayment::PayForm)
+    }
+
+    /// The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is
+    /// not believed**, so it needs not be read.
+    pub fn came_back(&self) {
+        self.owner.shared.change(model::Model::came_back);
+        self.check_now();
+    }
+
+    /// Has the gateway asked at once, and tries again at once what waits for a next try: for an app that has come back to the
+    /// front, and for a button.
+    pub fn check_now(&self) {
+        self.owner.shared.is_check_wanted.store(true, Ordering::Release);
+        self.owner.shared.wake();
+    }
+
+    /// Waits until a new client token is wanted; false when the checkout was closed. Whoever calls it promises to answer with
+    /// [`renew_token`](Self::renew_token) or [`token_not_renewed`](Self::token_not_renewed), and the state
+    /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of it.
+    pub async fn token_wanted(&self) -> bool {
+        let shared = self.owner.shared.clone();
+        shared.token_wanted().await
+    }
+
+    /// Goes on with another client token of the same checkout.
+    pub fn renew_token(&self, client_token: &str) {
+        self.owner.shared.renew_token(Secret::new(client_token));
+    }
+
+    /// The new client token could not be had: it will be wanted again, after a while.
+    pub fn token_not_renewed(&self, reason: Option<String>) {
+        self.owner.shared.token_not_renewed(reason);
+    }
+
+    /// What is to be paid; nothing before the server has answered.
+    pub fn details(&self) -> Option<CheckoutDetails> {
+        self.owner.shared.model().details()
+    }
+
+    /// The states as they come, the one of now first.
+    pub fn states(&self) -> CheckoutStates {
+        CheckoutStates { states: Mutex::new(self.owner.shared.subscribe()) }
+    }
+
+    /// Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of it.
+    pub fn close(&self) {
+        self.owner.shared.close();
+    }
+}
+
+impl fmt::Debug for Checkout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Redaction: the token is not printed, and the state has pages that whoever sees their addresses can open.
+        let state = self.state();
+        f.debug_struct("Checkout").field("server_url", &self.owner.server_url).field("state", &state.kind()).finish()
+    }
+}
+
+/// The states of a checkout, as they come: the one of now first, then each that is another one. One that was replaced before anybody
+/// took it is left out. They end when the checkout is closed or dropped.
+///
+/// The methods are cancellation safe. Each has all states for itself: take one for each screen.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
+pub struct CheckoutStates {
+    states: Mutex<watch::Receiver<Option<CheckoutState>>>,
+}
+
+#[cfg_attr(feature = "uniffi", uniffi::export)]
+impl CheckoutStates {
+    /// The next state, when it is there; nothing after the end.
+    pub async fn next(&self) -> Option<CheckoutState> {
+        let mut states = self.states.lock().await;
+        // It fails where the checkout was dropped.
+        states.changed().await.ok()?;
+        let state = states.borrow_and_update().clone();
+        if state.is_none() {
+            // The end stays the end.
+            states.mark_changed();
+        }
+        state
+    }
+}
+
+impl CheckoutStates {
+    /// The states as a stream, which ends with the checkout.
+    pub fn stream(self) -> impl Stream<Item = CheckoutState> + Send + Unpin + 'static {
+        Box::pin(stream::unfold(self, |states| async move { Some((states.next().await?, states)) }))
+    }
+}
+
+impl fmt::Debug for CheckoutStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CheckoutStates")
+    }
+}

@@ -1,0 +1,280 @@
+//! What is known of a checkout, and the state that follows from it (state machine, without any I/O).
+
+use std::collections::BTreeSet;
+
+use crate::{
+    checkout::{
+        message::{CheckoutMessage, MessageTopic},
+        state::{CheckoutDetails, CheckoutState, PaymentMethod},
+        view::{Failure, Payment, Problem, StateOfCheckout, StateOfPayment, View},
+    },
+    config::address::is_https_or_loopback_text,
+    values::{error::PaymentError, rule::Rule},
+};
+
+#[derive(Default)]
+pub(super) struct Model {
+    view: Option<View>,
+    /// An action is on its way.
+    is_sending: bool,
+    /// The payment that an action of this object began.
+    begun_here: Option<String>,
+    /// The payment from whose page the payer came back.
+    came_back_from: Option<String>,
+    /// What is in the way of reaching the server.
+    trouble: Option<CheckoutMessage>,
+    /// What became of the last action, where no payment tells it.
+    told: Option<CheckoutMessage>,
+    /// Ways to pay of which the server takes no more.
+    used_up: BTreeSet<PaymentMethod>,
+    is_token_refused: bool,
+    /// Somebody waits for a token to be wanted, and gives a new one.
+    pub(super) is_token_renewed: bool,
+}
+
+/// What the payer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Pay(PaymentMethod),
+    Confirm,
+}
+
+impl Action {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pay(PaymentMethod::PayForm) => "pay_by_form",
+            Self::Pay(PaymentMethod::Qr) => "pay_by_qr",
+            Self::Pay(PaymentMethod::Mbank) => "pay_by_mbank",
+            Self::Pay(PaymentMethod::Card) => "pay_by_card",
+            Self::Confirm => "confirm",
+        }
+    }
+}
+
+impl Model {
+    pub(super) fn details(&self) -> Option<CheckoutDetails> {
+        self.view.as_ref().map(View::details)
+    }
+
+    pub(super) fn version(&self) -> Option<i64> {
+        self.view.as_ref().map(|view| view.version)
+    }
+
+    pub(super) fn is_paid(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.state == StateOfCheckout::Paid)
+    }
+
+    pub(super) fn is_token_refused(&self) -> bool {
+        self.is_token_refused
+    }
+
+    /// The payment that awaits a one-time password.
+    pub(super) fn awaits_otp(&self) -> Option<&str> {
+        let payment = self.view.as_ref()?.current()?;
+        let awaits = payment.method == Some(PaymentMethod::Mbank) && payment.state == StateOfPayment::Awaiting;
+        awaits.then_some(payment.id.as_str())
+    }
+
+    /// Whether an action fits the state.
+    pub(super) fn check(&self, action: Action) -> Result<(), PaymentError> {
+        let state = self.state();
+        let fits = match action {
+            Action::Pay(method) => state.methods().contains(&method),
+            Action::Confirm => matches!(state, CheckoutState::EnterOtp { .. }),
+        };
+        let broken =
+            || PaymentError::invalid(action.name(), Rule::State, Some(state.kind()), &sentence(&state, action));
+        if fits { Ok(()) } else { Err(broken()) }
+    }
+
+    /// An action is on its way from now on. What was said of the one before is over.
+    pub(super) fn sends(&mut self) {
+        self.is_sending = true;
+        self.told = None;
+    }
+
+    /// The server took the action, and tells of its payment.
+    pub(super) fn began(&mut self, action: Action, payment: Payment) {
+        self.is_sending = false;
+        self.trouble = None;
+        if matches!(action, Action::Pay(_)) {
+            self.begun_here = Some(payment.id.clone());
+            self.came_back_from = None;
+        }
+        let Some(view) = &mut self.view else { return };
+        match view.payments.iter_mut().find(|known| known.id == payment.id) {
+            Some(known) => *known = payment,
+            None => view.payments.push(payment),
+        }
+    }
+
+    /// The server refused the action. What is in its way shows itself with the next view.
+    pub(super) fn refused(&mut self, action: Action, problem: &Problem) {
+        self.is_sending = false;
+        self.trouble = None;
+        let topic = match problem.name() {
+            Some("not_open" | "under_way" | "not_awaited") => return,
+            Some("no_attempts_left") => MessageTopic::TooManyTries,
+            _ => MessageTopic::InputRefused,
+        };
+        if let (Action::Pay(method), MessageTopic::TooManyTries) = (action, topic) {
+            self.used_up.insert(method);
+        }
+        let words = (topic == MessageTopic::InputRefused).then(|| problem.words());
+        self.told = Some(CheckoutMessage::new(topic).with_reason(words));
+    }
+
+    /// The server was reached, and told this. An older answer that comes late changes nothing.
+    pub(super) fn seen(&mut self, view: View) {
+        self.trouble = None;
+        if self.version().is_none_or(|known| known < view.version) {
+            self.view = Some(view);
+        }
+    }
+
+    /// Something is in the way of reaching the server.
+    pub(super) fn hindered(&mut self, message: CheckoutMessage) {
+        self.trouble = Some(message);
+    }
+
+    pub(super) fn token_refused(&mut self) {
+        self.is_token_refused = true;
+    }
+
+    pub(super) fn token_renewed(&mut self) {
+        self.is_token_refused = false;
+        self.trouble = None;
+    }
+
+    /// The payer came back from the page that they were sent to.
+    pub(super) fn came_back(&mut self) {
+        let current = self.view.as_ref().and_then(View::current);
+        self.came_back_from = current.filter(|payment| page_of(payment).is_some()).map(|payment| payment.id.clone());
+    }
+
+    pub(super) fn state(&self) -> CheckoutState {
+        let message = self.trouble.clone();
+        let Some(view) = &self.view else {
+            return if self.is_locked_out() { CheckoutState::TokenExpired } else { CheckoutState::Opening { message } };
+        };
+        match view.state {
+            StateOfCheckout::Paid => CheckoutState::Paid { amount: view.amount, currency: view.currency.clone() },
+            _ if self.is_locked_out() => CheckoutState::TokenExpired,
+            _ if self.is_sending => CheckoutState::Sending { message },
+            StateOfCheckout::Expired => CheckoutState::Expired,
+            StateOfCheckout::Cancelled => {
+                CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::Cancelled) }
+            }
+            StateOfCheckout::Open => {
+                view.current().map_or_else(|| self.ready(view), |payment| self.during(view, payment))
+            }
+            StateOfCheckout::Other => CheckoutState::Waiting { page_url: None, methods: Vec::new(), message },
+        }
+    }
+
+    /// Nobody gives a new token.
+    fn is_locked_out(&self) -> bool {
+        self.is_token_refused && !self.is_token_renewed
+    }
+
+    fn ready(&self, view: &View) -> CheckoutState {
+        let methods = self.methods(view, None);
+        // Where none is left, the shop has to open another checkout.
+        if methods.is_empty() && !self.used_up.is_empty() {
+            return CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::TooManyTries) };
+        }
+        CheckoutState::Ready { methods, message: self.news(view) }
+    }
+
+    fn during(&self, view: &View, payment: &Payment) -> CheckoutState {
+        let message = self.trouble.clone();
+        let waiting = |message| CheckoutState::Waiting { page_url: None, methods: Vec::new(), message };
+        match payment.state {
+            StateOfPayment::Contradicted => {
+                CheckoutState::PersonNeeded { message: CheckoutMessage::new(MessageTopic::Contradicted) }
+            }
+            StateOfPayment::Prepared | StateOfPayment::Sending => CheckoutState::Sending { message },
+            StateOfPayment::Unknown => {
+                waiting(message.or_else(|| Some(CheckoutMessage::new(MessageTopic::OutcomeUnknown))))
+            }
+            StateOfPayment::Awaiting => self.awaiting(view, payment).unwrap_or_else(|| waiting(message)),
+            _ => waiting(message),
+        }
+    }
+
+    /// What the payer has to do, where there is something.
+    fn awaiting(&self, view: &View, payment: &Payment) -> Option<CheckoutState> {
+        if payment.method == Some(PaymentMethod::Mbank) {
+            let attempts_left = payment.attempts_left.filter(|left| *left > 0)?;
+            let failed = || payment.failure.as_ref().map(code_not_taken);
+            let message = self.trouble.clone().or_else(|| self.told.clone()).or_else(failed);
+            return Some(CheckoutState::EnterOtp { attempts_left, message });
+        }
+        if let Some(text) = payment.qr_text.clone() {
+            return Some(CheckoutState::ShowQr { text, message: self.trouble.clone() });
+        }
+        let url = page_of(payment)?.to_owned();
+        let is_form = payment.method == Some(PaymentMethod::PayForm);
+        let methods = if is_form { self.methods(view, Some(PaymentMethod::PayForm)) } else { Vec::new() };
+        let is_this = |id: &Option<String>| id.as_ref() == Some(&payment.id);
+        let message = self.news(view);
+        Some(if is_this(&self.came_back_from) {
+            CheckoutState::Waiting { page_url: Some(url), methods, message }
+        } else {
+            CheckoutState::OpenPage { url, begun_here: is_this(&self.begun_here), methods, message }
+        })
+    }
+
+    fn methods(&self, view: &View, but: Option<PaymentMethod>) -> Vec<PaymentMethod> {
+        let left = |method: &PaymentMethod| !self.used_up.contains(method) && Some(*method) != but;
+        view.methods.iter().copied().filter(left).collect()
+    }
+
+    /// What is in the way; else what became of the last action; else of the last payment.
+    fn news(&self, view: &View) -> Option<CheckoutMessage> {
+        let told = self.trouble.clone().or_else(|| self.told.clone());
+        told.or_else(|| view.payments.last().and_then(ended))
+    }
+}
+
+fn sentence(state: &CheckoutState, action: Action) -> String {
+    match action {
+        Action::Pay(method) => {
+            format!(
+                "does not fit the state {}: {method} is not one of the ways to pay that can be begun now",
+                state.kind()
+            )
+        }
+        Action::Confirm => format!("does not fit the state {}: no one-time password is awaited", state.kind()),
+    }
+}
+
+/// The page that a payer can be sent to.
+fn page_of(payment: &Payment) -> Option<&str> {
+    payment.page_url.as_deref().filter(|url| is_https_or_loopback_text(url))
+}
+
+/// How a payment ended that took no money.
+fn ended(payment: &Payment) -> Option<CheckoutMessage> {
+    let failure = payment.failure.as_ref();
+    let topic = match payment.state {
+        StateOfPayment::Rejected => MessageTopic::Rejected,
+        StateOfPayment::NotMade if failure.is_some_and(is_refused) => MessageTopic::Refused,
+        StateOfPayment::NotMade => MessageTopic::NotMade,
+        _ => return None,
+    };
+    Some(CheckoutMessage::new(topic).with_reason(failure.and_then(|failure| failure.reason.clone())))
+}
+
+fn code_not_taken(failure: &Failure) -> CheckoutMessage {
+    let topic = if is_refused(failure) { MessageTopic::CodeRefused } else { MessageTopic::CodeNotSent };
+    CheckoutMessage::new(topic).with_reason(failure.reason.clone())
+}
+
+/// The gateway said no; everything else is a failure on the way.
+fn is_refused(failure: &Failure) -> bool {
+    failure.kind == "Refused"
+}
+
+#[cfg(test)]
+mod tests;

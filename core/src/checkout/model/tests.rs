@@ -1,0 +1,243 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+const FORM: PaymentMethod = PaymentMethod::PayForm;
+const MBANK: Action = Action::Pay(PaymentMethod::Mbank);
+
+fn view(version: i64, state: &str, payments: &[Value]) -> View {
+    serde_json::from_value(json!({
+        "reference": "order-1", "amount": "390.50", "currency": "KGS", "description": "Tea",
+        "methods": ["pay_form", "qr", "mbank", "of-tomorrow"], "return_url": "shop://paid", "state": state,
+        "version": version, "expires_at_ms": 1, "payments": payments, "of_tomorrow": true,
+    }))
+    .unwrap()
+}
+
+fn payment(id: &str, method: &str, state: &str, more: Value) -> Value {
+    let mut payment = json!({"id": id, "method": method, "state": state});
+    payment.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    payment
+}
+
+fn model(payments: &[Value]) -> Model {
+    let mut model = Model::default();
+    model.seen(view(1, "open", payments));
+    model
+}
+
+fn state(payments: &[Value]) -> CheckoutState {
+    model(payments).state()
+}
+
+fn topic(state: &CheckoutState) -> Option<MessageTopic> {
+    use CheckoutState::*;
+    let message = match state {
+        Opening { message } | Ready { message, .. } | Sending { message } | EnterOtp { message, .. } => message.clone(),
+        OpenPage { message, .. } | ShowQr { message, .. } | Waiting { message, .. } => message.clone(),
+        NotPaid { reason } => Some(reason.clone()),
+        PersonNeeded { message } => Some(message.clone()),
+        Paid { .. } | Expired | TokenExpired => None,
+    };
+    message.map(|message| message.topic)
+}
+
+fn problem(name: &str) -> Problem {
+    serde_json::from_value(json!({
+        "type": format!("urn:kassa:problem:{name}"), "title": "No.", "status": 409,
+        "violations": [{"field": "phone", "rule": "format", "text": "phone must be a phone number"}],
+    }))
+    .unwrap()
+}
+
+/// Every state of a payment, by every method, leads to a state of the screen, and only one that took money is called paid.
+#[test]
+fn every_state_of_a_payment_has_its_screen() {
+    let page = json!({"page_url": "https://pay.example.kg/3ds"});
+    let qr = json!({"qr_text": "0002..."});
+    let otp = json!({"attempts_left": 2});
+    for (method, more, awaiting) in [
+        ("mbank", &otp, "enter_otp"),
+        ("mbank", &json!({"attempts_left": 0}), "waiting"),
+        ("qr", &qr, "show_qr"),
+        ("pay_form", &page, "open_page"),
+        ("card", &page, "open_page"),
+        ("card", &json!({}), "waiting"),
+        ("card", &json!({"page_url": "javascript:alert(1)"}), "waiting"),
+        ("of-tomorrow", &json!({}), "waiting"),
+    ] {
+        for (of_payment, expected) in [
+            ("prepared", "sending"),
+            ("sending", "sending"),
+            ("not_made", "ready"),
+            ("unknown", "waiting"),
+            ("awaiting", awaiting),
+            ("confirming", "waiting"),
+            ("charged", "waiting"),
+            ("rejected", "ready"),
+            ("contradicted", "person_needed"),
+            ("of-tomorrow", "waiting"),
+        ] {
+            let state = state(&[payment("p1", method, of_payment, more.clone())]);
+            assert_eq!(state.kind(), expected, "{method} {of_payment}");
+        }
+    }
+}
+
+#[test]
+fn every_state_of_a_checkout_has_its_screen() {
+    assert_eq!(Model::default().state().kind(), "opening");
+    for (of_checkout, expected) in [
+        ("open", "ready"),
+        ("paid", "paid"),
+        ("expired", "expired"),
+        ("cancelled", "not_paid"),
+        ("of-tomorrow", "waiting"),
+    ] {
+        let mut model = Model::default();
+        model.seen(view(1, of_checkout, &[]));
+        assert_eq!(model.state().kind(), expected, "{of_checkout}");
+    }
+    let mut model = model(&[payment("p1", "qr", "awaiting", json!({"qr_text": "0002"}))]);
+    model.seen(view(2, "paid", &[]));
+    assert_eq!(model.state(), CheckoutState::Paid { amount: "390.50".parse().unwrap(), currency: "KGS".to_owned() });
+}
+
+#[test]
+fn a_form_forbids_nothing_and_everything_else_does() {
+    let form = payment("p1", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
+    let with_form = state(std::slice::from_ref(&form));
+    assert_eq!(with_form.methods(), [PaymentMethod::Qr, PaymentMethod::Mbank]);
+    let qr = payment("p2", "qr", "awaiting", json!({"qr_text": "0002"}));
+    let with_both = model(&[qr, form.clone()]);
+    assert_eq!(with_both.state().kind(), "show_qr");
+    assert!(with_both.check(Action::Pay(FORM)).is_err());
+    let with_failed = state(&[form, payment("p2", "qr", "not_made", json!({"failure": {"kind": "Unavailable"}}))]);
+    assert_eq!((with_failed.kind(), topic(&with_failed)), ("open_page", Some(MessageTopic::NotMade)));
+}
+
+#[test]
+fn an_action_that_does_not_fit_says_so() {
+    let model = model(&[]);
+    let Err(PaymentError::Invalid { violations }) = model.check(Action::Confirm) else { panic!("it was taken") };
+    assert_eq!((violations[0].field.as_str(), violations[0].rule), ("confirm", Rule::State));
+    assert_eq!(violations[0].limit.as_deref(), Some("ready"));
+    assert!(model.check(MBANK).is_ok());
+    assert!(model.check(Action::Pay(PaymentMethod::Card)).is_err());
+    assert!(Model::default().check(MBANK).is_err());
+}
+
+#[test]
+fn while_something_is_sent_nothing_else_fits() {
+    let mut model = model(&[]);
+    model.sends();
+    assert_eq!(model.state().kind(), "sending");
+    assert!(model.check(MBANK).is_err());
+    // Somebody else has paid meanwhile.
+    model.seen(view(2, "paid", &[]));
+    assert!(model.state().is_paid());
+}
+
+#[test]
+fn how_the_last_try_ended_is_told_until_the_next_one() {
+    let refused = json!({"failure": {"kind": "Refused", "reason": "No money"}});
+    let mut model = model(&[payment("p1", "mbank", "not_made", refused)]);
+    let CheckoutState::Ready { message: Some(message), .. } = model.state() else { panic!("{:?}", model.state()) };
+    assert_eq!((message.topic, message.reason.as_deref()), (MessageTopic::Refused, Some("No money")));
+    model.sends();
+    assert_eq!(topic(&model.state()), None);
+    model.refused(MBANK, &problem("invalid"));
+    let CheckoutState::Ready { message: Some(message), .. } = model.state() else { panic!("{:?}", model.state()) };
+    assert_eq!(
+        (message.topic, message.reason.as_deref()),
+        (MessageTopic::InputRefused, Some("phone must be a phone number"))
+    );
+}
+
+#[test]
+fn a_code_that_was_not_taken_is_told_apart_from_one_that_did_not_arrive() {
+    for (kind, expected) in [("Refused", MessageTopic::CodeRefused), ("Unavailable", MessageTopic::CodeNotSent)] {
+        let more = json!({"attempts_left": 1, "failure": {"kind": kind}});
+        let state = state(&[payment("p1", "mbank", "awaiting", more)]);
+        assert_eq!((state.kind(), topic(&state)), ("enter_otp", Some(expected)));
+    }
+}
+
+#[test]
+fn a_way_that_is_used_up_is_offered_no_more() {
+    let mut model = model(&[]);
+    for method in [FORM, PaymentMethod::Qr] {
+        model.sends();
+        model.refused(Action::Pay(method), &problem("no_attempts_left"));
+    }
+    assert_eq!(
+        (model.state().methods(), topic(&model.state())),
+        (&[PaymentMethod::Mbank][..], Some(MessageTopic::TooManyTries))
+    );
+    model.sends();
+    model.refused(MBANK, &problem("no_attempts_left"));
+    assert_eq!((model.state().kind(), topic(&model.state())), ("not_paid", Some(MessageTopic::TooManyTries)));
+}
+
+#[test]
+fn a_page_is_opened_at_once_where_it_was_begun_here_and_again_by_a_button() {
+    let form = |id: &str| payment(id, "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
+    let mut model = model(&[form("p1")]);
+    assert!(matches!(model.state(), CheckoutState::OpenPage { begun_here: false, .. }));
+    model.sends();
+    model.began(Action::Pay(FORM), serde_json::from_value(form("p1")).unwrap());
+    assert!(matches!(model.state(), CheckoutState::OpenPage { begun_here: true, .. }));
+    model.came_back();
+    let CheckoutState::Waiting { page_url: Some(_), methods, .. } = model.state() else {
+        panic!("{:?}", model.state())
+    };
+    assert_eq!(methods, [PaymentMethod::Qr, PaymentMethod::Mbank]);
+    // Asked for once more, it is opened once more.
+    model.sends();
+    model.began(Action::Pay(FORM), serde_json::from_value(form("p1")).unwrap());
+    assert_eq!(model.state().kind(), "open_page");
+}
+
+#[test]
+fn an_answer_that_comes_late_changes_nothing() {
+    let mut model = model(&[]);
+    model.seen(view(5, "paid", &[]));
+    model.seen(view(4, "open", &[]));
+    assert!(model.state().is_paid());
+}
+
+/// Whatever is wrong with the network, the state is the last one that was known, with a message.
+#[test]
+fn a_network_that_fails_is_a_message_and_no_end() {
+    let otp = payment("p1", "mbank", "awaiting", json!({"attempts_left": 3}));
+    let qr = payment("p1", "qr", "awaiting", json!({"qr_text": "0002"}));
+    let page = payment("p1", "card", "awaiting", json!({"page_url": "https://pay.example.kg/3ds"}));
+    let unknown = payment("p1", "card", "unknown", json!({}));
+    for (payments, kind) in [
+        (vec![], "ready"),
+        (vec![otp], "enter_otp"),
+        (vec![qr], "show_qr"),
+        (vec![page], "open_page"),
+        (vec![unknown], "waiting"),
+    ] {
+        let mut model = model(&payments);
+        assert_eq!(model.state().kind(), kind);
+        model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));
+        assert_eq!((model.state().kind(), topic(&model.state())), (kind, Some(MessageTopic::NoNetwork)));
+        model.seen(view(1, "open", &payments));
+        assert_ne!(topic(&model.state()), Some(MessageTopic::NoNetwork));
+    }
+}
+
+#[test]
+fn a_token_that_ran_out_ends_the_screen_only_where_nobody_renews_it() {
+    let mut model = model(&[]);
+    model.token_refused();
+    assert_eq!(model.state(), CheckoutState::TokenExpired);
+    assert!(model.check(MBANK).is_err());
+    model.is_token_renewed = true;
+    assert_eq!(model.state().kind(), "ready");
+    model.is_token_renewed = false;
+    model.token_renewed();
+    assert_eq!(model.state().kind(), "ready");
+}

@@ -1,0 +1,102 @@
+//! How a checkout reaches the merchant's server.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    config::{
+        gateway_config::check_time,
+        peer::{Peer, checked_base_url},
+        proxy::Proxy,
+    },
+    values::{error::PaymentError, language::Language},
+};
+
+/// How a [`Checkout`](crate::Checkout) reaches the merchant's server. The defaults are right for most apps.
+///
+/// ```
+/// use std::time::Duration;
+/// use kassa::CheckoutSettings;
+///
+/// let settings = CheckoutSettings::default().with_user_agent_suffix("my-shop/1.2");
+/// assert_eq!(settings.connect_timeout, Duration::from_secs(10));
+/// ```
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckoutSettings {
+    /// The connect timeout: how long making a connection may take, TLS included. 10 s unless set.
+    pub connect_timeout: Duration,
+    /// Certificates (PEM) to trust beside Mozilla's roots; one text may hold several.
+    pub extra_root_certificates: Vec<String>,
+    /// The way to the server. Direct unless set; proxies in the environment are used only when asked for.
+    pub(crate) proxy: Arc<Proxy>,
+    /// Added to the user agent, such as `my-shop/1.2`.
+    pub user_agent_suffix: Option<String>,
+    /// The payer's language, for the page on which a payment by card is confirmed (3DS). The server's choice unless set.
+    pub language: Option<Language>,
+}
+
+impl Default for CheckoutSettings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            extra_root_certificates: Vec::new(),
+            proxy: Arc::default(),
+            user_agent_suffix: None,
+            language: None,
+        }
+    }
+}
+
+impl CheckoutSettings {
+    /// The same with another connect timeout.
+    #[must_use]
+    pub fn with_connect_timeout(self, connect_timeout: Duration) -> Self {
+        Self { connect_timeout, ..self }
+    }
+
+    /// The same with certificates (PEM) to trust beside those that are trusted already; one text may hold several.
+    #[must_use]
+    pub fn with_extra_root_certificates(mut self, pem: impl Into<String>) -> Self {
+        self.extra_root_certificates.push(pem.into());
+        self
+    }
+
+    /// The same with another way to the server.
+    #[must_use]
+    pub fn with_proxy(self, proxy: Proxy) -> Self {
+        Self { proxy: proxy.into(), ..self }
+    }
+
+    /// The same with an addition to the user agent, such as `my-shop/1.2`.
+    #[must_use]
+    pub fn with_user_agent_suffix(self, suffix: impl Into<String>) -> Self {
+        Self { user_agent_suffix: Some(suffix.into()), ..self }
+    }
+
+    /// The same with the payer's language.
+    #[must_use]
+    pub fn with_language(self, language: Language) -> Self {
+        Self { language: Some(language), ..self }
+    }
+
+    /// The way to the server.
+    pub fn proxy(&self) -> &Proxy {
+        &self.proxy
+    }
+
+    /// The server, as the other side of a line.
+    pub(super) fn peer(&self, server_url: &str) -> Result<Peer<'_>, PaymentError> {
+        check_time("connect_timeout", self.connect_timeout)?;
+        let base_url = checked_base_url("server_url", server_url)?;
+        Ok(Peer {
+            name: "checkout",
+            way: self.proxy.way_to(&base_url)?,
+            base_url,
+            basic_token: None,
+            extra_root_certificates: &self.extra_root_certificates,
+            connect_timeout: self.connect_timeout,
+            user_agent_suffix: self.user_agent_suffix.as_deref(),
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! What a payment screen shows: the states of a checkout as its payer sees it (state machine).
+
+use std::time::SystemTime;
+
+use rust_decimal::Decimal;
+use strum::{Display, EnumString, IntoStaticStr};
+
+use crate::checkout::message::CheckoutMessage;
+
+/// A way to pay.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum PaymentMethod {
+    /// The gateway's own page, where the payer chooses: [`Checkout::pay_by_form`](crate::Checkout::pay_by_form).
+    PayForm,
+    /// A QR code, which an app of a bank scans: [`Checkout::pay_by_qr`](crate::Checkout::pay_by_qr).
+    Qr,
+    /// The mobile bank, confirmed by a one-time password: [`Checkout::pay_by_mbank`](crate::Checkout::pay_by_mbank).
+    Mbank,
+    /// A card, where the merchant's server takes cards: [`Checkout::pay_by_card`](crate::Checkout::pay_by_card).
+    Card,
+}
+
+/// What is to be paid. It never changes.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckoutDetails {
+    /// The shop's own reference, such as the number of the order: what a payer names to the shop's support.
+    pub reference: String,
+    /// The amount, in units of the currency.
+    #[cfg_attr(feature = "serde", serde(with = "crate::values::serialized::decimal"))]
+    pub amount: Decimal,
+    /// The currency's three letters.
+    pub currency: String,
+    /// What is paid for.
+    pub description: String,
+    /// The ways to pay that the shop allows, without those of which this version knows nothing.
+    pub methods: Vec<PaymentMethod>,
+    /// Where the payer returns to from a page: a page of the shop's, or a deep link of the app.
+    pub return_url: String,
+    /// When it expires, by the server's clock.
+    #[cfg_attr(feature = "serde", serde(rename = "expires_at_ms", with = "crate::values::serialized::moment"))]
+    pub expires_at: SystemTime,
+}
+
+/// Where a checkout stands, which is what a payment screen shows. A message beside it is for the payer to read
+/// ([`CheckoutMessage::text_in`]); one about the network is there for as long as it lasts, and **never means that the payment
+/// failed**.
+#[cfg_attr(feature = "uniffi", derive(uniffi::Enum))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(tag = "kind", rename_all = "snake_case")
+)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum CheckoutState {
+    /// The server has not answered yet.
+    #[non_exhaustive]
+    Opening {
+        /// Why not, where something is in the way.
+        message: Option<CheckoutMessage>,
+    },
+    /// The payer chooses how to pay.
+    #[non_exhaustive]
+    Ready {
+        /// The ways to pay. There may be none for which there is no action here.
+        methods: Vec<PaymentMethod>,
+        /// What became of the last try, where there was one.
+        message: Option<CheckoutMessage>,
+    },
+    /// What the payer asked for is on its way. Nothing else can be asked for meanwhile.
+    #[non_exhaustive]
+    Sending {
+        /// What is in the way.
+        message: Option<CheckoutMessage>,
+    },
+    /// The payer enters the one-time password that the mobile bank sent: [`Checkout::confirm`](crate::Checkout::confirm).
+    #[non_exhaustive]
+    EnterOtp {
+        /// How many passwords may still be tried.
+        attempts_left: u32,
+        /// Why the last one was not taken, where there was one.
+        message: Option<CheckoutMessage>,
+    },
+    /// The payer pays, or confirms a payment by card (3DS), on a page of the gateway's.
+    #[non_exhaustive]
+    OpenPage {
+        /// The page: https, or loopback.
+        url: String,
+        /// True where an action of this object led here: open it at once. False after the app was killed, or where another device
+        /// began: show a button that opens it.
+        begun_here: bool,
+        /// Other ways to pay that can be begun instead.
+        methods: Vec<PaymentMethod>,
+        /// What became of another try.
+        message: Option<CheckoutMessage>,
+    },
+    /// The payer scans a code with the app of a bank: draw the text with [`QrCode`](crate::QrCode). On the phone itself the text, where it is a
+    /// link, opens that app.
+    #[non_exhaustive]
+    ShowQr {
+        /// The text of the code.
+        text: String,
+        /// What is in the way.
+        message: Option<CheckoutMessage>,
+    },
+    /// The payer has done everything, and the gateway is asked how it ended.
+    #[non_exhaustive]
+    Waiting {
+        /// The page that the payer came back from, to be opened again by a button.
+        page_url: Option<String>,
+        /// Other ways to pay that can be begun instead.
+        methods: Vec<PaymentMethod>,
+        /// What is known, or in the way.
+        message: Option<CheckoutMessage>,
+    },
+    /// **Paid**, by the gateway's own report to the merchant's server. The end.
+    #[non_exhaustive]
+    Paid {
+        /// What was paid.
+        #[cfg_attr(feature = "serde", serde(with = "crate::values::serialized::decimal"))]
+        amount: Decimal,
+        /// The currency's three letters.
+        currency: String,
+    },
+    /// Not paid, and it cannot be paid any more.
+    #[non_exhaustive]
+    NotPaid {
+        /// Why.
+        reason: CheckoutMessage,
+    },
+    /// What became of the money is for a person of the merchant's to find out. **The payer must not pay again.**
+    #[non_exhaustive]
+    PersonNeeded {
+        /// What the payer is told.
+        message: CheckoutMessage,
+    },
+    /// Nobody paid in time.
+    Expired,
+    /// The client token is not good any more, and nobody gave a new one
+    /// ([`Checkout::renew_token`](crate::Checkout::renew_token)). **It says nothing about the money.**
+    TokenExpired,
+}
+
+impl CheckoutState {
+    /// True where nothing changes any more: it was paid.
+    pub fn is_paid(&self) -> bool {
+        matches!(self, Self::Paid { .. })
+    }
+
+    /// The state's name, the same in every language, such as `enter_otp`.
+    pub fn kind(&self) -> &'static str {
+        self.into()
+    }
+
+    /// The ways to pay that can be begun here.
+    pub(crate) fn methods(&self) -> &[PaymentMethod] {
+        match self {
+            Self::Ready { methods, .. } | Self::OpenPage { methods, .. } | Self::Waiting { methods, .. } => methods,
+            _ => &[],
+        }
+    }
+}

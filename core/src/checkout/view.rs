@@ -1,0 +1,155 @@
+//! What the merchant's server tells of a checkout. What a newer server adds is passed over.
+
+use std::time::{Duration, SystemTime};
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Deserializer};
+
+use crate::checkout::state::{CheckoutDetails, PaymentMethod};
+
+/// A checkout, as the payer's app is told of it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct View {
+    pub(super) reference: String,
+    #[serde(deserialize_with = "amount")]
+    pub(super) amount: Decimal,
+    pub(super) currency: String,
+    pub(super) description: String,
+    #[serde(deserialize_with = "known_methods")]
+    pub(super) methods: Vec<PaymentMethod>,
+    pub(super) return_url: String,
+    pub(super) state: StateOfCheckout,
+    pub(super) version: i64,
+    pub(super) expires_at_ms: u64,
+    pub(super) payments: Vec<Payment>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StateOfCheckout {
+    Open,
+    Paid,
+    Expired,
+    Cancelled,
+    /// One of a newer server's.
+    #[serde(other)]
+    Other,
+}
+
+/// A try to pay.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Payment {
+    pub(super) id: String,
+    #[serde(deserialize_with = "method")]
+    pub(super) method: Option<PaymentMethod>,
+    pub(super) state: StateOfPayment,
+    pub(super) page_url: Option<String>,
+    pub(super) qr_text: Option<String>,
+    pub(super) attempts_left: Option<u32>,
+    pub(super) failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StateOfPayment {
+    Prepared,
+    Sending,
+    NotMade,
+    Unknown,
+    Awaiting,
+    Confirming,
+    Charged,
+    Rejected,
+    Contradicted,
+    /// One of a newer server's.
+    #[serde(other)]
+    Other,
+}
+
+/// Why nothing happened.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Failure {
+    pub(super) kind: String,
+    pub(super) reason: Option<String>,
+}
+
+/// A refusal (RFC 9457, problem details).
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Problem {
+    r#type: String,
+    title: String,
+    detail: Option<String>,
+    #[serde(default)]
+    violations: Vec<Broken>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Broken {
+    text: String,
+}
+
+impl View {
+    pub(super) fn details(&self) -> CheckoutDetails {
+        CheckoutDetails {
+            reference: self.reference.clone(),
+            amount: self.amount,
+            currency: self.currency.clone(),
+            description: self.description.clone(),
+            methods: self.methods.clone(),
+            return_url: self.return_url.clone(),
+            expires_at: SystemTime::UNIX_EPOCH
+                .checked_add(Duration::from_millis(self.expires_at_ms))
+                .unwrap_or(SystemTime::UNIX_EPOCH),
+        }
+    }
+
+    /// The payment that the payer is dealing with: one that may take money; else the newest page that can still be paid, as a
+    /// pay-form's page forbids nothing else.
+    pub(super) fn current(&self) -> Option<&Payment> {
+        let newest = |is: &dyn Fn(&&Payment) -> bool| self.payments.iter().rev().find(is);
+        newest(&|payment| payment.state == StateOfPayment::Contradicted)
+            .or_else(|| newest(&|payment| payment.is_held()))
+            .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting))
+    }
+}
+
+impl Payment {
+    /// Nothing else can be begun meanwhile.
+    fn is_held(&self) -> bool {
+        match self.state {
+            StateOfPayment::Awaiting => self.method != Some(PaymentMethod::PayForm),
+            StateOfPayment::NotMade | StateOfPayment::Rejected => false,
+            _ => true,
+        }
+    }
+}
+
+impl Problem {
+    /// The end of its type, where it is the merchant's server that refused.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.r#type.strip_prefix("urn:kassa:problem:")
+    }
+
+    /// What is wrong, in the server's words.
+    pub(super) fn words(&self) -> String {
+        if self.violations.is_empty() {
+            return self.detail.clone().unwrap_or_else(|| self.title.clone());
+        }
+        self.violations.iter().map(|violation| violation.text.as_str()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// A text, digit for digit: a JSON number passes through a float.
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
+    Decimal::from_str_exact(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+/// Without those of a newer server's.
+fn known_methods<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PaymentMethod>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+}
+
+fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PaymentMethod>, D::Error> {
+    Ok(String::deserialize(deserializer)?.parse().ok())
+}
