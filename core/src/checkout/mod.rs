@@ -148,6 +148,9 @@ impl Checkout {
     ) -> Result<(), PaymentError> {
         let shared = &self.owner.shared;
         shared.transport.check()?;
+        if shared.is_closed() {
+            return Err(PaymentError::misconfigured("the checkout was closed"));
+        }
         let post = shared.change(|model| {
             model.check(action)?;
             checks.finish()?;
