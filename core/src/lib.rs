@@ -19,7 +19,7 @@
 //! | read a card form as it is typed | [`CardInput`] | [`CardInput::card`] |
 //! | take the payer's return | [`ReturnRedirect::parse`] | [`Gateway::verify_return`] |
 //! | store a payment with the page or code to show again | [`PaymentEntry`], `entry()` of the answers | |
-//! | show a payer's app what to do, with no secret in it | [`Checkout`] | deliver by the server's event |
+//! | take a payment in an app, with no secret in it | [`Checkout`] | deliver by the server's event |
 //! | test a program without a socket | `FakeGateway`, with the feature `fake` | |
 //! | put a stub in the gateway's place | [`PaymentGateway`], [`BlockingPaymentGateway`] | |
 //!
@@ -92,9 +92,10 @@ uniffi::setup_scaffolding!();
 
 pub use checkout::{
     Checkout, CheckoutStates,
-    message::{CheckoutMessage, MessageTopic},
+    message::CheckoutMessage,
     settings::CheckoutSettings,
     state::{CheckoutDetails, CheckoutState, PaymentMethod},
+    topic::MessageTopic,
 };
 pub use config::{
     credentials::Credentials,
@@ -155,6 +156,11 @@ pub use values::{
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The program of the checkout's page compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/checkout.md")]
+struct CheckoutPage;
 
 /// The program of the journal's page compiles.
 #[cfg(doctest)]

@@ -9,7 +9,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     checkout::{
-        message::{CheckoutMessage, MessageTopic},
+        message::CheckoutMessage,
+        topic::MessageTopic,
         view::{Payment, Problem, View},
     },
     reply::Reply,

@@ -11,8 +11,9 @@ use futures_util::future::{Either, select};
 use crate::{
     checkout::{
         calls::{Heard, Line},
-        message::{CheckoutMessage, MessageTopic},
+        message::CheckoutMessage,
         shared::{Backoff, Shared},
+        topic::MessageTopic,
         view::View,
     },
     transport::after,

@@ -9,6 +9,7 @@ pub(crate) mod settings;
 mod shared;
 pub(crate) mod state;
 mod texts;
+pub(crate) mod topic;
 mod view;
 
 use std::{

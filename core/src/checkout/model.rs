@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     checkout::{
-        message::{CheckoutMessage, MessageTopic},
+        message::CheckoutMessage,
         state::{CheckoutDetails, CheckoutState, PaymentMethod},
+        topic::MessageTopic,
         view::{Failure, Payment, Problem, StateOfCheckout, StateOfPayment, View},
     },
     config::address::is_https_or_loopback_text,

@@ -14,9 +14,10 @@ use tokio::sync::{Notify, watch};
 use crate::{
     checkout::{
         calls::{Hindrance, Line},
-        message::{CheckoutMessage, MessageTopic},
+        message::CheckoutMessage,
         model::Model,
         state::CheckoutState,
+        topic::MessageTopic,
     },
     transport::{Transport, after},
     values::secret::Secret,
