@@ -128,6 +128,9 @@ impl Merchant {
             checkout =
                 checkout.with_methods(named.collect::<Result<Vec<_>, _>>().map_err(|_| "there is no such method")?);
         }
+        if let Some(lifetime) = wanted["lifetime_s"].as_u64() {
+            checkout = checkout.with_lifetime(Duration::from_secs(lifetime));
+        }
         Ok(self.server()?.open_checkout(checkout).await?.checkout.id)
     }
 }

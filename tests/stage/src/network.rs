@@ -25,6 +25,8 @@ pub(crate) enum Weather {
     Down,
     /// Connections are taken, and carry nothing.
     Silent,
+    /// Connections of before carry nothing any more and stay open, as when a phone changes its network; new ones carry everything.
+    Stuck,
     /// Requests reach the server, and no answer comes back.
     AnswersLost,
     /// Somebody else answers: a page that wants a login.
@@ -37,6 +39,7 @@ impl Weather {
             "clear" => Self::Clear,
             "down" => Self::Down,
             "silent" => Self::Silent,
+            "stuck" => Self::Stuck,
             "answers_lost" => Self::AnswersLost,
             "login_page" => Self::LoginPage,
             _ => return None,
@@ -68,7 +71,7 @@ impl Network {
         format!("http://{}", self.address)
     }
 
-    /// Changes the weather. Connections of the one before end.
+    /// Changes the weather. Connections of the one before end, or are stuck.
     pub(crate) fn set(&self, weather: Weather) {
         self.weather.send_replace(weather);
     }
@@ -81,32 +84,37 @@ impl Drop for Network {
 }
 
 /// Carries one connection, until the weather changes.
-async fn carry(app: TcpStream, server: SocketAddr, mut seen: watch::Receiver<Weather>) {
+async fn carry(mut app: TcpStream, server: SocketAddr, mut seen: watch::Receiver<Weather>) {
     let weather = *seen.borrow_and_update();
     let carried = async {
         // Whether it fails or ends, the connection is over.
         let _ = match weather {
-            Weather::Clear => forward(app, server).await,
+            Weather::Clear | Weather::Stuck => forward(&mut app, server).await,
             Weather::Down => Ok(()),
             Weather::Silent => std::future::pending().await,
-            Weather::AnswersLost => lose_the_answer(app, server).await,
-            Weather::LoginPage => ask_for_login(app).await,
+            Weather::AnswersLost => lose_the_answer(&mut app, server).await,
+            Weather::LoginPage => ask_for_login(&mut app).await,
         };
     };
     tokio::select! {
         () = carried => {}
         _ = seen.changed() => {}
     }
+    if *seen.borrow() == Weather::Stuck && weather != Weather::Stuck {
+        // Its socket stays open, until the weather changes again.
+        let _ = seen.changed().await;
+    }
+    drop(app);
 }
 
-async fn forward(mut app: TcpStream, server: SocketAddr) -> io::Result<()> {
+async fn forward(app: &mut TcpStream, server: SocketAddr) -> io::Result<()> {
     let mut server = TcpStream::connect(server).await?;
-    copy_bidirectional(&mut app, &mut server).await.map(drop)
+    copy_bidirectional(app, &mut server).await.map(drop)
 }
 
 /// The server gets the request, and its answer goes nowhere. What waits for news (a long poll) is cut off by time.
-async fn lose_the_answer(app: TcpStream, server: SocketAddr) -> io::Result<()> {
-    let (mut from_app, _to_app) = app.into_split();
+async fn lose_the_answer(app: &mut TcpStream, server: SocketAddr) -> io::Result<()> {
+    let (mut from_app, _to_app) = app.split();
     let (mut from_server, mut to_server) = TcpStream::connect(server).await?.into_split();
     let asked = tokio::io::copy(&mut from_app, &mut to_server);
     let mut first = [0];
@@ -117,7 +125,7 @@ async fn lose_the_answer(app: TcpStream, server: SocketAddr) -> io::Result<()> {
     }
 }
 
-async fn ask_for_login(mut app: TcpStream) -> io::Result<()> {
+async fn ask_for_login(app: &mut TcpStream) -> io::Result<()> {
     let mut request = [0; 1024];
     // The end of the head is not looked for: the app's requests are short.
     let _ = app.read(&mut request).await?;

@@ -71,6 +71,7 @@ impl Scene {
             "time_passes" => {
                 self.merchant.pass(Duration::from_secs(input["seconds"].as_u64().ok_or("how many seconds?")?))?;
             }
+            "time_passes_and_it_is_asked" => self.pass_until_asked(input).await?,
             "cancel_checkout" => drop(self.merchant.server()?.cancel(&self.checkout).await?),
             "revoke_tokens" => drop(self.merchant.server()?.revoke_tokens(&self.checkout).await?),
             "new_token" => return Ok(json!(self.new_token().await?)),
@@ -84,6 +85,19 @@ impl Scene {
     pub async fn close(mut self) {
         // It may have been stopped by the scene.
         let _ = self.merchant.stop().await;
+    }
+
+    /// So much time passes that a question to the gateway is due, and it is waited for.
+    async fn pass_until_asked(&self, input: &Value) -> Result<(), Failure> {
+        let (began, before) = (Instant::now(), self.sandbox.requests().len());
+        self.merchant.pass(Duration::from_secs(input["seconds"].as_u64().ok_or("how many seconds?")?))?;
+        while self.sandbox.requests().len() == before {
+            if began.elapsed() > PATIENCE {
+                return Err("the gateway was not asked".into());
+            }
+            tokio::time::sleep(BREATH).await;
+        }
+        Ok(())
     }
 
     /// Waits until the server has a payment in a state.
