@@ -9,6 +9,7 @@
 
 use std::{
     collections::HashMap,
+    io,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -23,7 +24,10 @@ use axum::{
 };
 use kassa_stage::{Failure, Scene};
 use serde_json::{Value, json};
-use tokio::{io::AsyncReadExt, net::TcpListener, sync::Mutex};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, oneshot},
+};
 
 #[derive(Default)]
 struct Scenes {
@@ -53,8 +57,13 @@ async fn main() -> Result<(), Failure> {
 
 /// Whoever started it has gone.
 async fn gone() {
-    let mut input = tokio::io::stdin();
-    while input.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+    let (ended, end) = oneshot::channel();
+    // A thread of its own, which nothing waits for when the program ends.
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        ended.send(())
+    });
+    let _ = end.await;
 }
 
 async fn open(State(scenes): State<Arc<Scenes>>, Json(plan): Json<Value>) -> Answer {
