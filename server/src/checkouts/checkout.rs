@@ -51,6 +51,8 @@ pub struct Checkout {
     pub refunds_due: u32,
     /// The address, known to the gateway alone, to which it sends its callbacks.
     pub(crate) callback_secret: Hidden,
+    /// The end of its hosted page's address: who has it may pay, and sees how it stands.
+    pub(crate) page_secret: Hidden,
 }
 
 /// A checkout with its payments, the first one first.

@@ -22,16 +22,21 @@ use crate::{
 
 /// A way to pay, with what its payer brings.
 pub(crate) enum Way<'a> {
-    PayForm,
+    PayForm {
+        /// Where the payer comes back to, where that is not the shop's own address.
+        back: Option<&'a str>,
+    },
     Qr,
-    Mbank { phone: &'a str },
+    Mbank {
+        phone: &'a str,
+    },
     Card(&'a PayerCard),
 }
 
 impl Way<'_> {
     pub(crate) fn method(&self) -> Method {
         match self {
-            Self::PayForm => Method::PayForm,
+            Self::PayForm { .. } => Method::PayForm,
             Self::Qr => Method::Qr,
             Self::Mbank { .. } => Method::Mbank,
             Self::Card(_) => Method::Card,
@@ -64,9 +69,9 @@ impl Request {
     ) -> Result<Self, ServerError> {
         let amount = checkout.amount;
         Ok(match way {
-            Way::PayForm => Self::PayForm(
+            Way::PayForm { back } => Self::PayForm(
                 PayForm::new(amount, &checkout.description, callback_url)
-                    .with_return_url(&checkout.return_url)
+                    .with_return_url(back.unwrap_or(&checkout.return_url))
                     .with_entry_id(id.bare()),
             ),
             Way::Qr => {

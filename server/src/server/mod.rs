@@ -1,6 +1,7 @@
 //! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
 
 pub mod api_keys;
+mod page;
 mod places;
 pub mod settings;
 mod staff;
@@ -177,7 +178,9 @@ impl Server {
         wanted.check_by(takes_cards)?;
         let id = CheckoutId::from_random(self.random()?);
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
-        match self.shared.storage.open_checkout(OpenCheckout { id, wanted, callback_secret }).await? {
+        let page_secret = Hidden::new(hex(&self.random::<16>()?));
+        let new = OpenCheckout { id, wanted, callback_secret, page_secret };
+        match self.shared.storage.open_checkout(new).await? {
             Opened::New(view) | Opened::Again(view) => Ok(*view),
             Opened::ReferenceUsed => Err(ServerError::ReferenceUsed),
         }
@@ -306,7 +309,7 @@ impl Server {
     /// [`ServerError::NoAttemptsLeft`] of a checkout with fifty payments, [`ServerError::NotFound`],
     /// [`ServerError::Unavailable`]. That the gateway refused is no error: the payment's state says it.
     pub async fn pay_by_form(&self, checkout: &CheckoutId, key: Option<&str>) -> Result<Payment, ServerError> {
-        self.pay(checkout, Way::PayForm, key).await
+        self.pay(checkout, Way::PayForm { back: None }, key).await
     }
 
     /// Begins a payment by a QR code, or gives the one whose code is shown.

@@ -26,6 +26,8 @@ pub struct OpenCheckout {
     pub wanted: NewCheckout,
     /// Where the gateway's callbacks come to, if it is new.
     pub callback_secret: Hidden,
+    /// Where its hosted page is, if it is new.
+    pub page_secret: Hidden,
 }
 
 /// By what a checkout is looked up.
@@ -37,6 +39,8 @@ pub enum Whose {
     Reference(String),
     /// By a client token that is still good.
     Token(TokenHash),
+    /// By the end of its hosted page's address.
+    Page(Hidden),
 }
 
 /// A client token to keep.

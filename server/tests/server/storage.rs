@@ -55,7 +55,8 @@ fn payment_id(number: u8) -> PaymentId {
 fn new(number: u8) -> OpenCheckout {
     let reference = format!("order-{number}");
     let wanted = NewCheckout::new(reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
-    OpenCheckout { id: id(number), wanted, callback_secret: Hidden::new(format!("{number:032x}")) }
+    let secret = || Hidden::new(format!("{number:032x}"));
+    OpenCheckout { id: id(number), wanted, callback_secret: secret(), page_secret: secret() }
 }
 
 fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
@@ -142,13 +143,15 @@ fn sqlite_passes_the_suite() {
 
 fn a_reference_opens_one_checkout(storage: &dyn Storage, _: &Calendar) {
     assert!(matches!(block_on(storage.open_checkout(new(1))), Ok(Opened::New(view)) if view.checkout.version == 0));
-    let again = OpenCheckout { id: id(9), callback_secret: Hidden::new("9"), ..new(1) };
+    let again = OpenCheckout { id: id(9), callback_secret: Hidden::new("9"), page_secret: Hidden::new("9"), ..new(1) };
     assert!(matches!(block_on(storage.open_checkout(again)), Ok(Opened::Again(view)) if view.checkout.id == id(1)));
     let mut other = new(1);
     other.wanted.amount = 391.into();
     assert!(matches!(block_on(storage.open_checkout(other)), Ok(Opened::ReferenceUsed)));
     let read = block_on(storage.checkout(Whose::Id(id(1)))).unwrap().unwrap();
     assert_eq!((read.checkout.amount, read.checkout.methods.len()), (390.into(), 3));
+    let page_of = |number: u8| block_on(storage.checkout(Whose::Page(new(number).page_secret))).unwrap();
+    assert_eq!((page_of(1).map(|view| view.checkout.id), page_of(2)), (Some(id(1)), None));
     assert!(block_on(storage.checkout(Whose::Id(id(9)))).unwrap().is_none());
     let by = |reference: &str| block_on(storage.checkout(Whose::Reference(reference.to_owned()))).unwrap();
     assert_eq!(by("order-1").unwrap(), read);
@@ -663,7 +666,8 @@ fn callers_are_refused_where_too_much_waits() {
     let order = |number: u32| {
         let wanted = NewCheckout::new(format!("order-{number}"), 390.into(), "Tea", "https://shop.example.kg/paid");
         let id = CheckoutId::from_random(u128::from(number).to_be_bytes());
-        OpenCheckout { id, wanted, callback_secret: Hidden::new(format!("{number:032x}")) }
+        let secret = || Hidden::new(format!("{number:032x}"));
+        OpenCheckout { id, wanted, callback_secret: secret(), page_secret: secret() }
     };
     let mut waiting: Vec<_> = (0..2500).map(|number| storage.open_checkout(order(number))).collect();
     let last = waiting.pop().unwrap();

@@ -55,9 +55,9 @@ fn insert(db: &Transaction<'_>, payment: &Open, begun_at: i64, class: i64) -> ru
     let (id, checkout) = (format!("pay_{number}"), format!("co_{number}"));
     db.prepare_cached(
         "INSERT INTO checkouts (id, reference, fingerprint, amount, currency, description, methods, return_url, metadata,
-             callback_secret, state, version, opened_at, expires_at, expiry_due_at)
+             callback_secret, page_secret, state, version, opened_at, expires_at, expiry_due_at)
          VALUES (?1, ?2, zeroblob(32), '390', 'KGS', 'Two tickets', 'mbank', 'https://shop.example.kg/paid', '{}',
-             ?2, 'open', 2, ?3, ?4, ?4)",
+             ?2, ?2, 'open', 2, ?3, ?4, ?4)",
     )?
     .execute((&checkout, number, begun_at, begun_at + 10 * THREE_DAYS))?;
     db.prepare_cached(

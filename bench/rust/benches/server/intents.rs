@@ -50,6 +50,7 @@ async fn open(storage: &SqliteStorage, number: u128) {
         id: checkout(number),
         wanted: order(format!("order-{number}")),
         callback_secret: Hidden::new(checkout(number).bare()),
+        page_secret: Hidden::new(checkout(number).bare()),
     };
     assert!(matches!(storage.open_checkout(new).await, Ok(Opened::New(_))));
 }

@@ -39,8 +39,8 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
     let now = now(db)?;
     db.prepare_cached(
         "INSERT INTO checkouts (id, reference, fingerprint, amount, currency, description, methods, return_url,
-            metadata, callback_secret, state, opened_at, expires_at, expiry_due_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)",
+            metadata, callback_secret, page_secret, state, opened_at, expires_at, expiry_due_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)",
     )?
     .execute(rusqlite::params![
         new.id.as_str(),
@@ -53,6 +53,7 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
         wanted.return_url,
         metadata,
         new.callback_secret.expose(),
+        new.page_secret.expose(),
         <&str>::from(CheckoutState::Open),
         now,
         now.saturating_add(millis(wanted.lifetime)),
@@ -72,6 +73,10 @@ pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView
                 "SELECT checkout_id FROM tokens WHERE hash = ?1 AND revoked_at IS NULL AND expires_at > now_ms()",
             )?
             .query_row([&hash.0[..]], |row| row.get(0))
+            .optional()?,
+        Whose::Page(secret) => db
+            .prepare_cached("SELECT id FROM checkouts WHERE page_secret = ?1")?
+            .query_row([secret.expose()], |row| row.get(0))
             .optional()?,
     };
     id.map_or(Ok(None), |id| rows::view(db, &rows::read(&id, "checkout")?))

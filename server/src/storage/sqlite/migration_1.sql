@@ -9,6 +9,8 @@ CREATE TABLE checkouts (
     return_url TEXT NOT NULL,
     metadata TEXT NOT NULL,
     callback_secret TEXT NOT NULL UNIQUE,
+    -- The end of its hosted page's address. Who asks for the checkout again gets the same one, so it is no hash.
+    page_secret TEXT NOT NULL UNIQUE,
     state TEXT NOT NULL,
     version INTEGER NOT NULL DEFAULT 0,
     -- How many events are about the checkout alone.

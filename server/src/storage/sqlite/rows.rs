@@ -28,7 +28,7 @@ pub(super) struct Kept {
 }
 
 const CHECKOUT: &str = "id, reference, amount, currency, description, methods, return_url, metadata, callback_secret, \
-    state, version, opened_at, expires_at, paid_by, is_overpaid, refunds_due";
+    state, version, opened_at, expires_at, paid_by, is_overpaid, refunds_due, page_secret";
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
     failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4";
@@ -48,7 +48,7 @@ fn checkout_of(row: &Row<'_>) -> rusqlite::Result<Result<Checkout, StorageError>
     let (reference, currency, description, return_url) = (text(1)?, text(3)?, text(4)?, text(6)?);
     let (callback_secret, paid_by) = (Hidden::new(text(8)?), row.get::<_, Option<String>>(13)?);
     let (version, opened_at, expires_at) = (row.get(10)?, row.get(11)?, row.get(12)?);
-    let (is_overpaid, refunds_due) = (row.get(14)?, row.get(15)?);
+    let (is_overpaid, refunds_due, page_secret) = (row.get(14)?, row.get(15)?, Hidden::new(text(16)?));
     Ok((|| {
         Ok(Checkout {
             id: read(&id, "checkout")?,
@@ -67,6 +67,7 @@ fn checkout_of(row: &Row<'_>) -> rusqlite::Result<Result<Checkout, StorageError>
             is_overpaid,
             refunds_due,
             callback_secret,
+            page_secret,
         })
     })())
 }
