@@ -50,6 +50,7 @@ mod limits;
 mod metrics;
 mod net;
 mod pace;
+mod pay;
 mod payments;
 mod sending;
 mod server;
@@ -74,6 +75,7 @@ pub use http::{HttpSettings, metrics_router, router};
 pub use limits::{Lockout, Network, RateLimit};
 pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
+pub use pay::{Colour, Logo, Merchant, pay_router};
 pub use payments::{
     payer_card::PayerCard,
     payment::{Failure, Payment},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::net::Proxies;
+use crate::{net::Proxies, values::hidden::Hidden};
 
 /// The settings of [`router`](super::router).
 #[derive(Clone, Debug)]
@@ -26,9 +26,16 @@ pub struct HttpSettings {
     pub per_token: u32,
     /// How many an API key may send.
     pub per_key: u32,
+    /// Whether shops are told where a checkout's hosted page is: true where [`pay_router`](crate::pay_router) is merged in.
+    pub has_pay_page: bool,
 }
 
 impl HttpSettings {
+    /// Where the hosted page with this secret is. It is a capability: it stands in the shop's answers alone.
+    pub(crate) fn page_url(&self, secret: &Hidden) -> String {
+        format!("{}/pay/{}", self.public_url.trim_end_matches('/'), secret.expose())
+    }
+
     /// The default ones, for a server that is reached under this address.
     pub fn new(public_url: impl Into<String>) -> Self {
         Self {
@@ -41,6 +48,7 @@ impl HttpSettings {
             per_address: 200,
             per_token: 10,
             per_key: 2000,
+            has_pay_page: false,
         }
     }
 }

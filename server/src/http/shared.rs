@@ -1,7 +1,11 @@
 //! What all requests share.
 
-use super::{access::Gate, settings::HttpSettings};
-use crate::server::Server;
+use super::{
+    access::Gate,
+    settings::HttpSettings,
+    views::{self, ShopCheckout},
+};
+use crate::{checkouts::checkout::CheckoutView, server::Server};
 
 /// What all requests share.
 pub(super) struct Http {
@@ -13,6 +17,12 @@ pub(super) struct Http {
 }
 
 impl Http {
+    /// A checkout as its shop is told of it.
+    pub(super) fn for_shop<'a>(&self, view: &'a CheckoutView) -> ShopCheckout<'a> {
+        let page_url = self.settings.has_pay_page.then(|| self.settings.page_url(&view.checkout.page_secret));
+        views::for_shop(view, page_url)
+    }
+
     pub(super) fn new(server: Server, settings: HttpSettings, description: String) -> Self {
         let gate = Gate::new(&settings);
         Self { server, settings, gate, description }

@@ -196,7 +196,7 @@ fn wanted(body: &[u8], takes_cards: bool) -> Result<NewCheckout, Problem> {
 pub(super) fn open(http: Arc<Http>, call: Call) -> Answering {
     Box::pin(async move {
         let view = http.server.open_checkout(wanted(&call.body, http.server.settings().takes_cards)?).await?;
-        Answer::new(StatusCode::CREATED, &views::for_shop(&view))
+        Answer::new(StatusCode::CREATED, &http.for_shop(&view))
     })
 }
 
@@ -204,7 +204,8 @@ pub(super) fn find(http: Arc<Http>, mut call: Call) -> Answering {
     Box::pin(async move {
         let reference = call.query.required(REFERENCE.name);
         call.query.finish()?;
-        Answer::ok(&views::for_shop(&http.server.checkout_of_reference(&reference).await?))
+        let view = http.server.checkout_of_reference(&reference).await?;
+        Answer::ok(&http.for_shop(&view))
     })
 }
 
@@ -212,12 +213,15 @@ pub(super) fn read(http: Arc<Http>, call: Call) -> Answering {
     Box::pin(async move {
         let id = call.checkout()?;
         let view = waited_for(&http, call, id).await?;
-        Answer::ok(&views::for_shop(&view))
+        Answer::ok(&http.for_shop(&view))
     })
 }
 
 pub(super) fn cancel(http: Arc<Http>, call: Call) -> Answering {
-    Box::pin(async move { Answer::ok(&views::for_shop(&http.server.cancel(&call.checkout()?).await?)) })
+    Box::pin(async move {
+        let view = http.server.cancel(&call.checkout()?).await?;
+        Answer::ok(&http.for_shop(&view))
+    })
 }
 
 pub(super) fn check(http: Arc<Http>, call: Call) -> Answering {

@@ -48,6 +48,9 @@ pub(super) struct ShopCheckout<'a> {
     metadata: &'a BTreeMap<String, String>,
     /// When it was opened, in milliseconds since the beginning of 1970.
     opened_at_ms: Millis,
+    /// The hosted page where the payer pays: send the payer there. Whoever has this address can pay, and sees how it stands.
+    /// Nothing where the pages are off.
+    page_url: Option<String>,
     /// The payment that paid it.
     paid_by: Option<&'a str>,
     /// More than one payment was charged: a person has to give money back.
@@ -171,12 +174,13 @@ pub(super) struct Health {
     pub(super) status: &'static str,
 }
 
-pub(super) fn for_shop(view: &CheckoutView) -> ShopCheckout<'_> {
+pub(super) fn for_shop(view: &CheckoutView, page_url: Option<String>) -> ShopCheckout<'_> {
     let checkout = &view.checkout;
     ShopCheckout {
         told: told(checkout),
         metadata: &checkout.metadata,
         opened_at_ms: checkout.opened_at,
+        page_url,
         paid_by: checkout.paid_by.as_ref().map(|id| id.as_str()),
         is_overpaid: checkout.is_overpaid,
         payments: view.payments.iter().map(shop_payment).collect(),

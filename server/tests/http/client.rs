@@ -4,8 +4,8 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use kassa::FakeGateway;
 use kassa_server::{
-    ApiKeyId, HttpSettings, Listener, ListenerSettings, RealSurroundings, Server, ServerSettings, SqliteStorage,
-    Storage, router, staff_router,
+    ApiKeyId, HttpSettings, Listener, ListenerSettings, Merchant, RealSurroundings, Server, ServerSettings,
+    SqliteStorage, Storage, pay_router, router, staff_router,
 };
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -86,13 +86,18 @@ impl Served {
         let address = listener.address();
         let mut settings = ServerSettings::new(format!("http://{address}/callbacks"));
         let mut http = HttpSettings::new(format!("http://{address}"));
+        http.has_pay_page = true;
         change(&mut settings, &mut http);
         let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
         let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
         let gateway = Arc::new(fake.gateway());
         let server = Server::new(Arc::new(storage.clone()), gateway, surroundings, settings, None).unwrap();
         server.run();
-        let router = router(server.clone(), http.clone()).merge(staff_router(server.clone(), http));
+        let mut router = router(server.clone(), http.clone());
+        if http.has_pay_page {
+            router = router.merge(pay_router(server.clone(), http.clone(), &Merchant::default()));
+        }
+        let router = router.merge(staff_router(server.clone(), http));
         tokio::spawn(listener.serve(router, std::future::pending(), Duration::ZERO));
         let key = server.new_api_key("tests").await.unwrap().expose();
         Self { fake, server, storage, address, key, folder }

@@ -5,6 +5,8 @@ mod cards;
 mod client;
 mod description;
 mod limits;
+mod page;
+mod payer;
 mod payments;
 mod reconciliation;
 mod rules;

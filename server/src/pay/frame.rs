@@ -1,0 +1,71 @@
+//! What every page shows around its content, and pages as answers.
+
+use askama::Template;
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+
+use super::{
+    accept::LANGUAGES,
+    links::Links,
+    texts::{Texts, texts},
+    till::Till,
+};
+
+/// What every page shows around its content.
+pub(super) struct Frame {
+    pub(super) t: &'static Texts,
+    /// The language's tag.
+    pub(super) language: String,
+    /// The other languages too: tag, own name, address; the address of the one that is shown is nothing.
+    pub(super) languages: Vec<(String, &'static str, Option<String>)>,
+    pub(super) merchant: Option<String>,
+    pub(super) logo: Option<String>,
+    pub(super) stylesheet: String,
+    pub(super) colours: Option<String>,
+    pub(super) script: String,
+}
+
+impl Frame {
+    /// `host` is where payers return to, for a merchant without a name.
+    pub(super) fn new(till: &Till, links: &Links, host: Option<&str>) -> Self {
+        let shown = links.spoken.language;
+        let languages = LANGUAGES.map(|(language, name)| {
+            let address = (language != shown).then(|| links.in_language(language));
+            (language.to_string(), name, address)
+        });
+        let assets = &till.assets;
+        let address = |asset: &Option<super::assets::Asset>| asset.as_ref().map(|asset| links.asset(&asset.name));
+        Self {
+            t: texts(shown),
+            language: shown.to_string(),
+            // Of a page that is none, there is none in another language either.
+            languages: if links.home().is_some() { languages.to_vec() } else { Vec::new() },
+            merchant: till.name.clone().or_else(|| host.map(str::to_owned)),
+            logo: address(&assets.logo),
+            stylesheet: links.asset(&assets.stylesheet.name),
+            colours: address(&assets.colours),
+            script: links.asset(&assets.script.name),
+        }
+    }
+}
+
+/// A template's page.
+pub(super) fn page(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(text) => (status, Html(text)).into_response(),
+        Err(problem) => {
+            tracing::error!(target: "kassa_server", %problem, "a page could not be written");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// 303: the browser goes there with a GET, so that reloading sends nothing again.
+pub(super) fn see_other(path: &str) -> Response {
+    match HeaderValue::from_str(path) {
+        Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Refusals, as pages.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::{
+    http::{StatusCode, header},
+    response::Response,
+};
+
+use super::{
+    frame::{Frame, page},
+    links::Links,
+    texts::Texts,
+    till::{Closed, Till},
+};
+use crate::{
+    net::{BodyError, retry_after},
+    values::error::ServerError,
+};
+
+/// When somebody should come back whom the server could not answer.
+const SOON: Duration = Duration::from_secs(5);
+
+type Text = fn(&Texts) -> &'static str;
+
+/// What is not done, and what the payer may do.
+pub(super) struct Refusal {
+    status: StatusCode,
+    title: Text,
+    text: Text,
+    retry_after: Option<Duration>,
+}
+
+#[derive(Template)]
+#[template(path = "pay/message.html")]
+struct Message {
+    frame: Frame,
+    title: &'static str,
+    text: &'static str,
+    home: Option<String>,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, text: Text) -> Self {
+        Self { status, title: |t| t.not_done, text, retry_after: None }
+    }
+
+    pub(super) fn nowhere() -> Self {
+        Self { title: |t| t.nowhere, ..Self::new(StatusCode::NOT_FOUND, |t| t.nowhere_more) }
+    }
+
+    pub(super) fn too_often(wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often) }
+    }
+
+    pub(super) fn foreign() -> Self {
+        Self::new(StatusCode::FORBIDDEN, |t| t.foreign)
+    }
+
+    /// A form that is none of ours.
+    pub(super) fn not_ours(status: StatusCode) -> Self {
+        Self::new(status, |t| t.foreign)
+    }
+
+    pub(super) fn failed() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, |t| t.unavailable)
+    }
+
+    pub(super) fn page(&self, till: &Till, links: &Links) -> Response {
+        let frame = Frame::new(till, links, None);
+        let (title, text) = ((self.title)(frame.t), (self.text)(frame.t));
+        let mut response = page(self.status, &Message { frame, title, text, home: links.home() });
+        if let Some(wait) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, retry_after(wait));
+        }
+        response
+    }
+}
+
+impl From<ServerError> for Refusal {
+    fn from(error: ServerError) -> Self {
+        match error {
+            ServerError::NotFound { .. } => Self::nowhere(),
+            ServerError::Invalid { .. } => Self::not_ours(StatusCode::BAD_REQUEST),
+            ServerError::Unavailable { detail } => {
+                // What a database says is for the operator.
+                tracing::error!(target: "kassa_server", detail, "a page could not be answered");
+                Self { retry_after: Some(SOON), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, |t| t.unavailable) }
+            }
+            _ => Self::new(StatusCode::CONFLICT, |t| t.unavailable),
+        }
+    }
+}
+
+impl From<Closed> for Refusal {
+    fn from(closed: Closed) -> Self {
+        match closed {
+            Closed::TooOften(wait) => Self::too_often(wait),
+            Closed::Because(error) => error.into(),
+        }
+    }
+}
+
+impl From<BodyError> for Refusal {
+    fn from(error: BodyError) -> Self {
+        Self::new(
+            match error {
+                BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+                BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+                _ => StatusCode::BAD_REQUEST,
+            },
+            |t| t.unavailable,
+        )
+    }
+}

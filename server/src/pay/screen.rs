@@ -1,0 +1,128 @@
+//! What a payer is shown, as one pure function of the checkout and its payments.
+
+use crate::{
+    checkouts::checkout::CheckoutView,
+    payments::payment::Payment,
+    values::{
+        method::Method,
+        states::{CheckoutState, PaymentState},
+    },
+};
+
+/// What the page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Screen<'a> {
+    /// The ways to pay.
+    Choose,
+    /// A payment is on its way to the gateway.
+    UnderWay,
+    /// The one-time password is asked for.
+    EnterCode(&'a Payment),
+    /// No password may be tried any more, and the payment has not ended.
+    NoCodesLeft,
+    /// The gateway's page is to be opened.
+    OpenPage(&'a Payment, &'a str),
+    /// The code is to be scanned.
+    ShowQr(&'a str),
+    /// The gateway's report is waited for.
+    Waiting,
+    /// It may have happened, and is being found out.
+    Unknown,
+    Paid,
+    /// The gateway says something else than was asked for.
+    PersonNeeded,
+    Expired,
+    Cancelled,
+}
+
+impl<'a> Screen<'a> {
+    /// Paid is told before everything else, then what could make somebody pay twice.
+    pub(super) fn of(view: &'a CheckoutView) -> Self {
+        let any = |state| view.payments.iter().any(|payment| payment.state == state);
+        let nobody_ends_it = |payment: &Payment| payment.state == PaymentState::Confirming && payment.is_stuck;
+        match view.checkout.state {
+            CheckoutState::Paid => Self::Paid,
+            _ if any(PaymentState::Contradicted) || view.payments.iter().any(nobody_ends_it) => Self::PersonNeeded,
+            _ if any(PaymentState::Unknown) => Self::Unknown,
+            CheckoutState::Expired => Self::Expired,
+            CheckoutState::Cancelled => Self::Cancelled,
+            CheckoutState::Open => current(view).map_or(Self::Choose, Self::of_payment),
+        }
+    }
+
+    fn of_payment(payment: &'a Payment) -> Self {
+        match (payment.state, payment.method) {
+            (PaymentState::Prepared | PaymentState::Sending, _) => Self::UnderWay,
+            (PaymentState::Awaiting, Method::Mbank) if payment.attempts_left == 0 => Self::NoCodesLeft,
+            (PaymentState::Awaiting, Method::Mbank) => Self::EnterCode(payment),
+            (PaymentState::Awaiting, Method::Qr) => payment.qr_text.as_deref().map_or(Self::Waiting, Self::ShowQr),
+            (PaymentState::Awaiting, _) => page_of(payment).map_or(Self::Waiting, |url| Self::OpenPage(payment, url)),
+            _ => Self::Waiting,
+        }
+    }
+
+    /// Its name, for the script and the stylesheet.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Choose => "choose",
+            Self::UnderWay => "under-way",
+            Self::EnterCode(_) => "enter-code",
+            Self::NoCodesLeft => "no-codes-left",
+            Self::OpenPage(..) => "open-page",
+            Self::ShowQr(_) => "show-qr",
+            Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
+            Self::Paid => "paid",
+            Self::PersonNeeded => "person-needed",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether a payment can be begun.
+    pub(super) fn offers_ways(self) -> bool {
+        matches!(self, Self::Choose | Self::OpenPage(..))
+    }
+
+    /// Whether something is awaited that the page should show by itself.
+    pub(super) fn can_change(self) -> bool {
+        !matches!(self, Self::Paid | Self::Expired | Self::Cancelled)
+    }
+
+    /// After how many seconds a page without scripts looks again. Never while its payer may be typing.
+    pub(super) fn reload_after(self) -> Option<u32> {
+        match self {
+            Self::UnderWay | Self::Waiting => Some(3),
+            Self::ShowQr(_) | Self::NoCodesLeft => Some(10),
+            Self::Unknown | Self::PersonNeeded => Some(15),
+            _ => None,
+        }
+    }
+}
+
+/// The payment that the payer is about: the one that may take money, else a pay-form whose page can be opened.
+fn current(view: &CheckoutView) -> Option<&Payment> {
+    let newest = || view.payments.iter().rev();
+    let blocks = |payment: &&Payment| payment.method != Method::PayForm && payment.state.may_take_money();
+    newest().find(blocks).or_else(|| newest().find(|payment| payment.state.may_take_money()))
+}
+
+/// How the last try ended, where it did, and no money was taken.
+pub(super) fn ended(view: &CheckoutView) -> Option<&Payment> {
+    view.payments.last().filter(|last| matches!(last.state, PaymentState::NotMade | PaymentState::Rejected))
+}
+
+/// The gateway's page of a payment, where a browser can open it.
+pub(super) fn page_of(payment: &Payment) -> Option<&str> {
+    payment.page_url.as_deref().filter(|url| is_web(url))
+}
+
+/// An address that a browser opens.
+pub(super) fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// The ways to pay that the page offers. Cards are none: their form would put it under PCI DSS.
+pub(super) fn offered(view: &CheckoutView) -> impl Iterator<Item = Method> {
+    view.checkout.methods.iter().copied().filter(|method| *method != Method::Card)
+}

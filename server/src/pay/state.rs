@@ -1,0 +1,183 @@
+//! How a payment stands, as the part of the page that changes.
+
+use askama::Template;
+
+use super::{
+    drawing::{Drawing, draw},
+    links::Links,
+    phrases::{moment, money},
+    screen::{Screen, ended, is_web, offered},
+    texts::{Texts, texts},
+};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    payments::payment::Payment,
+    values::{
+        method::Method,
+        states::{CheckoutState, PaymentState},
+    },
+};
+
+/// What the payer typed and is not taken.
+#[derive(Default)]
+pub(super) struct Typed {
+    pub(super) method: Option<Method>,
+    pub(super) phone: String,
+    pub(super) phone_problem: Option<&'static str>,
+    pub(super) code_problem: Option<&'static str>,
+    /// What is said above the form.
+    pub(super) notice: Option<&'static str>,
+}
+
+/// The part of the page that changes.
+#[derive(Template)]
+#[template(path = "pay/state.html")]
+pub(super) struct State<'a> {
+    t: &'static Texts,
+    screen: Screen<'a>,
+    version: i64,
+    /// What the script waits on.
+    watch: Option<String>,
+    pay: String,
+    confirm: String,
+    check: String,
+    go: String,
+    /// The idempotency key of this rendering's form.
+    key: String,
+    ways: Vec<Way>,
+    typed: Typed,
+    /// What became of the last try, and the gateway's words.
+    ended: Option<(&'static str, Option<String>)>,
+    drawing: Option<Drawing>,
+    /// The code's text, where a phone can open it.
+    qr_link: Option<&'a str>,
+    until: Option<String>,
+    reference: &'a str,
+    return_url: &'a str,
+    is_paid_twice: bool,
+    code_problem: Option<&'static str>,
+}
+
+/// A way to pay.
+struct Way {
+    name: &'static str,
+    title: &'static str,
+    hint: &'static str,
+    is_picked: bool,
+    asks_for_phone: bool,
+}
+
+impl<'a> State<'a> {
+    pub(super) fn new(view: &'a CheckoutView, links: &Links, key: String, typed: Typed) -> Self {
+        let (t, checkout) = (texts(links.spoken.language), &view.checkout);
+        let screen = Screen::of(view);
+        let is_open = checkout.state == CheckoutState::Open;
+        Self {
+            version: checkout.version,
+            watch: screen.can_change().then(|| links.to("/state")),
+            pay: links.to("/pay"),
+            confirm: links.to("/confirm"),
+            check: links.to("/check"),
+            go: links.to("/go"),
+            key,
+            ways: ways(&choices(view, screen), t, typed.method),
+            ended: ended(view).map(|payment| end_of(payment, t)),
+            drawing: if let Screen::ShowQr(text) = screen { draw(text) } else { None },
+            qr_link: if let Screen::ShowQr(text) = screen { Some(text).filter(|text| is_web(text)) } else { None },
+            until: is_open.then(|| moment(checkout.expires_at, links.spoken.language)),
+            reference: &checkout.reference,
+            return_url: &checkout.return_url,
+            is_paid_twice: checkout.is_overpaid,
+            code_problem: typed.code_problem.or_else(|| code_problem(screen, t)),
+            typed,
+            t,
+            screen,
+        }
+    }
+
+    /// The page's heading, which is announced when it changes.
+    pub(super) fn heading(&self) -> &'static str {
+        let t = self.t;
+        match self.screen {
+            Screen::Choose => t.choose,
+            Screen::UnderWay => t.under_way,
+            Screen::EnterCode(_) => t.code,
+            Screen::NoCodesLeft => t.no_codes,
+            Screen::OpenPage(..) => t.page,
+            Screen::ShowQr(_) => t.scan,
+            Screen::Waiting => t.waiting,
+            Screen::Unknown => t.unknown,
+            Screen::Paid => t.paid,
+            Screen::PersonNeeded => t.person,
+            Screen::Expired => t.expired,
+            Screen::Cancelled => t.cancelled,
+        }
+    }
+
+    pub(super) fn reload_after(&self) -> Option<u32> {
+        self.screen.reload_after()
+    }
+
+    /// A payment that was not made is told where another one can be begun.
+    fn shows_end(&self) -> bool {
+        self.screen.offers_ways()
+    }
+}
+
+/// What can be chosen. Beside a page that is open, everything else: that page alone does not hold back the others.
+fn choices(view: &CheckoutView, screen: Screen<'_>) -> Vec<Method> {
+    match screen {
+        Screen::Choose => offered(view).collect(),
+        Screen::OpenPage(payment, _) if payment.method == Method::PayForm => {
+            offered(view).filter(|method| *method != Method::PayForm).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn ways(offered: &[Method], t: &Texts, picked: Option<Method>) -> Vec<Way> {
+    let picked = picked.filter(|method| offered.contains(method)).or(offered.first().copied());
+    let way = |method: &Method| {
+        let (title, hint) = match method {
+            Method::PayForm => (t.pay_form, t.pay_form_hint),
+            Method::Qr => (t.qr, t.qr_hint),
+            Method::Mbank | Method::Card => (t.mbank, t.mbank_hint),
+        };
+        let (is_picked, asks_for_phone) = (picked == Some(*method), *method == Method::Mbank);
+        Way { name: method.into(), title, hint, is_picked, asks_for_phone }
+    };
+    offered.iter().map(way).collect()
+}
+
+/// What became of a payment that took no money, and why, in the gateway's own words.
+fn end_of(payment: &Payment, t: &Texts) -> (&'static str, Option<String>) {
+    let failure = payment.failure.as_ref();
+    let is_trouble = failure.is_some_and(|failure| matches!(failure.kind.as_str(), "Unavailable" | "Interrupted"));
+    let text = match payment.state {
+        PaymentState::Rejected => t.declined,
+        _ if is_trouble => t.not_reached,
+        _ => t.not_made,
+    };
+    (text, failure.and_then(|failure| failure.reason.clone()))
+}
+
+/// Why the last one-time password was not taken.
+fn code_problem(screen: Screen<'_>, t: &Texts) -> Option<&'static str> {
+    let Screen::EnterCode(payment) = screen else { return None };
+    let failure = payment.failure.as_ref()?;
+    Some(if failure.kind == "Refused" { t.code_wrong } else { t.code_not_sent })
+}
+
+/// What is paid, which stays the same.
+pub(super) struct Order {
+    pub(super) amount: String,
+    pub(super) description: String,
+}
+
+impl Order {
+    pub(super) fn of(view: &CheckoutView, links: &Links) -> Self {
+        let checkout = &view.checkout;
+        let amount = money(checkout.amount, &checkout.currency, links.spoken.language);
+        Self { amount, description: checkout.description.clone() }
+    }
+}

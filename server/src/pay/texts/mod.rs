@@ -1,0 +1,105 @@
+//! The page's texts, a file a language.
+
+mod english;
+mod kyrgyz;
+mod russian;
+
+use kassa::Language;
+
+/// The texts of one language.
+pub(in crate::pay) struct Texts {
+    /// Of the switch of languages, for screen readers.
+    pub(in crate::pay) languages: &'static str,
+    /// Of the name of the merchant, for screen readers.
+    pub(in crate::pay) to: &'static str,
+    pub(in crate::pay) until: &'static str,
+    /// Behind a moment.
+    pub(in crate::pay) clock: &'static str,
+    pub(in crate::pay) back_to_shop: &'static str,
+    pub(in crate::pay) check_now: &'static str,
+
+    pub(in crate::pay) choose: &'static str,
+    pub(in crate::pay) no_way: &'static str,
+    pub(in crate::pay) pay_form: &'static str,
+    pub(in crate::pay) pay_form_hint: &'static str,
+    pub(in crate::pay) qr: &'static str,
+    pub(in crate::pay) qr_hint: &'static str,
+    pub(in crate::pay) mbank: &'static str,
+    pub(in crate::pay) mbank_hint: &'static str,
+    pub(in crate::pay) phone: &'static str,
+    pub(in crate::pay) phone_hint: &'static str,
+    pub(in crate::pay) phone_wrong: &'static str,
+    pub(in crate::pay) go_on: &'static str,
+
+    pub(in crate::pay) declined: &'static str,
+    pub(in crate::pay) not_made: &'static str,
+    pub(in crate::pay) not_reached: &'static str,
+    /// Before the gateway's own words.
+    pub(in crate::pay) reason: &'static str,
+
+    pub(in crate::pay) under_way: &'static str,
+    pub(in crate::pay) under_way_more: &'static str,
+
+    pub(in crate::pay) code: &'static str,
+    pub(in crate::pay) code_more: &'static str,
+    pub(in crate::pay) code_label: &'static str,
+    /// Before a number.
+    pub(in crate::pay) codes_left: &'static str,
+    pub(in crate::pay) code_wrong: &'static str,
+    pub(in crate::pay) code_not_sent: &'static str,
+    pub(in crate::pay) code_missing: &'static str,
+    pub(in crate::pay) code_unlike: &'static str,
+    pub(in crate::pay) confirm: &'static str,
+    pub(in crate::pay) no_codes: &'static str,
+    pub(in crate::pay) no_codes_more: &'static str,
+
+    pub(in crate::pay) page: &'static str,
+    pub(in crate::pay) page_more: &'static str,
+    pub(in crate::pay) open_page: &'static str,
+    pub(in crate::pay) going: &'static str,
+    pub(in crate::pay) other_way: &'static str,
+
+    pub(in crate::pay) scan: &'static str,
+    pub(in crate::pay) scan_more: &'static str,
+    pub(in crate::pay) code_picture: &'static str,
+    pub(in crate::pay) open_app: &'static str,
+    pub(in crate::pay) open_app_more: &'static str,
+    pub(in crate::pay) show_code: &'static str,
+
+    pub(in crate::pay) waiting: &'static str,
+    pub(in crate::pay) waiting_more: &'static str,
+    pub(in crate::pay) unknown: &'static str,
+    pub(in crate::pay) unknown_more: &'static str,
+    pub(in crate::pay) paid: &'static str,
+    pub(in crate::pay) paid_more: &'static str,
+    pub(in crate::pay) paid_twice: &'static str,
+    pub(in crate::pay) person: &'static str,
+    pub(in crate::pay) person_more: &'static str,
+    /// Before the shop's reference.
+    pub(in crate::pay) order: &'static str,
+    pub(in crate::pay) expired: &'static str,
+    pub(in crate::pay) expired_more: &'static str,
+    pub(in crate::pay) cancelled: &'static str,
+    pub(in crate::pay) cancelled_more: &'static str,
+
+    pub(in crate::pay) once_more: &'static str,
+    pub(in crate::pay) too_many_tries: &'static str,
+    /// Where the line to the server is cut.
+    pub(in crate::pay) offline: &'static str,
+    pub(in crate::pay) not_done: &'static str,
+    pub(in crate::pay) nowhere: &'static str,
+    pub(in crate::pay) nowhere_more: &'static str,
+    pub(in crate::pay) too_often: &'static str,
+    pub(in crate::pay) foreign: &'static str,
+    pub(in crate::pay) unavailable: &'static str,
+    pub(in crate::pay) to_page: &'static str,
+}
+
+/// Those of a language.
+pub(in crate::pay) fn texts(language: Language) -> &'static Texts {
+    match language {
+        Language::Russian => &russian::TEXTS,
+        Language::Kyrgyz => &kyrgyz::TEXTS,
+        _ => &english::TEXTS,
+    }
+}

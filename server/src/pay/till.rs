@@ -1,0 +1,86 @@
+//! What all pages share: the server, how the merchant is shown, the limits, and the wrong guesses so far.
+
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use axum::http::{HeaderMap, header};
+use url::Url;
+
+use super::{assets::Assets, merchant::Merchant};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    http::HttpSettings,
+    limits::{Lockout, Network, RateLimit},
+    server::Server,
+    values::{error::ServerError, ids::CheckoutId},
+};
+
+/// What all pages share.
+pub(super) struct Till {
+    pub(super) server: Server,
+    pub(super) settings: HttpSettings,
+    /// The merchant's name, where the settings say it.
+    pub(super) name: Option<String>,
+    pub(super) assets: Assets,
+    /// The world comes over TLS.
+    pub(super) is_secure: bool,
+    /// What a browser names as the origin of our own forms.
+    origin: String,
+    addresses: RateLimit<Network>,
+    checkouts: RateLimit<CheckoutId>,
+    guesses: Lockout,
+}
+
+/// Why nobody is let in.
+pub(super) enum Closed {
+    /// For so long.
+    TooOften(Duration),
+    Because(ServerError),
+}
+
+impl Till {
+    pub(super) fn new(server: Server, settings: HttpSettings, merchant: &Merchant) -> Self {
+        let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+        Self {
+            addresses: RateLimit::per_second(settings.per_address),
+            checkouts: RateLimit::per_second(settings.per_token),
+            guesses: Lockout::default(),
+            is_secure: settings.public_url.starts_with("https://"),
+            name: merchant.name.clone(),
+            assets: Assets::of(merchant),
+            server,
+            settings,
+            origin,
+        }
+    }
+
+    /// Whether an address may call once more; else how long it waits.
+    pub(super) fn let_in(&self, from: IpAddr) -> Result<(), Duration> {
+        self.addresses.take(from.into(), Instant::now())
+    }
+
+    /// The checkout of a page. A right address is never locked out; guessing gets slower (brute force protection).
+    pub(super) async fn checkout(&self, secret: &str, from: IpAddr) -> Result<CheckoutView, Closed> {
+        match self.server.checkout_of_page(secret).await {
+            Ok(view) => {
+                self.guesses.right(from);
+                self.checkouts.take(view.checkout.id.clone(), Instant::now()).map_err(Closed::TooOften)?;
+                Ok(view)
+            }
+            Err(problem @ ServerError::NotFound { .. }) => {
+                self.guesses.wrong(from, Instant::now()).map_err(Closed::TooOften)?;
+                // The address itself is never logged: one that is mistyped may be nearly right.
+                tracing::info!(target: "kassa_server", %from, "a wrong address of a hosted page");
+                Err(Closed::Because(problem))
+            }
+            Err(problem) => Err(Closed::Because(problem)),
+        }
+    }
+
+    /// Whether a form came from a page of ours, as far as the browser says where it came from.
+    pub(super) fn is_own(&self, headers: &HeaderMap) -> bool {
+        headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
+    }
+}

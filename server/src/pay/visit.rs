@@ -1,0 +1,36 @@
+//! Somebody who came to a page, and what was sent.
+
+use std::{pin::Pin, sync::Arc};
+
+use axum::{http::Method, response::Response};
+
+use super::{form::Form, frame::see_other, links::Links, refusal::Refusal, till::Till};
+use crate::checkouts::checkout::CheckoutView;
+
+/// An answer on its way.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
+
+/// Somebody who came to the page of a checkout.
+pub(super) struct Visit {
+    pub(super) till: Arc<Till>,
+    pub(super) view: Box<CheckoutView>,
+    pub(super) links: Links,
+    pub(super) query: Form,
+    pub(super) form: Form,
+    /// Whoever asks for the head alone does nothing.
+    pub(super) is_head: bool,
+}
+
+impl Visit {
+    /// To the page, which shows how it stands.
+    pub(super) fn home(&self) -> Response {
+        see_other(&self.links.to(""))
+    }
+}
+
+/// One method of one path.
+pub(super) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) answer: fn(Visit) -> Answering,
+}

@@ -1,0 +1,407 @@
+//! The hosted page: each state, what its forms do, and what it refuses.
+
+use std::time::Duration;
+
+use kassa::FakeFault;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Served, order},
+    payer::{Payer, attribute, hidden, order_by, screen},
+    visitor::{FORM, Visitor, form},
+};
+
+const PHONE: &str = "0700 000 001";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_pays_by_mobile_bank() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "choose");
+    for part in ["390\u{a0}som", "Two tickets", "shop.example.kg", "Card or wallet", "QR code", "MBank"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let begun = payer.pays(&served, "mbank", PHONE).await;
+    assert_eq!((begun.status, begun.header("location")), (303, Some(payer.page.as_str())), "{begun:?}");
+    assert_eq!(payer.sees(&served).await.0, "enter-code");
+
+    let wrong = payer.confirms(&served, "000000").await;
+    assert_eq!(wrong.status, 303, "{wrong:?}");
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "enter-code");
+    assert!(page.contains("The code was not accepted") && page.contains("Attempts left: 2"), "{page}");
+    assert!(page.contains("aria-invalid=\"true\"") && !page.contains("000000"), "{page}");
+
+    payer.confirms(&served, &served.fake.otp()).await;
+    let paid = payer.waits_for(&served, "paid").await;
+    assert!(paid.contains("href=\"https://shop.example.kg/paid\""), "{paid}");
+    assert_eq!(payer.checkout(&served).await["state"], "paid");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_pays_by_qr_code() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    assert_eq!(payer.pays(&served, "qr", "").await.status, 303);
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "show-qr");
+    assert!(page.contains("<svg class=\"qr\" role=\"img\" aria-label=\"QR code for this payment\""), "{page}");
+    let text = payer.checkout(&served).await["payments"][0]["qr_text"].as_str().unwrap().to_owned();
+    served.fake.charge(&text).unwrap();
+    let checked = payer.post(&served, "/check", &[]).await;
+    assert_eq!((checked.status, checked.header("location")), (303, Some(payer.page.as_str())), "{checked:?}");
+    payer.waits_for(&served, "paid").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let begun = payer.pays(&served, "pay_form", "").await;
+    let go = format!("{}/go", payer.page);
+    assert_eq!((begun.status, begun.header("location")), (303, Some(go.as_str())), "{begun:?}");
+    let between = served.send("GET", &go, &[], "").await;
+    let url = payer.checkout(&served).await["payments"][0]["page_url"].as_str().unwrap().to_owned();
+    assert!(between.text.contains(&format!("content=\"0; url={url}\"")), "{between:?}");
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "open-page");
+    assert!(page.contains("Pay another way") && page.contains("value=\"mbank\""), "{page}");
+    let again = payer.pays(&served, "pay_form", "").await;
+    assert_eq!(again.header("location"), Some(go.as_str()));
+    assert_eq!(served.fake.payments().len(), 1, "the page is opened again, and no second one");
+
+    let back = served.fake.charge(&url).unwrap().return_url.unwrap();
+    let own = format!("http://{}{}/back", served.address, payer.page);
+    assert!(back.starts_with(&own), "{back}");
+    let came = payer.get(&served, "/back?orderNumber=1").await;
+    assert_eq!((came.status, came.header("location")), (303, Some(payer.page.as_str())), "{came:?}");
+}
+
+/// What an app begins comes back to the shop.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_apps_payer_comes_back_to_the_shop() {
+    let served = Served::start().await;
+    let (_, token) = served.opened("order-1").await;
+    let begun = served.pay(&token, "try-1", &json!({ "method": "pay_form" })).await.json();
+    let back = served.fake.charge(begun["page_url"].as_str().unwrap()).unwrap().return_url.unwrap();
+    assert!(back.starts_with("https://shop.example.kg/paid"), "{back}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_address_is_the_shops_alone_and_stays_the_same() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    assert_eq!(Payer::of(&served, "order-1").await.page, payer.page);
+    assert_ne!(Payer::of(&served, "order-2").await.page, payer.page);
+    let found = served.shop("GET", "/v1/checkouts?reference=order-1", &Value::Null).await.json();
+    assert_eq!(found["page_url"], format!("http://{}{}", served.address, payer.page));
+    assert_eq!(payer.checkout(&served).await["page_url"], found["page_url"]);
+    assert!(payer.secret().len() == 32 && !payer.id.contains(payer.secret()));
+
+    payer.pays(&served, "mbank", PHONE).await;
+    let (_, token) = served.opened("order-1").await;
+    let app = served.call(&token, "GET", "/v1/checkout", &Value::Null).await;
+    let events = served.shop("GET", "/v1/events", &Value::Null).await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let staff = person.page(&served, &format!("/staff/checkouts/{}", payer.id)).await;
+    for text in [app.text, events.text, staff] {
+        assert!(!text.contains(payer.secret()), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_pages_there_is_no_address_and_nothing_behind_it() {
+    let on = Served::start().await;
+    let payer = Payer::of(&on, "order-1").await;
+    let off = Served::with(|_, http| http.has_pay_page = false).await;
+    let made = off.shop("POST", "/v1/checkouts", &order("order-1")).await;
+    assert_eq!((made.status, &made.json()["page_url"]), (201, &Value::Null));
+    assert_eq!(off.send("GET", &payer.page, &[], "").await.status, 404);
+}
+
+/// Two tabs, two clicks, the way back, an old form.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_begins_a_second_payment() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let (first, second) = (payer.sees(&served).await.1, payer.sees(&served).await.1);
+    let fields = |page: &str, method: &'static str, phone: &'static str| {
+        let key = hidden(page, "key").to_owned();
+        form(&[("method", method), ("phone", phone), ("key", &key)])
+    };
+    assert_ne!(hidden(&first, "key"), hidden(&second, "key"));
+    let path = format!("{}/pay", payer.page);
+    let clicks = [fields(&first, "mbank", PHONE), fields(&first, "mbank", PHONE)];
+    let other = [fields(&second, "qr", ""), fields(&first, "mbank", "0700 000 002")];
+    let answers =
+        futures_util::future::join_all(clicks.iter().map(|body| served.send("POST", &path, &[FORM], body))).await;
+    for (answer, body) in answers.into_iter().zip(&other) {
+        let later = served.send("POST", &path, &[FORM], body).await;
+        for answer in [answer, later] {
+            assert_eq!((answer.status, answer.header("location")), (303, Some(payer.page.as_str())), "{answer:?}");
+        }
+    }
+    assert_eq!(served.fake.payments().len(), 1);
+
+    // An old form with another phone after the first payment's end: its key was used, so it does nothing, and the page says so.
+    served.fake.reject(served.fake.payments()[0].order_number.as_ref().unwrap()).unwrap();
+    payer.post(&served, "/check", &[]).await;
+    payer.waits_for(&served, "choose").await;
+    let reused = served.send("POST", &path, &[FORM], &other[1]).await;
+    assert_eq!(reused.status, 409, "{reused:?}");
+    assert!(reused.text.contains("Nothing was done yet"), "{reused:?}");
+    assert_eq!(served.fake.payments().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn looking_does_nothing() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let before = payer.checkout(&served).await;
+    for end in ["", "/go", "/back", "/pay", "/confirm", "/check", "/state?after=-1", "?method=qr&key=1"] {
+        for method in ["GET", "HEAD"] {
+            let answer = served.send(method, &format!("{}{end}", payer.page), &[], "").await;
+            assert!(matches!(answer.status, 200 | 303), "{method} {end}: {answer:?}");
+        }
+    }
+    assert_eq!((payer.checkout(&served).await, served.fake.payments().len()), (before, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_typed_wrong_is_told_at_its_field() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    for phone in ["", "12", "\"><script>alert(1)</script>"] {
+        let refused = payer.pays(&served, "mbank", phone).await;
+        assert_eq!(refused.status, 422, "{refused:?}");
+        for part in ["Enter your phone number", "aria-describedby=\"phone-problem phone-hint\"", "autofocus"] {
+            assert!(refused.text.contains(part), "{part}: {refused:?}");
+        }
+        assert!(!refused.text.contains("<script>alert"), "{refused:?}");
+        assert!(refused.text.contains("value=\"mbank\" checked"), "{refused:?}");
+    }
+    let kept = payer.pays(&served, "mbank", "0700 12").await;
+    assert!(kept.text.contains("value=\"0700 12\""), "{kept:?}");
+    let card = payer.pays(&served, "mbank", "4000 0000 0000 2016").await;
+    assert!(card.status == 422 && !card.text.contains("4000 0000"), "{card:?}");
+    for method in ["card", "cash", ""] {
+        assert_eq!(payer.pays(&served, method, "").await.status, 400, "{method}");
+    }
+    assert!(served.fake.payments().is_empty());
+
+    payer.pays(&served, "mbank", PHONE).await;
+    for (otp, told) in [("", "Enter the code from the SMS."), ("1234567890123", "This cannot be the code")] {
+        let refused = payer.confirms(&served, otp).await;
+        assert_eq!(refused.status, 422, "{refused:?}");
+        assert!(refused.text.contains(told) && refused.text.contains("Attempts left: 3"), "{refused:?}");
+        assert!(otp.is_empty() || !refused.text.contains(otp), "{refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_others_wrote_is_text() {
+    let served = Served::start().await;
+    let mut wanted = order("<b>order</b>");
+    wanted["description"] = json!("<script>alert(\"1\")</script>&amp;'");
+    wanted["return_url"] = json!("https://shop.example.kg/\"onclick=x'<b>");
+    let payer = Payer::wanting(&served, &wanted).await;
+    let reason = "<img src=x onerror=alert(1)>".to_owned();
+    served.fake.fail_next(FakeFault::Refused { code: "400".to_owned(), reason: reason.clone() });
+    payer.pays(&served, "mbank", PHONE).await;
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "choose");
+    assert!(page.contains("did not go through. No money was taken."), "{page}");
+    for hostile in ["<script>alert", &reason, "\"onclick", "<b>"] {
+        assert!(!page.contains(hostile), "{hostile}: {page}");
+    }
+    assert!(page.contains("&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#38;amp;&#39;"), "{page}");
+}
+
+/// States that no payer can reach by hand here; nobody asks the gateway about them, which knows better.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_state_is_shown() {
+    let served = Served::start().await;
+    let cases = [
+        ("state = 'sending'", "under-way", "Do not pay a second time"),
+        ("state = 'confirming'", "waiting", "Do not pay a second time"),
+        ("state = 'confirming', is_stuck = 1", "person-needed", "Do not pay again"),
+        ("state = 'unknown', unknown_since = 1", "unknown", "Do not pay again"),
+        ("state = 'contradicted'", "person-needed", "order-"),
+        ("state = 'rejected'", "choose", "The payment was declined"),
+        ("state = 'not_made', failure_kind = 'Unavailable'", "choose", "The bank could not be reached"),
+        ("attempts_left = 0", "no-codes-left", "Too many wrong codes"),
+    ];
+    for (index, (sql, expected, part)) in cases.into_iter().enumerate() {
+        let payer = Payer::of(&served, &format!("order-{index}")).await;
+        payer.pays(&served, "mbank", PHONE).await;
+        // One that is being sent would else be taken for dead.
+        let sql = format!(
+            "BEGIN IMMEDIATE; DELETE FROM due;
+             UPDATE payments SET until = until + 1000000000, {sql} WHERE checkout_id = '{}'; COMMIT",
+            payer.id
+        );
+        served.database().execute_batch(&sql).unwrap();
+        let (seen, page) = payer.sees(&served).await;
+        assert_eq!(seen, expected, "{sql}");
+        assert!(page.contains(part), "{sql}: {page}");
+        let offers = page.contains("name=\"method\"");
+        assert_eq!(
+            offers,
+            expected == "choose",
+            "{sql}: a second payment is offered where it may be, and nowhere else"
+        );
+    }
+    for (state, expected, part) in [
+        ("'expired'", "expired", "The time to pay is over"),
+        ("'cancelled'", "cancelled", "The order was cancelled"),
+        ("'paid', is_overpaid = 1", "paid", "Money was taken more than once"),
+    ] {
+        let payer = Payer::of(&served, expected).await;
+        let sql = format!("UPDATE checkouts SET state = {state} WHERE id = '{}'", payer.id);
+        served.database().execute_batch(&sql).unwrap();
+        let (seen, page) = payer.sees(&served).await;
+        assert_eq!(seen, expected);
+        assert!(page.contains(part) && page.contains("Back to the shop") && !page.contains("data-watch"), "{page}");
+        assert_eq!(payer.post(&served, "/pay", &[("method", "qr"), ("key", "k")]).await.status, 303, "{expected}");
+    }
+    assert_eq!(served.fake.payments().len(), cases_made(), "no payment was begun of what has ended");
+}
+
+/// One each of those that are begun above.
+fn cases_made() -> usize {
+    8
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_takes_long_is_shown_as_under_way_and_nobody_is_asked_to_pay_again() {
+    let served = Served::with(|_, http| http.answer_within = Duration::from_secs(1)).await;
+    let payer = Payer::of(&served, "order-1").await;
+    served.fake.fail_next(FakeFault::NoAnswer);
+    // The gateway in memory waits by its own clock.
+    served.fake.stop_clock();
+    let begun = payer.pays(&served, "mbank", PHONE).await;
+    assert_eq!((begun.status, begun.header("location")), (303, Some(payer.page.as_str())), "{begun:?}");
+    let (seen, page) = payer.sees(&served).await;
+    assert_eq!(seen, "under-way");
+    assert!(page.contains("<noscript><meta http-equiv=\"refresh\" content=\"3;"), "{page}");
+    served.fake.start_clock();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_waits_for_news_and_its_texts_are_in_the_payers_language() {
+    let served = Served::with(|_, http| http.longest_wait = Duration::from_millis(1)).await;
+    let mut wanted = order("order-1");
+    wanted["amount"] = json!("1390.50");
+    let payer = Payer::wanting(&served, &wanted).await;
+    let (_, page) = payer.sees(&served).await;
+    let none = payer.get(&served, &format!("/state?after={}", attribute(&page, "version"))).await;
+    assert_eq!((none.status, none.text.as_str()), (204, ""));
+    let some = payer.get(&served, "/state?after=-1").await;
+    assert_eq!((some.status, screen(&some.text).as_str()), (200, "choose"));
+    assert!(!some.text.contains("<html"), "{some:?}");
+
+    let russian = served.send("GET", &payer.page, &[("accept-language", "ru-KG,en;q=0.5")], "").await;
+    for part in ["<html lang=\"ru\">", "1\u{a0}390,50\u{a0}сом", "Как вы хотите оплатить?", "время Бишкека"]
+    {
+        assert!(russian.text.contains(part), "{part}: {russian:?}");
+    }
+    let kyrgyz = payer.get(&served, "?lang=ky").await;
+    for part in ["<html lang=\"ky\">", "Кантип төлөйсүз?", "/state?lang=ky\"", "/pay?lang=ky\""] {
+        assert!(kyrgyz.text.contains(part), "{part}: {kyrgyz:?}");
+    }
+    let path = format!("{}/pay?lang=ky", payer.page);
+    let begun = served.send("POST", &path, &[FORM], &form(&[("method", "pay_form"), ("key", "k")])).await;
+    assert_eq!(begun.header("location"), Some(format!("{}/go?lang=ky", payer.page).as_str()));
+    let url = served.fake.payments()[0].page_url.clone().unwrap();
+    let back = served.fake.charge(&url).unwrap().return_url.unwrap();
+    assert!(back.contains("/back?lang=ky"), "{back}");
+}
+
+/// The page is no way round what a checkout allows; cards are never offered here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_the_checkouts_ways_are_offered_and_never_a_card() {
+    let served = Served::with(|server, _| server.takes_cards = true).await;
+    let payer = Payer::wanting(&served, &order_by("order-1", &["card", "qr"])).await;
+    let (_, page) = payer.sees(&served).await;
+    assert!(page.contains("value=\"qr\"") && !page.contains("value=\"mbank\"") && !page.contains("card\""), "{page}");
+    assert_eq!(payer.pays(&served, "mbank", PHONE).await.status, 400);
+    assert_eq!(payer.pays(&served, "card", "").await.status, 400);
+    let alone = Payer::wanting(&served, &order_by("order-2", &["card"])).await;
+    assert!(alone.sees(&served).await.1.contains("cannot be paid on this page"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_else_gets_anything_from_it() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let body = form(&[("method", "qr"), ("key", "k")]);
+    let path = format!("{}/pay", payer.page);
+    for origin in ["https://evil.example", "null"] {
+        let refused = served.send("POST", &path, &[FORM, ("origin", origin)], &body).await;
+        assert_eq!(refused.status, 403, "{origin}: {refused:?}");
+    }
+    let json = ("content-type", "application/json");
+    assert_eq!(served.send("POST", &path, &[json], "{}").await.status, 415);
+    assert_eq!(served.send("POST", &path, &[FORM], &"x".repeat(5000)).await.status, 413);
+    assert_eq!(served.send("DELETE", &payer.page, &[], "").await.status, 405);
+    assert!(served.fake.payments().is_empty());
+    let own = format!("http://{}", served.address);
+    assert_eq!(served.send("POST", &path, &[FORM, ("origin", &own)], &body).await.status, 303);
+
+    for wrong in ["/pay/x", "/pay/0123456789abcdef0123456789abcdef", "/pay/%ff", "/pay/x/state", "/pay/assets/x.css"] {
+        let refused = served.send("GET", wrong, &[], "").await;
+        assert_eq!(refused.status, 404, "{wrong}: {refused:?}");
+        assert!(refused.text.contains("There is no such page") && !refused.text.contains("Two tickets"), "{refused:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_answer_is_guarded() {
+    let served = Served::start().await;
+    let payer = Payer::of(&served, "order-1").await;
+    let page = payer.get(&served, "").await;
+    let asset = |name: &str| {
+        let end = page.text.split("/pay/assets/").find(|part| part.split('"').next().unwrap().ends_with(name)).unwrap();
+        format!("/pay/assets/{}", end.split('"').next().unwrap())
+    };
+    for path in [payer.page.clone(), format!("{}/go", payer.page), "/pay/x".to_owned(), asset(".css"), asset(".js")] {
+        let answer = served.send("GET", &path, &[], "").await;
+        let policy = answer.header("content-security-policy").unwrap();
+        for part in ["default-src 'none'", "script-src 'self';", "form-action 'self'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part) && !policy.contains("unsafe"), "{path}: {policy}");
+        }
+        assert_eq!(answer.header("referrer-policy"), Some("same-origin"));
+        assert_eq!(answer.header("x-robots-tag"), Some("noindex, nofollow"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        let keeps = if path.contains("assets") { "public, max-age=31536000, immutable" } else { "no-store" };
+        assert_eq!(answer.header("cache-control"), Some(keeps), "{path}");
+    }
+    for inline in ["style=", "<style", " onclick", "javascript:"] {
+        assert!(!page.text.contains(inline), "{inline}: {page:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_has_a_rate_and_guessing_gets_slower() {
+    let served = Served::with(|_, http| http.per_token = 1).await;
+    let (payer, other) = (Payer::of(&served, "order-1").await, Payer::of(&served, "order-2").await);
+    let mut answer = payer.get(&served, "").await;
+    // Ten seconds' worth may come at once, and then one a second.
+    for _ in 0..1000 {
+        if answer.status == 429 {
+            break;
+        }
+        answer = payer.get(&served, "").await;
+    }
+    assert_eq!(answer.status, 429, "{answer:?}");
+    assert!(answer.header("retry-after").is_some() && answer.text.contains("Too many requests"), "{answer:?}");
+    assert_eq!(other.get(&served, "").await.status, 200);
+
+    let mut refused = served.send("GET", "/pay/x", &[], "").await;
+    for _ in 0..20 {
+        refused = served.send("GET", "/pay/x", &[], "").await;
+    }
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert_eq!(other.get(&served, "").await.status, 200, "a right address is never locked out");
+}
