@@ -12,8 +12,9 @@ use super::{
     table::{
         CARD_ATTEMPTS, CARDS_ENABLED, DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
         EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
-        LISTEN, LOG, LOG_FORMAT, METRICS_LISTEN, MOST_CONNECTIONS, OTP_ATTEMPTS, PAYMENT_WAIT, PROXIES, PUBLIC_URL,
-        QUESTIONS_PER_SECOND, SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        LISTEN, LOG, LOG_FORMAT, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, MOST_CONNECTIONS,
+        OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
+        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
     },
     time,
     values::{Noted, Read, Values},
@@ -22,12 +23,15 @@ use crate::{
     delivery::{HttpPost, signature::SigningSecret},
     http::HttpSettings,
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
+    pay::{Colour, Logo, Merchant},
     server::settings::ServerSettings,
-    values::{error::ServerError, hidden::Hidden},
+    values::{checks::Checks, error::ServerError, hidden::Hidden},
 };
 
 /// Where callbacks arrive under the public address.
 const CALLBACKS: &str = "callbacks";
+/// The longest name of a merchant: on a phone it takes two lines.
+const LONGEST_NAME: usize = 60;
 /// How much longer than the deadline for questions a question belongs to who asks it.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
@@ -41,6 +45,8 @@ pub struct ProgramSettings {
     pub metrics_listen: Option<SocketAddr>,
     /// What the HTTP interface is set to, with the server's address as the world sees it.
     pub http: HttpSettings,
+    /// How the merchant is shown on the hosted pages, which are there where `http.has_pay_page` says so.
+    pub merchant: Merchant,
     /// Whether the staff's pages are there.
     pub has_staff_pages: bool,
     /// The SQLite file.
@@ -111,6 +117,8 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let per_token = values.read(&LIMITS_PER_TOKEN, parse::count(1..=1_000_000));
     let per_key = values.read(&LIMITS_PER_KEY, parse::count(1..=1_000_000));
     let most_connections = values.read(&MOST_CONNECTIONS, parse::count(1..=1_000_000));
+    let has_pay_page = values.read(&PAGE_ENABLED, parse::yes_or_no);
+    let merchant = merchant(values);
     let has_staff_pages = values.read(&STAFF_ENABLED, parse::yes_or_no);
     let log = log(values);
 
@@ -127,6 +135,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
         per_address: per_address?,
         per_token: per_token?,
         per_key: per_key?,
+        has_pay_page: has_pay_page?,
         ..HttpSettings::new(public_url)
     };
     let listener =
@@ -135,6 +144,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
         listener,
         metrics_listen: metrics_listen?,
         http,
+        merchant: merchant?,
         has_staff_pages: has_staff_pages?,
         database: database?,
         gateway,
@@ -169,6 +179,21 @@ fn server(values: &mut Values) -> Read<ServerSettings> {
         keep_for: keep_for?,
         ..ServerSettings::new("")
     })
+}
+
+/// How the merchant is shown to payers.
+fn merchant(values: &mut Values) -> Read<Merchant> {
+    let name = values.optional(&MERCHANT_NAME, |text| {
+        let mut checks = Checks::default();
+        checks.required_text("", text, LONGEST_NAME);
+        checks.finish().map(|()| text.to_owned()).map_err(|problem| rule(&problem))
+    });
+    let logo = values.optional(&MERCHANT_LOGO, |path| {
+        let unreadable = |problem: std::io::Error| format!("names a file that cannot be read: {problem}");
+        Logo::read(path.as_ref()).map_err(unreadable)?.map_err(|rule| format!("names a file that {rule}"))
+    });
+    let colour = values.optional(&MERCHANT_COLOUR, str::parse::<Colour>);
+    Ok(Merchant { name: name?, logo: logo?, colour: colour? })
 }
 
 fn events_url(text: &str) -> Result<Hidden, String> {

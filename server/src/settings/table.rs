@@ -162,6 +162,23 @@ table! {
         "The most connections that are open at once",
     ).or("12000");
 
+    PAGE_ENABLED = Setting::new(
+        "page.enabled", "KASSA_SERVER_PAGE_ENABLED", "page-enabled", "true|false",
+        "Whether each checkout has a hosted page under `/pay`, where its payer pays",
+    ).or("true");
+    MERCHANT_NAME = Setting::new(
+        "merchant.name", "KASSA_SERVER_MERCHANT_NAME", "merchant-name", "TEXT",
+        "The merchant's name on the hosted page, at most 60 characters",
+    ).or_nothing("the host of `return_url`");
+    MERCHANT_LOGO = Setting::new(
+        "merchant.logo", "KASSA_SERVER_MERCHANT_LOGO", "merchant-logo", "FILE",
+        "The merchant's logo on the hosted page: PNG, JPEG or SVG, at most 256 KiB, read at the start",
+    ).or_nothing("no logo");
+    MERCHANT_COLOUR = Setting::new(
+        "merchant.colour", "KASSA_SERVER_MERCHANT_COLOUR", "merchant-colour", "#RRGGBB",
+        "The colour of the hosted page's buttons; their text is black or white, whichever is read better",
+    ).or_nothing("blue");
+
     STAFF_ENABLED = Setting::new(
         "staff.enabled", "KASSA_SERVER_STAFF_ENABLED", "staff-enabled", "true|false",
         "Whether the pages for the merchant's staff are under `/staff`",

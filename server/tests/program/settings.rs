@@ -57,6 +57,9 @@ fn what_is_set_reaches_its_place() {
         ("KASSA_SERVER_LIMITS_PER_KEY", "78"),
         ("KASSA_SERVER_CARDS_ENABLED", "true"),
         ("KASSA_SERVER_CARD_ATTEMPTS", "7"),
+        ("KASSA_SERVER_PAGE_ENABLED", "false"),
+        ("KASSA_SERVER_MERCHANT_NAME", "Бал дүкөнү"),
+        ("KASSA_SERVER_MERCHANT_COLOUR", "#FFD400"),
     ];
     let settings = read(&place("proxies = ['10.0.0.0/8', '192.0.2.7']"), &variables, &[]).unwrap();
     assert_eq!(settings.listener.address, "[::1]:1234".parse().unwrap());
@@ -69,6 +72,9 @@ fn what_is_set_reaches_its_place() {
     assert_eq!((server.signing_secrets.len(), settings.listener.most_connections), (1, 77));
     assert_eq!(settings.http.per_key, 78);
     assert_eq!((server.takes_cards, server.card_attempts), (true, 7));
+    assert!(!settings.http.has_pay_page);
+    let colour = settings.merchant.colour.map(|colour| colour.to_string());
+    assert_eq!((settings.merchant.name.as_deref(), colour.as_deref()), (Some("Бал дүкөнү"), Some("#ffd400")));
 }
 
 fn secs(secs: u64) -> Duration {
@@ -183,6 +189,8 @@ fn files_that_cannot_be_used_are_named() {
             ("KASSA_SERVER_TLS_CERTIFICATE", text),
             ("KASSA_SERVER_TLS_KEY", text),
             ("KASSA_SERVER_EVENTS_URL", "http://shop.example.kg"),
+            ("KASSA_SERVER_MERCHANT_LOGO", text),
+            ("KASSA_SERVER_MERCHANT_COLOUR", "blue"),
         ],
         &[],
     );
@@ -192,6 +200,8 @@ fn files_that_cannot_be_used_are_named() {
         "gateway.dialect (KASSA_SERVER_GATEWAY_DIALECT) names a file that is no dialect: ",
         "tls.certificate (KASSA_SERVER_TLS_CERTIFICATE) names a file that cannot be used: ",
         "events.url (KASSA_SERVER_EVENTS_URL) must be an https address",
+        "merchant.logo (KASSA_SERVER_MERCHANT_LOGO) names a file that must be a PNG, JPEG or SVG picture",
+        "merchant.colour (KASSA_SERVER_MERCHANT_COLOUR) must be a colour such as #1F4F8F",
         "events.secret (not set) must be set, or events.secret_file name a file with it, as events are signed: ",
     ] {
         assert!(told.lines().any(|line| line.starts_with(start)), "{start}\n{told}");

@@ -4,7 +4,8 @@ use std::{io, process::ExitCode, sync::Arc, time::Duration};
 
 use kassa::Gateway;
 use kassa_server::{
-    HttpPost, KeyRole, Listener, ListenerSettings, Post, RealSurroundings, Server, Storage, metrics_router, router,
+    HttpPost, KeyRole, Listener, ListenerSettings, Post, RealSurroundings, Server, Storage, metrics_router, pay_router,
+    router,
     settings::{ProgramSettings, Sources},
     staff_router,
 };
@@ -77,11 +78,14 @@ fn build(settings: &ProgramSettings, storage: Arc<dyn Storage>) -> Done<Server> 
 }
 
 fn pages(server: &Server, settings: &ProgramSettings) -> axum::Router {
-    let pages = router(server.clone(), settings.http.clone());
-    if !settings.has_staff_pages {
-        return pages;
+    let mut pages = router(server.clone(), settings.http.clone());
+    if settings.http.has_pay_page {
+        pages = pages.merge(pay_router(server.clone(), settings.http.clone(), &settings.merchant));
     }
-    pages.merge(staff_router(server.clone(), settings.http.clone()))
+    if settings.has_staff_pages {
+        pages = pages.merge(staff_router(server.clone(), settings.http.clone()));
+    }
+    pages
 }
 
 fn answer(listener: Listener, router: axum::Router, told: &watch::Receiver<bool>) -> JoinHandle<()> {
