@@ -12,11 +12,11 @@ GRAVE = ("serious", "critical")
 RUN = "async () => (await axe.run(document, {resultTypes: ['violations']})).violations"
 
 
-def check_accessible(page: Page) -> None:
-    """Fails where axe-core finds something serious or critical on the page as it stands."""
+def check_accessible(page: Page, impacts: tuple[str, ...] = GRAVE) -> None:
+    """Fails where axe-core finds something of these impacts on the page as it stands."""
     page.evaluate(AXE)
     violations: list[dict[str, Any]] = page.evaluate(RUN)
-    grave = [_words(violation) for violation in violations if violation["impact"] in GRAVE]
+    grave = [_words(violation) for violation in violations if violation["impact"] in impacts]
     assert grave == [], f"{page.url}\n" + "\n".join(grave)
 
 

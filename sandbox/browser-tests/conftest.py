@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 from kassa_sandbox import Sandbox
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser
 
+from chromium import browser
 from shop import Shop
 from visitor import Size, Visit, Visitor
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-)
-# Far more than anything here takes: reached only where something never happens.
-expect.set_options(timeout=60_000)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    assert found, "Chromium is needed on the PATH"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
-        yield browser
-        browser.close()
+__all__ = ["browser"]
 
 
 @pytest.fixture

@@ -11,10 +11,16 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
-from accessibility import check_accessible
+from accessibility import GRAVE, check_accessible
 
-Size: TypeAlias = Literal["phone", "desktop"]
-SIZES: dict[Size, tuple[int, int]] = {"phone": (390, 844), "desktop": (1280, 800)}
+Size: TypeAlias = Literal["small", "phone", "tablet", "desktop"]
+SIZES: dict[Size, tuple[int, int]] = {
+    "small": (360, 740),
+    "phone": (390, 844),
+    "tablet": (768, 1024),
+    "desktop": (1280, 800),
+}
+HELD = ("small", "phone")
 SCREENSHOTS = os.environ.get("KASSA_SCREENSHOTS")
 
 
@@ -36,14 +42,15 @@ class Visitor:
         self.context: BrowserContext = browser.new_context(
             locale=language,
             viewport={"width": width, "height": height},
-            is_mobile=size == "phone",
-            has_touch=size == "phone",
+            is_mobile=size in HELD,
+            has_touch=size in HELD,
             color_scheme="dark" if dark else "light",
             java_script_enabled=scripts,
         )
         self.context.set_default_timeout(60_000)
         self.label = f"{language}-{size}{'-dark' if dark else ''}{'' if scripts else '-no-script'}"
         self.has_scripts = scripts
+        self.grave: tuple[str, ...] = GRAVE
         self.complaints: list[str] = []
         self._hosts = hosts
         self.page: Page = self.context.new_page()
@@ -88,7 +95,7 @@ class Visitor:
         """Checks that the page is accessible, and fits; keeps a picture of it where pictures are wanted."""
         self.page.wait_for_load_state()
         if self.has_scripts:
-            check_accessible(self.page)
+            check_accessible(self.page, self.grave)
         page = "document.documentElement"
         fits = self.page.evaluate(f"{page}.scrollWidth <= {page}.clientWidth") if self.has_scripts else True
         assert fits, f"{self.page.url} has to be scrolled sideways"

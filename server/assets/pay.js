@@ -37,7 +37,8 @@
     const selection = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
     for (const old of fieldsOf(before)) {
       const same = old.id && after.querySelector(`#${old.id}`);
-      if (same && old.type === "radio") { same.checked = old.checked; } else if (same) { same.value = old.value; }
+      if (!same) { continue; }
+      if (old.type !== "radio") { same.value = old.value; } else if (old.checked) { same.checked = true; }
     }
     for (const old of before.querySelectorAll("details[open]")) {
       const same = after.querySelector(`#${old.id}`);

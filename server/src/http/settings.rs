@@ -22,7 +22,7 @@ pub struct HttpSettings {
     pub proxies: Proxies,
     /// How many requests a second an address may send, of an app's or without any key. Thousands of phones share one.
     pub per_address: u32,
-    /// How many a client token's checkout may get.
+    /// How many a client token's checkout may get, and how many its hosted page.
     pub per_token: u32,
     /// How many an API key may send.
     pub per_key: u32,

@@ -13,6 +13,8 @@ use crate::values::ids::hex;
 
 const STYLESHEET: &str = include_str!("../../assets/pay.css");
 const SCRIPT: &str = include_str!("../../assets/pay.js");
+const ICON: &[u8] = include_bytes!("../../assets/pay.svg");
+const SVG: &str = "image/svg+xml";
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 /// A picture that is opened by itself runs nothing and loads nothing.
@@ -30,6 +32,8 @@ pub(super) struct Asset {
 pub(super) struct Assets {
     pub(super) stylesheet: Asset,
     pub(super) script: Asset,
+    /// For a browser's tab, where there is no logo.
+    pub(super) icon: Asset,
     /// The merchant's colours.
     pub(super) colours: Option<Asset>,
     pub(super) logo: Option<Asset>,
@@ -40,6 +44,7 @@ impl Assets {
         Self {
             stylesheet: Asset::new("pay", "css", CSS, STYLESHEET.as_bytes()),
             script: Asset::new("pay", "js", JAVASCRIPT, SCRIPT.as_bytes()),
+            icon: Asset::new("pay", "svg", SVG, ICON),
             colours: merchant.colour.map(|colour| Asset::new("colours", "css", CSS, colours(colour).as_bytes())),
             logo: merchant.logo.as_ref().map(picture),
         }
@@ -47,8 +52,9 @@ impl Assets {
 
     /// The file of this name.
     pub(super) fn find(&self, name: &str) -> Option<&Asset> {
-        let all = [Some(&self.stylesheet), Some(&self.script), self.colours.as_ref(), self.logo.as_ref()];
-        all.into_iter().flatten().find(|asset| asset.name == name)
+        let always = [&self.stylesheet, &self.script, &self.icon];
+        let given = [&self.colours, &self.logo].into_iter().flatten();
+        always.into_iter().chain(given).find(|asset| asset.name == name)
     }
 }
 

@@ -6,8 +6,8 @@ use kassa::{QrCode, QrLevel};
 
 /// The quiet zone that the standard asks for, in cells.
 const QUIET: usize = 4;
-/// It fits into a phone of 320 pixels, beside the margins.
-const WIDEST: usize = 264;
+/// It fits into a phone of 360 pixels, beside the margins.
+const WIDEST: usize = 276;
 
 /// A code as it is drawn.
 pub(super) struct Drawing {

@@ -22,6 +22,7 @@ pub(super) struct Frame {
     pub(super) languages: Vec<(String, &'static str, Option<String>)>,
     pub(super) merchant: Option<String>,
     pub(super) logo: Option<String>,
+    pub(super) icon: String,
     pub(super) stylesheet: String,
     pub(super) colours: Option<String>,
     pub(super) script: String,
@@ -43,6 +44,7 @@ impl Frame {
             // Of a page that is none, there is none in another language either.
             languages: if links.home().is_some() { languages.to_vec() } else { Vec::new() },
             merchant: till.name.clone().or_else(|| host.map(str::to_owned)),
+            icon: links.asset(&assets.logo.as_ref().unwrap_or(&assets.icon).name),
             logo: address(&assets.logo),
             stylesheet: links.asset(&assets.stylesheet.name),
             colours: address(&assets.colours),

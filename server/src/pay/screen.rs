@@ -84,6 +84,11 @@ impl<'a> Screen<'a> {
         matches!(self, Self::Choose | Self::OpenPage(..))
     }
 
+    /// Whether the payer has something to do.
+    pub(super) fn awaits_payer(self) -> bool {
+        matches!(self, Self::Choose | Self::EnterCode(_) | Self::OpenPage(..) | Self::ShowQr(_))
+    }
+
     /// Whether something is awaited that the page should show by itself.
     pub(super) fn can_change(self) -> bool {
         !matches!(self, Self::Paid | Self::Expired | Self::Cancelled)

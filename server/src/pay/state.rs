@@ -51,7 +51,9 @@ pub(super) struct State<'a> {
     drawing: Option<Drawing>,
     /// The code's text, where a phone can open it.
     qr_link: Option<&'a str>,
+    /// Until when the payer can act.
     until: Option<String>,
+    has_way_back: bool,
     reference: &'a str,
     return_url: &'a str,
     is_paid_twice: bool,
@@ -84,7 +86,8 @@ impl<'a> State<'a> {
             ended: ended(view).map(|payment| end_of(payment, t)),
             drawing: if let Screen::ShowQr(text) = screen { draw(text) } else { None },
             qr_link: if let Screen::ShowQr(text) = screen { Some(text).filter(|text| is_web(text)) } else { None },
-            until: is_open.then(|| moment(checkout.expires_at, links.spoken.language)),
+            until: (is_open && screen.awaits_payer()).then(|| moment(checkout.expires_at, links.spoken.language)),
+            has_way_back: is_open,
             reference: &checkout.reference,
             return_url: &checkout.return_url,
             is_paid_twice: checkout.is_overpaid,

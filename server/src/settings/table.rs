@@ -151,7 +151,7 @@ table! {
     ).or("200");
     LIMITS_PER_TOKEN = Setting::new(
         "limits.per_token", "KASSA_SERVER_LIMITS_PER_TOKEN", "limits-per-token", "1 to 1000000",
-        "The most requests a second about one checkout with its client tokens",
+        "The most requests a second about one checkout with its client tokens, and as many to its hosted page",
     ).or("10");
     LIMITS_PER_KEY = Setting::new(
         "limits.per_key", "KASSA_SERVER_LIMITS_PER_KEY", "limits-per-key", "1 to 1000000",

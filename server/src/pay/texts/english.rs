@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     clock: "Bishkek time",
     back_to_shop: "Back to the shop",
     check_now: "I have paid: check now",
+    look_again: "Check now",
 
     choose: "How would you like to pay?",
     no_way: "This order cannot be paid on this page. Go back to the shop.",
@@ -49,7 +50,7 @@ pub(super) const TEXTS: Texts = Texts {
     going: "You are being taken to the bank's page.",
     other_way: "Pay another way",
 
-    scan: "Scan the QR code",
+    scan: "Pay by QR code",
     scan_more: "Open the app of your bank, choose payment by QR code, and scan this one.",
     code_picture: "QR code for this payment",
     open_app: "Open the app of the bank",

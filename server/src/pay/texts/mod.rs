@@ -17,6 +17,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) clock: &'static str,
     pub(in crate::pay) back_to_shop: &'static str,
     pub(in crate::pay) check_now: &'static str,
+    /// Where the payer has nothing more to do.
+    pub(in crate::pay) look_again: &'static str,
 
     pub(in crate::pay) choose: &'static str,
     pub(in crate::pay) no_way: &'static str,

@@ -1,0 +1,104 @@
+"""Each way to pay, to its end: with scripts and without, on a phone, a tablet and a desktop, in the light and in the dark."""
+
+from __future__ import annotations
+
+import pytest
+from kassa_sandbox import Sandbox, phones
+from playwright.sync_api import expect
+
+from buyer import Buyer, Meet
+from shop import Shop
+from visitor import Size
+
+WINDOWS: list[tuple[str, Size, bool, bool]] = [
+    ("en", "small", False, True),
+    ("en", "small", False, False),
+    ("ru", "tablet", True, True),
+    ("ky", "small", True, True),
+    ("ky", "desktop", False, True),
+    ("ru", "desktop", True, False),
+]
+
+
+@pytest.fixture(params=WINDOWS, ids=lambda window: "-".join(map(str, window)))
+def window(request: pytest.FixtureRequest) -> tuple[str, Size, bool, bool]:
+    chosen: tuple[str, Size, bool, bool] = request.param
+    return chosen
+
+
+@pytest.fixture
+def buyer(meet: Meet, window: tuple[str, Size, bool, bool]) -> Buyer:
+    language, size, dark, scripts = window
+    return meet(language, size=size, dark=dark, scripts=scripts)
+
+
+def test_by_mobile_bank(buyer: Buyer, sandbox: Sandbox, site: Shop) -> None:
+    phone = phones.MBANK_APPROVED
+    buyer.sees("choose")
+    buyer.look("choose")
+    with buyer.refused(422):
+        buyer.gives_phone("0555 12")
+        expect(buyer.page.locator("#phone")).to_have_attribute("aria-invalid", "true")
+    expect(buyer.page.locator("#phone")).to_be_focused()
+    expect(buyer.page.locator("#phone")).to_have_value("0555 12")
+    buyer.look("choose-wrong-phone")
+    buyer.gives_phone(f"0{phone.phone[3:6]} {phone.phone[6:9]} {phone.phone[9:]}")
+    buyer.sees("enter-code")
+    expect(buyer.page.locator("#otp")).to_be_focused()
+    buyer.look("enter-code")
+    buyer.enters("000000")
+    expect(buyer.page.locator("#otp-problem")).to_be_visible()
+    expect(buyer.page.locator("#otp")).to_have_value("")
+    buyer.look("enter-code-wrong")
+    buyer.enters(phone.otp)
+    buyer.sees("paid")
+    buyer.look("paid")
+    assert [payment.times_charged for payment in sandbox.ledger(buyer.payments[0]["order_number"])] == [1]
+    buyer.page.locator("#state a.button").click()
+    expect(buyer.heading).to_have_text("The shop")
+    assert buyer.page.url == site.return_url
+
+
+def test_by_qr_code(buyer: Buyer, sandbox: Sandbox, window: tuple[str, Size, bool, bool]) -> None:
+    buyer.picks("qr")
+    buyer.look("choose-qr")
+    buyer.goes_on()
+    buyer.sees("show-qr")
+    buyer.look("show-qr")
+    link = buyer.page.locator("#state .on-phone a.button")
+    code = buyer.page.locator("svg.qr:visible")
+    if window[1] == "small":
+        expect(link).to_have_attribute("href", buyer.payments[0]["qr_text"])
+        expect(code).to_have_count(0)
+        buyer.page.locator("#shown-code summary").click()
+        buyer.look("show-qr-opened")
+    expect(code).to_have_count(1)
+    if buyer.has_scripts:
+        buyer.page.evaluate("window.isTheSamePage = true")
+    sandbox.approve(buyer.payments[0]["transaction_id"])
+    # Nobody touches it: without scripts it loads again by itself.
+    buyer.sees("paid")
+    if buyer.has_scripts:
+        assert buyer.page.evaluate("window.isTheSamePage"), "it was not loaded again"
+        expect(buyer.page.locator("#news")).to_have_text(buyer.heading.inner_text())
+
+
+def test_on_the_gateways_page(buyer: Buyer) -> None:
+    buyer.picks("pay_form")
+    buyer.goes_on()
+    expect(buyer.page.locator("#state")).to_have_count(0)
+    form = buyer.page.url
+    assert form == buyer.payments[0]["page_url"]
+    buyer.page.go_back()
+    buyer.sees("open-page")
+    buyer.look("open-page")
+    buyer.page.locator("#others summary").click()
+    buyer.look("open-page-others")
+    buyer.page.locator("#state a.button").click()
+    buyer.page.wait_for_url(form)
+    buyer.server.pay_by_form(form)
+    # As the gateway's page sends the payer back.
+    buyer.open(f"{buyer.page_url}/back?statusCode=200")
+    buyer.sees("paid")
+    assert buyer.page.url == buyer.page_url
+    assert len(buyer.payments) == 1
