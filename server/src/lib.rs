@@ -88,6 +88,7 @@ pub use tokens::{
     ClientToken, TokenHash,
     api_key::{ApiKey, NoApiKey},
     decided_by::DecidedBy,
+    permission::Permission,
     role::KeyRole,
 };
 pub use values::{

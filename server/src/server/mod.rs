@@ -39,7 +39,7 @@ use crate::{
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
-    tokens::{ClientToken, TokenHash, api_key::ApiKey, decided_by::DecidedBy, role::KeyRole},
+    tokens::{ClientToken, TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{
         checks::Checks,
         error::ServerError,
@@ -265,7 +265,7 @@ impl Server {
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
     pub async fn new_api_key(&self, name: &str) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Shop, name).await
+        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Shop, Permission::Decide, name).await
     }
 
     /// Whether this is a good API key of a shop's; its identifier, if so.

@@ -8,7 +8,7 @@ use crate::{
     storage::staff::{
         Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
     },
-    tokens::{TokenHash, api_key::ApiKey, decided_by::DecidedBy, role::KeyRole},
+    tokens::{TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{Millis, checks::Checks, error::ServerError, hidden::Hidden, ids::CheckoutId},
 };
 
@@ -16,12 +16,12 @@ use crate::{
 const NOTED_EVERY: Millis = 60 * 1000;
 
 impl Server {
-    /// A new key for a person of the staff, by that person's name. It is shown once; only its hash is kept.
+    /// A new key for a person of the staff, by that person's name, with what the person may do. It is shown once; only its hash is kept.
     ///
     /// # Errors
     /// [`ServerError::Invalid`], [`ServerError::Unavailable`].
-    pub async fn new_staff_key(&self, name: &str) -> Result<ApiKey, ServerError> {
-        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Staff, name).await
+    pub async fn new_staff_key(&self, name: &str, may: Permission) -> Result<ApiKey, ServerError> {
+        make_api_key(&*self.shared.storage, &*self.shared.surroundings, KeyRole::Staff, may, name).await
     }
 
     /// Logs somebody in by a staff key: the session's token, 256 random bits.

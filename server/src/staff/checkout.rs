@@ -42,6 +42,7 @@ struct Page {
     can_ask: bool,
     can_cancel: bool,
     can_replay: bool,
+    can_note_refund: bool,
     version: i64,
     refunds_due: u32,
 }
@@ -79,6 +80,7 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
     let delivers = visit.desk.server.delivers_events();
     let view = &history.listed.view;
     let checkout = &view.checkout;
+    let may_decide = visit.may_decide();
     let number = |event: &Event| event.payment.as_ref().and_then(|id| view.payment(id)).map(|payment| payment.number);
     let mut facts = vec![
         ("What is paid for", checkout.description.clone()),
@@ -101,11 +103,12 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
         needs: history.listed.needs.iter().map(|need| words::need(*need)).collect(),
         facts,
         metadata: checkout.metadata.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        payments: view.payments.iter().map(payment_row).collect(),
+        payments: view.payments.iter().map(|payment| payment_row(payment, may_decide)).collect(),
         events: history.events.iter().map(|event| event_row(event, number(event), &history, delivers)).collect(),
-        can_ask: view.payments.iter().any(|payment| may_be_asked(payment.state)),
-        can_cancel: checkout.state == CheckoutState::Open,
-        can_replay: history.is_given_up,
+        can_ask: may_decide && view.payments.iter().any(|payment| may_be_asked(payment.state)),
+        can_cancel: may_decide && checkout.state == CheckoutState::Open,
+        can_replay: may_decide && history.is_given_up,
+        can_note_refund: may_decide && checkout.refunds_due > 0,
         version: checkout.version,
         refunds_due: checkout.refunds_due,
     };
@@ -129,7 +132,7 @@ fn done(what: &str) -> Option<&'static str> {
     })
 }
 
-fn payment_row(payment: &Payment) -> PaymentRow {
+fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
     let reference = &payment.reference;
     let mut facts = vec![("Begun", text::moment(payment.begun_at)), ("Payment", payment.id.to_string())];
     let numbers = [
@@ -159,7 +162,7 @@ fn payment_row(payment: &Payment) -> PaymentRow {
         facts,
         page_url: payment.page_url.as_ref().filter(is_web).cloned(),
         is_stuck: payment.is_stuck,
-        can_resolve: is_for_a_person(payment.state, payment.is_stuck),
+        can_resolve: may_decide && is_for_a_person(payment.state, payment.is_stuck),
     }
 }
 

@@ -16,7 +16,8 @@ use crate::{
     http::HttpSettings,
     limits::{Lockout, Network, RateLimit},
     server::Server,
-    tokens::TokenHash,
+    storage::staff::StaffSession,
+    tokens::{TokenHash, permission::Permission},
     values::{
         error::ServerError,
         ids::{ApiKeyId, hex},
@@ -43,6 +44,7 @@ pub(super) struct Visitor {
     /// The name of the key, which is the person's.
     pub(super) name: String,
     pub(super) key: ApiKeyId,
+    pub(super) may: Permission,
     /// What each form of the session carries (synchronizer token): another site cannot know it.
     pub(super) csrf: String,
 }
@@ -82,7 +84,13 @@ impl Desk {
     pub(super) async fn visitor(&self, headers: &HeaderMap) -> Result<Option<Visitor>, ServerError> {
         let Some(token) = cookie::read(headers, self.is_secure) else { return Ok(None) };
         let session = self.server.staff_session(token).await?;
-        Ok(session.map(|session| Visitor { name: session.name, key: session.key, csrf: csrf_of(token) }))
+        let visitor = |session: StaffSession| Visitor {
+            name: session.name,
+            key: session.key,
+            may: session.may,
+            csrf: csrf_of(token),
+        };
+        Ok(session.map(visitor))
     }
 
     /// Whether a form came from a page of ours, as far as the browser says where it came from.

@@ -10,15 +10,15 @@ use super::{
     page::Refusal,
 };
 use crate::{
-    tokens::{decided_by::DecidedBy, role::KeyRole},
+    tokens::{decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::ids::{CheckoutId, PaymentId},
 };
 
 /// Who may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Who is logged in.
-    Staff,
+    /// Who is logged in, and may do this.
+    Staff(Permission),
     /// Anybody.
     Anybody,
 }
@@ -58,6 +58,11 @@ impl Visit {
     pub(super) fn by(&self) -> DecidedBy {
         let by = |visitor: &Visitor| DecidedBy::new(&visitor.name).through(KeyRole::Staff, visitor.key.clone());
         self.visitor.as_ref().map_or_else(|| DecidedBy::new(""), by)
+    }
+
+    /// Whether the person may do what changes something.
+    pub(super) fn may_decide(&self) -> bool {
+        self.visitor.as_ref().is_some_and(|visitor| visitor.may >= Permission::Decide)
     }
 
     /// What each form carries.

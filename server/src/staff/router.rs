@@ -73,7 +73,8 @@ async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters
     let (head, body) = request.into_parts();
     let visitor = match route.access {
         Access::Anybody => None,
-        Access::Staff => match desk.visitor(&head.headers).await {
+        Access::Staff(needed) => match desk.visitor(&head.headers).await {
+            Ok(Some(visitor)) if visitor.may < needed => return looks_alone().page(Some(&visitor)),
             Ok(Some(visitor)) => Some(visitor),
             Ok(None) => return login::page(StatusCode::UNAUTHORIZED, None),
             Err(problem) => return Refusal::from(problem).page(None),
@@ -97,6 +98,13 @@ async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters
         Ok(response) => response,
         Err(refusal) => refusal.page(visitor.as_ref()),
     }
+}
+
+fn looks_alone() -> Refusal {
+    Refusal::new(
+        StatusCode::FORBIDDEN,
+        "Your key lets you look, and change nothing. Ask somebody whose key lets them decide.",
+    )
 }
 
 /// What was posted: from a page of ours, and where somebody is logged in, from one of that session's.

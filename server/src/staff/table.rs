@@ -8,7 +8,10 @@ use super::{
     reconciliation,
     route::{Access, Answering, Route, Visit},
 };
+use crate::tokens::permission::Permission;
 
+const LOOK: Access = Access::Staff(Permission::Look);
+const DECIDE: Access = Access::Staff(Permission::Decide);
 const FORM: usize = 64 * 1024;
 /// The gateway's statement of a month.
 const STATEMENT: usize = 8 * 1024 * 1024;
@@ -26,18 +29,18 @@ pub(super) static ROUTES: [Route; 15] = [
     get(Access::Anybody, "/staff/assets/{name}", stylesheet),
     get(Access::Anybody, "/staff/login", login::form),
     post(Access::Anybody, "/staff/login", FORM, login::log_in),
-    post(Access::Staff, "/staff/logout", FORM, login::log_out),
-    get(Access::Staff, "/staff", checkouts::list),
-    get(Access::Staff, "/staff/checkouts/{checkout}", checkout::show),
-    post(Access::Staff, "/staff/checkouts/{checkout}/ask", FORM, decisions::ask),
-    post(Access::Staff, "/staff/checkouts/{checkout}/cancel", FORM, decisions::cancel),
-    post(Access::Staff, "/staff/checkouts/{checkout}/replay", FORM, decisions::replay),
-    post(Access::Staff, "/staff/checkouts/{checkout}/refund", FORM, decisions::refund),
-    post(Access::Staff, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, decisions::resolve),
-    get(Access::Staff, "/staff/reconciliation", reconciliation::show),
-    post(Access::Staff, "/staff/reconciliation", STATEMENT, reconciliation::compare),
-    get(Access::Staff, "/staff/reconciliation.csv", reconciliation::download),
-    get(Access::Staff, "/staff/{*rest}", nowhere),
+    post(LOOK, "/staff/logout", FORM, login::log_out),
+    get(LOOK, "/staff", checkouts::list),
+    get(LOOK, "/staff/checkouts/{checkout}", checkout::show),
+    post(DECIDE, "/staff/checkouts/{checkout}/ask", FORM, decisions::ask),
+    post(DECIDE, "/staff/checkouts/{checkout}/cancel", FORM, decisions::cancel),
+    post(DECIDE, "/staff/checkouts/{checkout}/replay", FORM, decisions::replay),
+    post(DECIDE, "/staff/checkouts/{checkout}/refund", FORM, decisions::refund),
+    post(DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, decisions::resolve),
+    get(LOOK, "/staff/reconciliation", reconciliation::show),
+    post(LOOK, "/staff/reconciliation", STATEMENT, reconciliation::compare),
+    get(LOOK, "/staff/reconciliation.csv", reconciliation::download),
+    get(LOOK, "/staff/{*rest}", nowhere),
 ];
 
 fn stylesheet(visit: Visit) -> Answering {

@@ -7,7 +7,7 @@ use kassa::{PaymentRef, Provider};
 use crate::{
     checkouts::new_checkout::NewCheckout,
     payments::payment::Failure,
-    tokens::{TokenHash, decided_by::DecidedBy, role::KeyRole},
+    tokens::{TokenHash, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{
         Millis,
         hidden::Hidden,
@@ -61,6 +61,8 @@ pub struct NewApiKey {
     pub id: ApiKeyId,
     /// Who calls with it.
     pub role: KeyRole,
+    /// What a person may do with it on the staff's pages.
+    pub may: Permission,
     /// What people call it.
     pub name: String,
     /// Its hash.

@@ -5,7 +5,7 @@ use kassa::PaymentRef;
 use crate::{
     checkouts::checkout::CheckoutView,
     payments::payment::Payment,
-    tokens::{TokenHash, role::KeyRole},
+    tokens::{TokenHash, permission::Permission, role::KeyRole},
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId, PaymentId},
@@ -31,6 +31,8 @@ pub struct KeptApiKey {
     pub id: ApiKeyId,
     /// Who calls with it.
     pub role: KeyRole,
+    /// What a person may do with it on the staff's pages.
+    pub may: Permission,
     /// What people call it.
     pub name: String,
     /// Its hash.

@@ -6,7 +6,7 @@ use strum::{EnumIter, IntoStaticStr};
 use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
-    tokens::{TokenHash, decided_by::DecidedBy},
+    tokens::{TokenHash, decided_by::DecidedBy, permission::Permission},
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId, PaymentId},
@@ -38,6 +38,8 @@ pub struct StaffSession {
     pub key: ApiKeyId,
     /// The key's name, which is the person's.
     pub name: String,
+    /// What the person may do.
+    pub may: Permission,
     /// For how long nobody noted that it is used.
     pub unused_for: Millis,
 }

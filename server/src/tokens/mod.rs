@@ -2,6 +2,7 @@
 
 pub mod api_key;
 pub mod decided_by;
+pub mod permission;
 pub mod role;
 
 use std::fmt;

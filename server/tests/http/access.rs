@@ -1,5 +1,6 @@
 //! Who may call what: every route with every kind of key.
 
+use kassa_server::Permission::{self, Decide, Look};
 use serde_json::{Value, json};
 
 use crate::{
@@ -61,21 +62,21 @@ async fn every_route_takes_its_own_kind_of_key_alone() {
     assert_eq!(walked, 14 * kinds.len(), "all routes but those for anybody");
 }
 
-/// All that only who is logged in may see or do.
-const STAFF: [(&str, &str); 13] = [
-    ("GET", "/staff"),
-    ("GET", "/staff?needs=person"),
-    ("GET", "/staff/checkouts/{checkout}"),
-    ("POST", "/staff/checkouts/{checkout}/ask"),
-    ("POST", "/staff/checkouts/{checkout}/cancel"),
-    ("POST", "/staff/checkouts/{checkout}/replay"),
-    ("POST", "/staff/checkouts/{checkout}/refund"),
-    ("POST", "/staff/checkouts/{checkout}/payments/{payment}/resolve"),
-    ("GET", "/staff/reconciliation"),
-    ("POST", "/staff/reconciliation"),
-    ("GET", "/staff/reconciliation.csv"),
-    ("POST", "/staff/logout"),
-    ("GET", "/staff/nowhere"),
+/// All that only who is logged in may see or do, and whether it takes a key that decides.
+const STAFF: [(&str, &str, Permission); 13] = [
+    ("GET", "/staff", Look),
+    ("GET", "/staff?needs=person", Look),
+    ("GET", "/staff/checkouts/{checkout}", Look),
+    ("POST", "/staff/checkouts/{checkout}/ask", Decide),
+    ("POST", "/staff/checkouts/{checkout}/cancel", Decide),
+    ("POST", "/staff/checkouts/{checkout}/replay", Decide),
+    ("POST", "/staff/checkouts/{checkout}/refund", Decide),
+    ("POST", "/staff/checkouts/{checkout}/payments/{payment}/resolve", Decide),
+    ("GET", "/staff/reconciliation", Look),
+    ("POST", "/staff/reconciliation", Look),
+    ("GET", "/staff/reconciliation.csv", Look),
+    ("POST", "/staff/logout", Look),
+    ("GET", "/staff/nowhere", Look),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,7 +104,8 @@ async fn the_staff_s_pages_take_a_session_alone_and_a_staff_key_opens_nothing_el
         wrong.push((kind, cookie(key)));
         wrong.push((kind, ("authorization", format!("Bearer {key}"))));
     }
-    for (method, path) in STAFF {
+    let looker = Visitor::who_may(&served, "looker", Look).await;
+    for (method, path, needed) in STAFF {
         let path = path.replace("{checkout}", own).replace("{payment}", &format!("pay_{}", "0".repeat(32)));
         for (kind, (name, value)) in &wrong {
             let body = format!("csrf={}", right.csrf);
@@ -121,9 +123,12 @@ async fn the_staff_s_pages_take_a_session_alone_and_a_staff_key_opens_nothing_el
         if method == "POST" {
             let answer = served.send(method, &path, &[("cookie", &right.cookie), FORM], "csrf=").await;
             assert_eq!(answer.status, 403, "{method} {path} without its token: {answer:?}");
+            let refused = needed == Decide && looker.post(&served, &path, &[]).await.status == 403;
+            assert_eq!(refused, needed == Decide, "{path} by a key that only looks");
         } else {
             let status = right.get(&served, &path).await.status;
             assert_eq!(status, if path.ends_with("nowhere") { 404 } else { 200 }, "{path}");
+            assert_eq!(looker.get(&served, &path).await.status, status, "{path} by a key that only looks");
         }
     }
     let api = served.call(&right.key.expose(), "GET", "/v1/events", &Value::Null).await;

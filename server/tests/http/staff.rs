@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassa::FakeFault;
+use kassa_server::Permission;
 use serde_json::{Value, json};
 
 use crate::{
@@ -79,6 +80,26 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     let resolved = told.iter().find(|event| event["type"] == "payment.resolved").unwrap();
     assert_eq!((&resolved["data"]["by"], &resolved["data"]["reason"]), (&json!("Aizada <b>"), &json!(REASON)));
     assert_eq!(resolved["data"]["via"], json!({ "role": "staff", "key": person.key.id().as_str() }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_may_only_look_sees_everything_and_changes_nothing() {
+    let served = Served::start().await;
+    let (id, payment) = unknown(&served, "order-1").await;
+    let sql =
+        "UPDATE checkouts SET is_overpaid = 1, refunds_due = 1; UPDATE streams SET is_given_up = 1, due_at = NULL";
+    served.database().execute_batch(sql).unwrap();
+    let looker = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    let path = format!("/staff/checkouts/{id}");
+    let page = looker.page(&served, &path).await;
+    assert!(page.contains(">unknown<") && page.contains("payment.unknown"), "{page}");
+    let decider = Visitor::log_in(&served, "Aizada").await;
+    assert_eq!(decider.page(&served, &path).await.matches("<form").count(), 6, "one to log out, and each decision's");
+    assert_eq!(page.matches("<form").count(), 1, "one to log out: {page}");
+    let resolve = format!("{path}/payments/{payment}/resolve");
+    let refused = looker.post(&served, &resolve, &[("outcome", "charged"), ("reason", REASON)]).await;
+    assert!(refused.status == 403 && refused.text.contains("lets you look"), "{refused:?}");
+    assert_eq!(served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json()["state"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,6 @@
 //! A person of the staff's, with a browser that knows cookies and forms.
 
-use kassa_server::ApiKey;
+use kassa_server::{ApiKey, Permission};
 use url::form_urlencoded::Serializer;
 
 use crate::client::{Answer, Served};
@@ -22,8 +22,13 @@ pub fn form(fields: &[(&str, &str)]) -> String {
 }
 
 impl Visitor {
+    /// Who may decide.
     pub async fn log_in(served: &Served, name: &str) -> Self {
-        let key = served.server.new_staff_key(name).await.unwrap();
+        Self::who_may(served, name, Permission::Decide).await
+    }
+
+    pub async fn who_may(served: &Served, name: &str, may: Permission) -> Self {
+        let key = served.server.new_staff_key(name, may).await.unwrap();
         let made = served.send("POST", "/staff/login", &[FORM], &form(&[("key", &key.expose())])).await;
         assert_eq!((made.status, made.header("location")), (303, Some("/staff")), "{made:?}");
         let cookie = made.header("set-cookie").unwrap();

@@ -47,7 +47,12 @@ fn a_person_s_key_opens_the_staff_s_pages_and_a_setting_takes_them_away() {
     let place = Place::with(&sandbox);
     let key = place.run(&["keys", "new", "--for", "staff", "--name", "Aizada"]).out.trim().to_owned();
     assert!(key.starts_with("sk_"), "{key}");
-    assert!(place.run(&["keys", "list"]).out.contains("  staff  made "));
+    let looks = place.run(&["keys", "new", "--for", "staff", "--may", "look", "--name", "Bakyt"]);
+    assert!(looks.out.starts_with("sk_"), "{looks:?}");
+    let listed = place.run(&["keys", "list"]).out;
+    assert!(listed.contains("  staff, may decide  made ") && listed.contains("  staff, may look    made "), "{listed}");
+    let shop = place.run(&["keys", "new", "--may", "look", "--name", "shop"]);
+    assert!(shop.code == Some(1) && shop.err.contains("may is for keys of the staff's alone"), "{shop:?}");
     for (arguments, status) in [(&[] as &[&str], 401), (&["--staff-enabled", "false"], 404)] {
         let running = place.start(arguments);
         assert_eq!(Caller::new(&running, &key).call("GET", "/v1/events", &Value::Null).0, 401);

@@ -12,7 +12,7 @@ use std::{
 use kassa::PaymentRef;
 use kassa_server::{
     ApiKey, CheckoutId, CheckoutState, EventKind, Failure, Hidden, KeyRole, Method, NewCheckout, PaymentId,
-    PaymentState, Resolution, SqliteStorage, Storage, StorageError, TokenHash,
+    PaymentState, Permission, Resolution, SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
@@ -183,7 +183,8 @@ fn tokens_open_one_checkout_for_a_time(storage: &dyn Storage, calendar: &Calenda
 fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Calendar) {
     let keys = [1, 2].map(|number| ApiKey::from_random(KeyRole::Shop, [number; 16], [number; 32]));
     for (key, name) in keys.iter().zip(["old", "new"]) {
-        let new = NewApiKey { id: key.id().clone(), name: name.to_owned(), hash: key.hash(), role: KeyRole::Shop };
+        let (id, name, hash) = (key.id().clone(), name.to_owned(), key.hash());
+        let new = NewApiKey { id, name, hash, role: KeyRole::Shop, may: Permission::Decide };
         block_on(storage.add_api_key(new)).unwrap();
         calendar.pass(Duration::from_secs(1));
     }

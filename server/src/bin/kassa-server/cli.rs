@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, env, ffi::OsString, path::PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use kassa_server::{
-    KeyRole,
+    KeyRole, Permission,
     settings::{IfUnset, SETTINGS, Setting, Sources},
 };
 
@@ -12,7 +12,7 @@ use kassa_server::{
 pub(crate) enum Task {
     Serve(ServeOptions),
     Check,
-    NewKey { role: KeyRole, name: String },
+    NewKey { role: KeyRole, may: Permission, name: String },
     ListKeys,
     RevokeKey { id: String },
     ReplayEvents { checkout: Option<String> },
@@ -82,11 +82,17 @@ fn keys() -> Command {
         .value_parser(["shop", "staff"])
         .default_value("shop")
         .help("A shop's back end, or a person who logs in at /staff by this name");
+    let may = Arg::new("may")
+        .long("may")
+        .value_name("WHAT")
+        .value_parser(["look", "decide"])
+        .default_value("decide")
+        .help("What a person of the staff may do: read everything, or also decide");
     Command::new("keys")
         .about("Keys of the shop's back ends, and of people of the staff")
         .subcommand_required(true)
         .subcommands([
-            Command::new("new").about("Makes a key and prints it, this once").arg(name).arg(role),
+            Command::new("new").about("Makes a key and prints it, this once").arg(name).arg(role).arg(may),
             Command::new("list").about("Lists all keys; the keys themselves are kept nowhere"),
             Command::new("revoke").about("Makes a key good for nothing, at once and for ever").arg(id),
         ])
@@ -144,7 +150,9 @@ fn task(matches: &ArgMatches) -> Task {
     match matches.subcommand() {
         Some(("check", _)) => Task::Check,
         Some(("keys", keys)) => match keys.subcommand() {
-            Some(("new", new)) => Task::NewKey { role: role(new), name: text(new, "name").unwrap_or_default() },
+            Some(("new", new)) => {
+                Task::NewKey { role: role(new), may: may(new), name: text(new, "name").unwrap_or_default() }
+            }
             Some(("revoke", revoke)) => Task::RevokeKey { id: text(revoke, "id").unwrap_or_default() },
             _ => Task::ListKeys,
         },
@@ -160,6 +168,10 @@ fn task(matches: &ArgMatches) -> Task {
 
 fn role(new: &ArgMatches) -> KeyRole {
     if text(new, "for").is_some_and(|role| role == "staff") { KeyRole::Staff } else { KeyRole::Shop }
+}
+
+fn may(new: &ArgMatches) -> Permission {
+    if text(new, "may").is_some_and(|may| may == "look") { Permission::Look } else { Permission::Decide }
 }
 
 /// Said before the command, or behind it.

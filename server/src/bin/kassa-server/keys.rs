@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use kassa_server::{
-    KeyRole, RealSurroundings, SqliteStorage, Storage, make_api_key,
+    KeyRole, Permission, RealSurroundings, SqliteStorage, Storage, make_api_key,
     settings::{Sources, database},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Makes a key. It is printed alone, so that a script can take it.
-pub(crate) fn new(sources: &Sources, role: KeyRole, name: &str) -> Done<ExitCode> {
+pub(crate) fn new(sources: &Sources, role: KeyRole, may: Permission, name: &str) -> Done<ExitCode> {
     let path = database(sources).map_err(|problems| Failure::settings(&problems))?;
     let is_new = !path.exists();
     let storage = open_beside(&path)?;
@@ -23,7 +23,7 @@ pub(crate) fn new(sources: &Sources, role: KeyRole, name: &str) -> Done<ExitCode
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::new)?;
     let surroundings = RealSurroundings::on(runtime.handle().clone());
-    let key = runtime.block_on(make_api_key(&storage, &surroundings, role, name)).map_err(Failure::new)?;
+    let key = runtime.block_on(make_api_key(&storage, &surroundings, role, may, name)).map_err(Failure::new)?;
     eprintln!("The key {}, shown this once: only its hash is kept.", key.id());
     println!("{}", key.expose());
     Ok(ExitCode::SUCCESS)
@@ -38,7 +38,8 @@ pub(crate) fn list(sources: &Sources) -> Done<ExitCode> {
     }
     for key in keys {
         let state = key.revoked_at.map_or_else(|| "good".to_owned(), |at| format!("revoked {}", moment(at)));
-        println!("{}  {:<5}  made {}  {state}  {}", key.id, key.role.to_string(), moment(key.created_at), key.name);
+        let whose = if key.role == KeyRole::Staff { format!("staff, may {}", key.may) } else { key.role.to_string() };
+        println!("{}  {whose:<17}  made {}  {state}  {}", key.id, moment(key.created_at), key.name);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let done = match call.task {
         Task::Serve(options) => serve::run(&call.sources, &options),
         Task::Check => check::run(&call.sources),
-        Task::NewKey { role, name } => keys::new(&call.sources, role, &name),
+        Task::NewKey { role, may, name } => keys::new(&call.sources, role, may, &name),
         Task::ListKeys => keys::list(&call.sources),
         Task::RevokeKey { id } => keys::revoke(&call.sources, &id),
         Task::ReplayEvents { checkout } => events::replay(&call.sources, checkout.as_deref()),

@@ -10,11 +10,14 @@ use crate::{
     values::ids::ApiKeyId,
 };
 
-const SELECT: &str = "SELECT id, role, name, hash, created_at, revoked_at FROM api_keys";
+const SELECT: &str = "SELECT id, role, name, hash, created_at, revoked_at, may FROM api_keys";
 
 pub(super) fn add(db: &Connection, new: &NewApiKey) -> Result<(), StorageError> {
-    db.prepare_cached("INSERT INTO api_keys (id, role, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, now_ms())")?
-        .execute((new.id.as_str(), <&str>::from(new.role), &new.name, &new.hash.0[..]))?;
+    let (role, may) = (<&str>::from(new.role), <&str>::from(new.may));
+    db.prepare_cached(
+        "INSERT INTO api_keys (id, role, may, name, hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5, now_ms())",
+    )?
+    .execute((new.id.as_str(), role, may, &new.name, &new.hash.0[..]))?;
     Ok(())
 }
 
@@ -45,6 +48,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<KeptApiKey> {
         hash: TokenHash(row.get(3)?),
         created_at: row.get(4)?,
         revoked_at: row.get(5)?,
+        may: parsed(row, 6)?,
     })
 }
 

@@ -201,6 +201,8 @@ CREATE TABLE api_keys (
     id TEXT PRIMARY KEY NOT NULL,
     -- shop, staff
     role TEXT NOT NULL,
+    -- look, decide: what a person may do on the staff's pages.
+    may TEXT NOT NULL,
     name TEXT NOT NULL,
     hash BLOB NOT NULL,
     created_at INTEGER NOT NULL,

@@ -134,15 +134,18 @@ pub(super) fn add_session(db: &Connection, new: &NewStaffSession) -> Result<bool
 }
 
 pub(super) fn session(db: &Connection, hash: &TokenHash) -> Result<Option<StaffSession>, StorageError> {
-    let row: Option<(String, String, Millis)> = db
+    let row: Option<(String, String, String, Millis)> = db
         .prepare_cached(
-            "SELECT api_keys.id, api_keys.name, now_ms() - used_at FROM staff_sessions
+            "SELECT api_keys.id, api_keys.name, api_keys.may, now_ms() - used_at FROM staff_sessions
              JOIN api_keys ON api_keys.id = staff_sessions.key_id
              WHERE staff_sessions.hash = ?1 AND expires_at > now_ms() AND role = 'staff' AND revoked_at IS NULL",
         )?
-        .query_row([&hash.0[..]], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .query_row([&hash.0[..]], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
         .optional()?;
-    row.map(|(key, name, unused_for)| Ok(StaffSession { key: read(&key, "key")?, name, unused_for })).transpose()
+    row.map(|(key, name, may, unused_for)| {
+        Ok(StaffSession { key: read(&key, "key")?, name, may: read(&may, "permission")?, unused_for })
+    })
+    .transpose()
 }
 
 /// One that is over stays so.
