@@ -77,6 +77,7 @@ pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use pay::{Colour, Logo, Merchant, pay_router};
 pub use payments::{
+    exchange::{Asked, Exchange},
     payer_card::PayerCard,
     payment::{Failure, Payment},
 };

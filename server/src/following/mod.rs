@@ -8,6 +8,7 @@ use kassa::{PaymentError, PaymentGateway, Verdict};
 
 use crate::{
     metrics::Metrics,
+    payments::exchange::Exchange,
     storage::{
         Storage,
         inputs::{Answered, ClaimQuestions, Report, Reported, Sweep},
@@ -97,11 +98,13 @@ async fn ask(gateway: Arc<dyn PaymentGateway>, question: Question, random: u32) 
 }
 
 async fn ask_one(gateway: &dyn PaymentGateway, ask: Ask) -> Reported {
-    let report = match gateway.check(&ask.reference).await {
+    let result = gateway.check(&ask.reference).await;
+    let exchange = Exchange::about(ask.claim.as_deref(), &result);
+    let report = match result {
         Ok(verdict) => said(verdict),
         Err(error) => not_said(&error),
     };
-    Reported { claim: ask.claim, report }
+    Reported { claim: ask.claim, report, exchange }
 }
 
 /// The core's verdict, which alone says what the gateway reported.

@@ -1,5 +1,7 @@
-//! Payments: tries to pay a checkout, how their states follow from what happens, and a payer's card on its way.
+//! Payments: tries to pay a checkout, how their states follow from what happens, what the gateway was asked, and a payer's card on its way.
 
+pub mod exchange;
 pub mod machine;
 pub mod payer_card;
 pub mod payment;
+mod reply;

@@ -5,7 +5,10 @@ use zeroize::Zeroizing;
 
 use super::Sender;
 use crate::{
-    payments::payment::{Failure, Payment},
+    payments::{
+        exchange::{Asked, Exchange},
+        payment::{Failure, Payment},
+    },
     storage::{
         error::StorageError,
         inputs::{BeginConfirmation, ConfirmResult, Confirmed},
@@ -29,19 +32,24 @@ impl Sender {
             Ok(begun) => begun,
             Err(problem @ StorageError::Busy) => return Err(problem.into()),
             Err(problem) => {
-                let _ = self.note_confirmed(&id, &sender, not_sent()).await;
+                let _ = self.note_confirmed(&id, &sender, not_sent(), None).await;
                 return Err(problem.into());
             }
         };
         let ConfirmationBegun::New(payment) = &begun else { return Ok(begun) };
         let is_in_time = self.surroundings.monotonic().saturating_sub(started) <= self.in_time;
-        let result = if is_in_time { self.send_otp(payment, &otp).await } else { not_sent() };
+        let (result, exchange) = match is_in_time {
+            true => self.send_otp(payment, &otp).await,
+            false => (not_sent(), None),
+        };
         drop(otp);
-        Ok(ConfirmationBegun::New(self.note_confirmed(&id, &sender, result).await?.into()))
+        Ok(ConfirmationBegun::New(self.note_confirmed(&id, &sender, result, exchange).await?.into()))
     }
 
-    async fn send_otp(&self, payment: &Payment, otp: &str) -> ConfirmResult {
-        let result = match self.gateway.confirm_mbank_payment(&payment.reference, otp).await {
+    async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {
+        let answer = self.gateway.confirm_mbank_payment(&payment.reference, otp).await;
+        let exchange = Exchange::of(Asked::Confirm, &answer);
+        let result = match answer {
             Ok(confirmed) => {
                 let is_same = confirmed.payment.order_number == payment.reference.order_number
                     && confirmed.payment.amount == payment.reference.amount;
@@ -52,7 +60,7 @@ impl Sender {
             Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error) },
         };
         self.metrics.confirmed(word(&result));
-        result
+        (result, Some(exchange))
     }
 
     async fn note_confirmed(
@@ -60,10 +68,12 @@ impl Sender {
         id: &PaymentId,
         sender: &str,
         result: ConfirmResult,
+        exchange: Option<Exchange>,
     ) -> Result<Payment, ServerError> {
         let mut tries = 0;
         loop {
-            let confirmed = Confirmed { payment: id.clone(), sender: sender.to_owned(), result: result.clone() };
+            let (sender, result, exchange) = (sender.to_owned(), result.clone(), exchange.clone());
+            let confirmed = Confirmed { payment: id.clone(), sender, result, exchange };
             match self.storage.settle_confirmation(confirmed).await {
                 Ok(settled) => return Ok(settled.payment),
                 Err(problem) if tries + 1 >= TRIES => return Err(problem.into()),

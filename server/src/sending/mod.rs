@@ -14,7 +14,10 @@ pub(crate) use request::{Request, Way};
 
 use crate::{
     metrics::Metrics,
-    payments::payment::{Failure, Payment},
+    payments::{
+        exchange::Exchange,
+        payment::{Failure, Payment},
+    },
     storage::{
         Storage,
         error::StorageError,
@@ -55,9 +58,12 @@ pub(crate) struct Sender {
     pub(crate) in_time: Duration,
 }
 
+/// What came back, and where something was sent, what was said.
+type Outcome = (SendResult, Option<Exchange>);
+
 /// The failure of what the server itself did not send.
-fn interrupted() -> SendResult {
-    SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None }
+fn interrupted() -> Outcome {
+    (SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None }, None)
 }
 
 impl Sender {
@@ -160,17 +166,18 @@ impl Sender {
         self.note(id, sender, result).await
     }
 
-    async fn send_now(&self, request: Request) -> SendResult {
+    async fn send_now(&self, request: Request) -> Outcome {
         let method = request.method();
-        let result = request.send(&*self.gateway).await;
+        let (result, exchange) = request.send(&*self.gateway).await;
         self.metrics.sent(method, word(&result));
-        result
+        (result, Some(exchange))
     }
 
-    async fn note(&self, id: &PaymentId, sender: &str, result: SendResult) -> Result<Payment, ServerError> {
+    async fn note(&self, id: &PaymentId, sender: &str, (result, exchange): Outcome) -> Result<Payment, ServerError> {
         let mut tries = 0;
         loop {
-            let sent = Sent { payment: id.clone(), sender: sender.to_owned(), result: result.clone() };
+            let (sender, result, exchange) = (sender.to_owned(), result.clone(), exchange.clone());
+            let sent = Sent { payment: id.clone(), sender, result, exchange };
             match self.storage.settle_sending(sent).await {
                 Ok(settled) => return Ok(settled.payment),
                 Err(problem) if tries + 1 >= TRIES => return Err(problem.into()),

@@ -1,13 +1,15 @@
 //! The request that makes a payment at the gateway, and what its outcome means.
 
 use kassa::{
-    CardPayment, MbankPayment, NextStep, PayForm, PaymentError, PaymentGateway, PaymentRef, QrPayment, som_to_tyiyn,
+    CardPayment, MbankPayment, NextStep, PayForm, PaymentError, PaymentGateway, PaymentRef, QrData, QrPayment,
+    som_to_tyiyn,
 };
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::{
     checkouts::checkout::Checkout,
     payments::{
+        exchange::{Answer, Asked, Exchange},
         payer_card::{PayerCard, last4},
         payment::Failure,
     },
@@ -120,37 +122,48 @@ impl Request {
     }
 
     /// Sends it. **Once**: nobody calls this twice for one payment.
-    pub(crate) async fn send(self, gateway: &dyn PaymentGateway) -> SendResult {
+    pub(crate) async fn send(self, gateway: &dyn PaymentGateway) -> (SendResult, Exchange) {
         let reference = self.reference();
-        let result = match self {
-            Self::PayForm(form) => gateway.create_pay_form(form).await.map(|made| SendResult::Accepted {
+        match self {
+            Self::PayForm(form) => told(gateway.create_pay_form(form).await, reference, |made| SendResult::Accepted {
                 reference: made.payment,
                 page_url: Some(made.pay_form_url),
                 qr_text: None,
             }),
-            // The gateway's own picture of a code cannot be correlated, and neither can data without a transaction.
-            Self::Qr(qr) => gateway.create_qr_data(qr).await.map(|made| match (made.payload, &made.transaction_id) {
-                (Some(text), Some(_)) => {
-                    SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) }
-                }
-                _ => nothing_happened(Failure::of_kind("NoTransaction")),
-            }),
-            Self::Mbank(payment) => gateway.create_mbank_payment(payment).await.map(|made| SendResult::Accepted {
-                reference: made.payment,
-                page_url: None,
-                qr_text: None,
+            Self::Qr(qr) => told(gateway.create_qr_data(qr).await, reference, code_to_show),
+            Self::Mbank(payment) => told(gateway.create_mbank_payment(payment).await, reference, |made| {
+                SendResult::Accepted { reference: made.payment, page_url: None, qr_text: None }
             }),
             // Without a page there is nothing to confirm; what became of it, the gateway's report says alone.
-            Self::Card(payment) => gateway.create_card_payment(*payment).await.map(|made| SendResult::Accepted {
-                reference: made.payment,
-                page_url: match made.next_step {
-                    NextStep::OpenConfirmation { url, .. } => Some(url),
-                    _ => None,
-                },
-                qr_text: None,
-            }),
-        };
-        result.unwrap_or_else(|error| failed(&error, reference))
+            Self::Card(payment) => {
+                told(gateway.create_card_payment(*payment).await, reference, |made| SendResult::Accepted {
+                    reference: made.payment,
+                    page_url: match made.next_step {
+                        NextStep::OpenConfirmation { url, .. } => Some(url),
+                        _ => None,
+                    },
+                    qr_text: None,
+                })
+            }
+        }
+    }
+}
+
+/// What came back, and what was said.
+fn told<T: Answer>(
+    result: Result<T, PaymentError>,
+    reference: PaymentRef,
+    made: impl FnOnce(T) -> SendResult,
+) -> (SendResult, Exchange) {
+    let exchange = Exchange::of(Asked::Create, &result);
+    (result.map_or_else(|error| failed(&error, reference), made), exchange)
+}
+
+/// The gateway's own picture of a code cannot be correlated, and neither can data without a transaction.
+fn code_to_show(made: QrData) -> SendResult {
+    match (made.payload, &made.transaction_id) {
+        (Some(text), Some(_)) => SendResult::Accepted { reference: made.payment, page_url: None, qr_text: Some(text) },
+        _ => nothing_happened(Failure::of_kind("NoTransaction")),
     }
 }
 

@@ -16,12 +16,14 @@ use crate::{
         machine::is_for_a_person,
         payment::{Failure, Payment},
     },
-    storage::staff::History,
+    storage::staff::{History, KeptExchange},
     values::{
         method::Method,
         states::{CheckoutState, PaymentState},
     },
 };
+
+const HIDDEN: &str = "[hidden]";
 
 #[derive(Template)]
 #[template(path = "staff/checkout.html")]
@@ -57,6 +59,21 @@ struct PaymentRow {
     page_url: Option<String>,
     is_stuck: bool,
     can_resolve: bool,
+    exchanges: Vec<ExchangeRow>,
+}
+
+/// What the gateway was asked, and answered.
+struct ExchangeRow {
+    at: String,
+    /// The last of several in a row.
+    until: Option<String>,
+    times: u64,
+    asked: &'static str,
+    claim: Option<String>,
+    outcome: String,
+    /// The HTTP status, the code, and the gateway's words.
+    said: String,
+    reply: Option<String>,
 }
 
 struct EventRow {
@@ -103,7 +120,7 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
         needs: history.listed.needs.iter().map(|need| words::need(*need)).collect(),
         facts,
         metadata: checkout.metadata.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        payments: view.payments.iter().map(|payment| payment_row(payment, may_decide)).collect(),
+        payments: payment_rows(&history, may_decide),
         events: history.events.iter().map(|event| event_row(event, number(event), &history, delivers)).collect(),
         can_ask: may_decide && view.payments.iter().any(|payment| may_be_asked(payment.state)),
         can_cancel: may_decide && checkout.state == CheckoutState::Open,
@@ -130,6 +147,32 @@ fn done(what: &str) -> Option<&'static str> {
         "resolved" => "Your decision is noted, and the shop is told.",
         _ => return None,
     })
+}
+
+fn payment_rows(history: &History, may_decide: bool) -> Vec<PaymentRow> {
+    let view = &history.listed.view;
+    // The gateway may tell the address of its own callbacks, which holds a secret.
+    let secret = view.checkout.callback_secret.expose();
+    let exchanges = history.exchanges.iter().map(|kept| kept.iter().map(|one| exchange_row(one, secret)).collect());
+    let rows = view.payments.iter().map(|payment| payment_row(payment, may_decide));
+    rows.zip(exchanges).map(|(row, exchanges)| PaymentRow { exchanges, ..row }).collect()
+}
+
+fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
+    let exchange = &kept.exchange;
+    let http = exchange.http_status.map(|status| format!("HTTP {status}"));
+    let code = exchange.code.as_ref().map(|code| format!("code {code}"));
+    let said = [http, code, exchange.words.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    ExchangeRow {
+        at: text::moment(kept.first_at),
+        until: Some(text::moment(kept.last_at)).filter(|_| kept.times > 1),
+        times: kept.times,
+        asked: words::asked(exchange.asked),
+        claim: exchange.claim.clone(),
+        outcome: exchange.outcome.clone(),
+        said: said.replace(secret, HIDDEN),
+        reply: exchange.reply.as_ref().map(|reply| reply.replace(secret, HIDDEN)),
+    }
 }
 
 fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
@@ -163,6 +206,7 @@ fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
         page_url: payment.page_url.as_ref().filter(is_web).cloned(),
         is_stuck: payment.is_stuck,
         can_resolve: may_decide && is_for_a_person(payment.state, payment.is_stuck),
+        exchanges: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     events::kind::EventKind,
+    payments::exchange::Asked,
     storage::staff::Need,
     values::{
         method::Method,
@@ -87,6 +88,14 @@ pub(super) fn method(method: Method) -> &'static str {
         Method::Qr => "QR code",
         Method::Mbank => "Mobile bank",
         Method::Card => "Card",
+    }
+}
+
+pub(super) fn asked(asked: Asked) -> &'static str {
+    match asked {
+        Asked::Create => "To make the payment",
+        Asked::Confirm => "To take the one-time password",
+        Asked::Status => "What became of it",
     }
 }
 

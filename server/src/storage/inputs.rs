@@ -6,7 +6,7 @@ use kassa::{PaymentRef, Provider};
 
 use crate::{
     checkouts::new_checkout::NewCheckout,
-    payments::payment::Failure,
+    payments::{exchange::Exchange, payment::Failure},
     tokens::{TokenHash, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{
         Millis,
@@ -127,6 +127,8 @@ pub struct Sent {
     pub sender: String,
     /// What came back.
     pub result: SendResult,
+    /// What was said, where it was sent at all.
+    pub exchange: Option<Exchange>,
 }
 
 /// What came back.
@@ -177,6 +179,8 @@ pub struct Confirmed {
     pub sender: String,
     /// What came back.
     pub result: ConfirmResult,
+    /// What was said, where it was sent at all.
+    pub exchange: Option<Exchange>,
 }
 
 /// What came back.
@@ -282,6 +286,8 @@ pub struct Reported {
     pub claim: Option<String>,
     /// What it says.
     pub report: Report,
+    /// Question and answer, for people.
+    pub exchange: Exchange,
 }
 
 /// What the gateway says.

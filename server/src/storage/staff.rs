@@ -6,6 +6,7 @@ use strum::{EnumIter, IntoStaticStr};
 use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
+    payments::exchange::Exchange,
     tokens::{TokenHash, decided_by::DecidedBy, permission::Permission},
     values::{
         Millis,
@@ -111,6 +112,19 @@ pub struct Listed {
     pub is_more: bool,
 }
 
+/// A question to the gateway with an answer that came once or more often in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptExchange {
+    /// Both.
+    pub exchange: Exchange,
+    /// When it was answered so first.
+    pub first_at: Millis,
+    /// When last.
+    pub last_at: Millis,
+    /// How often.
+    pub times: u64,
+}
+
 /// What became of a checkout, and what its shop knows of that.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -118,6 +132,8 @@ pub struct History {
     pub listed: ListedCheckout,
     /// All that happened, in order.
     pub events: Vec<Event>,
+    /// What the gateway was asked about each of its payments, in their order.
+    pub exchanges: Vec<Vec<KeptExchange>>,
     /// The place of the last event that the shop took; 0 where it took none.
     pub delivered: i64,
     /// How often it did not take the next one.

@@ -102,6 +102,40 @@ async fn who_may_only_look_sees_everything_and_changes_nothing() {
     assert_eq!(served.shop("GET", &format!("/v1/checkouts/{id}"), &Value::Null).await.json()["state"], "open");
 }
 
+/// Each question to the gateway, and each answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_gateway_was_asked_and_answered_is_told_without_secrets() {
+    let served = Served::start().await;
+    let (id, token) = served.opened("order-1").await;
+    let refusal = FakeFault::Refused { code: "51".into(), reason: format!("4000 0000 0000 2016 of {PHONE}") };
+    served.fake.fail_next(refusal);
+    served.pay(&token, "try-1", &mbank()).await;
+    let begun = served.pay(&token, "try-2", &mbank()).await.json();
+    let path = format!("/v1/checkout/payments/{}/confirm", begun["id"].as_str().unwrap());
+    let wrong = json!({ "otp": if served.fake.otp() == "000000" { "000001" } else { "000000" } });
+    served.call_with(&token, "POST", &path, &[("idempotency-key", "otp-1")], &wrong).await;
+    let right = json!({ "otp": served.fake.otp() });
+    served.call_with(&token, "POST", &path, &[("idempotency-key", "otp-2")], &right).await;
+    while served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json()["state"] != "paid" {
+        served.call(&token, "POST", "/v1/checkout/check", &Value::Null).await;
+        tokio::task::yield_now().await;
+    }
+    let person = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
+    let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
+    let tables: Vec<_> = page.split("<table class=\"exchanges\">").skip(1).collect();
+    assert_eq!(tables.len(), 2, "one of each payment: {page}");
+    for part in ["To make the payment", "Refused", "code 51", "**** **** **** ****"] {
+        assert!(tables[0].contains(part), "{part}: {page}");
+    }
+    let place = |part: &str| tables[1].find(part).unwrap_or_else(|| panic!("no {part}: {page}"));
+    assert!(place("accepted") < place("To take the one-time password") && place("Refused") < place(">charged"));
+    for file in served.files() {
+        for secret in ["4000 0000 0000 2016", PHONE, &served.fake.otp()] {
+            assert!(!file.windows(secret.len()).any(|part| part == secret.as_bytes()), "{secret}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_form_of_another_site_or_session_does_nothing() {
     let served = Served::start().await;

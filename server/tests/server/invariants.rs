@@ -34,6 +34,7 @@ pub fn check(world: &World) -> Result<(), String> {
     let mut broken = lock(&world.log).broken.clone();
     broken.extend(lock(&world.shop).broken.clone());
     sent_once(world, &books, &mut broken);
+    answers_are_of_what_was_sent(&db, world, &mut broken);
     one_may_take_money(&rows, &mut broken);
     paid_by_the_report_alone(&db, &rows, &books, &mut broken);
     one_payment_pays_once(&rows, &mut broken);
@@ -64,6 +65,21 @@ fn sent_once(world: &World, books: &[FakePayment], broken: &mut Vec<String>) {
     let numbers: Vec<_> = books.iter().filter_map(|payment| payment.order_number.as_ref()).collect();
     if numbers.iter().collect::<HashSet<_>>().len() != numbers.len() {
         broken.push("invariant 2: the gateway has a payment twice".to_owned());
+    }
+}
+
+/// What a person reads of the gateway's answers is of requests that were sent.
+fn answers_are_of_what_was_sent(db: &Connection, world: &World, broken: &mut Vec<String>) {
+    let sql = "SELECT payment_id, asked, SUM(times) FROM exchanges WHERE asked <> 'status' GROUP BY payment_id, asked";
+    let mut statement = db.prepare_cached(sql).unwrap();
+    let mut rows = statement.query([]).unwrap();
+    let sent = lock(&world.log).sent.clone();
+    while let Some(row) = rows.next().unwrap() {
+        let (id, asked, times): (String, String, u32) = (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
+        let is_same = |(payment, what): &&(String, String)| *payment == id && (what == "otp") == (asked == "confirm");
+        if times as usize > sent.iter().filter(is_same).count() {
+            broken.push(format!("{id} tells of {times} answers to {asked}, which was not sent so often"));
+        }
     }
 }
 

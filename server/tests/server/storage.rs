@@ -11,8 +11,8 @@ use std::{
 
 use kassa::PaymentRef;
 use kassa_server::{
-    ApiKey, CheckoutId, CheckoutState, EventKind, Failure, Hidden, KeyRole, Method, NewCheckout, PaymentId,
-    PaymentState, Permission, Resolution, SqliteStorage, Storage, StorageError, TokenHash,
+    ApiKey, Asked, CheckoutId, CheckoutState, EventKind, Exchange, Failure, Hidden, KeyRole, Method, NewCheckout,
+    PaymentId, PaymentState, Permission, Resolution, SqliteStorage, Storage, StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
@@ -21,6 +21,7 @@ use kassa_server::{
         },
         outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved, Taken},
         sqlite::connection::{DatabaseClock, VERSION},
+        staff::KeptExchange,
     },
 };
 use pollster::block_on;
@@ -85,7 +86,7 @@ fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
 
 fn accepted(number: u8, reference: PaymentRef) -> Sent {
     let result = SendResult::Accepted { reference, page_url: None, qr_text: None };
-    Sent { payment: payment_id(number), sender: format!("sender-{number}"), result }
+    Sent { payment: payment_id(number), sender: format!("sender-{number}"), result, exchange: None }
 }
 
 fn claim() -> ClaimQuestions {
@@ -93,8 +94,12 @@ fn claim() -> ClaimQuestions {
 }
 
 fn answer(number: u8, leased_until: i64, report: Report) -> Answered {
-    let reports = vec![Reported { claim: None, report }];
+    let reports = vec![Reported { claim: None, report, exchange: said() }];
     Answered { payment: payment_id(number), leased_until, reports, random: 50 }
+}
+
+fn said() -> Exchange {
+    Exchange::new(Asked::Status, "open")
 }
 
 fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
@@ -108,7 +113,7 @@ const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 20] = [
+const SUITE: [(&str, Check); 21] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
@@ -122,6 +127,10 @@ const SUITE: [(&str, Check); 20] = [
     ("only the sender settles", only_the_sender_settles),
     ("a person decides what nobody knows", a_person_decides_what_nobody_knows),
     ("a checkout that waits holds up no others", a_checkout_that_waits_holds_up_no_others),
+    (
+        "equal answers are counted, and many do not fill the disk",
+        equal_answers_are_counted_and_many_do_not_fill_the_disk,
+    ),
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
@@ -297,7 +306,7 @@ fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
     let ended = |number: u8, method, kind: &str| {
         let begun = block_on(storage.begin_payment(begin(1, number, method))).unwrap();
         let result = SendResult::NothingHappened { failure: Failure::of_kind(kind), retry_after: None };
-        let sent = Sent { payment: payment_id(number), sender: format!("sender-{number}"), result };
+        let sent = Sent { payment: payment_id(number), sender: format!("sender-{number}"), result, exchange: None };
         if matches!(begun, Begun::New(_)) {
             block_on(storage.settle_sending(sent)).unwrap();
         }
@@ -328,7 +337,7 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     let asked = block_on(storage.claim_questions(self::claim())).unwrap().questions.remove(0);
     assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
     let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
-    let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report }];
+    let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
     let answered = Answered { reports, ..answer(1, asked.leased_until, Report::Nothing) };
     assert_eq!(block_on(storage.settle_questions(vec![answered])).unwrap().changed, [id(1)]);
     let take = TakePrepared { payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
@@ -342,7 +351,7 @@ fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
     let failure = Failure::of_kind("Refused");
     let result = SendResult::NothingHappened { failure, retry_after: None };
     let settle = |sender: &str| {
-        let sent = Sent { payment: payment_id(1), sender: sender.into(), result: result.clone() };
+        let sent = Sent { payment: payment_id(1), sender: sender.into(), result: result.clone(), exchange: None };
         block_on(storage.settle_sending(sent)).unwrap()
     };
     assert!(!settle("another").is_changed);
@@ -404,6 +413,50 @@ fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
     block_on(storage.begin_payment(begin.clone())).unwrap();
     block_on(storage.settle_sending(accepted(checkout, begin.reference))).unwrap();
     calendar.pass(Duration::from_secs(10));
+}
+
+fn kept(storage: &dyn Storage) -> Vec<KeptExchange> {
+    block_on(storage.history(id(1))).unwrap().unwrap().exchanges.remove(0)
+}
+
+fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage, calendar: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    for _ in 0..2 {
+        // A sender whose commit was not answered notes it again.
+        let exchange = Some(Exchange::new(Asked::Create, "accepted"));
+        let reference = begin(1, 1, Method::Mbank).reference;
+        block_on(storage.settle_sending(Sent { exchange, ..accepted(1, reference) })).unwrap();
+    }
+    let ask = |exchange: &Exchange, claim: Option<&str>| {
+        calendar.pass(Duration::from_secs(10));
+        let claim = claim.map(str::to_owned);
+        let mut exchange = exchange.clone();
+        exchange.claim = claim.clone();
+        let reports = vec![Reported { claim, report: Report::Nothing, exchange }];
+        let answered = Answered { reports, ..answer(1, 0, Report::Nothing) };
+        block_on(storage.settle_questions(vec![answered])).unwrap();
+    };
+    // Two questions take turns, and each one's answers are counted.
+    for _ in 0..3 {
+        ask(&said(), None);
+        ask(&said(), Some("claimed"));
+    }
+    let now = kept(storage);
+    assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 3, 3]);
+    assert_eq!(now[1].last_at - now[1].first_at, 40_000);
+    assert_eq!((now[0].exchange.asked, now[2].exchange.claim.as_deref()), (Asked::Create, Some("claimed")));
+    let mut other = said();
+    for number in 0..100 {
+        other.code = Some(number.to_string());
+        ask(&other, None);
+    }
+    let now = kept(storage);
+    assert_eq!((now.len(), now[0].exchange.asked), (50, Asked::Create), "the first ones are kept");
+    assert_eq!(now.last().unwrap().exchange.code.as_deref(), Some("99"));
+    ask(&said(), None);
+    ask(&said(), None);
+    assert_eq!(kept(storage).last().map(|one| one.times), Some(2), "an older answer came again");
 }
 
 fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
@@ -471,7 +524,7 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
     };
     let refuse = |sender: &str| {
         let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
-        let confirmed = Confirmed { payment: payment_id(1), sender: sender.into(), result };
+        let confirmed = Confirmed { payment: payment_id(1), sender: sender.into(), result, exchange: None };
         block_on(storage.settle_confirmation(confirmed)).unwrap()
     };
     assert!(matches!(begin("a"), ConfirmationBegun::New(_)));
@@ -576,17 +629,18 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
         same: Some([1; 32]),
     };
     block_on(storage.note_hint(hint())).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 0, Report::Nothing)])).unwrap();
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
     calendar.pass(Duration::from_secs(89 * 24 * 3600));
     block_on(storage.sweep(SWEEP)).unwrap();
     assert!(matches!(begun(1), Begun::Again(_)) && matches!(begun(2), Begun::Again(_)));
-    assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
+    assert_eq!((block_on(storage.note_hint(hint())).unwrap(), kept(storage).len()), (HintNoted::SeenBefore, 1));
     calendar.pass(Duration::from_secs(24 * 3600));
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     assert!(matches!(begun(1), Begun::NotOpen(_)) && matches!(begun(2), Begun::NotOpen(_)));
     assert!(matches!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::Due(1)));
-    assert_eq!(state(storage, 1, 1), PaymentState::NotMade);
+    assert_eq!((state(storage, 1, 1), kept(storage).len()), (PaymentState::NotMade, 0));
     assert_eq!(block_on(storage.events_after(0, 100)).unwrap().len(), 6, "what happened is never forgotten");
 }
 

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    CheckoutId, Hidden, Method, PaymentId, SqliteStorage, Storage,
+    Asked, CheckoutId, Exchange, Hidden, Method, PaymentId, SqliteStorage, Storage,
     storage::{
         inputs::{BeginPayment, Key, OpenCheckout, SendResult, Sent},
         outputs::{Begun, Opened},
@@ -75,7 +75,9 @@ async fn begin(storage: &SqliteStorage, number: u128) {
 
 async fn settle(storage: &SqliteStorage, number: u128) {
     let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
-    let sent = Sent { payment: payment(number), sender: sender(number), result };
+    let mut exchange = Exchange::new(Asked::Create, "accepted");
+    exchange.reply = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
+    let sent = Sent { payment: payment(number), sender: sender(number), result, exchange: Some(exchange) };
     assert!(storage.settle_sending(sent).await.is_ok_and(|settled| settled.is_changed));
 }
 

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    SqliteStorage, Storage,
+    Asked, Exchange, SqliteStorage, Storage,
     storage::inputs::{Answered, Report, Reported},
 };
 
@@ -54,12 +54,20 @@ async fn a_second(storage: &SqliteStorage, open: &[Open], report: fn(Box<Payment
     open.len() as f64 / started.elapsed().as_secs_f64()
 }
 
+/// As the sandbox says it.
+fn said() -> Exchange {
+    let mut said = Exchange::new(Asked::Status, "open");
+    said.code = Some("200".into());
+    said.reply = Some(format!(r#"{{"code":"200","message":"{}"}}"#, "x".repeat(150)));
+    said
+}
+
 fn answered(open: &Open, report: fn(Box<PaymentRef>) -> Report) -> Answered {
     let reference = PaymentRef::mbank(&open.order_number, 390);
     Answered {
         payment: format!("pay_{}", open.order_number).parse().expect("an identifier"),
         leased_until: open.at,
-        reports: vec![Reported { claim: None, report: report(Box::new(reference)) }],
+        reports: vec![Reported { claim: None, report: report(Box::new(reference)), exchange: said() }],
         random: 7,
     }
 }

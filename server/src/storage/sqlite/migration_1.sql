@@ -97,6 +97,28 @@ CREATE INDEX payments_contradicted ON payments (checkout_id) WHERE state = 'cont
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
 CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL;
 
+-- What the gateway was asked about a payment, and what it answered, without secrets. A row is written down within its page.
+CREATE TABLE exchanges (
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    number INTEGER NOT NULL,
+    -- create, confirm, status
+    asked TEXT NOT NULL,
+    -- The number that was asked by, where a callback claimed it.
+    claim TEXT,
+    outcome TEXT NOT NULL,
+    http_status INTEGER,
+    code TEXT,
+    words TEXT,
+    reply TEXT,
+    -- The same answer so many times, from the first to the last.
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    times INTEGER NOT NULL,
+    -- Who sent the last of them, where it was a request that is sent once.
+    sender TEXT,
+    PRIMARY KEY (payment_id, number)
+) STRICT, WITHOUT ROWID;
+
 -- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
 CREATE TABLE taken_numbers (
     number TEXT PRIMARY KEY NOT NULL,

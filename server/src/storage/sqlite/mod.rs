@@ -6,6 +6,7 @@ mod changes;
 mod checkouts;
 pub mod connection;
 mod due;
+mod exchanges;
 pub mod executor;
 mod hints;
 mod limit;

@@ -5,7 +5,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{
     changes::{happen, take_number},
     connection::now,
-    due, limit,
+    due,
+    exchanges::Noted,
+    limit,
     outbox::{self, Told},
     rows::{self, Kept, kept_payment},
 };
@@ -13,7 +15,7 @@ use crate::{
     checkouts::checkout::Checkout,
     events::kind::EventKind,
     pace::schedule::Class,
-    payments::{machine::Happened, payment::Failure, payment::Payment},
+    payments::{exchange::Exchange, machine::Happened, payment::Failure, payment::Payment},
     storage::{
         error::StorageError,
         inputs::{BeginConfirmation, BeginPayment, ConfirmResult, Confirmed, Key, SendResult, Sent, TakePrepared},
@@ -199,6 +201,7 @@ pub(super) fn settle_sending(db: &Connection, sent: &Sent) -> Result<Settled, St
     if kept.sender != sent.sender {
         return Ok(Settled { payment: kept.payment, is_changed: false });
     }
+    note_exchange(db, now, &kept, sent.exchange.as_ref())?;
     let is_changed = match &sent.result {
         SendResult::Accepted { reference, page_url, qr_text } => {
             let taken = reference.transaction_id.as_deref().map(|id| take_number(db, id, &sent.payment)).transpose()?;
@@ -227,6 +230,12 @@ pub(super) fn settle_sending(db: &Connection, sent: &Sent) -> Result<Settled, St
         ask_from_now_on(db, now, &kept)?;
     }
     Ok(Settled { payment: kept_payment(db, &sent.payment)?.payment, is_changed })
+}
+
+/// What its sender was told.
+fn note_exchange(db: &Connection, now: Millis, kept: &Kept, exchange: Option<&Exchange>) -> Result<(), StorageError> {
+    let Some(exchange) = exchange else { return Ok(()) };
+    Noted { now, of: &kept.payment.id, exchange, sender: Some(&kept.sender) }.note(db)
 }
 
 fn accepted(
@@ -333,6 +342,7 @@ pub(super) fn settle_confirmation(db: &Connection, confirmed: &Confirmed) -> Res
     if kept.sender != confirmed.sender {
         return Ok(Settled { payment: kept.payment, is_changed: false });
     }
+    note_exchange(db, now, &kept, confirmed.exchange.as_ref())?;
     let is_changed = match &confirmed.result {
         ConfirmResult::Sent { reference } => {
             if kept.payment.state == PaymentState::Confirming {

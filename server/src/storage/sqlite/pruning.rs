@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, ToSql};
 
+use super::exchanges;
 use crate::{storage::error::StorageError, values::Millis};
 
 /// Removes what is from before, and sessions that are over now; so many of each kind at most. The most that was found of one
@@ -17,13 +18,14 @@ pub(super) fn prune(db: &Connection, now: Millis, before: Millis, most: u32) -> 
     Ok(found.into_iter().max().unwrap_or_default())
 }
 
-/// The idempotency keys of checkouts that ended. Nothing can be begun of those any more.
+/// The idempotency keys of checkouts that ended, of which nothing can be begun any more, and what the gateway said of them.
 fn prune_keys(db: &Connection, before: Millis, most: u32) -> Result<usize, StorageError> {
     let mut statement =
         db.prepare_cached("SELECT id FROM checkouts WHERE keys_kept_since <= ?1 ORDER BY keys_kept_since LIMIT ?2")?;
     let ids = statement.query_map((before, most), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     for id in &ids {
         db.prepare_cached("DELETE FROM idempotency WHERE checkout_id = ?1")?.execute([id])?;
+        exchanges::forget(db, id)?;
         db.prepare_cached("UPDATE checkouts SET keys_kept_since = NULL WHERE id = ?1")?.execute([id])?;
     }
     Ok(ids.len())

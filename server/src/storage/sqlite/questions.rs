@@ -7,7 +7,9 @@ use super::{
     changes::{happen, happen_to_checkout, take_number},
     checkouts::expiring,
     connection::now,
-    due, limit,
+    due,
+    exchanges::Noted,
+    limit,
     outbox::{self, Told},
     payments::{ask_from_now_on, note_reference},
     pruning::prune,
@@ -176,6 +178,7 @@ fn settle_one(db: &Connection, now: Millis, answered: &Answered) -> Result<Optio
     let mut kept = kept_payment(db, &answered.payment)?;
     let mut is_changed = false;
     for reported in &answered.reports {
+        Noted { now, of: &answered.payment, exchange: &reported.exchange, sender: None }.note(db)?;
         if let Report::Trouble { is_overload: true, retry_after } = reported.report {
             limit::trouble(db, retry_after, now)?;
         }

@@ -4,11 +4,13 @@ use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::{
     connection::now,
+    exchanges,
     outbox::{self, Told},
     rows::{self, kept_view, read},
 };
 use crate::{
     events::kind::EventKind,
+    payments::payment::Payment,
     storage::{
         error::StorageError,
         staff::{
@@ -240,7 +242,9 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
         .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let (delivered, failures, is_given_up) = stream.unwrap_or_default();
-    Ok(Some(History { listed, events: outbox::events_of(db, id)?, delivered, failures, is_given_up }))
+    let of = |payment: &Payment| exchanges::of_payment(db, &payment.id);
+    let exchanges = listed.view.payments.iter().map(of).collect::<Result<_, _>>()?;
+    Ok(Some(History { listed, events: outbox::events_of(db, id)?, exchanges, delivered, failures, is_given_up }))
 }
 
 /// Each note is of one payment too many, with the event that says why, and who gave it back. The last one takes the checkout off

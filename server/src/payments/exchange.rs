@@ -1,0 +1,135 @@
+//! Exchanges with the gateway (audit trail): what it was asked about a payment, and what it answered, for a person who looks
+//! the payment up. Nothing follows from them: what a reply means, the core's verdict alone says.
+
+use kassa::{CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, PaymentError, QrData, Verdict};
+use strum::{Display, EnumString, IntoStaticStr};
+
+use super::reply::{shortened, words};
+
+/// What the gateway was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Asked {
+    /// To make the payment.
+    Create,
+    /// To take the payer's one-time password.
+    Confirm,
+    /// What became of it.
+    Status,
+}
+
+/// One question, and its answer: without secrets, and not in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// What was asked.
+    pub asked: Asked,
+    /// The number that was asked by, where a callback claimed it.
+    pub claim: Option<String>,
+    /// What came of it: the verdict, or the kind of error.
+    pub outcome: String,
+    /// The HTTP status of a failure.
+    pub http_status: Option<u16>,
+    /// The gateway's code.
+    pub code: Option<String>,
+    /// The gateway's own words, or what went wrong.
+    pub words: Option<String>,
+    /// The beginning of its reply.
+    pub reply: Option<String>,
+}
+
+/// An answer to a request that changes something.
+pub(crate) trait Answer {
+    /// Its code, its words, and the whole of it.
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str);
+}
+
+impl Answer for PayFormCreated {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (None, None, &self.raw)
+    }
+}
+
+impl Answer for QrData {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (None, None, &self.raw)
+    }
+}
+
+impl Answer for CardPaymentCreated {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (self.code.as_deref(), None, &self.raw)
+    }
+}
+
+impl Answer for MbankPaymentCreated {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
+    }
+}
+
+impl Answer for MbankConfirmed {
+    fn parts(&self) -> (Option<&str>, Option<&str>, &str) {
+        (self.code.as_deref(), self.status.as_deref().or(self.reason.as_deref()), &self.raw)
+    }
+}
+
+impl Exchange {
+    /// One of which no more is known.
+    pub fn new(asked: Asked, outcome: impl Into<String>) -> Self {
+        let (claim, http_status, code, words, reply) = (None, None, None, None, None);
+        Self { asked, claim, outcome: outcome.into(), http_status, code, words, reply }
+    }
+
+    /// The request was answered, or failed.
+    pub(crate) fn of(asked: Asked, result: &Result<impl Answer, PaymentError>) -> Self {
+        match result {
+            Ok(answer) => Self::new(asked, "accepted").saying(answer.parts()),
+            Err(error) => Self::failed(asked, error),
+        }
+    }
+
+    /// The gateway was asked what became of a payment, perhaps by a claimed number.
+    pub(crate) fn about(claim: Option<&str>, result: &Result<Verdict, PaymentError>) -> Self {
+        let exchange = match result {
+            Ok(verdict) => Self::judged(verdict),
+            Err(error) => Self::failed(Asked::Status, error),
+        };
+        Self { claim: claim.map(str::to_owned), ..exchange }
+    }
+
+    fn judged(verdict: &Verdict) -> Self {
+        let outcome = match verdict {
+            Verdict::Charged { .. } => "charged".to_owned(),
+            Verdict::Rejected { .. } => "rejected".to_owned(),
+            Verdict::Open { .. } => "open".to_owned(),
+            Verdict::Contradicted { fields, .. } => format!("contradicted: {}", fields.join(", ")),
+            Verdict::Unverifiable { why, .. } => format!("unverifiable: {why}"),
+            _ => "not understood".to_owned(),
+        };
+        let exchange = Self::new(Asked::Status, outcome);
+        match verdict.report() {
+            Some(report) => exchange.saying((report.code.as_deref(), report.reason.as_deref(), &report.raw)),
+            None => exchange,
+        }
+    }
+
+    fn failed(asked: Asked, error: &PaymentError) -> Self {
+        let said = match error {
+            PaymentError::Refused { reason, .. } => reason.as_deref(),
+            PaymentError::OutcomeUnknown { reason, detail, .. } => Some(reason.as_deref().unwrap_or(detail)),
+            PaymentError::Unavailable { detail, .. }
+            | PaymentError::Misconfigured { detail, .. }
+            | PaymentError::Unauthorized { detail, .. }
+            | PaymentError::Unexpected { detail, .. } => Some(detail.as_str()),
+            _ => None,
+        };
+        let exchange = Self::new(asked, error.kind()).saying((error.code(), said, error.body().unwrap_or_default()));
+        Self { http_status: error.http_status(), ..exchange }
+    }
+
+    fn saying(self, (code, said, raw): (Option<&str>, Option<&str>, &str)) -> Self {
+        let reply = Some(shortened(raw)).filter(|reply| !reply.is_empty());
+        Self { code: code.map(words), words: said.map(words), reply, ..self }
+    }
+}

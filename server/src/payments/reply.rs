@@ -1,0 +1,89 @@
+//! Redaction of replies that are kept. The core has masked the secrets of the request that a reply answers; a gateway may also
+//! tell what it was told before: a card's number, or the payer's phone.
+
+use crate::values::card_number::looks_like_card_number;
+
+/// In bytes: a row with it stays within one page of the database.
+const LONGEST_REPLY: usize = 800;
+const LONGEST_WORDS: usize = 200;
+/// How a phone begins with its country, and how long it is then.
+const COUNTRY: &str = "996";
+const PHONE: usize = 12;
+/// The same as it is dialled within the country.
+const DIALLED: usize = 10;
+const MASK: &str = "***";
+
+/// The beginning of a reply, as it may be kept.
+pub(super) fn shortened(reply: &str) -> String {
+    let clean = without_secrets(reply);
+    let mut end = clean.len().min(LONGEST_REPLY);
+    while !clean.is_char_boundary(end) {
+        end -= 1;
+    }
+    let beginning = &clean[..end];
+    if end < clean.len() { format!("{beginning}…") } else { beginning.to_owned() }
+}
+
+/// The same of a code, or of a few words.
+pub(super) fn words(text: &str) -> String {
+    without_secrets(text).chars().take(LONGEST_WORDS).collect()
+}
+
+/// Where something looks like a card number, no digit is kept: it may be written in many ways.
+fn without_secrets(text: &str) -> String {
+    if looks_like_card_number(text) {
+        return text.chars().map(|c| if c.is_numeric() { '*' } else { c }).collect();
+    }
+    without_phones(text)
+}
+
+fn without_phones(text: &str) -> String {
+    let (mut clean, mut digits) = (String::with_capacity(text.len()), String::new());
+    // What follows a letter is a part of an identifier.
+    let (mut before, mut begins_word) = (' ', true);
+    for c in text.chars().chain(['\0']) {
+        if c.is_ascii_digit() {
+            begins_word = if digits.is_empty() { !before.is_ascii_alphanumeric() } else { begins_word };
+            digits.push(c);
+        } else {
+            let is_whole = begins_word && !c.is_ascii_alphabetic();
+            clean.push_str(if is_whole && is_phone(&digits) { MASK } else { &digits });
+            digits.clear();
+            clean.extend(Some(c).filter(|c| *c != '\0'));
+        }
+        before = c;
+    }
+    clean
+}
+
+fn is_phone(digits: &str) -> bool {
+    (digits.len() == PHONE && digits.starts_with(COUNTRY)) || (digits.len() == DIALLED && digits.starts_with('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_card_s_number_nor_a_phone_is_kept() {
+        for (reply, kept) in [
+            (r#"{"code":"110","orderNumber":"7"}"#, r#"{"code":"110","orderNumber":"7"}"#),
+            (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":*}"#),
+            ("pan 4000000000002016 refused", "pan **************** refused"),
+            (r#"{"phone":"996700000001","n":996700000001}"#, r#"{"phone":"***","n":***}"#),
+            ("call +996700000001 or 0700000001", "call +*** or ***"),
+            ("e996700000001 9967000000012 996700000001a", "e996700000001 9967000000012 996700000001a"),
+        ] {
+            assert_eq!(shortened(reply), kept);
+            assert_eq!(words(reply), kept);
+        }
+    }
+
+    #[test]
+    fn a_long_reply_ends_at_a_whole_letter() {
+        let kept = shortened(&"ы".repeat(LONGEST_REPLY));
+        assert_eq!(kept.chars().filter(|c| *c == 'ы').count(), LONGEST_REPLY / 2);
+        assert!(kept.ends_with('…'));
+        assert_eq!(shortened(&"я€".repeat(LONGEST_REPLY)).len(), LONGEST_REPLY + '…'.len_utf8());
+    }
+}
