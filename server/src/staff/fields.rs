@@ -1,5 +1,11 @@
 //! The fields of a form, or of a query: each by its name, once.
 
+use std::convert::Infallible;
+
+use axum::body::Bytes;
+use encoding_rs::WINDOWS_1251;
+use futures_util::stream;
+use multer::Multipart;
 use url::form_urlencoded;
 
 use crate::values::card_number::looks_like_card_number;
@@ -16,6 +22,22 @@ impl Fields {
         Self(form_urlencoded::parse(bytes).into_owned().take(MOST).collect())
     }
 
+    /// The same of a form that carries files (multipart). A file is text: UTF-8, or else what a program for tables writes here,
+    /// UTF-16 with its mark or Windows-1251.
+    pub(super) async fn parse_parts(bytes: Bytes, boundary: &str) -> Result<Self, multer::Error> {
+        let once = stream::once(std::future::ready(Ok::<_, Infallible>(bytes)));
+        let mut parts = Multipart::new(once, boundary);
+        let mut fields = Vec::new();
+        while let Some(part) = parts.next_field().await? {
+            if fields.len() >= MOST {
+                break;
+            }
+            let name = part.name().unwrap_or_default().to_owned();
+            fields.push((name, decoded(&part.bytes().await?)));
+        }
+        Ok(Self(fields))
+    }
+
     /// A field's text, without spaces around it; empty where there is none. Of several by one name the first counts.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim()).unwrap_or_default()
@@ -24,6 +46,13 @@ impl Fields {
     /// The same for what a page shows again: nothing that looks like a card number comes back.
     pub(super) fn shown(&self, name: &str) -> &str {
         Some(self.get(name)).filter(|text| !looks_like_card_number(text)).unwrap_or_default()
+    }
+}
+
+fn decoded(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => WINDOWS_1251.decode(bytes).0.into_owned(),
     }
 }
 
@@ -41,5 +70,21 @@ mod tests {
     fn a_flood_of_fields_is_not_read() {
         let fields = Fields::parse(format!("from=1&{}csrf=2", "a&".repeat(1_000_000)).as_bytes());
         assert_eq!((fields.get("from"), fields.get("csrf"), fields.0.len()), ("1", "", MOST));
+    }
+
+    #[tokio::test]
+    async fn files_are_read_in_the_letters_that_programs_for_tables_write() {
+        let part = |name: &str, content: &[u8]| {
+            let head = format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"; filename=\"a.csv\"\r\n\r\n");
+            [head.as_bytes(), content, b"\r\n"].concat()
+        };
+        let utf16: Vec<u8> = "\u{feff}Сумма".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let windows = [0xd1, 0xf3, 0xec, 0xec, 0xe0];
+        let parts = [part("a", "Сумма".as_bytes()), part("b", &utf16), part("c", &windows), b"--x--".to_vec()];
+        let fields = Fields::parse_parts(parts.concat().into(), "x").await.unwrap();
+        assert_eq!(["a", "b", "c"].map(|name| fields.get(name)), ["Сумма"; 3]);
+        assert!(Fields::parse_parts(part("a", b"broken").into(), "x").await.is_err());
+        let many = [part("a", b"").repeat(1000), part("csrf", b"2"), b"--x--".to_vec()].concat();
+        assert_eq!(Fields::parse_parts(many.into(), "x").await.unwrap().0.len(), MOST);
     }
 }

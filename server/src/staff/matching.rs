@@ -1,6 +1,8 @@
 //! Reconciliation: what the gateway's statement says, held against what is kept here. Pure.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
+
+use time::Date;
 
 use super::statement::{Line, Statement};
 use crate::storage::staff::Charge;
@@ -16,11 +18,14 @@ pub(super) struct Comparison<'a> {
     pub(super) repeated: Vec<(&'a Charge, &'a Line)>,
     /// The statement alone.
     pub(super) only_there: Vec<&'a Line>,
+    /// The same of days that are not looked at.
+    pub(super) of_other_days: Vec<&'a Line>,
     /// This server alone.
     pub(super) only_here: Vec<&'a Charge>,
 }
 
-pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement) -> Comparison<'a> {
+/// `days` are those that are looked at, the last one not included.
+pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement, days: &Range<Date>) -> Comparison<'a> {
     let by_number = by_number(charges);
     let mut is_found = vec![false; charges.len()];
     let mut comparison = Comparison::default();
@@ -28,7 +33,9 @@ pub(super) fn compare<'a>(charges: &'a [Charge], statement: &'a Statement) -> Co
         let numbers = [&line.order_number, &line.gateway_number];
         let found = numbers.into_iter().find_map(|number| by_number.get(number.as_str()).copied());
         let Some((index, charge)) = found.and_then(|index| Some((index, charges.get(index)?))) else {
-            comparison.only_there.push(line);
+            let is_of_another_day = line.day.is_some_and(|day| !days.contains(&day));
+            let list = if is_of_another_day { &mut comparison.of_other_days } else { &mut comparison.only_there };
+            list.push(line);
             continue;
         };
         let list = match is_found.get_mut(index) {

@@ -10,6 +10,7 @@ mod decisions;
 mod desk;
 mod fields;
 mod login;
+mod mapping;
 mod matching;
 mod page;
 mod reconciliation;

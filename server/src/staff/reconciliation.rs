@@ -1,6 +1,6 @@
 //! `/staff/reconciliation`: what was charged in a time, in sums and as CSV, and held against the gateway's statement.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use askama::Template;
 use axum::{
@@ -8,14 +8,17 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use kassa::Decimal;
+use time::Date;
 
 use super::{
     alone::alone,
+    cookie,
     fields::{Fields, query},
+    mapping::{Mapping, SEPARATORS},
     matching::{Comparison, compare as compared},
     page::{Frame, Refusal, Section, page},
     route::{Answering, Visit},
-    statement::{self, Line},
+    statement::{self, Line, Unusable},
     text, words,
 };
 use crate::{
@@ -37,10 +40,29 @@ struct Page {
     from: String,
     until: String,
     problems: Vec<String>,
+    /// What the columns of a statement are called that could not be used.
+    names: Vec<String>,
+    mapping: Mapping,
+    /// Payments of checkouts that were paid more than once.
+    overpaid: Vec<Here>,
     sums: Vec<Sum>,
     totals: Vec<Sum>,
     download: String,
     outcome: Option<Outcome>,
+}
+
+impl Page {
+    /// The columns: how the form calls them, what people read, what was said, and what is known without.
+    fn columns(&self) -> [(&'static str, &'static str, &str, &'static str); 5] {
+        let Mapping { order_number, gateway_number, amount, date, status, .. } = &self.mapping;
+        [
+            ("order_number", "Order number", order_number, "order_number"),
+            ("gateway_number", "Gateway's number", gateway_number, "gateway_number"),
+            ("amount", "Amount", amount, "amount"),
+            ("date", "Date", date, "none"),
+            ("status", "Status", status, "status"),
+        ]
+    }
 }
 
 /// What came in a day, by a method, in a currency.
@@ -56,6 +78,8 @@ struct Outcome {
     lines: usize,
     /// How many lines were left out, in words; nothing where none was.
     skipped: Option<String>,
+    /// The same of those that are of other days.
+    of_other_days: Option<String>,
     matched: usize,
     differing: Vec<Pair>,
     repeated: Vec<Pair>,
@@ -77,6 +101,7 @@ struct Here {
     shop_reference: String,
     number: String,
     at: String,
+    method: &'static str,
     amount: String,
 }
 
@@ -101,6 +126,12 @@ impl Days {
         };
         let month: String = text::day(now).chars().take(8).collect();
         Self { from: or("from", format!("{month}01")), until: or("until", text::day(now.saturating_add(DAY))) }
+    }
+
+    /// None are among those that are no days.
+    fn dates(&self) -> Range<Date> {
+        let [from, until] = [&self.from, &self.until].map(|day| text::date(day).unwrap_or(Date::MIN));
+        from..until
     }
 
     fn period(&self) -> Result<Period, String> {
@@ -130,9 +161,10 @@ pub(super) fn show(visit: Visit) -> Answering {
 
 async fn showing(visit: Visit) -> Result<Response, Refusal> {
     let days = Days::read(&visit.query, visit.desk.server.moment().await?);
+    let remembered = Mapping::read(&visit.remembered);
     match charged(&visit, &days).await? {
-        Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), None)),
-        Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
+        Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, &remembered, Shown::default())),
+        Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], &remembered, Shown::of(problem))),
     }
 }
 
@@ -142,17 +174,28 @@ pub(super) fn compare(visit: Visit) -> Answering {
 
 async fn comparing(visit: Visit) -> Result<Response, Refusal> {
     let days = Days::read(&visit.form, visit.desk.server.moment().await?);
+    let mapping = Mapping::read(&visit.form);
     let charges = match charged(&visit, &days).await? {
         Ok(charges) => charges,
-        Err(problem) => return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], vec![problem], None)),
-    };
-    match statement::read(visit.form.get("statement")) {
-        Ok(statement) => {
-            let comparison = compared(&charges, &statement);
-            let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
-            Ok(answer(&visit, StatusCode::OK, days, &charges, Vec::new(), Some(outcome)))
+        Err(problem) => {
+            return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], &mapping, Shown::of(problem)));
         }
-        Err(problems) => Ok(answer(&visit, StatusCode::BAD_REQUEST, days, &charges, problems, None)),
+    };
+    let (file, pasted) = (visit.form.get("file"), visit.form.get("statement"));
+    match statement::read(if file.is_empty() { pasted } else { file }, &mapping) {
+        Ok(statement) => {
+            let comparison = compared(&charges, &statement, &days.dates());
+            let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
+            let shown = Shown { outcome: Some(outcome), ..Shown::default() };
+            let mut response = answer(&visit, StatusCode::OK, days, &charges, &mapping, shown);
+            let remember = cookie::remember(&mapping.remembered(), visit.desk.is_secure);
+            response.headers_mut().insert(header::SET_COOKIE, remember);
+            Ok(response)
+        }
+        Err(Unusable { problems, names }) => {
+            let shown = Shown { problems, names, outcome: None };
+            Ok(answer(&visit, StatusCode::BAD_REQUEST, days, &charges, &mapping, shown))
+        }
     }
 }
 
@@ -190,13 +233,27 @@ fn shown(days: Days) -> Days {
     Days { from: day(days.from), until: day(days.until) }
 }
 
+/// What came of what was asked for.
+#[derive(Default)]
+struct Shown {
+    problems: Vec<String>,
+    names: Vec<String>,
+    outcome: Option<Outcome>,
+}
+
+impl Shown {
+    fn of(problem: String) -> Self {
+        Self { problems: vec![problem], ..Self::default() }
+    }
+}
+
 fn answer(
     visit: &Visit,
     status: StatusCode,
     days: Days,
     charges: &[Charge],
-    problems: Vec<String>,
-    outcome: Option<Outcome>,
+    mapping: &Mapping,
+    shown: Shown,
 ) -> Response {
     let template = Page {
         frame: Frame::of(visit.visitor.as_ref(), Some(Section::Reconciliation)),
@@ -204,10 +261,13 @@ fn answer(
         download: query(&[("from", &days.from), ("until", &days.until)]),
         from: days.from,
         until: days.until,
-        problems,
+        problems: shown.problems,
+        names: shown.names,
+        mapping: mapping.clone(),
+        overpaid: charges.iter().filter(|charge| charge.is_overpaid).take(MOST_SHOWN).map(here).collect(),
         sums: sums(charges, |charge| (text::day(charge.at), words::method(charge.method))),
         totals: sums(charges, |_| (String::new(), "")),
-        outcome,
+        outcome: shown.outcome,
     };
     page(status, &template)
 }
@@ -241,6 +301,9 @@ fn outcome(comparison: &Comparison<'_>, lines: usize, skipped: u64) -> Outcome {
     Outcome {
         lines,
         skipped: Some(text::count(skipped, "line was", "lines were")).filter(|_| skipped > 0),
+        of_other_days: Some(comparison.of_other_days.len() as u64)
+            .filter(|lines| *lines > 0)
+            .map(|lines| text::count(lines, "line is", "lines are")),
         matched: comparison.matched.len(),
         differing: comparison.differing.iter().take(MOST_SHOWN).map(pair).collect(),
         repeated: comparison.repeated.iter().take(MOST_SHOWN).map(pair).collect(),
@@ -257,6 +320,7 @@ fn here(charge: &Charge) -> Here {
         shop_reference: charge.shop_reference.clone(),
         number: number(charge).to_owned(),
         at: text::moment(charge.at),
+        method: words::method(charge.method),
         amount: text::money(charge.amount, &charge.currency),
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Visit {
     pub(super) path: HashMap<String, String>,
     pub(super) query: Fields,
     pub(super) form: Fields,
+    /// How this person's browser read the last statement.
+    pub(super) remembered: Fields,
 }
 
 impl Visit {

@@ -93,6 +93,7 @@ async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters
         path: parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
         query: Fields::parse(head.uri.query().unwrap_or_default().as_bytes()),
         form,
+        remembered: Fields::parse(cookie::remembered(&head.headers).unwrap_or_default().as_bytes()),
     };
     match (route.answer)(visit).await {
         Ok(response) => response,
@@ -123,19 +124,33 @@ async fn form(
     if !desk.is_own(headers) {
         return Err(foreign());
     }
-    if !is_of_media_type(headers, "application/x-www-form-urlencoded") {
+    let boundary = boundary(headers);
+    if boundary.is_none() && !is_of_media_type(headers, "application/x-www-form-urlencoded") {
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "A form was expected."));
     }
     let bytes = read_body(body, route.largest, desk.settings.body_deadline).await.map_err(|error| match error {
         BodyError::TooLarge => Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "This is too much at once."),
         BodyError::TooSlow => Refusal::new(StatusCode::REQUEST_TIMEOUT, "This came too slowly. Try again."),
-        BodyError::Broken => Refusal::new(StatusCode::BAD_REQUEST, "This broke off. Try again."),
+        BodyError::Broken => broken(),
     })?;
-    let form = Fields::parse(&bytes);
+    let form = match boundary {
+        Some(boundary) => Fields::parse_parts(bytes, &boundary).await.map_err(|_| broken())?,
+        None => Fields::parse(&bytes),
+    };
     match visitor {
         Some(visitor) if !visitor.sent(form.get("csrf")) => Err(foreign()),
         _ => Ok(form),
     }
+}
+
+/// What stands between the parts of a form with files.
+fn boundary(headers: &HeaderMap) -> Option<String> {
+    let media_type = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    multer::parse_boundary(media_type).ok()
+}
+
+fn broken() -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, "This broke off. Try again.")
 }
 
 /// What every answer carries: nobody keeps it, frames it, or runs anything in it.

@@ -2,13 +2,22 @@
 
 use csv::{ReaderBuilder, StringRecord};
 use kassa::Decimal;
+use time::{Date, format_description::FormatItem, macros::format_description};
+
+use super::mapping::Mapping;
+use crate::values::card_number::looks_like_card_number;
 
 /// That many lines that cannot be read are told at once.
 const MOST_PROBLEMS: usize = 10;
-/// What a status says where money was taken; a line with another one is skipped.
-const CHARGED: [&str; 8] =
-    ["charge", "charged", "paid", "success", "payment_success", "succeeded", "approved", "completed"];
-
+/// So many names of columns are shown.
+const MOST_NAMES: usize = 40;
+/// Days as exports write them, with whatever follows. Of two numbers that could be either, the day comes first.
+const DAYS: [&[FormatItem<'_>]; 4] = [
+    format_description!("[year]-[month]-[day]"),
+    format_description!("[day].[month].[year]"),
+    format_description!("[day]/[month]/[year]"),
+    format_description!("[day]-[month]-[year]"),
+];
 /// A line of the statement that says that money was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
@@ -17,6 +26,8 @@ pub(super) struct Line {
     pub(super) order_number: String,
     pub(super) gateway_number: String,
     pub(super) amount: Decimal,
+    /// The day that it is of, where a column says so.
+    pub(super) day: Option<Date>,
 }
 
 /// All of them.
@@ -27,11 +38,26 @@ pub(super) struct Statement {
     pub(super) skipped: u64,
 }
 
+/// Why a statement cannot be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unusable {
+    pub(super) problems: Vec<String>,
+    /// What its columns are called, so that a person can say which is which.
+    pub(super) names: Vec<String>,
+}
+
+impl Unusable {
+    fn because(problem: String) -> Self {
+        Self { problems: vec![problem], names: Vec::new() }
+    }
+}
+
 /// Where the columns are.
 struct Columns {
     order_number: Option<usize>,
     gateway_number: Option<usize>,
     amount: usize,
+    date: Option<usize>,
     status: Option<usize>,
 }
 
@@ -39,15 +65,17 @@ struct Columns {
 ///
 /// # Errors
 /// What is wrong, line by line. Nothing is compared with half a statement.
-pub(super) fn read(text: &str) -> Result<Statement, Vec<String>> {
+pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable> {
     let text = text.trim_start_matches('\u{feff}').trim();
-    let delimiter = delimiter(text);
+    let delimiter = mapping.separator.and_then(|given| u8::try_from(given).ok()).unwrap_or_else(|| delimiter(text));
     let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
-    let head = reader.headers().map_err(|_| vec!["The first line cannot be read.".to_owned()])?;
-    if has_line_break(head) {
-        return Err(vec![open_quotation(1)]);
+    let cannot = |_| Unusable::because("The first line cannot be read.".to_owned());
+    let head = reader.headers().map_err(cannot)?.clone();
+    if has_line_break(&head) {
+        return Err(Unusable::because(open_quotation(1)));
     }
-    let columns = Columns::of(head).map_err(|problem| vec![problem])?;
+    let names = || names(&head);
+    let columns = Columns::of(&head, mapping).map_err(|problems| Unusable { problems, names: names() })?;
     let (mut statement, mut problems) = (Statement::default(), Vec::new());
     for record in reader.records() {
         let Ok(record) = record else {
@@ -58,7 +86,7 @@ pub(super) fn read(text: &str) -> Result<Statement, Vec<String>> {
             problems.push(open_quotation(at(&record)));
             break;
         }
-        match columns.line(&record) {
+        match columns.line(&record, mapping) {
             Ok(Some(line)) => statement.lines.push(line),
             Ok(None) => statement.skipped += 1,
             Err(problem) => problems.push(problem),
@@ -67,7 +95,13 @@ pub(super) fn read(text: &str) -> Result<Statement, Vec<String>> {
             break;
         }
     }
-    if problems.is_empty() { Ok(statement) } else { Err(problems) }
+    if problems.is_empty() { Ok(statement) } else { Err(Unusable { problems, names: names() }) }
+}
+
+/// The names in the first line. Where there is none, what stands there may be a card number.
+fn names(head: &StringRecord) -> Vec<String> {
+    let names = head.iter().map(str::trim).filter(|name| !name.is_empty() && !looks_like_card_number(name));
+    names.take(MOST_NAMES).map(|name| name.chars().take(60).collect()).collect()
 }
 
 /// An open quotation mark swallows the lines after it, as one field, and the reader of CSV takes that for right. Spaces around
@@ -92,35 +126,62 @@ fn delimiter(text: &str) -> u8 {
 }
 
 impl Columns {
-    fn of(head: &StringRecord) -> Result<Self, String> {
-        let find = |names: &[&str]| {
-            head.iter().position(|name| names.iter().any(|known| name.trim().eq_ignore_ascii_case(known)))
+    fn of(head: &StringRecord, mapping: &Mapping) -> Result<Self, Vec<String>> {
+        let mut problems = Vec::new();
+        let mut find = |given: &str, names: &[&str]| {
+            let said: &[&str] = if given.is_empty() { names } else { &[given] };
+            let is_said = |name: &str| said.iter().any(|known| name.trim().to_lowercase() == known.to_lowercase());
+            let found = head.iter().position(is_said);
+            if found.is_none() && !given.is_empty() {
+                problems.push(format!("The first line does not name the column {given}."));
+            }
+            found
         };
-        let (order_number, gateway_number) = (find(&["order_number"]), find(&["gateway_number", "number"]));
-        let Some(amount) = find(&["amount"]) else {
-            return Err("The first line must name the column amount.".to_owned());
-        };
-        if order_number.is_none() && gateway_number.is_none() {
-            return Err("The first line must name the column order_number, gateway_number or number.".to_owned());
+        let order_number = find(&mapping.order_number, &["order_number"]);
+        let gateway_number = find(&mapping.gateway_number, &["gateway_number", "number"]);
+        let amount = find(&mapping.amount, &["amount"]);
+        let (date, status) = (find(&mapping.date, &[]), find(&mapping.status, &["status"]));
+        if order_number.is_none() && gateway_number.is_none() && problems.is_empty() {
+            problems
+                .push("Say which column is the number: none is called order_number, gateway_number or number.".into());
         }
-        Ok(Self { order_number, gateway_number, amount, status: find(&["status"]) })
+        match amount {
+            Some(amount) if problems.is_empty() => Ok(Self { order_number, gateway_number, amount, date, status }),
+            Some(_) => Err(problems),
+            None if mapping.amount.is_empty() => {
+                problems.push("Say which column is the amount: none is called amount.".into());
+                Err(problems)
+            }
+            None => Err(problems),
+        }
     }
 
     /// A line; none where its status says that no money was taken.
-    fn line(&self, record: &StringRecord) -> Result<Option<Line>, String> {
+    fn line(&self, record: &StringRecord, mapping: &Mapping) -> Result<Option<Line>, String> {
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default().trim();
         let at = at(record);
         let status = field(self.status);
-        if !status.is_empty() && !CHARGED.iter().any(|known| status.eq_ignore_ascii_case(known)) {
+        if !status.is_empty() && !mapping.is_charged(status) {
             return Ok(None);
         }
         let (order_number, gateway_number) = (field(self.order_number), field(self.gateway_number));
         if order_number.is_empty() && gateway_number.is_empty() {
             return Err(format!("Line {at}: there is no number."));
         }
-        let amount = amount(field(Some(self.amount))).ok_or_else(|| format!("Line {at}: the amount is no number."))?;
-        Ok(Some(Line { at, order_number: order_number.to_owned(), gateway_number: gateway_number.to_owned(), amount }))
+        let unit = Decimal::new(1, if mapping.is_hundredths { 2 } else { 0 });
+        let amount = amount(field(Some(self.amount))).and_then(|amount| amount.checked_mul(unit));
+        let amount = amount.ok_or_else(|| format!("Line {at}: the amount is no number."))?;
+        let no_day = || format!("Line {at}: the date does not begin like 2026-11-23 or 23.11.2026.");
+        let day = self.date.map(|column| day(field(Some(column))).ok_or_else(no_day)).transpose()?;
+        let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
+        Ok(Some(Line { at, order_number, gateway_number, amount, day }))
     }
+}
+
+/// What a date begins with; the time behind it says nothing of the day.
+fn day(text: &str) -> Option<Date> {
+    let day: String = text.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '/')).collect();
+    DAYS.iter().find_map(|form| Date::parse(&day, form).ok())
 }
 
 /// `390`, `1 234.50` or `1234,50`. What could be read in two ways is not read.
@@ -141,19 +202,22 @@ mod tests {
 
     fn line(at: u64, order_number: &str, gateway_number: &str, amount: &str) -> Line {
         let (order_number, gateway_number) = (order_number.to_owned(), gateway_number.to_owned());
-        Line { at, order_number, gateway_number, amount: amount.parse().unwrap() }
+        Line { at, order_number, gateway_number, amount: amount.parse().unwrap(), day: None }
+    }
+
+    fn read(text: &str) -> Result<Statement, Unusable> {
+        super::read(text, &Mapping::default())
     }
 
     #[test]
     fn what_programs_for_tables_write_is_read() {
         let text = "\u{feff}Date;Order_Number;Number;Amount;Status\n1.11.;a1;77;\"1 234,50\";CHARGED\n;a2;;7;rejected\n;;78;390.00;\n";
-        let read = read(text).unwrap();
         assert_eq!(
-            read,
+            read(text).unwrap(),
             Statement { lines: vec![line(2, "a1", "77", "1234.50"), line(4, "", "78", "390")], skipped: 1 }
         );
-        assert_eq!(super::read("amount,order_number\n5,x\r\n").unwrap().lines, [line(2, "x", "", "5")]);
-        assert_eq!(super::read("order_number\tamount\nx\t0,5").unwrap().lines, [line(2, "x", "", "0.5")]);
+        assert_eq!(read("amount,order_number\n5,x\r\n").unwrap().lines, [line(2, "x", "", "5")]);
+        assert_eq!(read("order_number\tamount\nx\t0,5").unwrap().lines, [line(2, "x", "", "0.5")]);
     }
 
     #[test]
@@ -171,8 +235,40 @@ mod tests {
             ("order_number,amount,note\nb,1,x\na,390,\"Cafe\rGHOST,99999,\"x\"", "Line 3: a field goes on"),
             ("order_number,amount,\"\na,390,x\n", "Line 1: a field goes on"),
         ] {
-            let problems = read(text).unwrap_err();
-            assert!(problems[0].contains(expected), "{text}: {problems:?}");
+            let unusable = read(text).unwrap_err();
+            assert!(unusable.problems.iter().any(|problem| problem.contains(expected)), "{text}: {unusable:?}");
         }
+    }
+
+    #[test]
+    fn an_export_with_other_names_is_read_as_a_person_says() {
+        let text = "Номер заказа|Сумма|Дата|Статус\na1|39000|23.11.2026 14:05|Оплачен\na2|1|24/11/2026|Отказ\n";
+        let unusable = read(text).unwrap_err();
+        assert_eq!(unusable.names, ["Номер заказа|Сумма|Дата|Статус"], "nobody said what stands between columns");
+        let mut mapping = Mapping { separator: Some('|'), is_hundredths: true, ..Mapping::default() };
+        let unusable = super::read(text, &mapping).unwrap_err();
+        assert_eq!(unusable.names, ["Номер заказа", "Сумма", "Дата", "Статус"]);
+        assert_eq!(unusable.problems.len(), 2, "{unusable:?}");
+        for (field, name) in [
+            (&mut mapping.order_number, "номер заказа"),
+            (&mut mapping.amount, "Сумма"),
+            (&mut mapping.date, "Дата"),
+            (&mut mapping.status, "Статус"),
+            (&mut mapping.charged, "оплачен"),
+        ] {
+            *field = name.to_owned();
+        }
+        let day = Date::from_calendar_date(2026, time::Month::November, 23).ok();
+        let expected = Statement { lines: vec![Line { day, ..line(2, "a1", "", "390") }], skipped: 1 };
+        assert_eq!(super::read(text, &mapping).unwrap(), expected);
+        mapping.amount = "Итого".to_owned();
+        assert!(super::read(text, &mapping).unwrap_err().problems[0].contains("Итого"));
+        let no_day = super::read(&text.replace("23.11", "31.11"), &Mapping { amount: "Сумма".into(), ..mapping });
+        assert!(no_day.unwrap_err().problems[0].starts_with("Line 2: the date"));
+    }
+
+    #[test]
+    fn a_card_number_in_the_first_line_is_no_name() {
+        assert_eq!(read("4000 0000 0000 2016;amount\n1;2").unwrap_err().names, ["amount"]);
     }
 }

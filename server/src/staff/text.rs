@@ -22,10 +22,14 @@ pub(super) fn day(at: Millis) -> String {
     of(at).and_then(|at| at.format(DAY).ok()).unwrap_or_else(|| at.to_string())
 }
 
+/// A day that somebody wrote.
+pub(super) fn date(day: &str) -> Option<Date> {
+    Date::parse(day, DAY).ok()
+}
+
 /// The first moment of a day.
 pub(super) fn first_moment(day: &str) -> Option<Millis> {
-    let day = Date::parse(day, DAY).ok()?;
-    day.midnight().assume_utc().unix_timestamp().checked_mul(1000)
+    date(day)?.midnight().assume_utc().unix_timestamp().checked_mul(1000)
 }
 
 /// An amount, digit for digit, with its currency.

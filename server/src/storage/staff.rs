@@ -184,6 +184,8 @@ pub struct Charge {
     pub at: Millis,
     /// A person decided it; the gateway did not report it.
     pub is_resolved: bool,
+    /// Its checkout was paid more than once.
+    pub is_overpaid: bool,
     /// The payment.
     pub payment: PaymentId,
     /// Its checkout.

@@ -69,6 +69,52 @@ async fn one_of_each_difference_is_found() {
     assert!(refused.status == 400 && refused.text.contains("Line 2"), "{refused:?}");
 }
 
+/// An export of a program for tables, with names, letters and units of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_export_with_other_names_is_read_from_a_file_as_a_person_says_and_remembered() {
+    let served = Served::start().await;
+    let (_, number) = paid(&served, "order-1").await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let export = format!(
+        "Заказ;Сумма;Дата;Итог\r\n{number};39000;23.11.2026 10:00;Оплачен\r\nelse;100;01.01.1999;Оплачен\r\nno;1;;Отказ\r\n"
+    );
+    let said = [("from", "2020-01-01"), ("until", "2100-01-01"), ("unit", "hundredths"), ("order_number", "Заказ")];
+    let more = [("amount", "Сумма"), ("status", "Итог"), ("charged", "оплачен")];
+    let all = [said.as_slice(), &more, &[("date", "Дата")]].concat();
+    let refused = person.post_file(&served, "/staff/reconciliation", &said, &export).await;
+    assert_eq!((refused.status, refused.header("set-cookie")), (400, None), "{refused:?}");
+    assert!(
+        refused.text.contains("<option value=\"Сумма\">") && refused.text.contains("value=\"Заказ\""),
+        "{refused:?}"
+    );
+    let compared = person.post_file(&served, "/staff/reconciliation", &all, &export).await;
+    assert_eq!(compared.status, 200, "{compared:?}");
+    let counts = ["matched", "differing", "only-there", "only-here"].map(|name| count(&compared.text, name));
+    assert_eq!(counts, [1, 0, 0, 0], "{compared:?}");
+    for part in ["1 line was left out", "1 line is of other days"] {
+        assert!(compared.text.contains(part), "{part}: {compared:?}");
+    }
+    let cookie = compared.header("set-cookie").unwrap().split(';').next().unwrap();
+    let again = Visitor { cookie: format!("{}; {cookie}", person.cookie), ..person.clone() };
+    let page = again.page(&served, "/staff/reconciliation").await;
+    assert!(page.contains("value=\"Сумма\"") && page.contains("value=\"hundredths\" selected"), "{page}");
+    let forged = Visitor { csrf: "0".repeat(64), ..person.clone() };
+    assert_eq!(forged.post_file(&served, "/staff/reconciliation", &all, &export).await.status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_payments_that_were_charged_for_one_checkout_are_told() {
+    let served = Served::start().await;
+    let (id, _) = paid(&served, "order-1").await;
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let page = person.page(&served, "/staff/reconciliation").await;
+    assert!(!page.contains("Two charged for one"), "{page}");
+    served.database().execute("UPDATE checkouts SET is_overpaid = 1, refunds_due = 1", []).unwrap();
+    let page = person.page(&served, "/staff/reconciliation").await;
+    let section = page.split("Two charged for one").last().unwrap();
+    assert_eq!(checkouts(section), [id]);
+}
+
 /// The gateway never told the number of its own accord: it was claimed for the page, and a person decided.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pay_form_that_a_person_found_charged_is_matched_by_what_was_claimed() {

@@ -61,6 +61,21 @@ impl Visitor {
     }
 }
 
+impl Visitor {
+    /// The same form with a file.
+    pub async fn post_file(&self, served: &Served, path: &str, fields: &[(&str, &str)], file: &str) -> Answer {
+        let part = |name: &str, more: &str, text: &str| {
+            format!("--limit\r\ncontent-disposition: form-data; name=\"{name}\"{more}\r\n\r\n{text}\r\n")
+        };
+        let fields = [fields, &[("csrf", self.csrf.as_str())]].concat();
+        let mut body: String = fields.iter().map(|(name, text)| part(name, "", text)).collect();
+        body.push_str(&part("file", "; filename=\"export.csv\"\r\ncontent-type: text/csv", file));
+        body.push_str("--limit--\r\n");
+        let kind = ("content-type", "multipart/form-data; boundary=limit");
+        served.send("POST", path, &[("cookie", &self.cookie), kind], &body).await
+    }
+}
+
 /// The checkouts to which a page links, each once, in their order.
 pub fn checkouts(page: &str) -> Vec<String> {
     let links = page.split("href=\"/staff/checkouts/").skip(1);

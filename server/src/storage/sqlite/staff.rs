@@ -115,7 +115,7 @@ const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?1
 
 const CHARGES: &str = "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
         payments.method, payments.reference, checkouts.amount, checkouts.currency,
-        (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id)
+        (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id), checkouts.is_overpaid
     FROM events
     JOIN payments ON payments.id = events.payment_id
     JOIN checkouts ON checkouts.id = payments.checkout_id
@@ -278,6 +278,7 @@ pub(super) fn charges(db: &Connection, period: Period, most: u32) -> Result<Char
         charges.push(Charge {
             at: row.get(0)?,
             is_resolved: text(1)? == EventKind::PaymentResolved.name(),
+            is_overpaid: row.get(10)?,
             payment: read(&text(2)?, "payment")?,
             checkout: read(&text(3)?, "checkout")?,
             shop_reference: text(4)?,

@@ -1,0 +1,106 @@
+//! How a gateway's export is read (column mapping): what its columns are called, what stands between them, and which words say
+//! that money was taken. A browser remembers what its person said last.
+
+use super::fields::{Fields, query};
+
+/// The longest name of a column, so that all of them fit a cookie.
+const LONGEST_NAME: usize = 60;
+const LONGEST_WORDS: usize = 120;
+/// What a status says where money was taken, unless somebody says it.
+const CHARGED: [&str; 8] =
+    ["charge", "charged", "paid", "success", "payment_success", "succeeded", "approved", "completed"];
+
+/// What a person said; nothing where it was left open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mapping {
+    pub(super) separator: Option<char>,
+    /// Amounts are in hundredths of the currency's unit.
+    pub(super) is_hundredths: bool,
+    pub(super) order_number: String,
+    pub(super) gateway_number: String,
+    pub(super) amount: String,
+    pub(super) date: String,
+    pub(super) status: String,
+    pub(super) charged: String,
+}
+
+/// What can stand between two columns, as the form calls it.
+pub(super) const SEPARATORS: [(&str, char); 4] = [("comma", ','), ("semicolon", ';'), ("tab", '\t'), ("bar", '|')];
+
+impl Mapping {
+    /// Out of a form, or of what the browser remembered. Nothing that looks like a card number is a column's name.
+    pub(super) fn read(fields: &Fields) -> Self {
+        let name = |name: &str| cut(fields.shown(name), LONGEST_NAME);
+        let separator = fields.get("separator");
+        Self {
+            separator: SEPARATORS.iter().find(|(word, _)| *word == separator).map(|(_, separator)| *separator),
+            is_hundredths: fields.get("unit") == "hundredths",
+            order_number: name("order_number"),
+            gateway_number: name("gateway_number"),
+            amount: name("amount"),
+            date: name("date"),
+            status: name("status"),
+            charged: cut(fields.shown("charged"), LONGEST_WORDS),
+        }
+    }
+
+    /// As the browser remembers it.
+    pub(super) fn remembered(&self) -> String {
+        query(&[
+            ("separator", self.separator_word()),
+            ("unit", if self.is_hundredths { "hundredths" } else { "" }),
+            ("order_number", &self.order_number),
+            ("gateway_number", &self.gateway_number),
+            ("amount", &self.amount),
+            ("date", &self.date),
+            ("status", &self.status),
+            ("charged", &self.charged),
+        ])
+    }
+
+    pub(super) fn separator_word(&self) -> &'static str {
+        SEPARATORS.iter().find(|(_, known)| Some(*known) == self.separator).map_or("", |(word, _)| *word)
+    }
+
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a status says that money was taken.
+    pub(super) fn is_charged(&self, status: &str) -> bool {
+        let said = |word: &str| word.trim().to_lowercase() == status.to_lowercase();
+        if self.charged.is_empty() { CHARGED.into_iter().any(said) } else { self.charged.split(',').any(said) }
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_browser_remembers_is_read_back_and_fits_a_cookie() {
+        let long = "Ж".repeat(200);
+        let fields =
+            [("separator", "semicolon"), ("unit", "hundredths"), ("amount", "Сумма; всего"), ("charged", &long)];
+        let mapping = Mapping::read(&Fields::parse(query(&fields).as_bytes()));
+        let cookie = mapping.remembered();
+        assert_eq!(Mapping::read(&Fields::parse(cookie.as_bytes())), mapping);
+        assert_eq!((mapping.separator, mapping.amount.as_str()), (Some(';'), "Сумма; всего"));
+        let all =
+            ["order_number", "gateway_number", "amount", "date", "status", "charged"].map(|name| (name, long.as_str()));
+        let cookie = Mapping::read(&Fields::parse(query(&all).as_bytes())).remembered();
+        assert!(cookie.len() < 3_500 && !cookie.contains([';', ' ', ',', '"']), "{}", cookie.len());
+        assert!(Mapping::read(&Fields::parse(b"amount=4000000000002016")).is_default());
+    }
+
+    #[test]
+    fn words_for_charged_are_compared_in_any_letter_case() {
+        let own = Mapping { charged: "Оплачен, Проведён".to_owned(), ..Mapping::default() };
+        assert!(own.is_charged("ОПЛАЧЕН") && own.is_charged("проведён") && !own.is_charged("charged"));
+        assert!(Mapping::default().is_charged("Charged") && !Mapping::default().is_charged("rejected"));
+    }
+}
