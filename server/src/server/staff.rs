@@ -6,7 +6,8 @@ use super::{LONGEST_NAME, LONGEST_REASON, Server, api_keys::make_api_key};
 use crate::{
     checkouts::checkout::CheckoutView,
     storage::staff::{
-        Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
+        Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
+        StaffSession,
     },
     tokens::{TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{Millis, checks::Checks, error::ServerError, hidden::Hidden, ids::CheckoutId},
@@ -108,6 +109,10 @@ impl Server {
 
     pub(crate) async fn charges(&self, period: Period, most: u32) -> Result<Charges, ServerError> {
         Ok(self.shared.storage.charges(period, most).await?)
+    }
+
+    pub(crate) async fn ends(&self, period: Period, most: u32) -> Result<Ends, ServerError> {
+        Ok(self.shared.storage.ends(period, most).await?)
     }
 
     pub(crate) async fn moment(&self) -> Result<Millis, ServerError> {

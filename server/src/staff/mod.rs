@@ -1,11 +1,13 @@
 //! The staff's pages under `/staff`: for people of the merchant's, who log in by a key of their own. They see what needs a
-//! person, find payments, read what happened, decide what nobody knows, and reconcile with the gateway's statement.
+//! person, find payments, read what happened, decide what nobody knows, look how a day went, and reconcile with the gateway's statement.
 
 mod alone;
 mod assets;
+mod chart;
 mod checkout;
 mod checkouts;
 mod cookie;
+mod day;
 mod decisions;
 mod desk;
 mod fields;

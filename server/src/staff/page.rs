@@ -15,6 +15,7 @@ use crate::{net::retry_after, values::error::ServerError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Checkouts,
+    Day,
     Reconciliation,
 }
 
@@ -35,6 +36,10 @@ impl Frame {
     /// For `aria-current`.
     pub(super) fn is_in_checkouts(&self) -> bool {
         self.section == Some(Section::Checkouts)
+    }
+
+    pub(super) fn is_in_day(&self) -> bool {
+        self.section == Some(Section::Day)
     }
 
     pub(super) fn is_in_reconciliation(&self) -> bool {

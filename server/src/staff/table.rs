@@ -3,7 +3,7 @@
 use axum::http::Method;
 
 use super::{
-    assets, checkout, checkouts, decisions, login,
+    assets, checkout, checkouts, day, decisions, login,
     page::Refusal,
     reconciliation,
     route::{Access, Answering, Route, Visit},
@@ -25,7 +25,7 @@ const fn post(access: Access, path: &'static str, largest: usize, answer: fn(Vis
 }
 
 /// All of them.
-pub(super) static ROUTES: [Route; 15] = [
+pub(super) static ROUTES: [Route; 16] = [
     get(Access::Anybody, "/staff/assets/{name}", stylesheet),
     get(Access::Anybody, "/staff/login", login::form),
     post(Access::Anybody, "/staff/login", FORM, login::log_in),
@@ -37,6 +37,7 @@ pub(super) static ROUTES: [Route; 15] = [
     post(DECIDE, "/staff/checkouts/{checkout}/replay", FORM, decisions::replay),
     post(DECIDE, "/staff/checkouts/{checkout}/refund", FORM, decisions::refund),
     post(DECIDE, "/staff/checkouts/{checkout}/payments/{payment}/resolve", FORM, decisions::resolve),
+    get(LOOK, "/staff/day", day::show),
     get(LOOK, "/staff/reconciliation", reconciliation::show),
     post(LOOK, "/staff/reconciliation", STATEMENT, reconciliation::compare),
     get(LOOK, "/staff/reconciliation.csv", reconciliation::download),

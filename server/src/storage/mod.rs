@@ -17,7 +17,7 @@ use outputs::{
     SettledMany, Statistics, Swept, Taken,
 };
 use staff::{
-    Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
+    Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
 };
 
 use crate::{
@@ -133,6 +133,9 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Reads what was charged in a time, the first one first.
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges>;
+
+    /// Reads how payments ended in a time, hour by hour, from so many events at most.
+    fn ends(&self, period: Period, most: u32) -> Stored<'_, Ends>;
 
     /// The moment, by the database's clock.
     fn moment(&self) -> Stored<'_, Millis>;

@@ -12,7 +12,7 @@ use crate::{
         Millis,
         ids::{ApiKeyId, CheckoutId, PaymentId},
         method::Method,
-        states::CheckoutState,
+        states::{CheckoutState, PaymentState},
     },
 };
 
@@ -203,6 +203,32 @@ pub struct Charge {
     pub amount: Decimal,
     /// The currency's three letters.
     pub currency: String,
+}
+
+/// Payments that came to the same end, or became unknown, in an hour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndsAlike {
+    /// The hour's first moment.
+    pub hour: Millis,
+    /// Where they stood then.
+    pub state: PaymentState,
+    /// The way to pay.
+    pub method: Method,
+    /// The currency's three letters.
+    pub currency: String,
+    /// How many.
+    pub count: u64,
+    /// What was asked for; nothing where it is too much to add up.
+    pub sum: Option<Decimal>,
+}
+
+/// How payments ended in a time.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    /// The first hour first.
+    pub alike: Vec<EndsAlike>,
+    /// There were more than were asked for.
+    pub is_more: bool,
 }
 
 /// What was charged in a time.

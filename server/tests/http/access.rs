@@ -63,7 +63,7 @@ async fn every_route_takes_its_own_kind_of_key_alone() {
 }
 
 /// All that only who is logged in may see or do, and whether it takes a key that decides.
-const STAFF: [(&str, &str, Permission); 13] = [
+const STAFF: [(&str, &str, Permission); 14] = [
     ("GET", "/staff", Look),
     ("GET", "/staff?needs=person", Look),
     ("GET", "/staff/checkouts/{checkout}", Look),
@@ -72,6 +72,7 @@ const STAFF: [(&str, &str, Permission); 13] = [
     ("POST", "/staff/checkouts/{checkout}/replay", Decide),
     ("POST", "/staff/checkouts/{checkout}/refund", Decide),
     ("POST", "/staff/checkouts/{checkout}/payments/{payment}/resolve", Decide),
+    ("GET", "/staff/day", Look),
     ("GET", "/staff/reconciliation", Look),
     ("POST", "/staff/reconciliation", Look),
     ("GET", "/staff/reconciliation.csv", Look),

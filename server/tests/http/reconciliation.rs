@@ -69,6 +69,43 @@ async fn one_of_each_difference_is_found() {
     assert!(refused.status == 400 && refused.text.contains("Line 2"), "{refused:?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_day_shows_how_payments_ended_hour_by_hour_beside_the_day_before() {
+    let served = Served::start().await;
+    for reference in ["today", "also today", "yesterday"] {
+        paid(&served, reference).await;
+    }
+    let (_, token) = served.opened("refused").await;
+    served.fake.fail_next(kassa::FakeFault::Refused { code: "51".into(), reason: "no".into() });
+    served.pay(&token, "try-1", &json!({ "method": "mbank", "phone": "996700000001" })).await;
+    // At noon, whenever this runs.
+    let noon = 1_795_435_200_000_i64;
+    let sql = format!(
+        "UPDATE events SET at = {noon} WHERE kind IN ('payment.charged', 'payment.not_made');
+         UPDATE events SET at = {noon} - 86400000 WHERE kind = 'payment.charged' AND checkout_id =
+            (SELECT id FROM checkouts WHERE reference = 'yesterday')"
+    );
+    served.database().execute_batch(&sql).unwrap();
+    let person = Visitor::log_in(&served, "Aizada").await;
+    let page = person.page(&served, "/staff/day?day=2026-11-23").await;
+    for part in [
+        "data-end=\"charged\">2<",
+        "data-end=\"not made\">1<",
+        "data-end=\"rejected\">0<",
+        "780 KGS",
+        "The day before: 1, 390 KGS",
+        "<title>Charged payments by hour and method</title>",
+        "from=2026-11-23&#38;until=2026-11-24",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let noon = page.split("<th scope=\"row\">12:00</th>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(noon.contains(">2<") && noon.contains(">1<") && noon.contains("780 KGS"), "{noon}");
+    let refused = person.get(&served, "/staff/day?day=today").await;
+    assert!(refused.status == 400 && refused.text.contains("2026-11-23"), "{refused:?}");
+    assert_eq!(person.get(&served, "/staff/day").await.status, 200);
+}
+
 /// An export of a program for tables, with names, letters and units of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_export_with_other_names_is_read_from_a_file_as_a_person_says_and_remembered() {

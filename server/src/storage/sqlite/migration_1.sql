@@ -188,8 +188,9 @@ CREATE TABLE events (
 
 CREATE UNIQUE INDEX events_of_a_payment ON events (payment_id, number) WHERE payment_id IS NOT NULL;
 CREATE INDEX events_of_a_stream ON events (checkout_id, seq);
--- For reconciliation: when payments were charged, by report or by a person.
-CREATE INDEX events_of_charges ON events (at) WHERE kind IN ('payment.charged', 'payment.resolved');
+-- For reconciliation and the charts of a day: when payments came to an end, or became unknown, by report or by a person.
+CREATE INDEX events_of_ends ON events (at)
+    WHERE kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown');
 
 -- The delivery of a checkout's events, in order.
 CREATE TABLE streams (

@@ -47,7 +47,7 @@ use crate::{
             Settled, SettledMany, Statistics, Swept, Taken,
         },
         staff::{
-            Charges, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
+            Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
             StaffSession,
         },
     },
@@ -270,6 +270,10 @@ impl Storage for SqliteStorage {
 
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {
         self.read("charges", move |db| staff::charges(db, period, most))
+    }
+
+    fn ends(&self, period: Period, most: u32) -> Stored<'_, Ends> {
+        self.read("ends", move |db| staff::ends(db, period, most))
     }
 
     fn moment(&self) -> Stored<'_, Millis> {

@@ -1,5 +1,8 @@
 //! Transactions of the staff's pages: sessions, lists, a checkout's history, money that was given back, and what was charged.
 
+use std::collections::BTreeMap;
+
+use kassa::Decimal;
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::{
@@ -14,8 +17,8 @@ use crate::{
     storage::{
         error::StorageError,
         staff::{
-            Charge, Charges, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout, Need,
-            NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
+            Charge, Charges, Ends, EndsAlike, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed,
+            ListedCheckout, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
         },
     },
     tokens::TokenHash,
@@ -24,6 +27,7 @@ use crate::{
 
 /// That so many need a person is all that anybody needs to know.
 const MOST_COUNTED: u32 = 10_000;
+const HOUR: Millis = 3600 * 1000;
 /// After all identifiers.
 const PAST_ALL: &str = "~";
 
@@ -113,15 +117,39 @@ const CALLED: &str = "SELECT id FROM checkouts WHERE id = ?1
     UNION SELECT payments.checkout_id FROM claims
         JOIN payments ON payments.id = claims.payment_id WHERE claims.number = ?1";
 
-const CHARGES: &str = "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
+/// Word for word as the index has it: only then is the index used.
+macro_rules! ends {
+    () => {
+        "events.kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown')
+        AND events.at >= ?1 AND events.at < ?2"
+    };
+}
+
+const CHARGES: &str = concat!(
+    "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
         payments.method, payments.reference, checkouts.amount, checkouts.currency,
         (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id), checkouts.is_overpaid
     FROM events
     JOIN payments ON payments.id = events.payment_id
     JOIN checkouts ON checkouts.id = payments.checkout_id
-    WHERE events.kind IN ('payment.charged', 'payment.resolved') AND events.at >= ?1 AND events.at < ?2
+    WHERE ",
+    ends!(),
+    " AND events.kind IN ('payment.charged', 'payment.resolved')
         AND json_extract(events.body, '$.data.payment.state') = 'charged'
-    ORDER BY events.at, events.seq LIMIT ?3";
+    ORDER BY events.at, events.seq LIMIT ?3"
+);
+
+/// The state that the event led to, as a person decides both ways.
+const ENDS: &str = concat!(
+    "SELECT events.at, json_extract(events.body, '$.data.payment.state'), payments.method, checkouts.amount,
+        checkouts.currency
+    FROM events
+    JOIN payments ON payments.id = events.payment_id
+    JOIN checkouts ON checkouts.id = payments.checkout_id
+    WHERE ",
+    ends!(),
+    " ORDER BY events.at, events.seq LIMIT ?3"
+);
 
 /// False where the key is no good one of the staff's.
 pub(super) fn add_session(db: &Connection, new: &NewStaffSession) -> Result<bool, StorageError> {
@@ -294,6 +322,31 @@ pub(super) fn charges(db: &Connection, period: Period, most: u32) -> Result<Char
     Ok(Charges { charges, is_more })
 }
 
+/// What ended in a time, added up by what is alike.
+pub(super) fn ends(db: &Connection, period: Period, most: u32) -> Result<Ends, StorageError> {
+    let mut statement = db.prepare_cached(ENDS)?;
+    let mut rows = statement.query((period.from, period.until, most.saturating_add(1)))?;
+    let (mut alike, mut read_so_far): (BTreeMap<_, (u64, Option<Decimal>)>, u32) = (BTreeMap::new(), 0);
+    while let Some(row) = rows.next()? {
+        read_so_far += 1;
+        if read_so_far > most {
+            break;
+        }
+        let text = |column| row.get::<_, String>(column);
+        let at: Millis = row.get(0)?;
+        let (count, sum) =
+            alike.entry((at - at.rem_euclid(HOUR), text(1)?, text(2)?, text(4)?)).or_insert((0, Some(Decimal::ZERO)));
+        *count += 1;
+        *sum = sum.and_then(|sum| sum.checked_add(text(3).ok()?.parse().ok()?));
+    }
+    let one = |((hour, state, method, currency), (count, sum)): ((Millis, String, String, String), _)| {
+        let (state, method) = (read(&state, "state")?, read(&method, "method")?);
+        Ok(EndsAlike { hour, state, method, currency, count, sum })
+    };
+    let alike = alike.into_iter().map(one).collect::<Result<_, StorageError>>()?;
+    Ok(Ends { alike, is_more: read_so_far > most })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -316,8 +369,12 @@ mod tests {
         let sorted = lists.len();
         let small = partial_indexes(&db);
         let needs = NEEDS.iter().flat_map(|need| [need.all(), need.counted(), need.is_one()]);
-        let found =
-            [page(&need_person(), "TRUE"), page(&among(&CALLED.replace("?1", "?4")), "TRUE"), CHARGES.to_owned()];
+        let found = [
+            page(&need_person(), "TRUE"),
+            page(&among(&CALLED.replace("?1", "?4")), "TRUE"),
+            CHARGES.to_owned(),
+            ENDS.to_owned(),
+        ];
         for (at, sql) in lists.into_iter().chain(needs).chain(found).enumerate() {
             let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<Vec<String>, _>>().unwrap();
