@@ -177,7 +177,7 @@ fn heard<T: DeserializeOwned>(came_back: Result<Reply, Failure>) -> Heard<T> {
         Err(Failure::Misconfigured { .. }) => return hindered(MessageTopic::NotTheServer, None),
         Err(Failure::NotConnected { .. } | Failure::Lost { .. }) => return hindered(MessageTopic::NoNetwork, None),
     };
-    let not_the_server = || hindered(MessageTopic::NotTheServer, reply.retry_after);
+    let not_the_server = || hindered(MessageTopic::NotTheServer, None);
     match reply.http_status {
         200..=299 => serde_json::from_slice(reply.body.as_ref()).map_or_else(|_| not_the_server(), Heard::Told),
         408 | 429 | 500..=599 => hindered(MessageTopic::ServerBusy, reply.retry_after),

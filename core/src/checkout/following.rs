@@ -1,17 +1,14 @@
 //! Follows a checkout by long poll, until it is paid or let go.
 
-use std::{
-    pin::pin,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
 
 use crate::{
     checkout::{
-        calls::{Heard, Line},
+        calls::{Heard, Hindrance, Line},
         message::CheckoutMessage,
+        model::Model,
         shared::{Backoff, Shared},
         topic::MessageTopic,
         view::View,
@@ -22,16 +19,19 @@ use crate::{
 /// What answers a question that may wait at once, and with nothing new, is asked no more often than this.
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How long a new token is waited for before the payer is told that there is none.
+const TOKEN_WAIT: Duration = Duration::from_secs(60);
+
 pub(super) async fn follow(shared: Arc<Shared>) {
     let mut backoff = Backoff::default();
-    while !shared.is_closed() && !shared.model().is_paid() {
-        if shared.model().is_token_refused() {
-            shared.wake_follower.notified().await;
+    while !shared.is_closed() && !shared.known(Model::is_paid) {
+        if shared.known(Model::is_token_refused) {
+            wait_for_token(&shared).await;
             continue;
         }
         let (token, line) = shared.line();
         let asked = shared.transport.now();
-        let known = shared.model().version();
+        let known = shared.known(Model::version);
         let answer = {
             let woken = shared.wake_follower.notified();
             match select(pin!(look(&shared, &line, known)), pin!(woken)).await {
@@ -44,9 +44,7 @@ pub(super) async fn follow(shared: Arc<Shared>) {
             Heard::Told(view) => {
                 backoff = Backoff::default();
                 shared.token_taken();
-                let is_news = known != Some(view.version);
-                shared.change(|model| model.seen(view));
-                if !is_news {
+                if !shared.change(|model| model.seen(view)) {
                     let due = after(asked, LEAST_INTERVAL);
                     select(shared.transport.sleep_until(due), pin!(shared.wake_follower.notified())).await;
                 }
@@ -65,13 +63,23 @@ pub(super) async fn follow(shared: Arc<Shared>) {
     }
 }
 
+/// Who promised a new token may have gone: a function that panicked, a screen whose task was cancelled.
+async fn wait_for_token(shared: &Shared) {
+    let patience = shared.transport.sleep_until(after(shared.transport.now(), TOKEN_WAIT));
+    if let Either::Right(_) = select(pin!(shared.wake_follower.notified()), patience).await {
+        shared.token_is_renewed(false);
+    }
+}
+
 /// The checkout as it is now, or when it has changed; first the gateway is asked where that is wanted.
 async fn look(shared: &Shared, line: &Line<'_>, known: Option<i64>) -> Heard<View> {
-    if shared.is_check_wanted.load(Ordering::Acquire) {
+    if let Some(number) = shared.wanted_check() {
         match line.check().await {
             // A refusal will not become less of one.
-            Heard::Told(_) | Heard::Refused(_) => shared.is_check_wanted.store(false, Ordering::Release),
+            Heard::Told(_) | Heard::Refused(_) => shared.check_done(number),
             Heard::TokenRefused => return Heard::TokenRefused,
+            // What is known there can still be read.
+            Heard::Hindered(Hindrance { message, .. }) if message.topic == MessageTopic::ServerBusy => {}
             Heard::Hindered(hindrance) => return Heard::Hindered(hindrance),
         }
     }

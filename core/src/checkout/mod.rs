@@ -12,10 +12,7 @@ mod texts;
 pub(crate) mod topic;
 mod view;
 
-use std::{
-    fmt,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{fmt, sync::Arc};
 
 use futures_util::{Stream, stream};
 use tokio::sync::{Mutex, watch};
@@ -49,11 +46,12 @@ use crate::{
 ///     let states = checkout.states();
 ///     while let Some(state) = states.next().await {
 ///         match state {
+///             // What the payer's button does:
 ///             CheckoutState::Ready { message: None, .. } => checkout.pay_by_mbank("996700000001")?,
-///             CheckoutState::EnterOtp { .. } => checkout.confirm("123456")?, // as the payer types it
+///             CheckoutState::EnterOtp { message: None, .. } => checkout.confirm("123456")?,
 ///             CheckoutState::Paid { .. } => return Ok(true),
-///             CheckoutState::Ready { .. } | CheckoutState::NotPaid { .. } | CheckoutState::Expired => return Ok(false),
-///             _ => {}
+///             CheckoutState::NotPaid { .. } | CheckoutState::Expired => return Ok(false),
+///             other => println!("{other:?}"),
 ///         }
 ///     }
 ///     Ok(false)
@@ -125,6 +123,7 @@ impl Checkout {
         E: fmt::Display + Send + 'static,
     {
         let shared = self.owner.shared.clone();
+        shared.token_is_renewed(true);
         self.owner.shared.transport.spawn(Box::pin(async move {
             while shared.token_wanted().await {
                 match renew().await {
@@ -223,6 +222,12 @@ impl Checkout {
         self.pay(PaymentMethod::PayForm, Checks::default(), &NewPayment::PayForm)
     }
 
+    /// The app has opened the page of the state [`OpenPage`](CheckoutState::OpenPage): it is not to be opened by itself again,
+    /// whatever else of the state changes.
+    pub fn page_opened(&self) {
+        self.owner.shared.change(model::Model::page_opened);
+    }
+
     /// The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is
     /// not believed**, so it needs not be read.
     pub fn came_back(&self) {
@@ -233,8 +238,7 @@ impl Checkout {
     /// Has the gateway asked at once, and tries again at once what waits for a next try: for an app that has come back to the
     /// front, and for a button.
     pub fn check_now(&self) {
-        self.owner.shared.is_check_wanted.store(true, Ordering::Release);
-        self.owner.shared.wake();
+        self.owner.shared.want_check();
     }
 
     /// Waits until a new client token is wanted; false when the checkout was closed. Whoever calls it promises to answer with
@@ -242,7 +246,7 @@ impl Checkout {
     /// [`TokenExpired`](CheckoutState::TokenExpired) does not come any more. [`with_token_renewal`](Self::with_token_renewal) does all of it.
     pub async fn token_wanted(&self) -> bool {
         let shared = self.owner.shared.clone();
-        shared.token_wanted().await
+        shared.transport.check().is_ok() && shared.token_wanted().await
     }
 
     /// Goes on with another client token of the same checkout.
@@ -257,12 +261,13 @@ impl Checkout {
 
     /// What is to be paid; nothing before the server has answered.
     pub fn details(&self) -> Option<CheckoutDetails> {
-        self.owner.shared.model().details()
+        self.owner.shared.known(model::Model::details)
     }
 
     /// The states as they come, the one of now first.
     pub fn states(&self) -> CheckoutStates {
-        CheckoutStates { states: Mutex::new(self.owner.shared.subscribe()) }
+        let shared = &self.owner.shared;
+        CheckoutStates { transport: shared.transport.clone(), states: Mutex::new(shared.subscribe()) }
     }
 
     /// Stops following. The states end. What was sent goes on at the server, and opening it again shows what became of it.
@@ -285,22 +290,24 @@ impl fmt::Debug for Checkout {
 /// The methods are cancellation safe. Each has all states for itself: take one for each screen.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Object))]
 pub struct CheckoutStates {
-    states: Mutex<watch::Receiver<Option<CheckoutState>>>,
+    transport: Arc<dyn Transport>,
+    states: Mutex<watch::Receiver<Option<(u64, CheckoutState)>>>,
 }
 
 #[cfg_attr(feature = "uniffi", uniffi::export)]
 impl CheckoutStates {
-    /// The next state, when it is there; nothing after the end.
+    /// The next state, when it is there; nothing after the end. In a forked child there is none: open the checkout there.
     pub async fn next(&self) -> Option<CheckoutState> {
+        self.transport.check().ok()?;
         let mut states = self.states.lock().await;
         // It fails where the checkout was dropped.
         states.changed().await.ok()?;
-        let state = states.borrow_and_update().clone();
-        if state.is_none() {
+        let shown = states.borrow_and_update().clone();
+        if shown.is_none() {
             // The end stays the end.
             states.mark_changed();
         }
-        state
+        shown.map(|(_, state)| state)
     }
 }
 

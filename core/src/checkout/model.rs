@@ -16,12 +16,16 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Model {
     view: Option<View>,
+    /// A payment in it may be older or newer than the rest: the answer of an action has no version.
+    is_view_doubtful: bool,
     /// An action is on its way.
     is_sending: bool,
     /// The payment that an action of this object began.
     begun_here: Option<String>,
     /// The payment from whose page the payer came back.
     came_back_from: Option<String>,
+    /// The payer came back before anything was known, as where a deep link started the app.
+    came_back_early: bool,
     /// What is in the way of reaching the server.
     trouble: Option<CheckoutMessage>,
     /// What became of the last action, where no payment tells it.
@@ -57,8 +61,9 @@ impl Model {
         self.view.as_ref().map(View::details)
     }
 
+    /// The version that is known for sure: the server tells when there is a higher one.
     pub(super) fn version(&self) -> Option<i64> {
-        self.view.as_ref().map(|view| view.version)
+        self.view.as_ref().filter(|_| !self.is_view_doubtful).map(|view| view.version)
     }
 
     pub(super) fn is_paid(&self) -> bool {
@@ -103,6 +108,7 @@ impl Model {
             self.came_back_from = None;
         }
         let Some(view) = &mut self.view else { return };
+        self.is_view_doubtful = true;
         match view.payments.iter_mut().find(|known| known.id == payment.id) {
             Some(known) => *known = payment,
             None => view.payments.push(payment),
@@ -125,17 +131,35 @@ impl Model {
         self.told = Some(CheckoutMessage::new(topic).with_reason(words));
     }
 
-    /// The server was reached, and told this. An older answer that comes late changes nothing.
-    pub(super) fn seen(&mut self, view: View) {
-        self.trouble = None;
-        if self.version().is_none_or(|known| known < view.version) {
-            self.view = Some(view);
+    /// The server was reached, and told this; true where it is news. An older answer that comes late changes nothing.
+    pub(super) fn seen(&mut self, view: View) -> bool {
+        if self.view.as_ref().is_some_and(|known| known.id != view.id) {
+            // The new token opens another checkout: the two must not be mixed.
+            self.trouble = Some(CheckoutMessage::new(MessageTopic::NotTheServer));
+            return false;
         }
+        self.trouble = None;
+        let is_doubtful = self.is_view_doubtful;
+        let is_news = |known: &View| known.version < view.version || (is_doubtful && known.version == view.version);
+        if !self.view.as_ref().is_none_or(is_news) {
+            return false;
+        }
+        self.view = Some(view);
+        self.is_view_doubtful = false;
+        if std::mem::take(&mut self.came_back_early) {
+            self.came_back();
+        }
+        true
     }
 
     /// Something is in the way of reaching the server.
     pub(super) fn hindered(&mut self, message: CheckoutMessage) {
         self.trouble = Some(message);
+    }
+
+    /// The app has opened the page, and needs not be told to again.
+    pub(super) fn page_opened(&mut self) {
+        self.begun_here = None;
     }
 
     pub(super) fn token_refused(&mut self) {
@@ -149,6 +173,7 @@ impl Model {
 
     /// The payer came back from the page that they were sent to.
     pub(super) fn came_back(&mut self) {
+        self.came_back_early = self.view.is_none();
         let current = self.view.as_ref().and_then(View::current);
         self.came_back_from = current.filter(|payment| page_of(payment).is_some()).map(|payment| payment.id.clone());
     }
@@ -162,10 +187,10 @@ impl Model {
             StateOfCheckout::Paid => CheckoutState::Paid { amount: view.amount, currency: view.currency.clone() },
             _ if self.is_locked_out() => CheckoutState::TokenExpired,
             _ if self.is_sending => CheckoutState::Sending { message },
-            StateOfCheckout::Expired => CheckoutState::Expired,
-            StateOfCheckout::Cancelled => {
-                CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::Cancelled) }
-            }
+            StateOfCheckout::Expired => self.late(view).unwrap_or(CheckoutState::Expired),
+            StateOfCheckout::Cancelled => self
+                .late(view)
+                .unwrap_or_else(|| CheckoutState::NotPaid { reason: CheckoutMessage::new(MessageTopic::Cancelled) }),
             StateOfCheckout::Open => {
                 view.current().map_or_else(|| self.ready(view), |payment| self.during(view, payment))
             }
@@ -176,6 +201,22 @@ impl Model {
     /// Nobody gives a new token.
     fn is_locked_out(&self) -> bool {
         self.is_token_refused && !self.is_token_renewed
+    }
+
+    /// Money may have come after the end: the payer must not pay again before that is known.
+    fn late(&self, view: &View) -> Option<CheckoutState> {
+        let payment = view.current()?;
+        let may_have_paid = match payment.state {
+            StateOfPayment::Contradicted => return Some(self.during(view, payment)),
+            StateOfPayment::Awaiting => self.came_back_from.as_ref() == Some(&payment.id),
+            _ => true,
+        };
+        let unknown = || CheckoutMessage::new(MessageTopic::OutcomeUnknown);
+        may_have_paid.then(|| CheckoutState::Waiting {
+            page_url: None,
+            methods: Vec::new(),
+            message: self.trouble.clone().or_else(|| Some(unknown())),
+        })
     }
 
     fn ready(&self, view: &View) -> CheckoutState {

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -25,14 +25,17 @@ use crate::{
 
 /// Exponential backoff: the first pause after something was in the way is up to this, each further one up to twice as much.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The longest `Retry-After` that is obeyed: it may come from anybody on the way, and a payer looks at the screen.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// A payer looks at the screen: it must not take long until a network that is back is noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 pub(super) struct Shared {
     pub(super) transport: Arc<dyn Transport>,
-    model: Mutex<Model>,
-    /// The state as it is shown; nothing after the end.
-    states: watch::Sender<Option<CheckoutState>>,
+    /// What is known, and how often it was changed.
+    model: Mutex<(u64, Model)>,
+    /// The state as it is shown, with the number of the change that it follows from; nothing after the end.
+    states: watch::Sender<Option<(u64, CheckoutState)>>,
     token: Mutex<(u64, Secret)>,
     /// Whether a new token is wanted; nothing after the end.
     wants_token: watch::Sender<Option<bool>>,
@@ -43,8 +46,9 @@ pub(super) struct Shared {
     pub(super) wake_follower: Notify,
     /// Wakes the task that sends an action.
     pub(super) wake_sender: Notify,
-    /// The gateway shall be asked now.
-    pub(super) is_check_wanted: AtomicBool,
+    /// How often the gateway was wanted to be asked at once, and how many of these wishes were fulfilled.
+    checks_wanted: AtomicU64,
+    checks_done: AtomicU64,
 }
 
 /// Exponential backoff with jitter.
@@ -56,45 +60,55 @@ impl Shared {
         let model = Model::default();
         Self {
             transport,
-            states: watch::Sender::new(Some(model.state())),
-            model: Mutex::new(model),
+            states: watch::Sender::new(Some((0, model.state()))),
+            model: Mutex::new((0, model)),
             token: Mutex::new((0, token)),
             wants_token: watch::Sender::new(Some(false)),
             tokens_in_a_row: AtomicU32::new(0),
             is_closed: AtomicBool::new(false),
             wake_follower: Notify::new(),
             wake_sender: Notify::new(),
-            is_check_wanted: AtomicBool::new(false),
+            checks_wanted: AtomicU64::new(0),
+            checks_done: AtomicU64::new(0),
         }
     }
 
     /// Looks at what is known.
-    pub(super) fn model(&self) -> MutexGuard<'_, Model> {
+    pub(super) fn known<T>(&self, look: impl FnOnce(&Model) -> T) -> T {
+        look(&self.locked().1)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, (u64, Model)> {
         // A panic inside leaves it as it was before, or after.
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is known, and shows the state that follows from it.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Model) -> T) -> T {
-        let mut model = self.model();
-        let result = change(&mut model);
-        let state = model.state();
-        // The lock is held, so that no older state comes after a newer one.
-        self.states.send_if_modified(|shown| {
-            let is_news = shown.as_ref().is_some_and(|shown| *shown != state);
-            if is_news {
-                *shown = Some(state);
+        let (result, number, state) = {
+            let mut locked = self.locked();
+            let (number, model) = &mut *locked;
+            *number += 1;
+            (change(model), *number, model.state())
+        };
+        // Whoever is woken may go on at once, on this very thread, and ask for the state: no lock is held here. So a number says
+        // which of two states is the newer one.
+        self.states.send_if_modified(|shown| match shown {
+            Some((known, shown)) if *known < number => {
+                let is_news = *shown != state;
+                (*known, *shown) = (number, state);
+                is_news
             }
-            is_news
+            _ => false,
         });
         result
     }
 
     pub(super) fn state(&self) -> CheckoutState {
-        self.model().state()
+        self.known(Model::state)
     }
 
-    pub(super) fn subscribe(&self) -> watch::Receiver<Option<CheckoutState>> {
+    pub(super) fn subscribe(&self) -> watch::Receiver<Option<(u64, CheckoutState)>> {
         let mut states = self.states.subscribe();
         states.mark_changed();
         states
@@ -112,6 +126,22 @@ impl Shared {
         self.is_closed.load(Ordering::Acquire)
     }
 
+    /// Has the gateway asked at once.
+    pub(super) fn want_check(&self) {
+        self.checks_wanted.fetch_add(1, Ordering::AcqRel);
+        self.wake();
+    }
+
+    /// The number of the newest wish that the gateway be asked, where it was not fulfilled.
+    pub(super) fn wanted_check(&self) -> Option<u64> {
+        let wanted = self.checks_wanted.load(Ordering::Acquire);
+        (wanted != self.checks_done.load(Ordering::Acquire)).then_some(wanted)
+    }
+
+    pub(super) fn check_done(&self, number: u64) {
+        self.checks_done.store(number, Ordering::Release);
+    }
+
     /// Tries at once what waits for its next try.
     pub(super) fn wake(&self) {
         self.wake_follower.notify_one();
@@ -126,11 +156,15 @@ impl Shared {
 
     /// The server did not take the token of this number: unless there is a newer one, one is wanted.
     pub(super) fn token_refused(self: &Arc<Self>, number: u64) {
-        let is_current = self.token.lock().unwrap_or_else(PoisonError::into_inner).0 == number;
-        if !is_current || self.model().is_token_refused() {
+        let is_current = || self.token.lock().unwrap_or_else(PoisonError::into_inner).0 == number;
+        if !is_current() || self.known(Model::is_token_refused) {
             return;
         }
         self.change(Model::token_refused);
+        if !is_current() {
+            // A new one came in between.
+            return self.change(Model::token_renewed);
+        }
         let before = self.tokens_in_a_row.fetch_add(1, Ordering::Relaxed);
         self.want_token_after(before);
     }
@@ -154,15 +188,21 @@ impl Shared {
     pub(super) fn token_not_renewed(self: &Arc<Self>, reason: Option<String>) {
         self.change(|model| model.hindered(CheckoutMessage::new(MessageTopic::TokenNotRenewed).with_reason(reason)));
         self.set_wanted(false);
+        self.wake_follower.notify_one();
         self.want_token_after(self.tokens_in_a_row.fetch_add(1, Ordering::Relaxed).max(1));
     }
 
     /// Waits until a new token is wanted; false after the end.
     pub(super) async fn token_wanted(&self) -> bool {
-        self.change(|model| model.is_token_renewed = true);
+        self.token_is_renewed(true);
         let mut wants = self.wants_token.subscribe();
         let wanted = wants.wait_for(|wanted| *wanted != Some(false)).await;
         wanted.is_ok_and(|wanted| wanted.is_some())
+    }
+
+    /// Whether somebody promises to give new tokens.
+    pub(super) fn token_is_renewed(&self, is_renewed: bool) {
+        self.change(|model| model.is_token_renewed = is_renewed);
     }
 
     fn set_wanted(&self, wanted: bool) {
@@ -184,7 +224,7 @@ impl Shared {
         let pause = after(self.transport.now(), Backoff(tries - 1).pause(&*self.transport));
         self.transport.spawn(Box::pin(async move {
             shared.transport.sleep_until(pause).await;
-            if shared.model().is_token_refused() {
+            if shared.known(Model::is_token_refused) {
                 shared.set_wanted(true);
             }
         }));
@@ -194,7 +234,7 @@ impl Shared {
     pub(super) async fn pause(&self, backoff: &mut Backoff, retry_after: Option<Duration>, wake: &Notify) {
         let pause = backoff.pause(&*self.transport);
         backoff.0 += 1;
-        let until = after(self.transport.now(), retry_after.unwrap_or_default().max(pause));
+        let until = after(self.transport.now(), retry_after.unwrap_or_default().min(LONGEST_RETRY_AFTER).max(pause));
         select(self.transport.sleep_until(until), std::pin::pin!(wake.notified())).await;
     }
 

@@ -94,8 +94,9 @@ pub enum CheckoutState {
     OpenPage {
         /// The page: https, or loopback.
         url: String,
-        /// True where an action of this object led here: open it at once. False after the app was killed, or where another device
-        /// began: show a button that opens it.
+        /// True where an action of this object led here: open it at once, and call
+        /// [`page_opened`](crate::Checkout::page_opened). False after that, after the app was killed, and where another device began:
+        /// show a button that opens it.
         begun_here: bool,
         /// Other ways to pay that can be begun instead.
         methods: Vec<PaymentMethod>,

@@ -10,6 +10,7 @@ use crate::checkout::state::{CheckoutDetails, PaymentMethod};
 /// A checkout, as the payer's app is told of it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct View {
+    pub(super) id: String,
     pub(super) reference: String,
     #[serde(deserialize_with = "amount")]
     pub(super) amount: Decimal,

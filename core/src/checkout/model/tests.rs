@@ -7,7 +7,7 @@ const MBANK: Action = Action::Pay(PaymentMethod::Mbank);
 
 fn view(version: i64, state: &str, payments: &[Value]) -> View {
     serde_json::from_value(json!({
-        "reference": "order-1", "amount": "390.50", "currency": "KGS", "description": "Tea",
+        "id": "co_1", "reference": "order-1", "amount": "390.50", "currency": "KGS", "description": "Tea",
         "methods": ["pay_form", "qr", "mbank", "of-tomorrow"], "return_url": "shop://paid", "state": state,
         "version": version, "expires_at_ms": 1, "payments": payments, "of_tomorrow": true,
     }))
@@ -240,4 +240,67 @@ fn a_token_that_ran_out_ends_the_screen_only_where_nobody_renews_it() {
     model.is_token_renewed = false;
     model.token_renewed();
     assert_eq!(model.state().kind(), "ready");
+}
+
+/// The answer of an action has no version, so it may be older than what was seen before it came.
+#[test]
+fn an_answer_of_an_action_that_comes_late_is_put_right() {
+    let of = |state: &str| payment("p1", "mbank", state, json!({"attempts_left": 2}));
+    let mut model = model(&[of("awaiting")]);
+    model.sends();
+    model.seen(view(2, "open", &[of("rejected")]));
+    model.began(Action::Confirm, serde_json::from_value(of("confirming")).unwrap());
+    assert_eq!((model.state().kind(), model.version()), ("waiting", None));
+    assert!(model.seen(view(2, "open", &[of("rejected")])));
+    assert_eq!((model.state().kind(), model.version()), ("ready", Some(2)));
+    assert!(!model.seen(view(2, "open", &[of("rejected")])));
+}
+
+#[test]
+fn what_may_have_been_paid_late_is_never_called_expired() {
+    let form = |state: &str| payment("p1", "pay_form", state, json!({"page_url": "https://pay.example.kg/form"}));
+    for ended in ["expired", "cancelled"] {
+        let mut model = model(&[form("awaiting")]);
+        model.seen(view(2, ended, &[form("awaiting")]));
+        assert!(["expired", "not_paid"].contains(&model.state().kind()));
+        model.came_back();
+        assert_eq!((model.state().kind(), topic(&model.state())), ("waiting", Some(MessageTopic::OutcomeUnknown)));
+        model.seen(view(3, ended, &[form("contradicted")]));
+        assert_eq!(model.state().kind(), "person_needed");
+        model.seen(view(4, "paid", &[form("charged")]));
+        assert!(model.state().is_paid());
+    }
+}
+
+#[test]
+fn a_page_is_opened_by_itself_once() {
+    let form = payment("p1", "pay_form", "awaiting", json!({"page_url": "https://pay.example.kg/form"}));
+    let mut model = model(&[]);
+    model.sends();
+    model.began(Action::Pay(FORM), serde_json::from_value(form).unwrap());
+    assert!(matches!(model.state(), CheckoutState::OpenPage { begun_here: true, .. }));
+    model.page_opened();
+    model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));
+    assert!(matches!(model.state(), CheckoutState::OpenPage { begun_here: false, .. }));
+}
+
+#[test]
+fn a_deep_link_that_starts_the_app_is_not_forgotten() {
+    let mut model = Model::default();
+    model.came_back();
+    model.seen(view(
+        1,
+        "open",
+        &[payment("p1", "card", "awaiting", json!({"page_url": "https://pay.example.kg/3ds"}))],
+    ));
+    assert_eq!(model.state().kind(), "waiting");
+}
+
+#[test]
+fn two_checkouts_are_not_mixed() {
+    let mut model = model(&[]);
+    let mut other = view(9, "paid", &[]);
+    other.id = "co_2".to_owned();
+    assert!(!model.seen(other));
+    assert_eq!((model.state().kind(), topic(&model.state())), ("ready", Some(MessageTopic::NotTheServer)));
 }
