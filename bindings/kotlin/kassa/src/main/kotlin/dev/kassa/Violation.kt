@@ -73,7 +73,10 @@ public enum class Rule {
     EXACT,
 
     /** The card's expiry is in the past. Checked only in a [CardInput]; of a payment it is advice. */
-    EXPIRED;
+    EXPIRED,
+
+    /** The action does not fit the state of the [Checkout]. */
+    STATE;
 
     /** The name in lower case, the same in every language. */
     override fun toString(): String = calling { toCore().asText() }

@@ -1,0 +1,37 @@
+package dev.kassa
+
+import java.math.BigDecimal
+import java.time.Instant
+import dev.kassa.internal.CheckoutDetails as CoreCheckoutDetails
+
+/**
+ * What is to be paid. It never changes.
+ *
+ * Amounts are compared by value: 100.10 equals 100.1.
+ *
+ * @property reference the shop's own reference, such as the number of the order: what a payer names to the shop's support
+ * @property amount the amount, in units of the currency
+ * @property currency the currency's three letters
+ * @property description what is paid for
+ * @property methods the ways to pay that the shop allows, without those of which this version knows nothing
+ * @property returnUrl where the payer returns to from a page: a page of the shop's, or a deep link of the app
+ * @property expiresAt when it expires, by the server's clock
+ */
+public data class CheckoutDetails(
+    public val reference: String,
+    public val amount: BigDecimal,
+    public val currency: String,
+    public val description: String,
+    public val methods: List<PaymentMethod>,
+    public val returnUrl: String,
+    public val expiresAt: Instant,
+) {
+    private fun compared() = listOf(reference, amount.byValue(), currency, description, methods, returnUrl, expiresAt)
+
+    override fun equals(other: Any?): Boolean = other is CheckoutDetails && compared() == other.compared()
+
+    override fun hashCode(): Int = compared().hashCode()
+}
+
+internal fun CoreCheckoutDetails.toKassa() =
+    CheckoutDetails(reference, amount, currency, description, methods.toKassa(), returnUrl, expiresAt)

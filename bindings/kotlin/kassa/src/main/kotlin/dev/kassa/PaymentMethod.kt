@@ -1,0 +1,23 @@
+package dev.kassa
+
+import dev.kassa.internal.PaymentMethod as CorePaymentMethod
+
+/** A way to pay a checkout. */
+public enum class PaymentMethod {
+    /** The gateway's own page, where the payer chooses: [Checkout.payByForm]. */
+    PAY_FORM,
+
+    /** A QR code, which an app of a bank scans: [Checkout.payByQr]. */
+    QR,
+
+    /** The mobile bank, confirmed by a one-time password: [Checkout.payByMbank]. */
+    MBANK,
+
+    /** A card, where the merchant's server takes cards: [Checkout.payByCard]. */
+    CARD;
+
+    /** The name in lower case, the same in every language. */
+    override fun toString(): String = name.lowercase()
+}
+
+internal fun List<CorePaymentMethod>.toKassa(): List<PaymentMethod> = map { PaymentMethod.valueOf(it.name) }
