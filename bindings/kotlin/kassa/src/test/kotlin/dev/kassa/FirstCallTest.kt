@@ -61,6 +61,8 @@ internal object FirstCall {
         "error" to { check(!PaymentException.DeadlineExpired().paymentMayExist) },
         "logging" to { Kassa.logTo(null) },
         "journal" to { Files.createTempDirectory("kassa-journal").toFile().apply { Journal.open(this) }.deleteRecursively() },
+        "checkout" to { Checkout.open("http://127.0.0.1:9", "ct_none").close() },
+        "checkout's message" to { check(CheckoutMessage(MessageTopic.REJECTED).textIn(Language.ENGLISH).isNotEmpty()) },
         "gateway" to { Gateway("http://127.0.0.1:9", Credentials("shop", "a password")).use {} },
     )
 }

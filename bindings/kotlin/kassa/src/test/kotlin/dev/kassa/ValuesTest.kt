@@ -17,11 +17,14 @@ import org.junit.jupiter.params.provider.CsvSource
 import org.junit.jupiter.params.provider.ValueSource
 import java.math.BigDecimal
 import java.net.URI
+import java.time.Instant
 import java.time.LocalDateTime
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
 import dev.kassa.internal.AdviceTopic as CoreAdviceTopic
 import dev.kassa.internal.LogLevel as CoreLogLevel
+import dev.kassa.internal.MessageTopic as CoreMessageTopic
+import dev.kassa.internal.PaymentMethod as CorePaymentMethod
 import dev.kassa.internal.QrLevel as CoreQrLevel
 import dev.kassa.internal.Rule as CoreRule
 import dev.kassa.internal.StatusQueryForm as CoreStatusQueryForm
@@ -41,6 +44,11 @@ class ValuesTest {
         fun report(amount: String?) = StatusReport(PaymentStatus.Charged, amount = amount?.let(::BigDecimal))
         assertEquals(report("0.00"), report("0"))
         assertNotEquals(report(null), report("0"))
+
+        fun paid(amount: String) = CheckoutState.Paid(BigDecimal(amount), "KGS")
+        assertEquals(paid("390.50"), paid("390.5"))
+        assertEquals(paid("390.50").hashCode(), paid("390.5").hashCode())
+        assertNotEquals(paid("390.5"), paid("390.5").copy(currency = "USD"))
 
         fun ref(amount: String) = PaymentRef.card("o-1", BigDecimal(amount), "KGS")
         assertEquals(ref("5.0"), ref("5"))
@@ -74,6 +82,13 @@ class ValuesTest {
             ref.copy(entryId = "x"),
         )
         assertEquals(refs.size, refs.toSet().size)
+        val details = CheckoutDetails("o-1", BigDecimal("1.50"), "KGS", "Tea", listOf(PaymentMethod.QR), "shop://paid", Instant.EPOCH)
+        val allDetails = listOf(
+            details, details.copy(reference = "x"), details.copy(amount = BigDecimal.ONE), details.copy(currency = "x"),
+            details.copy(description = "x"), details.copy(methods = emptyList()), details.copy(returnUrl = "x"),
+            details.copy(expiresAt = Instant.MAX), details.copy(amount = BigDecimal("1.5")),
+        )
+        assertEquals(allDetails.size - 1, allDetails.toSet().size)
         val entry = PaymentEntry(ref)
         val entries = listOf(entry, entry.copy(payment = ref.copy(isClaimed = true)), entry.copy(pageUrl = "x"), entry.copy(qrText = "x"))
         assertEquals(entries.size, entries.toSet().size)
@@ -219,10 +234,22 @@ class ValuesTest {
         assertEquals(names(CoreRule.values().toList()), names(Rule.entries))
         assertEquals(names(CoreAdviceTopic.values().toList()), names(AdviceTopic.entries))
         assertEquals(names(CoreLogLevel.values().toList()), names(LogLevel.entries))
+        assertEquals(names(CoreMessageTopic.values().toList()), names(MessageTopic.entries))
+        assertEquals(names(CorePaymentMethod.values().toList()), names(PaymentMethod.entries))
         assertEquals(names(CoreQrLevel.values().toList()), names(QrLevel.entries))
         assertEquals(names(CoreStatusQueryForm.values().toList()), names(StatusQueryForm.entries))
         assertEquals(listOf("card", "mbank", "pay_form", "qr"), PaymentKind.entries.map { it.toString() })
         assertTrue(Rule.entries.all { it.toString() == it.name.lowercase() })
+    }
+
+    @Test
+    fun `a message speaks three languages`() {
+        for (topic in MessageTopic.entries) {
+            val texts = Language.entries.map { CheckoutMessage(topic, "the gateway's own words").textIn(it) }
+            assertEquals(3, texts.toSet().size, "$texts")
+        }
+        val refused = CheckoutMessage(MessageTopic.CODE_REFUSED).textIn(Language.RUSSIAN)
+        assertEquals("Этот код не подошёл. Введите его ещё раз.", refused)
     }
 
     @Test

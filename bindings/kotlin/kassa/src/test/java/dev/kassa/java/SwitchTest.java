@@ -54,6 +54,23 @@ class SwitchTest {
                     };
                 }
 
+                static Object show(CheckoutState state) {
+                    return switch (state) {
+                        case CheckoutState.Opening opening -> opening.getMessage();
+                        case CheckoutState.Ready ready -> ready.getMethods();
+                        case CheckoutState.Sending sending -> sending.getMessage();
+                        case CheckoutState.EnterOtp enter -> enter.getAttemptsLeft();
+                        case CheckoutState.OpenPage page -> page.getBegunHere() ? page.getUrl() : page.getMethods();
+                        case CheckoutState.ShowQr qr -> qr.getText();
+                        case CheckoutState.Waiting waiting -> waiting.getPageUrl();
+                        case CheckoutState.Paid paid -> paid.getAmount() + paid.getCurrency();
+                        case CheckoutState.NotPaid not -> not.getReason().textIn(Language.RUSSIAN);
+                        case CheckoutState.PersonNeeded needed -> needed.getMessage().getTopic();
+                        case CheckoutState.Expired expired -> expired;
+                        case CheckoutState.TokenExpired expired -> expired;
+                    };
+                }
+
                 static Object next(NextStep step) {
                     return switch (step) {
                         case NextStep.OpenConfirmation page -> page.getUrl();
@@ -72,7 +89,7 @@ class SwitchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"OutcomeUnknown", "Contradicted", "QueryFailed"})
+    @ValueSource(strings = {"OutcomeUnknown", "Contradicted", "QueryFailed", "PersonNeeded"})
     void aKindThatIsForgottenIsFoundByTheCompiler(String kind) {
         String source = SOURCE.lines().filter(line -> !line.contains(kind)).reduce("", (all, line) -> all + line + "\n");
         List<String> problems = problems(source);

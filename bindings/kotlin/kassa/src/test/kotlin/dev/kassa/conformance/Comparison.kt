@@ -34,7 +34,7 @@ private fun isSameDecimal(expected: JsonElement, actual: JsonElement): Boolean {
 }
 
 /** A star stands for any text. */
-private fun isLike(pattern: String, text: String?): Boolean {
+fun isLike(pattern: String, text: String?): Boolean {
     val regex = pattern.split('*').joinToString(".*") { Regex.escape(it) }
     return text != null && Regex(regex, RegexOption.DOT_MATCHES_ALL).matches(text)
 }
