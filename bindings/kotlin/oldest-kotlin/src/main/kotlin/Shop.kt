@@ -1,9 +1,13 @@
 import dev.kassa.BlockingPaymentGateway
+import dev.kassa.Checkout
+import dev.kassa.CheckoutSettings
+import dev.kassa.CheckoutState
 import dev.kassa.Credentials
 import dev.kassa.Dialect
 import dev.kassa.Gateway
 import dev.kassa.GatewayConfig
 import dev.kassa.Kassa
+import dev.kassa.Language
 import dev.kassa.MbankPayment
 import dev.kassa.PaymentException
 import dev.kassa.PaymentGateway
@@ -13,6 +17,7 @@ import dev.kassa.Verdict
 import dev.kassa.sandbox.FaultName
 import dev.kassa.sandbox.Sandbox
 import dev.kassa.sandbox.TestPhones
+import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.runBlocking
 import kotlinx.serialization.json.Json
@@ -30,6 +35,7 @@ fun main(): Unit = Sandbox.start().use { sandbox ->
     )
     sandbox.faults.add(FaultName.DELAY, delay = 10.milliseconds, times = 1)
     Gateway(config).use { gateway -> println("compiled with the oldest Kotlin: ${runBlocking { pay(Own(gateway)) }}") }
+    println(runBlocking { shown("http://127.0.0.1:1") })
     check(Json.parseToJsonElement(Sandbox.dialectJson()) is JsonObject)
 }
 
@@ -65,4 +71,20 @@ private fun told(error: PaymentException): String = when (error) {
     is PaymentException.OutcomeUnknown -> "watch ${error.payment}"
     is PaymentException.Unavailable -> "again in ${error.retryAfter?.inWholeSeconds} s"
     else -> error.message
+}
+
+/** The payer's side, where no server is. */
+private suspend fun shown(serverUrl: String): String {
+    val settings = CheckoutSettings(connectTimeout = 20.seconds)
+    return Checkout.open(serverUrl, "ct_none", settings) { "ct_another" }.use { checkout ->
+        when (val state = checkout.states.first { it.message != null }) {
+            is CheckoutState.Opening, is CheckoutState.Sending, is CheckoutState.Waiting -> state.message?.textIn(Language.ENGLISH).orEmpty()
+            is CheckoutState.Ready -> "pay by ${state.methods}"
+            is CheckoutState.EnterOtp -> "${state.attemptsLeft} tries"
+            is CheckoutState.OpenPage -> state.url
+            is CheckoutState.ShowQr -> state.text
+            is CheckoutState.Paid -> "${state.amount}"
+            is CheckoutState.NotPaid, is CheckoutState.PersonNeeded, CheckoutState.Expired, CheckoutState.TokenExpired -> state.kind
+        }
+    }
 }

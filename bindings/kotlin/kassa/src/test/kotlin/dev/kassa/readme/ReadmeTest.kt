@@ -40,8 +40,8 @@ class ReadmeTest(private val sandbox: Sandbox) {
         val repository = Path(System.getProperty("kassa.repository"))
         val shown = Regex("```kotlin\n(.*?)```", RegexOption.DOT_MATCHES_ALL)
             .findAll(repository.resolve("bindings/kotlin/README.md").readText()).map { it.groupValues[1] }.toList()
-        assertTrue(shown.size > 1, "the README shows $shown")
-        for ((program, file) in shown.zip(listOf("FirstProgram.kt", "Worker.kt"))) {
+        assertTrue(shown.size > 2, "the README shows $shown")
+        for ((program, file) in shown.zip(listOf("FirstProgram.kt", "PaymentScreen.kt", "Worker.kt"))) {
             val source = repository.resolve("bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/$file").readText()
             assertTrue(source.endsWith("\n\n$program"), "the README shows\n$program\nand $file is\n$source")
         }
