@@ -1,6 +1,6 @@
 internal import KassaGenerated
 
-/// A language in which violations and advice speak: ``Violation/textIn(_:)``.
+/// A language in which violations, advice and a checkout's messages speak: ``Violation/textIn(_:)``, ``CheckoutMessage/textIn(_:)``.
 public enum Language: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// English.
     case english = "en"

@@ -63,6 +63,8 @@ public enum Rule: String, Hashable, Sendable, Codable, CaseIterable, CustomStrin
     case exact
     /// The card's expiry is in the past. Checked only in a ``CardInput``; of a payment it is advice.
     case expired
+    /// The action does not fit the state of its ``Checkout``.
+    case state
 
     /// Its name, the same in every language.
     public var description: String { rawValue }
@@ -139,6 +141,7 @@ extension Rule {
             case .signature: .signature
             case .exact: .exact
             case .expired: .expired
+            case .state: .state
             }
     }
 
@@ -159,6 +162,7 @@ extension Rule {
         case .signature: .signature
         case .exact: .exact
         case .expired: .expired
+        case .state: .state
         }
     }
 }

@@ -45,6 +45,26 @@ func deliverWhatIsPaid(_ config: GatewayConfig, deliver: (JournalEntry) async th
     }
 }
 
+func showPayment(
+    _ clientToken: String, serverURL: String, typed: (String) async -> String,
+    newTokenFromTheShop: @escaping @Sendable () async throws -> String
+) async throws {
+    let checkout = try Checkout(serverURL: serverURL, clientToken: clientToken, renewToken: newTokenFromTheShop)
+    for await state in checkout.states {
+        switch state {
+        case .ready(_, let message):  // here the payer chooses the mobile bank
+            print(message?.textIn(.russian) ?? "How do you want to pay?")
+            try checkout.payByMbank(phone: await typed("phone"))
+        case .enterOtp(_, let message):
+            print(message?.textIn(.russian) ?? "The bank has sent you a code.")
+            try checkout.confirm(otp: await typed("code"))
+        case .paid(let amount, let currency): print("Thank you: \(amount) \(currency)")
+        default: continue  // every state has its picture
+        }
+        if state.isPaid { break }
+    }
+}
+
 @Test func aPayerWhoTakesTheirTimeIsWaitedFor() async throws {
     let fake = try FakeGateway()
     let gateway = fake.gateway  // hand this to the code under test
@@ -118,12 +138,25 @@ extension OneLog {
     }
 }
 
+@Test func theReadmesPaymentScreenPays() async throws {
+    let stage = try await Stage.start()
+    let scene = try await stage.open([:])
+    _ = printed.take()
+    try await showPayment(scene.clientToken, serverURL: scene.serverURL) { what in
+        what == "phone" ? Sandbox.TestPhone.mbankApproved.phone : Sandbox.TestPhone.mbankApproved.otp
+    } newTokenFromTheShop: {
+        try await scene.newToken()
+    }
+    #expect(printed.take() == ["How do you want to pay?", "The bank has sent you a code.", "Thank you: 390 KGS"])
+    stage.stop()
+}
+
 @Test func theReadmeShowsWhatCompiles() throws {
     let here = URL(filePath: #filePath)
     let readme = try String(contentsOf: here.appending(path: "../../../README.md").standardized, encoding: .utf8)
     let source = try String(contentsOf: here, encoding: .utf8)
     let shown = readme.matches(of: #/```swift\n(?:import Kassa\n\n)?(func .+?)```/#.dotMatchesNewlines())
-    #expect(shown.count == 3)
+    #expect(shown.count == 4)
     for program in shown { #expect(source.contains(program.1)) }
     let test = try #require(readme.firstMatch(of: #/```swift\nimport Kassa\nimport Testing\n\n(.+?)```/#.dotMatchesNewlines()))
     #expect(source.contains(test.1))

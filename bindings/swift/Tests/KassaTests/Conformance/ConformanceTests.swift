@@ -20,7 +20,7 @@ extension OneLog {
         let all = files.values.joined()
         let chosen = all.filter { filter.isEmpty || $0.name.contains(filter) || $0.group.contains(filter) }
 
-        let results = await run(chosen)
+        let results = await sideBySide(chosen, atOnce: atOnce) { await Scenario.run($0) }
         let nobody = GatewayConfig(baseURL: "http://127.0.0.1:1", credentials: Credentials(login: "a", password: "b"))
         await #expect(throws: PaymentError.self) { try await Gateway(nobody).qrStatus("the-last-transaction") }
         await log.holds("the-last-transaction")
@@ -40,23 +40,6 @@ extension OneLog {
         #expect(!log.isEmpty, "nothing was logged, so nothing was searched")
         let groups = Dictionary(grouping: chosen, by: \.group).mapValues(\.count).sorted { $0.key < $1.key }
         print("conformance: \(chosen.count) vectors; " + groups.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
-    }
-
-    private func run(_ vectors: [Vector]) async -> [String: [String]] {
-        await withTaskGroup(of: (String, [String]).self) { group in
-            var waiting = vectors.makeIterator()
-            var results: [String: [String]] = [:]
-            func startNext() {
-                guard let vector = waiting.next() else { return }
-                group.addTask { (vector.name, await Scenario.run(vector)) }
-            }
-            for _ in 0..<atOnce { startNext() }
-            for await (name, problems) in group {
-                results[name] = problems
-                startNext()
-            }
-            return results
-        }
     }
 }
 

@@ -1,0 +1,70 @@
+import Foundation
+import struct Foundation.Decimal  // and not the alias of the generated code
+internal import KassaGenerated
+
+/// What is to be paid by a ``Checkout``. It never changes.
+public struct CheckoutDetails: Hashable, Sendable {
+    /// The shop's own reference, such as the number of the order: what a payer names to the shop's support.
+    public let reference: String
+    /// The amount, in units of the currency.
+    public let amount: Decimal
+    /// The currency's three letters.
+    public let currency: String
+    /// What is paid for.
+    public let description: String
+    /// The ways to pay that the shop allows, without those of which this version knows nothing.
+    public let methods: [PaymentMethod]
+    /// Where the payer returns to from a page: a page of the shop's, or a deep link of the app.
+    public let returnURL: String
+    /// When it expires, by the server's clock.
+    public let expiresAt: Date
+
+    /// Made by hand, for previews and tests of your own.
+    public init(
+        reference: String, amount: Decimal, currency: String, description: String, methods: [PaymentMethod], returnURL: String,
+        expiresAt: Date
+    ) {
+        self.reference = reference
+        self.amount = amount
+        self.currency = currency
+        self.description = description
+        self.methods = methods
+        self.returnURL = returnURL
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A way to pay.
+public enum PaymentMethod: String, Hashable, Sendable, Codable, CaseIterable, CustomStringConvertible {
+    /// The gateway's own page, where the payer chooses: ``Checkout/payByForm()``.
+    case payForm = "pay_form"
+    /// A QR code, which an app of a bank scans: ``Checkout/payByQr()``.
+    case qr
+    /// The mobile bank, confirmed by a one-time password: ``Checkout/payByMbank(phone:)``.
+    case mbank
+    /// A card, where the merchant's server takes cards: ``Checkout/payByCard(_:)``.
+    case card
+
+    /// Its name, the same in every language.
+    public var description: String { rawValue }
+}
+
+extension CheckoutDetails {
+    init(_ core: KassaGenerated.CheckoutDetails) {
+        self.init(
+            reference: core.reference, amount: core.amount, currency: core.currency, description: core.description,
+            methods: core.methods.map(PaymentMethod.init), returnURL: core.returnUrl, expiresAt: core.expiresAt)
+    }
+}
+
+extension PaymentMethod {
+    init(_ core: KassaGenerated.PaymentMethod) {
+        self =
+            switch core {
+            case .payForm: .payForm
+            case .qr: .qr
+            case .mbank: .mbank
+            case .card: .card
+            }
+    }
+}
