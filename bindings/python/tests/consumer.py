@@ -11,6 +11,7 @@ from pathlib import Path
 from typing_extensions import assert_never, assert_type
 
 import kassa
+from kassa import checkout
 from kassa.testing import FakeFault, FakeGateway, FakeNotice, FakePayment, FakePlan
 
 
@@ -271,6 +272,68 @@ async def both_gateways_fit() -> bool:
     gateway, async_gateway = settings()
     await any_gateway(async_gateway, gateway)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     return await any_gateway(gateway, async_gateway)
+
+
+def a_payment_screen(paying: checkout.Checkout) -> str | None:  # noqa: C901 (one case a state)
+    details = paying.details
+    if details is not None:
+        assert_type((details.amount, details.expires_at), tuple[Decimal, datetime])
+        assert_type(details.methods, tuple[checkout.PaymentMethod, ...])
+    for state in paying.states():
+        assert_type(state, checkout.CheckoutState)
+        assert_type(state.kind in ("paid", "expired"), bool)
+        match state:
+            case checkout.Opening(message) | checkout.Sending(message):
+                assert_type(message, checkout.CheckoutMessage | None)
+            case checkout.Ready(methods, message):
+                assert_type(
+                    (methods, message), tuple[tuple[checkout.PaymentMethod, ...], checkout.CheckoutMessage | None]
+                )
+                paying.pay_by_card(kassa.Card("4111 1111 1111 1111", "08", 2031, "123", "Aibek Usenov"))
+                paying.pay_by_form()
+            case checkout.EnterOtp(attempts_left):
+                paying.confirm(str(assert_type(attempts_left, int)))
+            case checkout.OpenPage(url, begun_here):
+                assert_type((url, begun_here), tuple[str, bool])
+                paying.came_back()
+            case checkout.ShowQr(text):
+                assert_type(text, str)
+            case checkout.Waiting(page_url=page_url):
+                assert_type(page_url, str | None)
+                paying.check_now()
+            case checkout.Paid(amount, currency):
+                return f"{assert_type(amount, Decimal)} {currency}"
+            case checkout.NotPaid(reason=message) | checkout.PersonNeeded(message=message):
+                return (
+                    message.text_in(kassa.Language.KYRGYZ)
+                    if message.topic is not checkout.MessageTopic.REFUSED
+                    else message.reason
+                )
+            case checkout.Expired() | checkout.TokenExpired():
+                paying.renew_token("ct_...")
+            case _:
+                assert_never(state)
+    return None
+
+
+async def a_payment_screen_in_a_loop(client_token: str) -> None:
+    async def renew_token() -> str:
+        return client_token
+
+    proxy, language = kassa.Proxy.environment(), kassa.Language.RUSSIAN
+    async with checkout.AsyncCheckout(
+        "https://pay.shop.example.kg",
+        client_token,
+        renew_token=renew_token,
+        connect_timeout=5,
+        proxy=proxy,
+        language=language,
+    ) as paying:
+        async for state in paying.states():
+            assert_type(state, checkout.CheckoutState)
+            paying.pay_by_qr()
+    checkout.Checkout("https://pay.shop.example.kg", client_token, renew_token=lambda: client_token).close()
+    checkout.Checkout("https://pay.shop.example.kg", client_token, renew_token=renew_token)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def what_a_checker_refuses(gateway: kassa.Gateway) -> None:

@@ -21,11 +21,12 @@ from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, reply
 from web_server import LONG
 
 import kassa
+import kassa.checkout
 import kassa.testing
 
 PUBLIC = {
     name: getattr(module, name)
-    for module in (kassa, kassa.testing)
+    for module in (kassa, kassa.checkout, kassa.testing)
     for name in module.__all__
     if not name.startswith("_")
 }
@@ -34,7 +35,12 @@ PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize(
-    ("module", "says"), [(kassa, "always know what happened to the money"), (kassa.testing, "on a virtual clock")]
+    ("module", "says"),
+    [
+        (kassa, "always know what happened to the money"),
+        (kassa.checkout, "no secret of the merchant"),
+        (kassa.testing, "on a virtual clock"),
+    ],
 )
 def test_help_reads_well(module: types.ModuleType, says: str) -> None:
     text = pydoc.plain(pydoc.render_doc(module))

@@ -17,11 +17,12 @@ import pytest
 from cattrs.preconf.json import JsonConverter, make_converter
 
 import kassa
+import kassa.checkout
 import kassa.testing
 
 PUBLIC = {
     name: getattr(module, name)
-    for module in (kassa, kassa.testing)
+    for module in (kassa, kassa.checkout, kassa.testing)
     for name in module.__all__
     if not name.startswith("_")
 }

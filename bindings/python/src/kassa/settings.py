@@ -87,7 +87,7 @@ class Connected:
             query_retries=_check.count("query_retries", query_retries),
             status_query=lower(_check.instance("status_query", status_query, StatusQueryForm)),
             dialect=lower(Dialect() if dialect is None else _check.instance("dialect", dialect, Dialect)),
-            extra_root_certificates=_certificates(extra_root_certificates),
+            extra_root_certificates=certificates(extra_root_certificates),
             proxy=lower(Proxy.direct() if proxy is None else _check.instance("proxy", proxy, Proxy)),
             user_agent_suffix=_check.optional_text("user_agent_suffix", user_agent_suffix),
             check_luhn=_check.flag("check_luhn", check_luhn),
@@ -241,7 +241,8 @@ def made(
     return gateway
 
 
-def _certificates(given: Iterable[str]) -> list[str]:
+def certificates(given: Iterable[str]) -> list[str]:
+    """Texts of certificates, however they are listed."""
     if isinstance(given, str | bytes):
         raise TypeError("extra_root_certificates must be several str, such as a list of them")
     return [_check.text("extra_root_certificates", text) for text in given]

@@ -11,7 +11,7 @@ from ._generated import native
 
 @mirrors_enum(native.Language)
 class Language(Enum):
-    """A language in which violations and advice speak. As text it is its tag."""
+    """A language in which violations, advice and a checkout's messages speak. As text it is its tag."""
 
     ENGLISH = "en"
     """English."""
@@ -68,6 +68,8 @@ class Rule(Enum):
     """The value cannot be carried or converted without rounding: it has too many decimals, or is too large."""
     EXPIRED = "expired"
     """The card's expiry is in the past. Checked only in a `CardInput`; of a payment it is advice."""
+    STATE = "state"
+    """The action does not fit the state of its `kassa.checkout.Checkout`."""
 
     def __str__(self) -> str:
         return self.value

@@ -16,7 +16,7 @@ def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
         case {"$one_of": choices}, _:
             same = any(not list(differences(choice, actual)) for choice in choices)
         case {"$like": pattern}, _:
-            same = isinstance(actual, str) and _is_like(pattern, actual)
+            same = isinstance(actual, str) and is_like(pattern, actual)
         case {"$decimal": digits}, {"$decimal": others}:
             same = Decimal(digits) == Decimal(others)
         case dict(), dict():
@@ -38,6 +38,6 @@ def _in_objects(expected: dict[str, Any], actual: dict[str, Any], place: str) ->
         yield from differences(expected.get(key), actual.get(key), f"{place}.{key}")
 
 
-def _is_like(pattern: str, text: str) -> bool:
+def is_like(pattern: str, text: str) -> bool:
     """A star stands for any text."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None

@@ -12,6 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, Protocol
 
 import kassa
+from kassa.checkout import AsyncCheckout, AsyncCheckoutStates, Checkout, CheckoutStates
 
 # A vector that does not end is broken, not slow.
 LONGEST = 120.0
@@ -31,6 +32,11 @@ class Started(Protocol):
 
 class Way(Protocol):
     gateway: ClassVar[Callable[..., Any]]
+    checkout: ClassVar[Callable[..., Any]]
+
+    def function(self, function: Function) -> Function:
+        """A function of a user's, as this way takes it."""
+        ...
 
     def run(self, function: Function) -> Any: ...
 
@@ -45,6 +51,7 @@ class Blocking:
     """`kassa.Gateway`. What is started runs in the main thread; the steps of such a vector run in another one meanwhile."""
 
     gateway: ClassVar[Callable[..., Any]] = kassa.Gateway
+    checkout: ClassVar[Callable[..., Any]] = Checkout
 
     def __init__(self) -> None:
         self._started: SimpleQueue[InMainThread] = SimpleQueue()
@@ -52,7 +59,10 @@ class Blocking:
     def run(self, function: Function) -> Any:
         return function()
 
-    def next(self, items: kassa.StatusWatch | kassa.Settling) -> Any:
+    def function(self, function: Function) -> Function:
+        return function
+
+    def next(self, items: kassa.StatusWatch | kassa.Settling | CheckoutStates) -> Any:
         return next(items, None)
 
     def all(self, items: Iterator[kassa.Unfinished]) -> Any:
@@ -109,6 +119,7 @@ class InLoop:
     """`kassa.AsyncGateway`. All vectors share one event loop, in a thread of its own."""
 
     gateway: ClassVar[Callable[..., Any]] = kassa.AsyncGateway
+    checkout: ClassVar[Callable[..., Any]] = AsyncCheckout
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -123,7 +134,10 @@ class InLoop:
     def run(self, function: Function) -> Any:
         return asyncio.run_coroutine_threadsafe(_awaited(function), self._loop).result(LONGEST)
 
-    def next(self, items: kassa.AsyncStatusWatch | kassa.AsyncSettling) -> Any:
+    def function(self, function: Function) -> Function:
+        return lambda: asyncio.to_thread(function)
+
+    def next(self, items: kassa.AsyncStatusWatch | kassa.AsyncSettling | AsyncCheckoutStates) -> Any:
         return anext(items, None)
 
     async def all(self, items: AsyncIterator[kassa.Unfinished]) -> Any:

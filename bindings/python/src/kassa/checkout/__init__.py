@@ -1,0 +1,65 @@
+"""The payer's side of the merchant's server: what a payment screen shows, and what the payer can do.
+
+    from kassa import checkout
+
+    with checkout.Checkout("https://pay.shop.example.kg", client_token) as paying:
+        for state in paying.states():
+            match state:
+                case checkout.Ready():
+                    paying.pay_by_mbank(input("Your phone? "))
+                case checkout.EnterOtp(attempts_left=left):
+                    paying.confirm(input(f"The code from the SMS ({left} tries)? "))
+                case checkout.Paid(amount, currency):
+                    print("paid", amount, currency)
+                    break
+
+`Checkout` waits for its states; `AsyncCheckout` is for asyncio. It holds no secret of the merchant's: a client token opens one
+checkout of ``kassa-server``. **The shop delivers by the server's event, never because an app says that it is paid.**
+"""
+
+from .._one_module import show_as_one_module as _show_as_one_module
+from .asynchronous import AsyncCheckout, AsyncCheckoutStates
+from .blocking import Checkout, CheckoutStates
+from .details import CheckoutDetails, PaymentMethod
+from .message import CheckoutMessage, MessageTopic
+from .state import (
+    CheckoutState,
+    EnterOtp,
+    Expired,
+    NotPaid,
+    Opening,
+    OpenPage,
+    Paid,
+    PersonNeeded,
+    Ready,
+    Sending,
+    ShowQr,
+    TokenExpired,
+    Waiting,
+)
+
+__all__ = [
+    "AsyncCheckout",
+    "AsyncCheckoutStates",
+    "Checkout",
+    "CheckoutDetails",
+    "CheckoutMessage",
+    "CheckoutState",
+    "CheckoutStates",
+    "EnterOtp",
+    "Expired",
+    "MessageTopic",
+    "NotPaid",
+    "OpenPage",
+    "Opening",
+    "Paid",
+    "PaymentMethod",
+    "PersonNeeded",
+    "Ready",
+    "Sending",
+    "ShowQr",
+    "TokenExpired",
+    "Waiting",
+]
+
+_show_as_one_module(globals())

@@ -1,0 +1,254 @@
+"""What is Python's own about a checkout: Ctrl-C, threads, tasks, forks, and who holds what."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conformance.stage import Scene, Stage
+from test_fork import in_child
+from web_server import LONG
+
+import kassa
+from kassa.checkout import (
+    AsyncCheckout,
+    AsyncCheckoutStates,
+    Checkout,
+    CheckoutMessage,
+    EnterOtp,
+    MessageTopic,
+    Opening,
+    Paid,
+    Ready,
+    ShowQr,
+)
+
+NOBODY = "http://127.0.0.1:1"
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    with Stage() as stage:
+        yield stage
+
+
+@pytest.fixture
+def scene(stage: Stage) -> Scene:
+    return stage.open()
+
+
+def test_a_payer_pays(scene: Scene) -> None:
+    with Checkout(scene.server_url, scene.client_token) as checkout:
+        for state in checkout.states():
+            match state:
+                case Ready():
+                    checkout.pay_by_mbank("996555000101")
+                case EnterOtp():
+                    checkout.confirm("101101")
+                case Paid(amount, currency):
+                    assert (str(amount), currency) == ("390", "KGS")
+                    break
+                case _:
+                    pass
+        details = checkout.details
+        assert details is not None
+        assert details.expires_at.utcoffset() is not None
+
+
+def test_the_readmes_payment_screen_pays(scene: Scene) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    [program] = (
+        block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "checkout.EnterOtp" in block
+    )
+    assert "https://pay.shop.example.kg" in program
+    said: list[str] = []
+    app = {
+        "kassa": kassa,
+        "client_token": scene.client_token,
+        "new_token_from_the_shop": scene.new_token,
+        "typed": {"phone": "996555000101", "code": "101101"}.__getitem__,
+        "show": said.append,
+    }
+    exec(program.replace("https://pay.shop.example.kg", scene.server_url), app)  # noqa: S102
+    assert said == ["How do you want to pay?", "The bank has sent you a code.", "Thank you: 390 KGS"]
+
+
+def test_each_iterator_has_all_states_for_itself_until_it_is_closed() -> None:
+    with Checkout(NOBODY, "ct_none") as checkout:
+        first, second = checkout.states(), checkout.states()
+        assert isinstance(next(first), Opening)
+        assert isinstance(next(second), Opening)
+    assert list(first) == []
+    assert list(second) == []
+    with pytest.raises(kassa.Misconfigured, match="closed"):
+        checkout.pay_by_qr()
+
+
+def test_ctrl_c_is_heard_while_a_state_is_waited_for(scene: Scene) -> None:
+    program = f"""
+from kassa.checkout import Checkout
+with Checkout({scene.server_url!r}, {scene.client_token!r}) as checkout:
+    for state in checkout.states():
+        print(state.kind, flush=True)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        while running.stdout.readline() != "ready\n":
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        _, problems = running.communicate(timeout=LONG)
+    assert problems.rstrip().endswith("KeyboardInterrupt")
+
+
+@pytest.mark.parametrize("ends", ["closed", "let go of"])
+def test_the_thread_of_the_renewal_ends_with_the_checkout(scene: Scene, ends: str) -> None:
+    called, go_on = threading.Event(), threading.Event()
+
+    def renew_token() -> str:
+        called.set()
+        assert go_on.wait(LONG)
+        raise OSError("the shop does not answer")
+
+    held = [Checkout(scene.server_url, "ct_none", renew_token=renew_token)]
+    states = held[0].states()
+    assert called.wait(LONG)
+    [renewal] = (each for each in threading.enumerate() if each.name == "kassa token renewal")
+    assert renewal.daemon
+    if ends == "closed":
+        held[0].close()
+    held.clear()
+    gc.collect()
+    assert [state for state in states if not isinstance(state, Opening)] == []
+    go_on.set()
+    renewal.join(LONG)
+    assert not renewal.is_alive()
+
+
+@pytest.mark.parametrize("ends", ["closed", "let go of"])
+def test_the_task_of_the_renewal_is_cancelled_with_the_checkout(scene: Scene, ends: str) -> None:
+    async def app() -> None:
+        called, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def renew_token() -> str:
+            called.set()
+            try:
+                return await asyncio.Future()
+            finally:
+                cancelled.set()
+
+        held = [AsyncCheckout(scene.server_url, "ct_none", renew_token=renew_token)]
+        states = held[0].states()
+        await asyncio.wait_for(called.wait(), LONG)
+        if ends == "closed":
+            held[0].close()
+        held.clear()
+        gc.collect()
+        await asyncio.wait_for(cancelled.wait(), LONG)
+        assert [state async for state in states if not isinstance(state, Opening)] == []
+
+    asyncio.run(app())
+
+
+def test_a_token_of_the_wrong_kind_is_a_message_and_the_next_one_is_taken(scene: Scene) -> None:
+    tokens: Any = iter([17, scene.client_token])
+    with Checkout(scene.server_url, "ct_none", renew_token=lambda: next(tokens)) as checkout:
+        messages = [state.message for state in _until_ready(checkout) if isinstance(state, Opening)]
+        assert CheckoutMessage(MessageTopic.TOKEN_NOT_RENEWED, "renew_token must be a str, not int") in messages
+
+
+def _until_ready(checkout: Checkout) -> Iterator[object]:
+    for state in checkout.states():
+        yield state
+        if isinstance(state, Ready):
+            return
+
+
+def test_a_cancelled_wait_loses_no_state(scene: Scene) -> None:
+    async def app() -> None:
+        async with AsyncCheckout(scene.server_url, scene.client_token) as checkout:
+            states = checkout.states()
+            async for state in states:
+                if isinstance(state, Ready):
+                    break
+            waiting = asyncio.ensure_future(anext(states))
+            done, _ = await asyncio.wait([waiting], timeout=0.01)
+            assert not done
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            checkout.pay_by_qr()
+            shown = [state async for state in _until_shown(states)][-1]
+            assert checkout.state == shown
+
+    asyncio.run(app())
+
+
+async def _until_shown(states: AsyncCheckoutStates) -> AsyncIterator[object]:
+    async for state in states:
+        yield state
+        if isinstance(state, ShowQr):
+            return
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_checkout_is_the_process_s_that_opened_it(scene: Scene) -> None:
+    held = [Checkout(scene.server_url, scene.client_token, renew_token=scene.new_token)]
+    states = held[0].states()
+
+    def work() -> None:
+        for act in (held[0].pay_by_qr, held[0].states, lambda: held[0].state, lambda: next(states)):
+            with pytest.raises(kassa.Misconfigured, match="fork"):
+                act()
+        held.clear()
+        gc.collect()
+        with Checkout(scene.server_url, scene.client_token) as own:
+            assert [*_until_ready(own)]
+
+    in_child(work)
+    assert [*_until_ready(held[0])]
+    held[0].close()
+
+
+def test_nothing_secret_is_printed_or_pickled() -> None:
+    with Checkout(NOBODY, "ct_secret", proxy=kassa.Proxy.environment()) as checkout:
+        assert f"{checkout!r} {checkout}" == f"Checkout('{NOBODY}') Checkout('{NOBODY}')"
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps(checkout)
+        with pytest.raises(kassa.Invalid) as refused:
+            checkout.pay_by_qr()
+        assert [violation.rule for violation in refused.value.violations] == [kassa.Rule.STATE]
+    with pytest.raises(kassa.Misconfigured) as problem:
+        Checkout("http://shop.example.kg", "ct_secret")
+    assert "server_url" in str(problem.value)
+    assert "ct_secret" not in str(problem.value)
+    with pytest.raises(kassa.Misconfigured, match="connect_timeout"):
+        Checkout(NOBODY, "ct_secret", connect_timeout=0)
+    with pytest.raises(TypeError, match="client_token must be a str"):
+        Checkout(NOBODY, b"ct_secret")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_who_has_no_checkout_does_not_load_it() -> None:
+    program = "import sys, kassa; sys.exit('kassa.checkout' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_every_message_is_a_sentence_in_every_language() -> None:
+    said = [
+        CheckoutMessage(topic, "no money").text_in(language) for topic in MessageTopic for language in kassa.Language
+    ]
+    assert len(set(said)) == len(said)
+    assert all(text.endswith(".") for text in said)
