@@ -44,6 +44,8 @@ No line holds a secret; its details one by one are in ``record.kassa``.
 For the tests of your own code there is a gateway in memory, `kassa.testing.FakeGateway`; for stubs, the protocol
 `PaymentGateway`.
 
+The payer's side of the merchant's server (``kassa-server``), for a payment screen, is `kassa.checkout`.
+
 On the command line there is ``kassa``, or ``python -m kassa``.
 """
 
