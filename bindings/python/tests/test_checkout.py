@@ -74,7 +74,6 @@ def test_the_readmes_payment_screen_pays(scene: Scene) -> None:
     assert "https://pay.shop.example.kg" in program
     said: list[str] = []
     app = {
-        "kassa": kassa,
         "client_token": scene.client_token,
         "new_token_from_the_shop": scene.new_token,
         "typed": {"phone": "996555000101", "code": "101101"}.__getitem__,
