@@ -86,6 +86,11 @@ impl Ledger {
         rows?.collect()
     }
 
+    /// The ends of the hosted pages' addresses.
+    pub fn pages(&self) -> rusqlite::Result<Vec<String>> {
+        self.0.prepare("SELECT page_secret FROM checkouts")?.query_map([], |row| row.get(0))?.collect()
+    }
+
     /// In the order of their commits.
     pub fn events(&self) -> rusqlite::Result<Vec<Event>> {
         let sql = "SELECT event_id, checkout_id, payment_id, number, kind, body FROM events ORDER BY seq";

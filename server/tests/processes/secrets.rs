@@ -49,10 +49,18 @@ pub fn found(scene: &Scene) -> Vec<String> {
     texts.extend(all_texts(scene));
     found.extend(texts.iter().filter(|text| holds(text, CVC)).map(|text| format!("invariant 9: {CVC} in {text}")));
     texts.push(log);
+    found.extend(told_pages(scene, &texts));
     for otp in payers().iter().map(|phone| phone.otp) {
         found.extend(texts.iter().filter(|text| holds(text, otp)).map(|text| format!("invariant 9: {otp} in {text}")));
     }
     found
+}
+
+/// The address of a hosted page is told to its shop alone. It stands in its own row, and in no other text.
+fn told_pages(scene: &Scene, texts: &[String]) -> Vec<String> {
+    let pages = Ledger::open(&scene.folder()).and_then(|ledger| ledger.pages()).expect("the database");
+    let is_told = |page: &&String| texts.iter().any(|text| text != *page && text.contains(page.as_str()));
+    pages.iter().filter(is_told).map(|page| format!("invariant 9: the page {page} is told")).collect()
 }
 
 /// As a word: six digits can be in any identifier.
