@@ -188,8 +188,11 @@ def test_no_other_site_hears_of_the_address(meet: Meet) -> None:
     with buyer.page.expect_request(lambda request: "/thanks" in request.url) as asked:
         buyer.page.locator("#state a.button").click()
     assert "referer" not in asked.value.all_headers()
+    # Nor does the log, which tells everything here, nor any event.
     secret = buyer.page_url.rpartition("/")[2]
+    assert buyer.server.log().count("DEBUG") > 0
     assert secret not in buyer.server.log()
+    assert not [event for event in buyer.server.events() if secret in str(event.data)]
 
 
 def names(buyer: Buyer) -> list[str]:
