@@ -81,10 +81,18 @@ class Buyer(Visitor):
     def pays_on_the_form(self, phone: TestPhone) -> None:
         """What a payer does on the gateway's page, in its English."""
         self.page.get_by_role("radio", name=phone.provider).check()
-        self.page.locator("input[type=tel]").fill(phone.phone)
-        self.page.locator("button[type=submit], form button:not([type=button])").last.click()
-        self.page.locator("input[autocomplete=one-time-code]").fill(phone.otp)
+        self.page.get_by_label("Phone number").fill(phone.phone)
+        self.page.get_by_role("button", name="Pay KGS").click()
+        self.page.get_by_label("One-time password").fill(phone.otp)
         self.press("Confirm")
+
+    def is_back_and_sees(self, screen: str) -> None:
+        """Waits until the page shows this after the gateway's page."""
+        expect(self.page.locator("#state")).to_have_count(1)
+        while not self.has_scripts and self.page.locator("#state[data-screen=open-page]").count():
+            # The gateway's answer took longer than the page waits for it.
+            self.page.locator("form[action*=check] button").click()
+        self.sees(screen)
 
 
 class Meet(Protocol):

@@ -24,7 +24,12 @@ LOGO = Path(__file__).with_name("logo.svg")
 @pytest.fixture(scope="session")
 def server() -> Iterator[KassaServer]:
     """A server whose merchant has a name, a logo and a colour."""
-    settings = {"log": "debug", "merchant.name": "Ала-Тоо бал дүкөнү", "merchant.logo": str(LOGO), "merchant.colour": "#0A6B4F"}
+    settings = {
+        "log": "debug",
+        "merchant.name": "Ала-Тоо бал дүкөнү",
+        "merchant.logo": str(LOGO),
+        "merchant.colour": "#0A6B4F",
+    }
     with KassaServer(settings=settings) as server:
         yield server
 

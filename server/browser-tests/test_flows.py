@@ -86,7 +86,8 @@ def test_by_qr_code(buyer: Buyer, sandbox: Sandbox, window: tuple[str, Size, boo
 def test_on_the_gateways_page(buyer: Buyer) -> None:
     buyer.picks("pay_form")
     buyer.goes_on()
-    expect(buyer.page.locator("#state")).to_have_count(0)
+    # Over a page between, which nobody has to touch.
+    buyer.page.wait_for_url("**/pay-form?**")
     form = buyer.page.url
     assert form == buyer.payments[0]["page_url"]
     buyer.page.go_back()
@@ -99,6 +100,18 @@ def test_on_the_gateways_page(buyer: Buyer) -> None:
     buyer.server.pay_by_form(form)
     # As the gateway's page sends the payer back.
     buyer.open(f"{buyer.page_url}/back?statusCode=200")
-    buyer.sees("paid")
+    buyer.is_back_and_sees("paid")
     assert buyer.page.url == buyer.page_url
     assert len(buyer.payments) == 1
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_gateways_page_sends_its_payer_back(meet: Meet, *, scripts: bool) -> None:
+    buyer = meet("en", size="small", scripts=scripts)
+    buyer.picks("pay_form")
+    buyer.goes_on()
+    buyer.page.wait_for_url("**/pay-form?**")
+    buyer.pays_on_the_form(phones.MEGAPAY_APPROVED)
+    buyer.is_back_and_sees("paid")
+    assert buyer.page.url == buyer.page_url
+    assert buyer.checkout["state"] == "paid"

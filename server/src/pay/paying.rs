@@ -1,6 +1,8 @@
 //! What the payer's forms do: begin a payment, confirm it, ask at once. **None of them begins a second payment** where one is
 //! under way: the page shows that one.
 
+use std::time::Duration;
+
 use axum::{http::StatusCode, response::Response};
 use tokio::time::timeout;
 
@@ -24,6 +26,9 @@ use crate::{
         violation::{Rule, Violation},
     },
 };
+
+/// How long the gateway's answer is waited for; mostly it is there in a moment.
+const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 
 /// What was begun; nothing where it takes long. It goes on then, and the page shows it.
 type Begun = Option<Result<Payment, ServerError>>;
@@ -114,10 +119,15 @@ pub(super) fn confirm(visit: Visit) -> Answering {
     })
 }
 
-/// The payer says that it is paid: the gateway is asked at once.
+/// The payer says that it is paid: the gateway is asked at once, and its answer is waited for a little, so that a page without
+/// scripts shows it.
 pub(super) fn check(visit: Visit) -> Answering {
     Box::pin(async move {
-        visit.till.server.check_now(&visit.view.checkout.id).await?;
+        let (server, checkout) = (&visit.till.server, &visit.view.checkout);
+        server.check_now(&checkout.id).await?;
+        if Screen::of(&visit.view).can_change() {
+            server.checkout_after(&checkout.id, checkout.version, ANSWER_WITHIN).await?;
+        }
         Ok(visit.home())
     })
 }
