@@ -66,7 +66,7 @@ async fn a_payer_pays_on_the_gateways_page_and_comes_back_to_this_one() {
     assert!(between.text.contains(&format!("content=\"0; url={url}\"")), "{between:?}");
     let (seen, page) = payer.sees(&served).await;
     assert_eq!(seen, "open-page");
-    assert!(page.contains("Pay another way") && page.contains("value=\"mbank\""), "{page}");
+    assert!(page.contains("otherwise you pay twice") && page.contains("value=\"mbank\""), "{page}");
     let again = payer.pays(&served, "pay_form", "").await;
     assert_eq!(again.header("location"), Some(go.as_str()));
     assert_eq!(served.fake.payments().len(), 1, "the page is opened again, and no second one");

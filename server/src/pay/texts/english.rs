@@ -49,6 +49,7 @@ pub(super) const TEXTS: Texts = Texts {
     open_page: "To the bank's page",
     going: "You are being taken to the bank's page.",
     other_way: "Pay another way",
+    other_way_more: "Only if you have not paid on the bank's page: otherwise you pay twice.",
 
     scan: "Pay by QR code",
     scan_more: "Open the app of your bank, choose payment by QR code, and scan this one.",

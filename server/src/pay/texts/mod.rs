@@ -60,6 +60,7 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) open_page: &'static str,
     pub(in crate::pay) going: &'static str,
     pub(in crate::pay) other_way: &'static str,
+    pub(in crate::pay) other_way_more: &'static str,
 
     pub(in crate::pay) scan: &'static str,
     pub(in crate::pay) scan_more: &'static str,
