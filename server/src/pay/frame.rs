@@ -8,6 +8,7 @@ use axum::{
 
 use super::{
     accept::LANGUAGES,
+    assets::Asset,
     links::Links,
     texts::{Texts, texts},
     till::Till,
@@ -37,7 +38,7 @@ impl Frame {
             (language.to_string(), name, address)
         });
         let assets = &till.assets;
-        let address = |asset: &Option<super::assets::Asset>| asset.as_ref().map(|asset| links.asset(&asset.name));
+        let address = |asset: &Option<Asset>| asset.as_ref().map(|asset| links.asset(&asset.name));
         Self {
             t: texts(shown),
             language: shown.to_string(),

@@ -54,10 +54,6 @@ impl Refusal {
         Self { retry_after: Some(wait), ..Self::new(StatusCode::TOO_MANY_REQUESTS, |t| t.too_often) }
     }
 
-    pub(super) fn foreign() -> Self {
-        Self::new(StatusCode::FORBIDDEN, |t| t.foreign)
-    }
-
     /// A form that is none of ours.
     pub(super) fn not_ours(status: StatusCode) -> Self {
         Self::new(status, |t| t.foreign)

@@ -124,7 +124,7 @@ async fn form(till: &Till, route: &Route, headers: &HeaderMap, body: Body) -> Re
         return Ok(Form::default());
     }
     if !till.is_own(headers) {
-        return Err(Refusal::foreign());
+        return Err(Refusal::not_ours(StatusCode::FORBIDDEN));
     }
     if !is_of_media_type(headers, "application/x-www-form-urlencoded") {
         return Err(Refusal::not_ours(StatusCode::UNSUPPORTED_MEDIA_TYPE));
