@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 
-const WIDTH: u64 = 960;
+const WIDTH: u64 = 720;
 const HEIGHT: u64 = 260;
 /// Room for the numbers at the axis, and for the hours below.
-const LEFT: u64 = 56;
+const LEFT: u64 = 72;
 const BELOW: u64 = 28;
 const ABOVE: u64 = 12;
 const GAP: u64 = 8;
+
+/// Every third label is written, so that they can be read on a phone.
+const LABELLED: usize = 3;
 
 /// One part of each bar.
 pub(super) struct Series {
@@ -23,7 +26,7 @@ pub(super) fn bars(title: &str, labels: &[String], series: &[Series]) -> String 
     let room = HEIGHT - ABOVE - BELOW;
     let of = |value: u64| value.saturating_mul(room) / top;
     let mut svg = format!(
-        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>{title}</title>\
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"xMinYMid\" role=\"img\"><title>{title}</title>\
          <desc>Stacked bars, one for each hour. The table has the figures.</desc>"
     );
     for value in (0..=top).step_by(usize::try_from(step).unwrap_or(1)) {
@@ -32,7 +35,7 @@ pub(super) fn bars(title: &str, labels: &[String], series: &[Series]) -> String 
             svg,
             "<path class=\"grid\" d=\"M{LEFT} {y}H{WIDTH}\"/><text x=\"{}\" y=\"{}\" class=\"at-end\">{value}</text>",
             LEFT - 8,
-            y + 4
+            y + 5
         );
     }
     let slot = (WIDTH - LEFT) / (labels.len() as u64).max(1);
@@ -50,7 +53,10 @@ pub(super) fn bars(title: &str, labels: &[String], series: &[Series]) -> String 
                 "<rect class=\"series-{number}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"
             );
         }
-        let (x, y) = (x + slot / 2, HEIGHT - 8);
+        if index % LABELLED > 0 {
+            continue;
+        }
+        let (x, y) = (x + slot / 2, HEIGHT - 4);
         let _ = write!(svg, "<text x=\"{x}\" y=\"{y}\" class=\"at-middle\">{label}</text>");
     }
     svg.push_str("</svg>");

@@ -169,7 +169,7 @@ fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
         times: kept.times,
         asked: words::asked(exchange.asked),
         claim: exchange.claim.clone(),
-        outcome: exchange.outcome.clone(),
+        outcome: words::outcome(&exchange.outcome).to_owned(),
         said: said.replace(secret, HIDDEN),
         reply: exchange.reply.as_ref().map(|reply| reply.replace(secret, HIDDEN)),
     }

@@ -99,6 +99,20 @@ pub(super) fn asked(asked: Asked) -> &'static str {
     }
 }
 
+/// What came of a question, where it is one of the core's errors; every other outcome is in words already.
+pub(super) fn outcome(outcome: &str) -> &str {
+    match outcome {
+        "Unavailable" => "not available, nothing happened",
+        "Refused" => "refused, nothing happened",
+        "Unauthorized" => "our credentials were not accepted, nothing happened",
+        "Misconfigured" => "wrong settings, nothing happened",
+        "OutcomeUnknown" => "it may have happened",
+        "Unexpected" => "not understood, nothing happened",
+        "Invalid" => "not sent, as something in it broke a rule",
+        other => other,
+    }
+}
+
 pub(super) fn event(kind: EventKind) -> &'static str {
     match kind {
         EventKind::CheckoutPaid => "The checkout is paid",

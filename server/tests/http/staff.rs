@@ -124,11 +124,13 @@ async fn what_the_gateway_was_asked_and_answered_is_told_without_secrets() {
     let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
     let tables: Vec<_> = page.split("<table class=\"exchanges\">").skip(1).collect();
     assert_eq!(tables.len(), 2, "one of each payment: {page}");
-    for part in ["To make the payment", "Refused", "code 51", "**** **** **** ****"] {
+    for part in ["To make the payment", "refused, nothing happened", "code 51", "**** **** **** ****"] {
         assert!(tables[0].contains(part), "{part}: {page}");
     }
     let place = |part: &str| tables[1].find(part).unwrap_or_else(|| panic!("no {part}: {page}"));
-    assert!(place("accepted") < place("To take the one-time password") && place("Refused") < place(">charged"));
+    assert!(
+        place("accepted") < place("To take the one-time password") && place("refused, nothing") < place(">charged")
+    );
     for file in served.files() {
         for secret in ["4000 0000 0000 2016", PHONE, &served.fake.otp()] {
             assert!(!file.windows(secret.len()).any(|part| part == secret.as_bytes()), "{secret}");
