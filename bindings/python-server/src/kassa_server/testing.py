@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urljoin
 
 from kassa_sandbox import Sandbox, TestPhone, dialect_json, phones
@@ -213,7 +213,14 @@ class KassaServer:
 
     def new_api_key(self, name: str) -> str:
         """One more API key, made as an operator makes it."""
-        command = [str(find()), "keys", "new", "--name", name]
+        return self._new_key("--name", name)
+
+    def new_staff_key(self, name: str, may: Literal["look", "decide"] = "decide") -> str:
+        """A key for a person of the staff, who logs in with it at ``/staff``."""
+        return self._new_key("--for", "staff", "--may", may, "--name", name)
+
+    def _new_key(self, *options: str) -> str:
+        command = [str(find()), "keys", "new", *options]
         made = subprocess.run(  # noqa: S603 - the server itself
             command,
             env=self._environment(self._port),
@@ -223,7 +230,7 @@ class KassaServer:
             check=False,
         )
         if made.returncode != 0:
-            raise ServerError(f"no API key was made: {made.stderr.strip()}")
+            raise ServerError(f"no key was made: {made.stderr.strip()}")
         return made.stdout.strip()
 
     def log(self) -> str:
