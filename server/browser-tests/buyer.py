@@ -32,8 +32,7 @@ class Buyer(Visitor):
         scripts: bool,
     ) -> None:
         """``wanted`` is what is wanted other than 390,50 som for honey."""
-        super().__init__(browser, hosts, language, size=size, dark=dark, scripts=scripts)
-        self.grave = ANY
+        super().__init__(browser, hosts, language, size=size, dark=dark, scripts=scripts, grave=ANY)
         self.server = server
         self.reference = f"order-{next(NUMBERS)}"
         order: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""A server with a sandbox behind it, a shop that opens checkouts, and payers with browsers."""
+"""A server with a sandbox behind it, payers and people of the staff with browsers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from accessibility import GRAVE
+from buyer import Buyer, Meet
+from chromium import browser
+from history import History
 from kassa_sandbox import Sandbox
 from kassa_server.testing import KassaServer
 from playwright.sync_api import Browser
-
-from buyer import Buyer, Meet
-from chromium import browser
 from shop import Shop
-from visitor import Size
+from staff import Open
+from visitor import Size, Visitor
 
 __all__ = ["browser"]
 
@@ -68,3 +70,34 @@ def meet(browser: Browser, server: KassaServer, site: Shop) -> Iterator[Meet]:
     yield meet
     for buyer in met:
         buyer.close()
+
+
+@pytest.fixture(scope="session")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
+    """A server where much has happened, which is only looked at."""
+    with History(tmp_path_factory.mktemp("server") / "kassa.db") as history:
+        yield history
+
+
+@pytest.fixture
+def own_history(tmp_path: Path) -> Iterator[History]:
+    """One that a test may change."""
+    with History(tmp_path / "kassa.db") as history:
+        yield history
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Open]:
+    """Opens windows of the staff; each is closed afterwards, without a complaint."""
+    open_windows: list[Visitor] = []
+
+    def visit(history: History, size: Size = "desktop", *, dark: bool = False, scripts: bool = True) -> Visitor:
+        hosts = {urlsplit(history.server.url).netloc}
+        grave = (*GRAVE, "moderate")
+        visitor = Visitor(browser, hosts, "en", size=size, dark=dark, scripts=scripts, grave=grave)
+        open_windows.append(visitor)
+        return visitor
+
+    yield visit
+    for visitor in open_windows:
+        visitor.close()

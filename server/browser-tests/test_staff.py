@@ -1,0 +1,195 @@
+"""The staff's pages: each page, and each way through them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from history import DAY, History
+from staff import Open, fill_login, log_in
+from visitor import Size, Visitor
+
+UNITS = {"from": "2020-01-01", "until": "2100-01-01"}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", ["small", "tablet", "desktop"])
+def test_every_page_is_accessible_and_fits(
+    visit: Open, history: History, size: Size, dark: bool, tmp_path: Path
+) -> None:
+    visitor = visit(history, size, dark=dark)
+    url = history.server.url
+    visitor.open(f"{url}/staff/login")
+    visitor.look("login")
+    log_in(visitor, history)
+    visitor.look("start")
+    assert_list_suits(visitor, size)
+    pages = {
+        "person": "/staff?needs=person",
+        "found-none": "/staff?q=nothing-is-called-so",
+        "nobody-paid": history.path("nobody paid"),
+        "unknown": history.path("unknown"),
+        "overpaid": history.path("overpaid"),
+        "day": f"/staff/day?day={DAY}",
+        "reconciliation": "/staff/reconciliation",
+    }
+    for name, path in pages.items():
+        visitor.open(f"{url}{path}")
+        for summary in visitor.page.locator("summary").all():
+            summary.click()
+        visitor.look(name)
+    with visitor.refused(404):
+        visitor.open(f"{url}/staff/nowhere")
+    visitor.look("nowhere")
+    with visitor.refused(400):
+        compare(visitor, history, tmp_path, "Номер;Сумма\n1;2\n", {})
+    visitor.look("columns")
+    text = f"Номер;Сумма\n{history.number('paid')};390\n{history.number('overpaid')};391\nelse;7\n"
+    compare(visitor, history, tmp_path, text, {"Order number": "Номер", "Amount": "Сумма"})
+    visitor.look("compared")
+
+
+def assert_list_suits(visitor: Visitor, size: Size) -> None:
+    """A phone shows a list without its head, and nothing of it has to be scrolled sideways; a desktop shows a table."""
+    box = visitor.page.locator(".table-box").first
+    if size == "desktop":
+        expect(box.locator("thead")).to_be_visible()
+        return
+    expect(box.locator("tbody tr").first).to_be_visible()
+    wide, room = box.evaluate("box => [box.scrollWidth, box.clientWidth]")
+    assert wide <= room, f"the list is {wide} px wide in a box of {room} px"
+
+
+def compare(visitor: Visitor, history: History, folder: Path, text: str, columns: dict[str, str]) -> None:
+    """Holds a statement against what was charged, from a file as a program for tables writes it."""
+    file = folder / "export.csv"
+    file.write_bytes(text.encode("windows-1251"))
+    visitor.open(f"{history.server.url}/staff/reconciliation?from={UNITS['from']}&until={UNITS['until']}")
+    page = visitor.page
+    page.get_by_label("The statement, as a file in CSV").set_input_files(file)
+    details = page.locator("details")
+    if details.get_attribute("open") is None:
+        page.get_by_text("Which column is which").click()
+    for label, name in columns.items():
+        page.get_by_label(label, exact=True).fill(name)
+    visitor.press("Compare")
+
+
+def payment_of(visitor: Visitor) -> Locator:
+    """The part of a checkout's page about its payments."""
+    return visitor.page.locator("section", has=visitor.page.get_by_role("heading", name="Payments", exact=True))
+
+
+def test_a_wrong_key_is_refused_and_guessing_is_slowed_down(visit: Open, own_history: History) -> None:
+    visitor = visit(own_history)
+    visitor.open(f"{own_history.server.url}/staff/login")
+    for _ in range(5):
+        with visitor.refused(401):
+            fill_login(visitor, "sk_guess")
+        expect(visitor.page.get_by_role("alert")).to_contain_text("no good staff key")
+    with visitor.refused(429):
+        fill_login(visitor, "sk_guess")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Wait a little")
+    fill_login(visitor, own_history.server.new_staff_key("Aizada"))
+    expect(visitor.heading).to_have_text("What needs a person")
+    visitor.press("Log out")
+    expect(visitor.heading).to_have_text("Log in")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_person_finds_a_payment_reads_what_the_gateway_said_and_decides(
+    visit: Open, own_history: History, scripts: bool
+) -> None:
+    visitor = visit(own_history, "small", scripts=scripts)
+    page = visitor.page
+    log_in(visitor, own_history)
+    page.get_by_label("Find", exact=True).fill(own_history.number("unknown"))
+    visitor.press("Show")
+    page.get_by_role("link", name="unknown", exact=True).click()
+    expect(visitor.heading).to_have_text("unknown")
+    page.get_by_text("What the gateway was asked, and answered").click()
+    answers = page.get_by_role("region", name="What the gateway answered about payment 1")
+    expect(answers.get_by_text("To make the payment")).to_be_visible()
+    expect(answers.get_by_text("What became of it").first).to_be_visible()
+    page.get_by_label("No money was taken").check()
+    page.get_by_label("How you know it").fill("The gateway's own list has no such payment")
+    visitor.press("Decide")
+    expect(page.get_by_role("status")).to_have_text("Your decision is noted, and the shop is told.")
+    expect(payment_of(visitor).get_by_text("rejected", exact=True)).to_be_visible()
+    expect(page.get_by_text("By: Aizada")).to_be_visible()
+    expect(page.get_by_role("button", name="Decide")).to_have_count(0)
+
+
+def test_who_only_looks_has_no_button_to_press(visit: Open, history: History) -> None:
+    visitor = visit(history)
+    log_in(visitor, history, "look")
+    for reference in ("unknown", "overpaid", "undelivered", "nobody paid"):
+        visitor.open(f"{history.server.url}{history.path(reference)}")
+        expect(visitor.page.get_by_role("button")).to_have_text(["Log out"])
+
+
+def test_a_refund_is_noted_and_events_are_delivered_again_and_a_checkout_is_cancelled(
+    visit: Open, own_history: History
+) -> None:
+    visitor = visit(own_history)
+    page, url = visitor.page, own_history.server.url
+    log_in(visitor, own_history)
+    visitor.open(f"{url}{own_history.path('overpaid')}")
+    page.get_by_label("What you did, and why").fill("Given back at the gateway")
+    visitor.press("Note it")
+    expect(page.get_by_role("status")).to_contain_text("the money was given back")
+    expect(page.get_by_text("Needs a person")).to_have_count(0)
+    visitor.open(f"{url}{own_history.path('undelivered')}")
+    visitor.press("Deliver the events again")
+    expect(page.get_by_role("status")).to_have_text("The events are delivered again.")
+    visitor.open(f"{url}{own_history.path('nobody paid')}")
+    visitor.press("Cancel the checkout")
+    expect(page.get_by_role("status")).to_have_text("The checkout is cancelled.")
+    visitor.open(f"{url}{own_history.path('unknown-too')}")
+    visitor.press("Ask the gateway now")
+    expect(page.get_by_role("status")).to_contain_text("The gateway is asked now")
+    visitor.open(f"{url}/staff?needs=person")
+    expect(page.locator("#all ~ .table-box")).not_to_contain_text("overpaid")
+
+
+def test_an_export_is_mapped_once_and_its_reading_is_remembered(
+    visit: Open, own_history: History, tmp_path: Path
+) -> None:
+    visitor = visit(own_history)
+    page = visitor.page
+    log_in(visitor, own_history)
+    text = f"Номер;Сумма\n{own_history.number('paid')};390\n{own_history.number('paid-too')};7\nelse;7\n"
+    with visitor.refused(400):
+        compare(visitor, own_history, tmp_path, text, {})
+    expect(page.get_by_role("alert")).to_contain_text("Say which column is the amount")
+    expect(page.get_by_text("The first line names: Номер, Сумма.")).to_be_visible()
+    compare(visitor, own_history, tmp_path, text, {"Order number": "Номер", "Amount": "Сумма"})
+    counts = {"matched": "1", "differing": "1", "only-there": "1", "only-here": "3"}
+    for name, count in counts.items():
+        expect(page.locator(f"[data-count={name}]")).to_have_text(count)
+    compare(visitor, own_history, tmp_path, text, {})
+    expect(page.locator("[data-count=matched]")).to_have_text("1")
+    expect(page.get_by_role("heading", name="Two charged for one")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download as CSV").click()
+    saved = download.value.path().read_text(encoding="utf-8")
+    assert own_history.number("paid-yesterday") in saved
+
+
+def test_a_day_is_drawn_beside_the_day_before(visit: Open, history: History) -> None:
+    visitor = visit(history)
+    page = visitor.page
+    log_in(visitor, history)
+    page.get_by_role("link", name="Day", exact=True).click()
+    expect(visitor.heading).to_contain_text("so far")
+    page.get_by_label("Day, in UTC").fill(DAY)
+    visitor.press("Show")
+    expect(page.get_by_role("img", name="Charged payments by hour and method")).to_be_visible()
+    expect(page.locator("[data-end=charged]")).to_have_text("4")
+    page.get_by_role("navigation", name="Days").get_by_role("link").first.click()
+    expect(page.locator("[data-end=charged]")).to_have_text("1")
+    page.get_by_role("navigation", name="Days").get_by_role("link", name=DAY).click()
+    expect(visitor.heading).to_have_text(DAY)
+    expect(page.get_by_text("The day before: 1, 390 KGS").first).to_be_visible()
