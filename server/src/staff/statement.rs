@@ -66,8 +66,9 @@ struct Columns {
 /// # Errors
 /// What is wrong, line by line. Nothing is compared with half a statement.
 pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable> {
-    let text = text.trim_start_matches('\u{feff}').trim();
-    let delimiter = mapping.separator.and_then(|given| u8::try_from(given).ok()).unwrap_or_else(|| delimiter(text));
+    // The reader of CSV counts a line of Windows' once its next one begins.
+    let text = text.trim_start_matches('\u{feff}').trim().replace("\r\n", "\n");
+    let delimiter = mapping.separator.and_then(|given| u8::try_from(given).ok()).unwrap_or_else(|| delimiter(&text));
     let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let cannot = |_| Unusable::because("The first line cannot be read.".to_owned());
     let head = reader.headers().map_err(cannot)?.clone();
@@ -217,6 +218,8 @@ mod tests {
             Statement { lines: vec![line(2, "a1", "77", "1234.50"), line(4, "", "78", "390")], skipped: 1 }
         );
         assert_eq!(read("amount,order_number\n5,x\r\n").unwrap().lines, [line(2, "x", "", "5")]);
+        let at = |text: &str| read(text).unwrap().lines.iter().map(|line| line.at).collect::<Vec<_>>();
+        assert_eq!(at("order_number,amount\r\nx,1\r\ny,2\r\n"), [2, 3]);
         assert_eq!(read("order_number\tamount\nx\t0,5").unwrap().lines, [line(2, "x", "", "0.5")]);
     }
 
