@@ -1,7 +1,7 @@
 //! What the gateway was asked about a payment, and what it answered, with run-length encoding: an answer that is the same as the
 //! one before to the same question is counted. Written in the transaction of what it settles.
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, Statement};
 
 use super::rows::read;
 use crate::{
@@ -27,7 +27,9 @@ pub(super) struct Noted<'a> {
 impl Noted<'_> {
     /// Writes it down. A sender may say it again where it heard nothing of its commit (idempotency).
     pub(super) fn note(&self, db: &Connection) -> Result<(), StorageError> {
-        if self.was_noted_before(db)? || self.count_again(db)? {
+        // A payment is made once: there is nothing to compare with, and its payer waits.
+        let is_first = self.exchange.asked == Asked::Create;
+        if self.was_noted_before(db)? || (!is_first && self.count_again(db)?) {
             return Ok(());
         }
         if self.insert(db)? > MOST {
@@ -49,43 +51,41 @@ impl Noted<'_> {
 
     /// True where the last answer to this question was the same.
     fn count_again(&self, db: &Connection) -> Result<bool, StorageError> {
-        let counted = self.execute(
-            db,
+        let mut statement = db.prepare_cached(
             "UPDATE exchanges SET times = times + 1, last_at = ?9, sender = ?10
              WHERE payment_id = ?1 AND number =
                 (SELECT MAX(number) FROM exchanges WHERE payment_id = ?1 AND asked = ?2 AND claim IS ?3)
              AND outcome = ?4 AND http_status IS ?5 AND code IS ?6 AND words IS ?7 AND reply IS ?8",
         )?;
-        Ok(counted == 1)
+        self.bind(&mut statement)?;
+        Ok(statement.raw_execute()? == 1)
     }
 
     /// Its number.
     fn insert(&self, db: &Connection) -> Result<i64, StorageError> {
-        self.execute(
-            db,
+        let mut statement = db.prepare_cached(
             "INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, reply, first_at,
                 last_at, times, sender)
              SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 1, ?10
-             FROM exchanges WHERE payment_id = ?1",
+             FROM exchanges WHERE payment_id = ?1 RETURNING number",
         )?;
-        let mut statement = db.prepare_cached("SELECT MAX(number) FROM exchanges WHERE payment_id = ?1")?;
-        Ok(statement.query_row([self.of.as_str()], |row| row.get(0))?)
+        self.bind(&mut statement)?;
+        let number = statement.raw_query().next()?.map(|row| row.get(0)).transpose()?;
+        number.ok_or_else(|| StorageError::failed("an answer was not written down"))
     }
 
-    fn execute(&self, db: &Connection, sql: &str) -> Result<usize, StorageError> {
-        let Self { now, of, exchange, sender } = self;
-        Ok(db.prepare_cached(sql)?.execute(rusqlite::params![
-            of.as_str(),
-            <&str>::from(exchange.asked),
-            exchange.claim,
-            exchange.outcome,
-            exchange.http_status,
-            exchange.code,
-            exchange.words,
-            exchange.reply,
-            now,
-            sender,
-        ])?)
+    fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
+        let exchange = self.exchange;
+        statement.raw_bind_parameter(1, self.of.as_str())?;
+        statement.raw_bind_parameter(2, <&str>::from(exchange.asked))?;
+        statement.raw_bind_parameter(3, &exchange.claim)?;
+        statement.raw_bind_parameter(4, &exchange.outcome)?;
+        statement.raw_bind_parameter(5, exchange.http_status)?;
+        statement.raw_bind_parameter(6, &exchange.code)?;
+        statement.raw_bind_parameter(7, &exchange.words)?;
+        statement.raw_bind_parameter(8, &exchange.reply)?;
+        statement.raw_bind_parameter(9, self.now)?;
+        statement.raw_bind_parameter(10, self.sender)
     }
 }
 
