@@ -33,6 +33,8 @@ pub(super) enum Screen<'a> {
     PersonNeeded,
     Expired,
     Cancelled,
+    /// It is over, and what the payer was shown can still be paid: who has just paid must not pay again.
+    Late,
 }
 
 impl<'a> Screen<'a> {
@@ -44,6 +46,7 @@ impl<'a> Screen<'a> {
             CheckoutState::Paid => Self::Paid,
             _ if any(PaymentState::Contradicted) || view.payments.iter().any(nobody_ends_it) => Self::PersonNeeded,
             _ if any(PaymentState::Unknown) => Self::Unknown,
+            CheckoutState::Expired | CheckoutState::Cancelled if current(view).is_some() => Self::Late,
             CheckoutState::Expired => Self::Expired,
             CheckoutState::Cancelled => Self::Cancelled,
             CheckoutState::Open => current(view).map_or(Self::Choose, Self::of_payment),
@@ -76,6 +79,7 @@ impl<'a> Screen<'a> {
             Self::PersonNeeded => "person-needed",
             Self::Expired => "expired",
             Self::Cancelled => "cancelled",
+            Self::Late => "late",
         }
     }
 
@@ -98,7 +102,7 @@ impl<'a> Screen<'a> {
     pub(super) fn reload_after(self) -> Option<u32> {
         match self {
             Self::UnderWay | Self::Waiting => Some(3),
-            Self::ShowQr(_) | Self::NoCodesLeft => Some(10),
+            Self::ShowQr(_) | Self::NoCodesLeft | Self::Late => Some(10),
             Self::Unknown | Self::PersonNeeded => Some(15),
             _ => None,
         }

@@ -114,6 +114,7 @@ impl<'a> State<'a> {
             Screen::PersonNeeded => t.person,
             Screen::Expired => t.expired,
             Screen::Cancelled => t.cancelled,
+            Screen::Late => t.late,
         }
     }
 

@@ -12,6 +12,10 @@ const PHONE: usize = 12;
 /// The same as it is dialled within the country.
 const DIALLED: usize = 10;
 const MASK: &str = "***";
+/// What stands before the secret of an address of the server's own.
+const OWN_ADDRESSES: [&str; 2] = ["pay", "callbacks"];
+/// How many digits such a secret has.
+const SECRET: usize = 32;
 
 /// The beginning of a reply, as it may be kept.
 pub(super) fn shortened(reply: &str) -> String {
@@ -31,10 +35,28 @@ pub(super) fn words(text: &str) -> String {
 
 /// Where something looks like a card number, no digit is kept: it may be written in many ways.
 fn without_secrets(text: &str) -> String {
+    let text = &without_own_addresses(text);
     if looks_like_card_number(text) {
         return text.chars().map(|c| if c.is_numeric() { '*' } else { c }).collect();
     }
     without_phones(text)
+}
+
+/// Redaction: who knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. Slashes may
+/// be written as in JSON or in a query.
+fn without_own_addresses(text: &str) -> String {
+    let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, name)) = OWN_ADDRESSES.iter().filter_map(|name| Some((rest.find(name)?, name))).min() {
+        let after = before + name.len();
+        let slash = ["/", "\\/", "%2F", "%2f"].into_iter().find(|slash| rest[after..].starts_with(slash));
+        let begins = after + slash.map_or(0, str::len);
+        let digits = rest[begins..].bytes().take_while(u8::is_ascii_hexdigit).count();
+        let is_secret = slash.is_some() && digits >= SECRET;
+        clean.push_str(&rest[..begins]);
+        clean.push_str(if is_secret { MASK } else { "" });
+        rest = &rest[if is_secret { begins + digits } else { begins }..];
+    }
+    clean + rest
 }
 
 fn without_phones(text: &str) -> String {
@@ -76,6 +98,21 @@ mod tests {
         ] {
             assert_eq!(shortened(reply), kept);
             assert_eq!(words(reply), kept);
+        }
+    }
+
+    /// Who only looks at a reply on the staff's pages must not be able to pay, or to call back.
+    #[test]
+    fn the_server_s_own_addresses_are_not_kept() {
+        let secret = "0123456789abcdef0123456789abcdef";
+        for (reply, kept) in [
+            ("https://pay.shop.kg/pay/SECRET/back", "https://pay.shop.kg/pay/***/back"),
+            (r#"{"url":"https:\/\/a.kg\/pay\/SECRET\/back"}"#, r#"{"url":"https:\/\/a.kg\/pay\/***\/back"}"#),
+            ("u=https%3A%2F%2Fa.kg%2Fcallbacks%2FSECRET%2Fpay_1", "u=https%3A%2F%2Fa.kg%2Fcallbacks%2F***%2Fpay_1"),
+            ("payment/SECRET pay/abc paid", "payment/SECRET pay/abc paid"),
+        ] {
+            let (reply, kept) = (reply.replace("SECRET", secret), kept.replace("SECRET", secret));
+            assert_eq!(shortened(&reply), kept);
         }
     }
 

@@ -268,6 +268,25 @@ async fn each_state_is_shown() {
     assert_eq!(served.fake.payments().len(), cases_made(), "no payment was begun of what has ended");
 }
 
+/// The gateway's page can be paid after the time is over: its payer must not be told to order again, and hears of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_may_have_paid_when_the_time_was_over_waits_and_is_not_told_to_order_again() {
+    let served = Served::start().await;
+    for (method, state) in [("pay_form", "expired"), ("qr", "expired"), ("pay_form", "cancelled")] {
+        let payer = Payer::of(&served, &format!("order-{method}-{state}")).await;
+        payer.pays(&served, method, "").await;
+        let sql = format!("UPDATE checkouts SET state = '{state}', version = version + 1 WHERE id = '{}'", payer.id);
+        served.database().execute_batch(&sql).unwrap();
+        let (seen, page) = payer.sees(&served).await;
+        assert_eq!(seen, "late", "{method} {state}");
+        assert!(page.contains("Do not pay again") && page.contains("data-watch"), "{page}");
+        assert!(!page.contains("name=\"method\""), "nothing can be begun: {page}");
+        let paid = format!("UPDATE checkouts SET state = 'paid', version = version + 1 WHERE id = '{}'", payer.id);
+        served.database().execute_batch(&paid).unwrap();
+        assert_eq!(payer.sees(&served).await.0, "paid");
+    }
+}
+
 /// One each of those that are begun above.
 fn cases_made() -> usize {
     8

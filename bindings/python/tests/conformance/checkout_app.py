@@ -84,6 +84,7 @@ NAMES = {
     "pay_by_form",
     "pay_by_card",
     "confirm",
+    "page_opened",
     "came_back",
     "check_now",
     "renew_token",

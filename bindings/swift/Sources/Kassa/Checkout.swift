@@ -100,6 +100,10 @@ public final class Checkout: Sendable {
         try translated { try core.payByForm() }
     }
 
+    /// The app has opened the page of ``CheckoutState/openPage(url:begunHere:methods:message:)``: it is not to be opened by itself again,
+    /// whatever else of the state changes.
+    public func pageOpened() { core.pageOpened() }
+
     /// The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is not
     /// believed**, so it needs not be read.
     public func cameBack() { core.cameBack() }

@@ -69,6 +69,8 @@ pub(super) const TEXTS: Texts = Texts {
     person: "The shop has to look at this payment",
     person_more: "The bank says something about it that does not fit. Do not pay again. Write or call the shop and name the order.",
     order: "Order",
+    late: "The time to pay this order is over",
+    late_more: "If you have just paid, wait here: this page will say so. Do not pay again. If you have not paid, go back to the shop and order again.",
     expired: "The time to pay is over",
     expired_more: "Nothing can be paid here any more. Go back to the shop and order again.",
     cancelled: "The order was cancelled",

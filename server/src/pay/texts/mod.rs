@@ -80,6 +80,8 @@ pub(in crate::pay) struct Texts {
     pub(in crate::pay) person_more: &'static str,
     /// Before the shop's reference.
     pub(in crate::pay) order: &'static str,
+    pub(in crate::pay) late: &'static str,
+    pub(in crate::pay) late_more: &'static str,
     pub(in crate::pay) expired: &'static str,
     pub(in crate::pay) expired_more: &'static str,
     pub(in crate::pay) cancelled: &'static str,

@@ -47,6 +47,10 @@ impl App {
                 self.checkout.pay_by_card(&card)
             }
             "confirm" => self.checkout.confirm(text("otp")),
+            "page_opened" => {
+                self.checkout.page_opened();
+                Ok(())
+            }
             "came_back" => {
                 self.checkout.came_back();
                 Ok(())

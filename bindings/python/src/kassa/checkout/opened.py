@@ -129,6 +129,11 @@ class Opened(OfOneProcess):
         Raises `kassa.Invalid`, by ``Rule.STATE`` where this does not fit the state."""
         call(self._core().pay_by_form)
 
+    def page_opened(self) -> None:
+        """The app has opened the page of `OpenPage`: it is not to be opened by itself again, whatever else of the state
+        changes."""
+        call(self._core().page_opened)
+
     def came_back(self) -> None:
         """The payer came back from a page: the gateway is asked at once. **What the address of the return says is not
         believed**, so it needs not be read."""

@@ -28,6 +28,7 @@ final class CheckoutApp {
                 cvc: input["cvc"].text, holderName: input["holder_name"].text)
             try checkout.payByCard(card)
         case "confirm": try checkout.confirm(otp: input["otp"].text)
+        case "page_opened": checkout.pageOpened()
         case "came_back": checkout.cameBack()
         case "check_now": checkout.checkNow()
         case "renew_token": checkout.renewToken(input["client_token"].text)

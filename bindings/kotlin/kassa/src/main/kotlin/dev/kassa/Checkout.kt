@@ -107,6 +107,12 @@ public class Checkout private constructor(private val serverUrl: String, interna
     public fun payByForm(): Unit = calling { core.payByForm() }
 
     /**
+     * The app has opened the page of [CheckoutState.OpenPage]: it is not to be opened by itself again, whatever else of the state
+     * changes.
+     */
+    public fun pageOpened(): Unit = calling { core.pageOpened() }
+
+    /**
      * The payer came back from a page, by a deep link or by closing it: the gateway is asked at once. **What the link says is not
      * believed**, so it needs not be read.
      */

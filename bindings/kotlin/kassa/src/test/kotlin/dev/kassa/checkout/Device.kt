@@ -60,6 +60,7 @@ class Device(private val checkout: Checkout) : AutoCloseable {
             "pay_by_form" -> checkout.payByForm()
             "pay_by_card" -> checkout.payByCard(cardOf(input))
             "confirm" -> checkout.confirm(input.at("otp").text)
+            "page_opened" -> checkout.pageOpened()
             "came_back" -> checkout.cameBack()
             "check_now" -> checkout.checkNow()
             "renew_token" -> checkout.renewToken(input.at("client_token").text)
@@ -78,7 +79,7 @@ class Device(private val checkout: Checkout) : AutoCloseable {
 
     companion object {
         val steps = setOf(
-            "pay_by_mbank", "pay_by_qr", "pay_by_form", "pay_by_card", "confirm", "came_back", "check_now", "renew_token", "close", "details",
+            "pay_by_mbank", "pay_by_qr", "pay_by_form", "pay_by_card", "confirm", "page_opened", "came_back", "check_now", "renew_token", "close", "details",
         )
 
         fun open(scene: Scene, input: JsonElement): Device {
