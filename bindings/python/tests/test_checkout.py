@@ -95,8 +95,11 @@ def test_each_iterator_has_all_states_for_itself_until_it_is_closed() -> None:
 
 
 def test_ctrl_c_is_heard_while_a_state_is_waited_for(scene: Scene) -> None:
+    # Who runs the tests in the background has it ignored, and children inherit that.
     program = f"""
+import signal
 from kassa.checkout import Checkout
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with Checkout({scene.server_url!r}, {scene.client_token!r}) as checkout:
     for state in checkout.states():
         print(state.kind, flush=True)

@@ -2,6 +2,7 @@ package dev.kassa.java;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -36,9 +37,12 @@ class CheckoutFromJavaTest {
             .language(Language.KYRGYZ)
             .build();
 
-    private final ExecutorService screen = Executors.newSingleThreadExecutor(task -> new Thread(task, "screen"));
+    /** The thread that draws. Its name is no help: coroutines add their own to it while they are debugged. */
+    private volatile Thread drawing;
+
+    private final ExecutorService screen = Executors.newSingleThreadExecutor(task -> drawing = new Thread(task, "screen"));
     private final BlockingQueue<CheckoutState> shown = new LinkedBlockingQueue<>();
-    private final CompletableFuture<String> ended = new CompletableFuture<>();
+    private final CompletableFuture<Thread> ended = new CompletableFuture<>();
 
     @AfterEach
     void stop() {
@@ -53,13 +57,13 @@ class CheckoutFromJavaTest {
             checkout.listen(screen, new CheckoutListener() {
                 @Override
                 public void stateChanged(CheckoutState state) {
-                    assertEquals("screen", Thread.currentThread().getName());
+                    assertSame(drawing, Thread.currentThread());
                     shown.add(state);
                 }
 
                 @Override
                 public void ended() {
-                    ended.complete(Thread.currentThread().getName());
+                    ended.complete(Thread.currentThread());
                 }
             });
             CheckoutState.Ready ready = (CheckoutState.Ready) until(state -> state instanceof CheckoutState.Ready);
@@ -72,7 +76,7 @@ class CheckoutFromJavaTest {
             assertEquals("390", ((CheckoutState.Paid) until(CheckoutState::isPaid)).getAmount().toPlainString());
             assertEquals("order-1", checkout.getDetails().getReference());
             checkout.close();
-            assertEquals("screen", ended.join());
+            assertSame(drawing, ended.join());
         }
     }
 
