@@ -7,13 +7,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from kassa_sandbox import Sandbox
+from kassa_server.testing import KassaServer
+from playwright.sync_api import Browser
+
 from accessibility import GRAVE
 from buyer import Buyer, Meet
 from chromium import browser
 from history import History
-from kassa_sandbox import Sandbox
-from kassa_server.testing import KassaServer
-from playwright.sync_api import Browser
 from shop import Shop
 from staff import Open
 from visitor import Size, Visitor
