@@ -26,6 +26,6 @@ pub(super) fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
     use serde::{Deserialize as _, de::Error as _};
 
     let text = String::deserialize(deserializer)?;
-    let is_page = Url::parse(&text).is_ok_and(|page| is_https_or_loopback(&page));
+    let is_page = crate::config::address::is_https_or_loopback_text(&text);
     is_page.then_some(text).ok_or_else(|| D::Error::custom("a page for the payer is an https URL"))
 }
