@@ -1,7 +1,9 @@
 //! Redaction of replies that are kept. The core has masked the secrets of the request that a reply answers; a gateway may also
 //! tell what it was told before: a card's number, or the payer's phone.
 
-use crate::values::card_number::looks_like_card_number;
+use std::ops::Range;
+
+use crate::values::card_number::without_card_numbers;
 
 /// In bytes: a row with it stays within one page of the database.
 const LONGEST_REPLY: usize = 800;
@@ -11,6 +13,8 @@ const COUNTRY: &str = "996";
 const PHONE: usize = 12;
 /// The same as it is dialled within the country.
 const DIALLED: usize = 10;
+/// What people write between the digits of a phone number.
+const SEPARATORS: [char; 6] = [' ', '\u{a0}', '-', '(', ')', '\u{2011}'];
 const MASK: &str = "***";
 /// What stands before the secret of an address of the server's own.
 const OWN_ADDRESSES: [&str; 2] = ["pay", "callbacks"];
@@ -33,13 +37,8 @@ pub(super) fn words(text: &str) -> String {
     without_secrets(text).chars().take(LONGEST_WORDS).collect()
 }
 
-/// Where something looks like a card number, no digit is kept: it may be written in many ways.
 fn without_secrets(text: &str) -> String {
-    let text = &without_own_addresses(text);
-    if looks_like_card_number(text) {
-        return text.chars().map(|c| if c.is_numeric() { '*' } else { c }).collect();
-    }
-    without_phones(text)
+    without_phones(&without_card_numbers(&without_own_addresses(text)))
 }
 
 /// Redaction: who knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. Slashes may
@@ -60,26 +59,61 @@ fn without_own_addresses(text: &str) -> String {
 }
 
 fn without_phones(text: &str) -> String {
-    let (mut clean, mut digits) = (String::with_capacity(text.len()), String::new());
-    // What follows a letter is a part of an identifier.
-    let (mut before, mut begins_word) = (' ', true);
-    for c in text.chars().chain(['\0']) {
-        if c.is_ascii_digit() {
-            begins_word = if digits.is_empty() { !before.is_ascii_alphanumeric() } else { begins_word };
-            digits.push(c);
-        } else {
-            let is_whole = begins_word && !c.is_ascii_alphabetic();
-            clean.push_str(if is_whole && is_phone(&digits) { MASK } else { &digits });
-            digits.clear();
-            clean.extend(Some(c).filter(|c| *c != '\0'));
+    let groups = groups(text);
+    let (mut clean, mut written, mut first) = (String::with_capacity(text.len()), 0, 0);
+    while first < groups.len() {
+        let Some(after) = phone_from(text, &groups, first) else {
+            first += 1;
+            continue;
+        };
+        clean.push_str(&text[written..groups[first].start]);
+        clean.push_str(MASK);
+        written = groups[after - 1].end;
+        first = after;
+    }
+    clean + &text[written..]
+}
+
+/// Groups of digits that are no part of an identifier.
+fn groups(text: &str) -> Vec<Range<usize>> {
+    let (mut groups, mut begin, mut before) = (Vec::new(), None, ' ');
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match begin {
+            None if c.is_ascii_digit() => begin = Some((at, before)),
+            Some((start, before)) if !c.is_ascii_digit() => {
+                if !before.is_ascii_alphabetic() && !c.is_ascii_alphabetic() {
+                    groups.push(start..at);
+                }
+                begin = None;
+            }
+            _ => {}
         }
         before = c;
     }
-    clean
+    groups
 }
 
-fn is_phone(digits: &str) -> bool {
-    (digits.len() == PHONE && digits.starts_with(COUNTRY)) || (digits.len() == DIALLED && digits.starts_with('0'))
+/// The group behind a phone number that begins with this one, however people write it: `+996 (700) 00-00-01`.
+fn phone_from(text: &str, groups: &[Range<usize>], first: usize) -> Option<usize> {
+    let mut digits = String::new();
+    for (index, group) in groups.iter().enumerate().skip(first) {
+        let is_joined =
+            index == first || text[groups[index - 1].end..group.start].chars().all(|c| SEPARATORS.contains(&c));
+        digits.push_str(&text[group.clone()]);
+        if !is_joined || digits.len() > PHONE {
+            return None;
+        }
+        if is_phone(&digits, groups[first].len()) {
+            return Some(index + 1);
+        }
+    }
+    None
+}
+
+/// What begins with a day or a month, as `09-11-2026 14`, is none.
+fn is_phone(digits: &str, first_group: usize) -> bool {
+    let is_dialled = digits.len() == DIALLED && digits.starts_with('0') && matches!(first_group, 1 | 4..);
+    is_dialled || (digits.len() == PHONE && digits.starts_with(COUNTRY))
 }
 
 #[cfg(test)]
@@ -90,10 +124,13 @@ mod tests {
     fn neither_a_card_s_number_nor_a_phone_is_kept() {
         for (reply, kept) in [
             (r#"{"code":"110","orderNumber":"7"}"#, r#"{"code":"110","orderNumber":"7"}"#),
-            (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":*}"#),
+            (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":1}"#),
             ("pan 4000000000002016 refused", "pan **************** refused"),
             (r#"{"phone":"996700000001","n":996700000001}"#, r#"{"phone":"***","n":***}"#),
             ("call +996700000001 or 0700000001", "call +*** or ***"),
+            ("+996 (700) 00-00-01, 0700-000-001; 0 700 000 001", "+***, ***; ***"),
+            ("7 0700 00 00 01 x", "7 *** x"),
+            ("09-11-2026 14:05, 2026-11-09, 0,700,000,001", "09-11-2026 14:05, 2026-11-09, 0,700,000,001"),
             ("e996700000001 9967000000012 996700000001a", "e996700000001 9967000000012 996700000001a"),
         ] {
             assert_eq!(shortened(reply), kept);

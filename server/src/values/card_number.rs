@@ -1,5 +1,7 @@
 //! Card numbers (PAN) where none may be: found by their length and their check digit (Luhn), however they are written.
 
+use std::ops::Range;
+
 use kassa::CardInput;
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
@@ -62,7 +64,21 @@ fn ascii_digit(c: char) -> Option<char> {
 /// assert!(!looks_like_card_number("order 17 of 2026-11-23"));
 /// ```
 pub fn looks_like_card_number(text: &str) -> bool {
-    !is_identifier(text) && runs(text).iter().any(|groups| has_card_number(groups))
+    !is_identifier(text) && runs(text).iter().any(Run::has_card_number)
+}
+
+/// The same text without what looks like a card number: each digit of a run that holds one is a star, whatever stands between
+/// them.
+pub(crate) fn without_card_numbers(text: &str) -> String {
+    let mut clean = text.to_owned();
+    if is_identifier(text) {
+        return clean;
+    }
+    for run in runs(text).into_iter().rev().filter(Run::has_card_number) {
+        let masked = text[run.place.clone()].chars().map(|c| if ascii_digit(c).is_some() { '*' } else { c });
+        clean.replace_range(run.place, &masked.collect::<String>());
+    }
+    clean
 }
 
 /// Identifiers of this server's, and UUIDs: 128 random bits in hexadecimal digits are now and then written with many decimal
@@ -78,11 +94,34 @@ fn is_identifier(text: &str) -> bool {
     is_whole && digits.clone().all(|byte| byte.is_ascii_hexdigit()) && digits.any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Runs of groups of digits with nothing but separators between two of them.
-fn runs(text: &str) -> Vec<Vec<String>> {
+/// Groups of digits with nothing but separators between two of them.
+struct Run {
+    groups: Vec<String>,
+    /// From the first digit to behind the last one, in bytes.
+    place: Range<usize>,
+}
+
+impl Run {
+    fn has_card_number(&self) -> bool {
+        (0..self.groups.len()).any(|first| {
+            let mut digits = String::new();
+            let mut longer = self.groups[first..].iter().map_while(|group| {
+                digits.push_str(group);
+                // A long text of single digits is read in its length, not in its square.
+                (digits.len() <= *LENGTHS.end()).then(|| LENGTHS.contains(&digits.len()) && has_check_digit(&digits))
+            });
+            longer.any(|is_one| is_one)
+        })
+    }
+}
+
+fn runs(text: &str) -> Vec<Run> {
     let (mut runs, mut groups, mut group) = (Vec::new(), Vec::new(), String::new());
-    for c in text.chars().chain(['x']) {
+    let mut place = 0..0;
+    for (at, c) in text.char_indices().chain([(text.len(), 'x')]) {
         if let Some(digit) = ascii_digit(c) {
+            place.start = if groups.is_empty() && group.is_empty() { at } else { place.start };
+            place.end = at + c.len_utf8();
             group.push(digit);
             continue;
         }
@@ -91,22 +130,10 @@ fn runs(text: &str) -> Vec<Vec<String>> {
             groups.push(std::mem::take(&mut group));
         }
         if has_ended && !groups.is_empty() {
-            runs.push(std::mem::take(&mut groups));
+            runs.push(Run { groups: std::mem::take(&mut groups), place: place.clone() });
         }
     }
     runs
-}
-
-fn has_card_number(groups: &[String]) -> bool {
-    (0..groups.len()).any(|first| {
-        let mut digits = String::new();
-        let mut longer = groups[first..].iter().map_while(|group| {
-            digits.push_str(group);
-            // A long text of single digits is read in its length, not in its square.
-            (digits.len() <= *LENGTHS.end()).then(|| LENGTHS.contains(&digits.len()) && has_check_digit(&digits))
-        });
-        longer.any(|is_one| is_one)
-    })
 }
 
 fn has_check_digit(digits: &str) -> bool {
@@ -160,6 +187,19 @@ mod tests {
             "400000000000201",
         ] {
             assert!(!looks_like_card_number(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_number_is_masked() {
+        for (text, clean) in [
+            (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":1}"#),
+            ("ж ٤٠٠٠ ٠٠٠٠ ٠٠٠٠ ٢٠١٦, 7 and 4000000000002016", "ж **** **** **** ****, 7 and ****************"),
+            ("12 4000-0000-0000-2016 3", "** ****-****-****-**** *"),
+            ("order 17 of 2026-11-23", "order 17 of 2026-11-23"),
+        ] {
+            assert_eq!(without_card_numbers(text), clean);
+            assert!(!looks_like_card_number(&without_card_numbers(text)), "{text}");
         }
     }
 }
