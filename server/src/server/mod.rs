@@ -67,6 +67,8 @@ pub(crate) enum Decision {
     Noted(Payment),
     /// It stood so before: nothing was noted.
     Again(Payment),
+    /// Something happened since the person looked: nothing was noted.
+    Moved(Payment),
 }
 
 /// The merchant's side: opens checkouts, sends their payments, follows them to their ends and tells the shop.
@@ -405,18 +407,20 @@ impl Server {
         reason: &str,
         by: impl Into<DecidedBy>,
     ) -> Result<Payment, ServerError> {
-        let (Decision::Noted(payment) | Decision::Again(payment)) =
-            self.decide(payment, resolution, reason, by).await?;
+        let (Decision::Noted(payment) | Decision::Again(payment) | Decision::Moved(payment)) =
+            self.decide(payment, resolution, reason, by, None).await?;
         Ok(payment)
     }
 
-    /// The same for who needs to know whether anything was noted.
+    /// The same for who needs to know whether anything was noted. With the version of the checkout that the person saw, nothing is
+    /// where something happened since.
     pub(crate) async fn decide(
         &self,
         payment: &PaymentId,
         resolution: Resolution,
         reason: &str,
         by: impl Into<DecidedBy>,
+        seen: Option<i64>,
     ) -> Result<Decision, ServerError> {
         let by = by.into();
         let mut checks = Checks::default();
@@ -424,12 +428,13 @@ impl Server {
         checks.required_text("by", &by.name, LONGEST_NAME);
         checks.finish()?;
         let (payment, reason) = (payment.clone(), reason.to_owned());
-        match self.shared.storage.resolve(Resolve { payment, resolution, reason, by }).await? {
+        match self.shared.storage.resolve(Resolve { payment, resolution, reason, by, seen }).await? {
             Resolved::Done(payment) => {
                 self.shared.changed(&payment.checkout);
                 Ok(Decision::Noted(*payment))
             }
             Resolved::Again(payment) => Ok(Decision::Again(*payment)),
+            Resolved::Moved(payment) => Ok(Decision::Moved(*payment)),
             Resolved::NotInDoubt(state) => Err(ServerError::NotInDoubt { state }),
             Resolved::Nowhere => Err(ServerError::NotFound { what: "payment" }),
         }

@@ -13,6 +13,9 @@ use crate::{
     values::{error::ServerError, states::Resolution},
 };
 
+const MOVED: &str = "Nothing was noted: something happened to this checkout since you opened its page. Look at what is below, then note \
+    it again.";
+
 pub(super) fn ask(visit: Visit) -> Answering {
     Box::pin(async move {
         let id = visit.checkout()?;
@@ -40,15 +43,10 @@ pub(super) fn replay(visit: Visit) -> Answering {
 pub(super) fn refund(visit: Visit) -> Answering {
     Box::pin(async move {
         let id = visit.checkout()?;
-        // No version is that of a page that nobody saw.
-        let version = visit.form.get("version").parse().unwrap_or(-1);
-        let noted = visit.desk.server.note_refund(&id, version, visit.form.get("reason"), visit.by()).await;
+        let noted = visit.desk.server.note_refund(&id, version(&visit), visit.form.get("reason"), visit.by()).await;
         let problem = match noted {
             Ok(RefundNoted::NotDue) => "Nothing is to be given back, or somebody has noted it already.",
-            Ok(RefundNoted::Moved) => {
-                "Nothing was noted: something happened to this checkout since you opened its page. Look at what is below, then \
-                 note it again."
-            }
+            Ok(RefundNoted::Moved) => MOVED,
             result => return ended(&visit, result.map(drop), "refund").await,
         };
         shown(&visit, StatusCode::CONFLICT, Some(problem.to_owned())).await
@@ -66,7 +64,9 @@ pub(super) fn resolve(visit: Visit) -> Answering {
             let sentence = "Say whether the money was taken.".to_owned();
             return shown(&visit, StatusCode::BAD_REQUEST, Some(sentence)).await;
         };
-        match visit.desk.server.decide(&payment, resolution, visit.form.get("reason"), visit.by()).await {
+        let (reason, seen) = (visit.form.get("reason"), Some(version(&visit)));
+        match visit.desk.server.decide(&payment, resolution, reason, visit.by(), seen).await {
+            Ok(Decision::Moved(_)) => shown(&visit, StatusCode::CONFLICT, Some(MOVED.to_owned())).await,
             Ok(Decision::Again(_)) => {
                 let sentence =
                     "It stood so already: nothing was noted of what you wrote. What is below says who decided it.";
@@ -75,6 +75,11 @@ pub(super) fn resolve(visit: Visit) -> Answering {
             result => ended(&visit, result.map(drop), "resolved").await,
         }
     })
+}
+
+/// Of the checkout as the person saw it; none is that of a page that nobody saw.
+fn version(visit: &Visit) -> i64 {
+    visit.form.get("version").parse().unwrap_or(-1)
 }
 
 /// Back to the page; with what was wrong, where something was.

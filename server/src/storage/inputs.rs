@@ -214,6 +214,8 @@ pub struct Resolve {
     pub reason: String,
     /// Who, and through which key.
     pub by: DecidedBy,
+    /// The checkout's version that the person looked at, where it is known (optimistic locking).
+    pub seen: Option<i64>,
 }
 
 /// Somebody says that there is something new.

@@ -112,6 +112,8 @@ pub enum Resolved {
     Done(Box<Payment>),
     /// It was so before.
     Again(Box<Payment>),
+    /// Nothing was decided, as something happened since the person looked.
+    Moved(Box<Payment>),
     /// There is nothing to decide.
     NotInDoubt(PaymentState),
     /// There is no such payment.

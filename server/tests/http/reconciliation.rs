@@ -165,9 +165,8 @@ async fn a_pay_form_that_a_person_found_charged_is_matched_by_what_was_claimed()
     );
     served.database().execute_batch(&sql).unwrap();
     let person = Visitor::log_in(&served, "Aizada").await;
-    let decision = [("outcome", "charged"), ("reason", "The gateway's own list shows it")];
-    let path = format!("/staff/checkouts/{id}/payments/{payment}/resolve");
-    assert_eq!(person.post(&served, &path, &decision).await.status, 303);
+    let decided = person.decide(&served, &id, payment, "charged", "The gateway's own list shows it").await;
+    assert_eq!(decided.status, 303, "{decided:?}");
     let period = [("from", "2020-01-01"), ("until", "2100-01-01")];
     let statement = ("statement", "number,amount\nG-77,390");
     let compared = person.post(&served, "/staff/reconciliation", &[period[0], period[1], statement]).await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Served, order},
-    visitor::{FORM, Visitor, checkouts, form},
+    visitor::{FORM, Visitor, checkouts, form, version_of},
 };
 
 const PHONE: &str = "996700000001";
@@ -55,9 +55,12 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
         assert_eq!(refused.status, 400, "{fields:?}: {refused:?}");
         assert!(refused.text.contains("role=\"alert\"") && !refused.text.contains("4111"), "{refused:?}");
     }
-    let right = [("outcome", "charged"), ("reason", REASON)];
+    let version = version_of(&page);
+    let right = [("version", version.as_str()), ("outcome", "charged"), ("reason", REASON)];
     let elsewhere = format!("/staff/checkouts/co_{}/payments/{payment}/resolve", "0".repeat(32));
     assert_eq!(person.post(&served, &elsewhere, &right).await.status, 404);
+    let stale = person.post(&served, &resolve, &[("version", "0"), right[1], right[2]]).await;
+    assert!(stale.status == 409 && stale.text.contains("something happened to this checkout"), "{stale:?}");
     assert!(person.page(&served, &path).await.contains("Decide what became of it"), "nothing was decided so far");
 
     let done = person.post(&served, &resolve, &right).await;
@@ -145,7 +148,9 @@ async fn a_form_of_another_site_or_session_does_nothing() {
     let (person, other) = (Visitor::log_in(&served, "Aizada").await, Visitor::log_in(&served, "Bakyt").await);
     let path = format!("/staff/checkouts/{id}/payments/{payment}/resolve");
     let cookie = ("cookie", person.cookie.as_str());
-    let fields = |csrf: &str| form(&[("outcome", "charged"), ("reason", REASON), ("csrf", csrf)]);
+    let version = version_of(&person.page(&served, &format!("/staff/checkouts/{id}")).await);
+    let fields =
+        |csrf: &str| form(&[("version", &version), ("outcome", "charged"), ("reason", REASON), ("csrf", csrf)]);
     let own = format!("http://{}", served.address);
     for (csrf, origin) in [
         ("", None),
@@ -200,7 +205,8 @@ async fn what_needs_a_person_is_listed_and_nothing_else() {
 
     let (path, refund) = (format!("/staff/checkouts/{}", ids[4]), format!("/staff/checkouts/{}/refund", ids[4]));
     let page = person.page(&served, &path).await;
-    let version = page.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let version = version_of(&page);
+    let version = version.as_str();
     let note = |version, reason| [("version", version), ("reason", reason)];
     assert_eq!(person.post(&served, &refund, &note(version, "")).await.status, 400);
     let stale = person.post(&served, &refund, &note("0", "Given back at the gateway")).await;
@@ -335,8 +341,7 @@ async fn a_session_outlives_the_process_and_ends_with_its_key_its_time_and_loggi
     let (id, payment) = unknown(&first, "order-1").await;
     let (person, other) = (Visitor::log_in(&first, "Aizada").await, Visitor::log_in(&first, "Bakyt").await);
     let served = first.again().await;
-    let path = format!("/staff/checkouts/{id}/payments/{payment}/resolve");
-    let done = person.post(&served, &path, &[("outcome", "not_charged"), ("reason", REASON)]).await;
+    let done = person.decide(&served, &id, &payment, "not_charged", REASON).await;
     assert_eq!(done.status, 303, "{done:?}");
     assert!(person.page(&served, &format!("/staff/checkouts/{id}")).await.contains("By: Aizada"));
 

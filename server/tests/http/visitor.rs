@@ -62,6 +62,14 @@ impl Visitor {
 }
 
 impl Visitor {
+    /// Decides what became of a payment, on the page of its checkout as it stands now.
+    pub async fn decide(&self, served: &Served, checkout: &str, payment: &str, outcome: &str, reason: &str) -> Answer {
+        let path = format!("/staff/checkouts/{checkout}");
+        let version = version_of(&self.page(served, &path).await);
+        let fields = [("version", version.as_str()), ("outcome", outcome), ("reason", reason)];
+        self.post(served, &format!("{path}/payments/{payment}/resolve"), &fields).await
+    }
+
     /// The same form with a file.
     pub async fn post_file(&self, served: &Served, path: &str, fields: &[(&str, &str)], file: &str) -> Answer {
         let part = |name: &str, more: &str, text: &str| {
@@ -74,6 +82,11 @@ impl Visitor {
         let kind = ("content-type", "multipart/form-data; boundary=limit");
         served.send("POST", path, &[("cookie", &self.cookie), kind], &body).await
     }
+}
+
+/// The version of the checkout that a page shows.
+pub fn version_of(page: &str) -> String {
+    page.split("name=\"version\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
 }
 
 /// The checkouts to which a page links, each once, in their order.

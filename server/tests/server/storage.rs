@@ -368,7 +368,7 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     let resolve = |number, resolution| {
         let (reason, by) = ("the bank said so".into(), "Aizada".into());
-        block_on(storage.resolve(Resolve { payment: payment_id(number), resolution, reason, by })).unwrap()
+        block_on(storage.resolve(Resolve { payment: payment_id(number), resolution, reason, by, seen: None })).unwrap()
     };
     assert!(matches!(resolve(9, Resolution::Charged), Resolved::Nowhere));
     assert!(matches!(resolve(1, Resolution::Charged), Resolved::NotInDoubt(PaymentState::Sending)));

@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     pace::schedule::{Class, interval_at},
-    payments::machine::{Happened, is_for_a_person},
+    payments::{
+        machine::{Happened, is_for_a_person},
+        payment::Payment,
+    },
     storage::{error::StorageError, inputs::Resolve, outputs::Resolved},
     values::{Millis, ids::PaymentId, method::Method, states::PaymentState, states::Resolution},
 };
@@ -28,6 +31,9 @@ pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Resolved, St
     let why = Why { reason: Some(&resolve.reason), by: Some(&resolve.by) };
     let now = now(db)?;
     let is_in_doubt = is_for_a_person(before, kept.payment.is_stuck);
+    if is_in_doubt && has_moved(db, resolve, &kept.payment)? {
+        return Ok(Resolved::Moved(kept.payment.into()));
+    }
     if !is_in_doubt || !happen_for(db, now, &mut kept, happened, why)? {
         return Ok(Resolved::NotInDoubt(before));
     }
@@ -40,6 +46,12 @@ pub(super) fn resolve(db: &Connection, resolve: &Resolve) -> Result<Resolved, St
         keep_asking(db, now, &kept)?;
     }
     Ok(Resolved::Done(kept.payment.into()))
+}
+
+/// Whether something happened to the checkout since the person looked at it.
+fn has_moved(db: &Connection, resolve: &Resolve, payment: &Payment) -> Result<bool, StorageError> {
+    let Some(seen) = resolve.seen else { return Ok(false) };
+    Ok(rows::checkout(db, &payment.checkout)?.is_none_or(|checkout| checkout.version != seen))
 }
 
 /// What the gateway knows by a number that was claimed for this pay-form, and not for another one, pays for nothing else.
