@@ -66,7 +66,13 @@ impl Gate {
             Access::Gateway => Ok(Who::Anybody),
             Access::App => {
                 self.let_in_anybody(from)?;
-                let view = self.known(from, server.checkout_of_token(bearer(headers)?).await)?;
+                let token = bearer(headers)?;
+                let found = server.checkout_of_token(token).await;
+                // Old screens behind one address must not keep each other from renewing.
+                if matches!(found, Err(ServerError::NotFound { .. })) && server.was_token(token).await? {
+                    return Err(Problem::new(Kind::Unauthorized));
+                }
+                let view = self.known(from, found)?;
                 within(self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
                 Ok(Who::App(view.into()))
             }

@@ -233,6 +233,15 @@ impl Server {
         found.ok_or(ServerError::NotFound { what: "token" })
     }
 
+    /// Whether a client token that opens nothing is one that did: it has expired, or was revoked. Who brings it is no guesser, but an
+    /// app that has to renew it. It is remembered for a day.
+    ///
+    /// # Errors
+    /// [`ServerError::Unavailable`].
+    pub async fn was_token(&self, token: &str) -> Result<bool, ServerError> {
+        Ok(self.shared.storage.was_token(TokenHash::of(token)).await?)
+    }
+
     /// A new client token for a checkout. It is shown once; only its hash is kept.
     ///
     /// # Errors

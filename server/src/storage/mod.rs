@@ -50,6 +50,9 @@ pub trait Storage: Send + Sync + 'static {
     /// Adds a client token to a checkout; false where there is no such checkout.
     fn add_token(&self, new: NewToken) -> Stored<'_, bool>;
 
+    /// Whether a client token was good once: it has expired, or was revoked.
+    fn was_token(&self, hash: TokenHash) -> Stored<'_, bool>;
+
     /// Revokes all client tokens of a checkout.
     fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64>;
 

@@ -172,3 +172,27 @@ async fn guessing_is_slowed_down_and_a_right_key_never() {
     assert_eq!(served.shop("GET", "/v1/events", &Value::Null).await.status, 200);
     assert_eq!(served.call("ct_guess", "GET", "/v1/checkout", &Value::Null).await.status, 401, "it begins anew");
 }
+
+/// Old screens of many phones, or of one, come from one address.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_brings_a_token_that_is_over_is_no_guesser() {
+    let served = Served::start().await;
+    let (id, revoked) = served.opened("order-1").await;
+    let path = format!("/v1/checkouts/{id}/tokens");
+    assert_eq!(served.shop("DELETE", &path, &Value::Null).await.status, 200);
+    let new_token =
+        async || served.shop("POST", &path, &Value::Null).await.json()["token"].as_str().unwrap().to_owned();
+    let expired = new_token().await;
+    served
+        .database()
+        .execute("UPDATE tokens SET expires_at = 1 + expires_at - 900000 WHERE revoked_at IS NULL", [])
+        .unwrap();
+    let good = new_token().await;
+    for token in [&revoked, &expired] {
+        for _ in 0..10 {
+            assert_eq!(served.call(token, "GET", "/v1/checkout", &Value::Null).await.status, 401);
+        }
+    }
+    assert_eq!(served.call("ct_guess", "GET", "/v1/checkout", &Value::Null).await.status, 401, "the first guess");
+    assert_eq!(served.call(&good, "GET", "/v1/checkout", &Value::Null).await.status, 200);
+}

@@ -14,7 +14,7 @@ use crate::{
         inputs::{NewToken, OpenCheckout, Whose},
         outputs::{Cancelled, Opened},
     },
-    tokens::decided_by::DecidedBy,
+    tokens::{TokenHash, decided_by::DecidedBy},
     values::{Millis, ids::CheckoutId, millis, states::CheckoutState},
 };
 
@@ -97,20 +97,27 @@ pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -
     Ok(Cancelled::Done(kept_view(db, id)?.into()))
 }
 
+/// How long an expired token is known by its hash.
+const REMEMBERED: Millis = 24 * 3600 * 1000;
+
 pub(super) fn add_token(db: &Connection, new: &NewToken) -> Result<bool, StorageError> {
     if rows::checkout(db, &new.checkout)?.is_none() {
         return Ok(false);
     }
     let now = now(db)?;
-    // What has long expired is of no use to anybody.
+    // What has just expired may still be on a screen: it is told from a guess.
     db.prepare_cached("DELETE FROM tokens WHERE checkout_id = ?1 AND expires_at <= ?2")?
-        .execute((new.checkout.as_str(), now))?;
+        .execute((new.checkout.as_str(), now.saturating_sub(REMEMBERED)))?;
     db.prepare_cached("INSERT INTO tokens (hash, checkout_id, expires_at) VALUES (?1, ?2, ?3)")?.execute((
         &new.hash.0[..],
         new.checkout.as_str(),
         now.saturating_add(new.lifetime_ms),
     ))?;
     Ok(true)
+}
+
+pub(super) fn was_token(db: &Connection, hash: &TokenHash) -> Result<bool, StorageError> {
+    Ok(db.prepare_cached("SELECT 1 FROM tokens WHERE hash = ?1")?.exists([&hash.0[..]])?)
 }
 
 pub(super) fn revoke_tokens(db: &Connection, id: &CheckoutId) -> Result<u64, StorageError> {

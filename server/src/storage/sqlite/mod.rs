@@ -157,6 +157,10 @@ impl Storage for SqliteStorage {
         self.write("add_token", move |db| checkouts::add_token(db, &new))
     }
 
+    fn was_token(&self, hash: TokenHash) -> Stored<'_, bool> {
+        self.read("was_token", move |db| checkouts::was_token(db, &hash))
+    }
+
     fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64> {
         self.write("revoke_tokens", move |db| checkouts::revoke_tokens(db, &id))
     }
