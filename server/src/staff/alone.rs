@@ -26,7 +26,7 @@ pub(super) async fn alone(
 }
 
 fn busy() -> Refusal {
-    let sentence = "Somebody is reconciling at this moment. Try again in a few seconds.";
+    let sentence = "Somebody else is having this done at this moment. Try again in a few seconds.";
     Refusal { retry_after: Some(WAIT), ..Refusal::new(StatusCode::SERVICE_UNAVAILABLE, sentence) }
 }
 

@@ -161,7 +161,8 @@ pub(super) fn show(visit: Visit) -> Answering {
 
 async fn showing(visit: Visit) -> Result<Response, Refusal> {
     let days = Days::read(&visit.query, visit.desk.server.moment().await?);
-    let remembered = Mapping::read(&visit.remembered);
+    let remembered = cookie::remembered(&visit.headers).unwrap_or_default();
+    let remembered = Mapping::read(&Fields::parse(remembered.as_bytes()));
     match charged(&visit, &days).await? {
         Ok(charges) => Ok(answer(&visit, StatusCode::OK, days, &charges, &remembered, Shown::default())),
         Err(problem) => Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], &remembered, Shown::of(problem))),
@@ -181,20 +182,27 @@ async fn comparing(visit: Visit) -> Result<Response, Refusal> {
             return Ok(answer(&visit, StatusCode::BAD_REQUEST, shown(days), &[], &mapping, Shown::of(problem)));
         }
     };
+    // Reading and comparing keep a processor busy: not on a thread of the runtime's.
+    let compared = tokio::task::spawn_blocking(move || held_against(&visit, days, &charges, &mapping)).await;
+    compared.map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why."))
+}
+
+/// The charged payments, and what is pasted or in the file.
+fn held_against(visit: &Visit, days: Days, charges: &[Charge], mapping: &Mapping) -> Response {
     let (file, pasted) = (visit.form.get("file"), visit.form.get("statement"));
-    match statement::read(if file.is_empty() { pasted } else { file }, &mapping) {
+    match statement::read(if file.is_empty() { pasted } else { file }, mapping) {
         Ok(statement) => {
-            let comparison = compared(&charges, &statement, &days.dates());
+            let comparison = compared(charges, &statement, &days.dates());
             let outcome = outcome(&comparison, statement.lines.len(), statement.skipped);
             let shown = Shown { outcome: Some(outcome), ..Shown::default() };
-            let mut response = answer(&visit, StatusCode::OK, days, &charges, &mapping, shown);
+            let mut response = answer(visit, StatusCode::OK, days, charges, mapping, shown);
             let remember = cookie::remember(&mapping.remembered(), visit.desk.is_secure);
             response.headers_mut().insert(header::SET_COOKIE, remember);
-            Ok(response)
+            response
         }
         Err(Unusable { problems, names }) => {
             let shown = Shown { problems, names, outcome: None };
-            Ok(answer(&visit, StatusCode::BAD_REQUEST, days, &charges, &mapping, shown))
+            answer(visit, StatusCode::BAD_REQUEST, days, charges, mapping, shown)
         }
     }
 }

@@ -7,6 +7,8 @@ use time::{Date, format_description::FormatItem, macros::format_description};
 use super::mapping::Mapping;
 use crate::values::card_number::looks_like_card_number;
 
+/// Of more lines nothing is compared: the payments of a time are no more either.
+const MOST: usize = 100_000;
 /// That many lines that cannot be read are told at once.
 const MOST_PROBLEMS: usize = 10;
 /// So many names of columns are shown.
@@ -92,7 +94,10 @@ pub(super) fn read(text: &str, mapping: &Mapping) -> Result<Statement, Unusable>
             Ok(None) => statement.skipped += 1,
             Err(problem) => problems.push(problem),
         }
-        if problems.len() >= MOST_PROBLEMS {
+        if statement.lines.len() > MOST {
+            problems = vec![format!("There are more than {MOST} lines: choose a shorter time.")];
+        }
+        if problems.len() >= MOST_PROBLEMS || statement.lines.len() > MOST {
             break;
         }
     }
@@ -142,6 +147,11 @@ impl Columns {
         let gateway_number = find(&mapping.gateway_number, &["gateway_number", "number"]);
         let amount = find(&mapping.amount, &["amount"]);
         let (date, status) = (find(&mapping.date, &[]), find(&mapping.status, &["status"]));
+        if status.is_none() && mapping.status.is_empty() && !mapping.charged.is_empty() {
+            problems.push(
+                "Say which column is the status: you said its words for charged, and none is called status.".into(),
+            );
+        }
         if order_number.is_none() && gateway_number.is_none() && problems.is_empty() {
             problems
                 .push("Say which column is the number: none is called order_number, gateway_number or number.".into());
@@ -268,6 +278,22 @@ mod tests {
         assert!(super::read(text, &mapping).unwrap_err().problems[0].contains("Итого"));
         let no_day = super::read(&text.replace("23.11", "31.11"), &Mapping { amount: "Сумма".into(), ..mapping });
         assert!(no_day.unwrap_err().problems[0].starts_with("Line 2: the date"));
+    }
+
+    /// Else each line that was refused would count as charged.
+    #[test]
+    fn words_for_charged_need_a_column() {
+        let mapping = Mapping { charged: "paid".to_owned(), ..Mapping::default() };
+        let unusable = super::read("order_number,amount,state\nx,1,declined", &mapping).unwrap_err();
+        assert!(unusable.problems[0].contains("which column is the status"), "{unusable:?}");
+        assert_eq!(super::read("order_number,amount,status\nx,1,declined", &mapping).unwrap().skipped, 1);
+    }
+
+    #[test]
+    fn more_lines_than_payments_can_be_compared_are_refused() {
+        let text = |lines: usize| format!("order_number,amount\n{}", "x,1\n".repeat(lines));
+        assert_eq!(read(&text(MOST)).unwrap().lines.len(), MOST);
+        assert!(read(&text(MOST + 1)).unwrap_err().problems[0].contains("shorter time"));
     }
 
     #[test]
