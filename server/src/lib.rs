@@ -72,7 +72,7 @@ pub use delivery::{
 pub use events::{Event, kind::EventKind};
 pub use following::Followed;
 pub use http::{HttpSettings, metrics_router, router};
-pub use limits::{Lockout, Network, RateLimit};
+pub use limits::RateLimit;
 pub use metrics::{Metrics, Waiting};
 pub use net::{BodyError, Listener, ListenerSettings, NetError, Peer, Proxies, TlsFiles, caller, read_body};
 pub use pay::{Colour, Logo, Merchant, pay_router};

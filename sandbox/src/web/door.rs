@@ -7,14 +7,14 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
+use kassa_pages::{Cookie, Lockout, read_cookie, token::is_same};
 use url::Url;
 
 use crate::{
     encoding::FormPairs,
     web::{
-        Call, caller, cookie,
-        lockout::Lockout,
-        sessions::{Sessions, is_same_token, random_token},
+        Call, caller, secure,
+        sessions::{Sessions, random_token},
     },
 };
 
@@ -68,14 +68,14 @@ impl Door {
         form: &FormPairs,
         is_right: impl FnOnce() -> bool,
     ) -> Result<(), LoginRefusal> {
-        let sent = cookie::read(&call.headers, &self.login_cookie).unwrap_or_default();
-        if !is_same_token(form.get("csrf"), sent) {
+        let sent = read_cookie(&call.headers, &self.login_cookie).unwrap_or_default();
+        if !is_same(form.get("csrf"), sent) {
             return Err(LoginRefusal::OutOfDate);
         }
         let (caller, now) = (caller::address(&call.headers, call.line.peer), Instant::now());
         self.lockout.guess(caller, now).map_err(LoginRefusal::LockedOut)?;
         if is_right() {
-            self.lockout.right(caller);
+            self.lockout.guessed_right(caller);
             return Ok(());
         }
         tracing::warn!(%caller, door = self.name, "a wrong login");
@@ -102,7 +102,7 @@ impl Door {
         refusal: Option<&LoginRefusal>,
         page: impl FnOnce(&str) -> Response,
     ) -> Response {
-        let known = cookie::read(&call.headers, &self.login_cookie).filter(|token| is_token(token));
+        let known = read_cookie(&call.headers, &self.login_cookie).filter(|token| is_token(token));
         let csrf = known.map_or_else(random_token, str::to_owned);
         let mut response = page(&csrf);
         if let Some(LoginRefusal::LockedOut(wait)) = refusal {
@@ -113,12 +113,14 @@ impl Door {
     }
 
     fn session<'a>(&self, call: &'a Call) -> &'a str {
-        cookie::read(&call.headers, &self.session_cookie).unwrap_or_default()
+        read_cookie(&call.headers, &self.session_cookie).unwrap_or_default()
     }
 
     fn set_cookie(&self, call: &Call, response: &mut Response, name: &str, value: &str) {
-        let secure = self.has_tls || cookie::came_by_tls(&call.headers, &self.public_url);
-        response.headers_mut().append(header::SET_COOKIE, cookie::set(name, value, secure));
+        let is_secure = self.has_tls || secure::came_by_tls(&call.headers, &self.public_url);
+        // A link on another site may lead somebody who is logged in to a page.
+        let cookie = Cookie::new(name, value).lax().secure(is_secure);
+        response.headers_mut().append(header::SET_COOKIE, cookie.header());
     }
 }
 

@@ -10,9 +10,9 @@
 //! * `templates/staff/layout.html` extends it with the header and the navigation of the merchant's side. It needs a
 //!   field `staff`: [`Staff`](crate::staff::layout::Staff), and fills the block `content`.
 //! * Static files stand in `assets/` and in the table of [`assets`]. A template links one by `{{
-//!   document.asset("kassa.css") }}`.
-//! * `assets/kassa.css` has the design tokens (colours, spaces, both themes) and what all pages share; colours anywhere
-//!   else are tokens.
+//!   document.asset("base.css") }}`.
+//! * `base.css`, of the crate `kassa-pages`, has the design tokens (colours, spaces, both themes) and what all pages share;
+//!   `frame.css`, from there, what the staff's pages of sandbox and server share. Colours anywhere else are tokens.
 //! * [`page`] renders a template into a response with the headers of a [`Policy`]. Nothing inline runs under them:
 //!   no `<style>`, no `style=`, no `<script>` without `src`, no `on...=`.
 
@@ -21,11 +21,10 @@ pub(crate) mod auth;
 mod body;
 mod call;
 mod caller;
-mod cookie;
 mod document;
 mod door;
-mod lockout;
 mod response;
+mod secure;
 pub(crate) mod sessions;
 
 pub(crate) use body::{BODY_DEADLINE, BodyError, read_body};

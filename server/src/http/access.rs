@@ -6,6 +6,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, header};
+use kassa_pages::{Lockout, Network};
 
 use super::{
     call::Who,
@@ -13,7 +14,7 @@ use super::{
     settings::HttpSettings,
 };
 use crate::{
-    limits::{Lockout, Network, RateLimit},
+    limits::RateLimit,
     server::Server,
     values::{
         error::ServerError,

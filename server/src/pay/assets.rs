@@ -1,32 +1,18 @@
-//! Stylesheets, the script and the logo, with cache busting: an address carries a digest of the content, so that a browser
-//! keeps it for good and asks for another one once it changed.
+//! Stylesheets, the script and the logo.
 
 use axum::{
-    body::Bytes,
-    http::{HeaderValue, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
 };
-use ring::digest::{SHA256, digest};
+use kassa_pages::Asset;
 
 use super::{colour::Colour, logo::Logo, merchant::Merchant};
-use crate::values::ids::hex;
 
-const STYLESHEET: &str = include_str!("../../assets/pay.css");
-const SCRIPT: &str = include_str!("../../assets/pay.js");
+const STYLESHEET: &[u8] = include_bytes!("../../assets/pay.css");
+const SCRIPT: &[u8] = include_bytes!("../../assets/pay.js");
 const ICON: &[u8] = include_bytes!("../../assets/pay.svg");
-const SVG: &str = "image/svg+xml";
-const CSS: &str = "text/css; charset=utf-8";
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 /// A picture that is opened by itself runs nothing and loads nothing.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
-
-/// A file that pages load.
-pub(super) struct Asset {
-    /// Its name, which changes with its content.
-    pub(super) name: String,
-    media_type: &'static str,
-    content: Bytes,
-}
 
 /// All of them.
 pub(super) struct Assets {
@@ -42,10 +28,10 @@ pub(super) struct Assets {
 impl Assets {
     pub(super) fn of(merchant: &Merchant) -> Self {
         Self {
-            stylesheet: Asset::new("pay", "css", CSS, STYLESHEET.as_bytes()),
-            script: Asset::new("pay", "js", JAVASCRIPT, SCRIPT.as_bytes()),
-            icon: Asset::new("pay", "svg", SVG, ICON),
-            colours: merchant.colour.map(|colour| Asset::new("colours", "css", CSS, colours(colour).as_bytes())),
+            stylesheet: Asset::new("pay.css", Asset::CSS, STYLESHEET),
+            script: Asset::new("pay.js", Asset::SCRIPT, SCRIPT),
+            icon: Asset::new("pay.svg", Asset::SVG, ICON),
+            colours: merchant.colour.map(|colour| Asset::made("colours.css", Asset::CSS, colours(colour).into_bytes())),
             logo: merchant.logo.as_ref().map(picture),
         }
     }
@@ -54,27 +40,18 @@ impl Assets {
     pub(super) fn find(&self, name: &str) -> Option<&Asset> {
         let always = [&self.stylesheet, &self.script, &self.icon];
         let given = [&self.colours, &self.logo].into_iter().flatten();
-        always.into_iter().chain(given).find(|asset| asset.name == name)
+        always.into_iter().chain(given).find(|asset| asset.versioned_name() == name)
     }
 }
 
-impl Asset {
-    fn new(name: &str, extension: &str, media_type: &'static str, content: &[u8]) -> Self {
-        let hash = digest(&SHA256, content);
-        let name = format!("{name}-{}.{extension}", hex(&hash.as_ref()[..8]));
-        Self { name, media_type, content: Bytes::copy_from_slice(content) }
+/// The answer to a request for a file.
+pub(super) fn serve(asset: &Asset, request: &HeaderMap) -> Response {
+    let mut response = asset.serve(request);
+    if asset.media_type().starts_with("image/") {
+        let policy = HeaderValue::from_static(PICTURE_POLICY);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
-
-    pub(super) fn serve(&self) -> Response {
-        let mut response = self.content.clone().into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
-        if self.media_type.starts_with("image/") {
-            headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PICTURE_POLICY));
-        }
-        response
-    }
+    response
 }
 
 /// A file, as the page has no inline styles.
@@ -83,5 +60,5 @@ fn colours(colour: Colour) -> String {
 }
 
 fn picture(logo: &Logo) -> Asset {
-    Asset::new("logo", logo.extension(), logo.media_type(), logo.bytes())
+    Asset::made(format!("logo.{}", logo.extension()), logo.media_type(), logo.bytes().to_vec())
 }

@@ -5,10 +5,10 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
+use kassa_pages::Asset;
 
 use super::{
     accept::LANGUAGES,
-    assets::Asset,
     links::Links,
     texts::{Texts, texts},
     till::Till,
@@ -38,18 +38,19 @@ impl Frame {
             (language.to_string(), name, address)
         });
         let assets = &till.assets;
-        let address = |asset: &Option<Asset>| asset.as_ref().map(|asset| links.asset(&asset.name));
+        let address_of = |asset: &Asset| links.asset(&asset.versioned_name());
+        let address = |asset: &Option<Asset>| asset.as_ref().map(address_of);
         Self {
             t: texts(shown),
             language: shown.to_string(),
             // Of a page that is none, there is none in another language either.
             languages: if links.home().is_some() { languages.to_vec() } else { Vec::new() },
             merchant: till.name.clone().or_else(|| host.map(str::to_owned)),
-            icon: links.asset(&assets.logo.as_ref().unwrap_or(&assets.icon).name),
+            icon: address_of(assets.logo.as_ref().unwrap_or(&assets.icon)),
             logo: address(&assets.logo),
-            stylesheet: links.asset(&assets.stylesheet.name),
+            stylesheet: address_of(&assets.stylesheet),
             colours: address(&assets.colours),
-            script: links.asset(&assets.script.name),
+            script: address_of(&assets.script),
         }
     }
 }

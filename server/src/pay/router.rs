@@ -14,6 +14,7 @@ use futures_util::FutureExt;
 
 use super::{
     accept::Spoken,
+    assets,
     form::Form,
     links::Links,
     merchant::Merchant,
@@ -67,7 +68,7 @@ fn asset(till: &Till, name: &str, request: &Request) -> Response {
     let from = caller_of(request, &till.settings.proxies);
     let refusal = match (till.let_in(from), till.assets.find(name)) {
         (Err(wait), _) => Refusal::too_often(wait),
-        (Ok(()), Some(asset)) => return guarded(till, asset.serve()),
+        (Ok(()), Some(asset)) => return guarded(till, assets::serve(asset, request.headers())),
         (Ok(()), None) => Refusal::nowhere(),
     };
     guarded(till, refusal.page(till, &nowhere(till, request.headers())))

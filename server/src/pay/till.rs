@@ -6,13 +6,14 @@ use std::{
 };
 
 use axum::http::{HeaderMap, header};
+use kassa_pages::{Lockout, Network};
 use url::Url;
 
 use super::{assets::Assets, merchant::Merchant};
 use crate::{
     checkouts::checkout::CheckoutView,
     http::HttpSettings,
-    limits::{Lockout, Network, RateLimit},
+    limits::RateLimit,
     server::Server,
     values::{error::ServerError, ids::CheckoutId},
 };

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use askama::Template;
 use axum::{http::StatusCode, response::Response};
 use kassa::Decimal;
+use kassa_pages::chart::{self, About, Values};
 use strum::IntoEnumIterator;
 
 use super::{
     alone::alone,
-    chart::{self, Series},
     fields::query,
     page::{Frame, Refusal, Section, page},
     route::{Answering, Visit},
@@ -103,7 +103,7 @@ impl Sums {
 /// It may read 200,000 events.
 pub(super) fn show(visit: Visit) -> Answering {
     Box::pin(async move {
-        let places = visit.desk.reconciling.clone();
+        let places = visit.desk.drawing.clone();
         alone(&places, showing(visit)).await
     })
 }
@@ -130,17 +130,19 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
     let count = |hour: Millis, is_one: &dyn Fn(&EndsAlike) -> bool| {
         this.iter().filter(|one| one.hour == hour && is_one(one)).map(|one| one.count).sum::<u64>()
     };
-    let by_hour = |is_one: &dyn Fn(&EndsAlike) -> bool| hours.iter().map(|hour| count(*hour, is_one)).collect();
-    let by_method = |method: Method| Series {
+    let by_hour = |is_one: &dyn Fn(&EndsAlike) -> bool| hours.iter().map(|hour| count(*hour, is_one) as f32).collect();
+    let by_method = |(color, method): (usize, Method)| Values {
         name: words::method(method),
+        color,
         values: by_hour(&|one| one.state == PaymentState::Charged && one.method == method),
     };
-    let by_end = |state: PaymentState| Series {
+    let by_end = |(color, state): (usize, PaymentState)| Values {
         name: words::payment_state(state).word,
+        color,
         values: by_hour(&|one| one.state == state),
     };
-    let methods: Vec<Series> = Method::iter().map(by_method).collect();
-    let by_ends: Vec<Series> = ENDS.into_iter().map(by_end).collect();
+    let methods: Vec<Values<'static>> = Method::iter().enumerate().map(by_method).collect();
+    let by_ends: Vec<Values<'static>> = ENDS.into_iter().enumerate().map(by_end).collect();
     let day_after = from.saturating_add(DAY);
     Page {
         frame,
@@ -151,12 +153,17 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
         download: query(&[("from", &text::day(from)), ("until", &text::day(day_after))]),
         figures: ENDS.into_iter().map(|state| figure(state, &this, &before)).collect(),
         methods: Method::iter().map(|method| method_row(method, &this, &before)).collect(),
-        methods_chart: chart::bars("Charged payments by hour and method", &labels, &methods),
         method_names: methods.iter().map(|one| one.name).collect(),
-        ends_chart: chart::bars("Ends of payments by hour", &labels, &by_ends),
+        methods_chart: bars("Charged payments by hour and method", &labels, methods),
         end_names: by_ends.iter().map(|one| one.name).collect(),
+        ends_chart: bars("Ends of payments by hour", &labels, by_ends),
         hours: hours.iter().zip(labels).map(|(hour, label)| hour_row(*hour, label, &this)).collect(),
     }
+}
+
+fn bars(title: &str, hours: &[String], values: Vec<Values<'_>>) -> String {
+    let about = About { title, description: "Stacked bars, one for each hour. The table has the figures." };
+    chart::bars(&about, hours.to_vec(), values)
 }
 
 fn figure(state: PaymentState, this: &[&EndsAlike], before: &[&EndsAlike]) -> Figure {
@@ -220,6 +227,7 @@ mod tests {
         assert_eq!((mbank.count, mbank.sum.as_str(), mbank.count_before), (4, "10 KGS, 5 USD", 0));
         assert_eq!((page.hours[23].sum.as_str(), page.hours[1].ends[1], page.hours.len()), ("10 KGS, 5 USD", 2, 24));
         assert_eq!((page.day_before.as_str(), page.day_after, page.is_today), ("2026-11-22", None, true));
-        assert_eq!(page.methods_chart.matches("<rect").count(), 2);
+        let bars = page.methods_chart.split("<rect").skip(1).filter(|bar| !bar.contains("height=\"0\""));
+        assert_eq!(bars.count(), 2, "{}", page.methods_chart);
     }
 }

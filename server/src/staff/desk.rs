@@ -7,21 +7,21 @@ use std::{
 };
 
 use axum::http::{HeaderMap, header};
-use subtle::ConstantTimeEq;
+use kassa_pages::{
+    Lockout, Network,
+    token::{csrf_of, is_same},
+};
 use tokio::sync::Semaphore;
 use url::Url;
 
 use super::cookie;
 use crate::{
     http::HttpSettings,
-    limits::{Lockout, Network, RateLimit},
+    limits::RateLimit,
     server::Server,
     storage::staff::StaffSession,
-    tokens::{TokenHash, permission::Permission},
-    values::{
-        error::ServerError,
-        ids::{ApiKeyId, hex},
-    },
+    tokens::permission::Permission,
+    values::{error::ServerError, ids::ApiKeyId},
 };
 
 /// What all pages share.
@@ -32,8 +32,9 @@ pub(super) struct Desk {
     pub(super) is_secure: bool,
     /// What a browser names as the origin of our own forms.
     origin: String,
-    /// Reconciling reads much: one person does it at a time.
+    /// Reconciling reads much: one person does it at a time. So does drawing a day.
     pub(super) reconciling: Arc<Semaphore>,
+    pub(super) drawing: Arc<Semaphore>,
     addresses: RateLimit<Network>,
     guesses: Lockout,
 }
@@ -50,9 +51,9 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Whether a form is of this session's, in a time that says nothing (constant-time comparison).
+    /// Whether a form is of this session's.
     pub(super) fn sent(&self, csrf: &str) -> bool {
-        self.csrf.as_bytes().ct_eq(csrf.as_bytes()).into()
+        is_same(&self.csrf, csrf)
     }
 }
 
@@ -60,9 +61,9 @@ impl Desk {
     pub(super) fn new(server: Server, settings: HttpSettings) -> Self {
         let addresses = RateLimit::per_second(settings.per_address);
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-        let reconciling = Arc::new(Semaphore::new(1));
+        let [reconciling, drawing] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
         let is_secure = settings.public_url.starts_with("https://");
-        Self { server, settings, is_secure, origin, reconciling, addresses, guesses: Lockout::default() }
+        Self { server, settings, is_secure, origin, reconciling, drawing, addresses, guesses: Lockout::default() }
     }
 
     /// Whether an address may call once more; else how long it waits.
@@ -97,9 +98,4 @@ impl Desk {
     pub(super) fn is_own(&self, headers: &HeaderMap) -> bool {
         headers.get(header::ORIGIN).is_none_or(|origin| origin.as_bytes() == self.origin.as_bytes())
     }
-}
-
-/// It follows from the session's token, and does not tell it.
-fn csrf_of(token: &str) -> String {
-    hex(&TokenHash::of(&format!("csrf {token}")).0)
 }

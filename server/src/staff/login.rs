@@ -55,7 +55,7 @@ pub(super) fn log_in(visit: Visit) -> Answering {
 
 pub(super) fn log_out(visit: Visit) -> Answering {
     Box::pin(async move {
-        if let Some(token) = &visit.token {
+        if let Some(token) = cookie::read(&visit.headers, visit.desk.is_secure) {
             visit.desk.server.log_out(token).await?;
         }
         let mut response = see_other("/staff/login");

@@ -3,7 +3,6 @@
 
 mod alone;
 mod assets;
-mod chart;
 mod checkout;
 mod checkouts;
 mod cookie;

@@ -21,7 +21,7 @@ pub(super) enum Section {
 
 /// What every page shows around its content.
 pub(super) struct Frame {
-    pub(super) stylesheet: String,
+    pub(super) stylesheets: [String; 3],
     pub(super) section: Option<Section>,
     /// Who is logged in, and what the form that ends it carries.
     pub(super) person: Option<(String, String)>,
@@ -30,7 +30,7 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn of(visitor: Option<&Visitor>, section: Option<Section>) -> Self {
         let person = visitor.map(|visitor| (visitor.name.clone(), visitor.csrf.clone()));
-        Self { stylesheet: assets::stylesheet(), section, person }
+        Self { stylesheets: assets::stylesheets(), section, person }
     }
 
     /// For `aria-current`.

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, net::IpAddr, pin::Pin, sync::Arc};
 
-use axum::{http::Method, response::Response};
+use axum::{
+    http::{HeaderMap, Method},
+    response::Response,
+};
 
 use super::{
     desk::{Desk, Visitor},
@@ -32,13 +35,10 @@ pub(super) struct Visit {
     pub(super) from: IpAddr,
     /// Nobody only where anybody may come.
     pub(super) visitor: Option<Visitor>,
-    /// The session's token, where one came.
-    pub(super) token: Option<String>,
+    pub(super) headers: HeaderMap,
     pub(super) path: HashMap<String, String>,
     pub(super) query: Fields,
     pub(super) form: Fields,
-    /// How this person's browser read the last statement.
-    pub(super) remembered: Fields,
 }
 
 impl Visit {

@@ -13,7 +13,6 @@ use axum::{
 use futures_util::FutureExt;
 
 use super::{
-    cookie,
     desk::{Desk, Visitor},
     fields::Fields,
     login,
@@ -89,11 +88,10 @@ async fn answer(desk: &Arc<Desk>, route: &'static Route, parameters: &Parameters
         desk: desk.clone(),
         from,
         visitor: visitor.clone(),
-        token: cookie::read(&head.headers, desk.is_secure).map(str::to_owned),
         path: parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect(),
         query: Fields::parse(head.uri.query().unwrap_or_default().as_bytes()),
         form,
-        remembered: Fields::parse(cookie::remembered(&head.headers).unwrap_or_default().as_bytes()),
+        headers: head.headers,
     };
     match (route.answer)(visit).await {
         Ok(response) => response,

@@ -45,7 +45,7 @@ pub(super) static ROUTES: [Route; 16] = [
 ];
 
 fn stylesheet(visit: Visit) -> Answering {
-    Box::pin(async move { Ok(assets::serve(visit.parameter("name"))) })
+    Box::pin(async move { Ok(assets::serve(visit.parameter("name"), &visit.headers)) })
 }
 
 fn nowhere(_: Visit) -> Answering {

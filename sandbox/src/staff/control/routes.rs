@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
+use kassa_pages::token::is_same;
 use tokio::task::spawn_blocking;
 
 use crate::{
@@ -21,7 +22,7 @@ use crate::{
         layout::Visitor,
     },
     state::State,
-    web::{Call, Document, Door, sessions::is_same_token},
+    web::{Call, Document, Door},
 };
 
 const PATH: &str = "/control";
@@ -70,7 +71,7 @@ impl Control {
             return if rest.is_empty() { show(StatusCode::OK, &Posted::NOTHING) } else { to_the_page(&document, "") };
         };
         let refuse = |status, errors: &[FieldError]| show(status, &Posted { place: rest, form: Some(form), errors });
-        if !is_same_token(form.get("csrf"), &visitor.csrf) {
+        if !is_same(form.get("csrf"), &visitor.csrf) {
             let error = FieldError::new("form", "was made for another session; please send it once more");
             return refuse(StatusCode::FORBIDDEN, &[error]);
         }

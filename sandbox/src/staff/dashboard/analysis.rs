@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::http::StatusCode;
+use kassa_pages::chart::{self, About, Values};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
     domain::{PaymentKind, PaymentStatus, Provider, RejectReason, all},
     staff::{
         dashboard::{
-            charts::{self, About, Values},
             text,
             transactions::{Choice, choices},
             visit::{Answer, Visit},
@@ -267,7 +267,7 @@ fn figures(total: &Sums) -> Vec<Figure> {
 fn means_chart(by_means: &BTreeMap<Means, Sums>) -> String {
     let labels = by_means.keys().map(|means| means.name().to_owned()).collect();
     let values = |color: usize, of: fn(&Sums) -> i64| Values {
-        name: charts::OUTCOMES[color],
+        name: text::OUTCOMES[color],
         color,
         values: by_means.values().map(|sums| of(sums) as f32).collect(),
     };
@@ -275,7 +275,7 @@ fn means_chart(by_means: &BTreeMap<Means, Sums>) -> String {
         title: "Payments by cards, wallets and QR",
         description: "Counts by outcome. The table has the figures.",
     };
-    charts::bars(
+    chart::bars(
         &about,
         labels,
         vec![values(0, |sums| sums.charged), values(1, |sums| sums.rejected), values(2, |sums| sums.open)],
@@ -288,5 +288,5 @@ fn reasons_chart(reasons: &[(RejectReason, i64)]) -> String {
     let values = reasons.iter().rev().map(|(_, count)| *count as f32).collect();
     let about =
         About { title: "Why payments were rejected", description: "Counts by reason. The table has the figures." };
-    charts::ranking(&about, labels, Values { name: "Rejected", color: 1, values })
+    chart::ranking(&about, labels, Values { name: "Rejected", color: 1, values })
 }

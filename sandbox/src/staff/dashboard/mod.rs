@@ -1,7 +1,6 @@
 //! The merchant's dashboard: what happened, for people who logged in with the issued credentials.
 
 mod analysis;
-pub(crate) mod charts;
 mod deliveries;
 mod export;
 mod filter;
@@ -11,7 +10,7 @@ mod payment;
 mod receiver;
 mod routes;
 mod schedules;
-mod text;
+pub(crate) mod text;
 mod transactions;
 mod visit;
 

@@ -9,6 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
+use kassa_pages::token::is_same;
 use tokio::task::spawn_blocking;
 
 use crate::{
@@ -25,7 +26,7 @@ use crate::{
         layout::Visitor,
     },
     state::State,
-    web::{Call, Document, Door, sessions::is_same_token},
+    web::{Call, Document, Door},
 };
 
 const PREFIX: &str = "/dashboard";
@@ -85,7 +86,7 @@ impl Dashboard {
         let visit = Visit { state: &self.state, document, visitor, query: &call.query };
         let answer = match &call.form {
             None => show(&visit, &segments),
-            Some(form) if !is_same_token(form.get("csrf"), &visit.visitor.csrf) => Ok(forbidden(&visit)),
+            Some(form) if !is_same(form.get("csrf"), &visit.visitor.csrf) => Ok(forbidden(&visit)),
             Some(_) if segments == ["logout"] => return login::log_out(&self.door, call, &visit.document),
             Some(form) => change(&visit, &segments, form),
         };

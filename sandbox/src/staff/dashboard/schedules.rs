@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::http::StatusCode;
+use kassa_pages::chart::{self, About, Values};
 use time::{Date, Duration, Month, OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 use crate::{
     domain::{PaymentStatus, clock},
     staff::{
         dashboard::{
-            charts::{self, About, Values},
             text,
             transactions::{Choice, choices},
             visit::{Answer, Visit},
@@ -200,7 +200,7 @@ fn sums(unit: Unit, first: i64, last: i64, counted: Vec<Counted>) -> Vec<Sums> {
 
 fn counts_chart(span: &str, labels: Vec<String>, sums: &[Sums]) -> String {
     let values = |color: usize, of: fn(&Sums) -> i64| Values {
-        name: charts::OUTCOMES[color],
+        name: text::OUTCOMES[color],
         color,
         values: sums.iter().map(|sums| of(sums) as f32).collect(),
     };
@@ -208,7 +208,7 @@ fn counts_chart(span: &str, labels: Vec<String>, sums: &[Sums]) -> String {
         title: "Payments over time",
         description: &format!("Payments by outcome, {span}. The table has the figures."),
     };
-    charts::bars(
+    chart::bars(
         &about,
         labels,
         vec![values(0, |sums| sums.charged), values(1, |sums| sums.rejected), values(2, |sums| sums.open)],
@@ -222,7 +222,7 @@ fn amounts_chart(span: &str, labels: Vec<String>, sums: &[Sums], currency: &str)
         title: "Charged amounts over time",
         description: &format!("Charged amounts in {currency}, {span}. The table has the figures."),
     };
-    charts::bars(&about, labels, vec![Values { name: "Charged", color: 0, values }])
+    chart::bars(&about, labels, vec![Values { name: "Charged", color: 0, values }])
 }
 
 fn row(period: String, sums: &Sums) -> Row {

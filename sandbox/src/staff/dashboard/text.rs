@@ -9,6 +9,8 @@ use crate::{
     store::payments::Record,
 };
 
+/// How payments end, as charts call it, in the order of their colours.
+pub(crate) const OUTCOMES: [&str; 3] = ["Charged", "Rejected", "Open"];
 /// What stands where there is nothing.
 pub(super) const NOTHING: &str = "–";
 

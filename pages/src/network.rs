@@ -3,6 +3,14 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 /// The addresses that count as one caller: one of IPv4, and a /64 network of IPv6, as one client has all of it.
+///
+/// ```
+/// # use std::net::IpAddr;
+/// use kassa_pages::Network;
+///
+/// let network = |text: &str| Network::from(text.parse::<IpAddr>().unwrap());
+/// assert_eq!(network("2001:db8::1"), network("2001:db8::2"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network(IpAddr);
 

@@ -1,25 +1,6 @@
-//! Cookies: reading one, and setting one that scripts and other sites get nothing from.
+//! Whether a cookie may be one that browsers send over TLS alone.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-
-/// The value of a cookie, if the browser sent it.
-pub(crate) fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(known, value)| (known == name).then_some(value))
-}
-
-/// The header that sets a cookie for as long as the browser runs; an empty value takes it away.
-pub(crate) fn set(name: &str, value: &str, secure: bool) -> HeaderValue {
-    let secure = if secure { "; Secure" } else { "" };
-    let age = if value.is_empty() { "; Max-Age=0" } else { "" };
-    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
-    HeaderValue::from_str(&cookie).unwrap_or_else(|_| HeaderValue::from_static(""))
-}
+use axum::http::{HeaderMap, HeaderName, header};
 
 /// Whether the browser came over TLS to a proxy before the sandbox: the proxy says so, or it asked for the public
 /// address, and that is one of https. Somebody who comes past the proxy gets a cookie that works there.
@@ -33,6 +14,8 @@ pub(crate) fn came_by_tls(headers: &HeaderMap, public_url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -46,15 +29,5 @@ mod tests {
         assert!(!came("x-forwarded-proto", "http", here) && !came("host", "127.0.0.1:8400", here));
         assert!(came("host", "tunnel.example", tunnel));
         assert!(!came("host", "127.0.0.1:8400", tunnel), "past the tunnel, over plain http");
-    }
-
-    #[test]
-    fn a_cookie_is_found_among_others_and_by_its_whole_name() {
-        let mut headers = HeaderMap::new();
-        headers.append(header::COOKIE, HeaderValue::from_static("a=1; kassa=2;b=3"));
-        headers.append(header::COOKIE, HeaderValue::from_static("c=4"));
-        for (name, value) in [("a", Some("1")), ("kassa", Some("2")), ("c", Some("4")), ("kass", None), ("", None)] {
-            assert_eq!(read(&headers, name), value, "{name}");
-        }
     }
 }

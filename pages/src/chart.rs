@@ -1,30 +1,34 @@
-//! Charts as SVG. Their colours are placeholders that the stylesheet replaces by the tokens of the theme.
+//! Charts as SVG. Their colours are placeholders that the stylesheet replaces by the tokens of the theme, as nothing may be styled
+//! inline.
 
 use std::fmt::Display;
 
 use charts_rs::{BarChart, Box, HorizontalBarChart, Position, Series, svg_with_accessibility};
 
-/// Colours of the series, as the chart says them; `staff.css` knows them by these.
+/// Colours of the series, as the chart says them; `frame.css` knows them by these.
 const SERIES: [&str; 5] = ["#010101", "#010102", "#010103", "#010104", "#010105"];
-/// What the first colours stand for.
-pub(super) const OUTCOMES: [&str; 3] = ["Charged", "Rejected", "Open"];
 const TEXT: &str = "#010110";
 const GRID: &str = "#010111";
 
 const WIDTH: f32 = 960.0;
 const FONT_SIZE: f32 = 13.0;
 
-/// One series: its name, its colour by number, its values.
-pub(super) struct Values<'a> {
-    pub(super) name: &'a str,
-    pub(super) color: usize,
-    pub(super) values: Vec<f32>,
+/// One series.
+pub struct Values<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// The number of its colour, from 0 to 4: in the stylesheet `--series-1` to `--series-5`.
+    pub color: usize,
+    /// One for each label.
+    pub values: Vec<f32>,
 }
 
 /// What a chart is about, for those who do not see it. The table beside it has the figures.
-pub(super) struct About<'a> {
-    pub(super) title: &'a str,
-    pub(super) description: &'a str,
+pub struct About<'a> {
+    /// What it is called.
+    pub title: &'a str,
+    /// How to read it.
+    pub description: &'a str,
 }
 
 fn series(values: Vec<Values<'_>>) -> Vec<Series> {
@@ -39,8 +43,16 @@ fn series(values: Vec<Values<'_>>) -> Vec<Series> {
         .collect()
 }
 
-/// Stacked bars over time.
-pub(super) fn bars(about: &About<'_>, labels: Vec<String>, values: Vec<Values<'_>>) -> String {
+/// Stacked bars over time, as SVG; nothing where it cannot be drawn.
+///
+/// ```
+/// use kassa_pages::chart::{About, Values, bars};
+///
+/// let about = About { title: "Payments", description: "Bars, one for each day." };
+/// let svg = bars(&about, vec!["1 Nov".into(), "2 Nov".into()], vec![Values { name: "Charged", color: 0, values: vec![3.0, 5.0] }]);
+/// assert!(svg.starts_with("<svg class=\"chart\""));
+/// ```
+pub fn bars(about: &About<'_>, labels: Vec<String>, values: Vec<Values<'_>>) -> String {
     let mut chart = BarChart::new(Vec::new(), labels);
     let (largest, parts) = scale(&values);
     chart.base.series_list = series(values);
@@ -58,8 +70,8 @@ pub(super) fn bars(about: &About<'_>, labels: Vec<String>, values: Vec<Values<'_
     finish(about, chart.svg())
 }
 
-/// Bars from left to right, the value written at the end of each.
-pub(super) fn ranking(about: &About<'_>, labels: Vec<String>, values: Values<'_>) -> String {
+/// Bars from left to right, the value written at the end of each, as SVG; nothing where it cannot be drawn.
+pub fn ranking(about: &About<'_>, labels: Vec<String>, values: Values<'_>) -> String {
     let height = 40.0 + 34.0 * f32::from(u16::try_from(labels.len()).unwrap_or(u16::MAX));
     let mut chart = HorizontalBarChart::new(Vec::new(), labels);
     chart.base.series_list = series(vec![values]);
@@ -140,7 +152,7 @@ mod tests {
             bars(&about(), labels.clone(), vec![values("Charged", 0), values("Rejected", 1)]),
             ranking(&about(), labels, values("Reasons", 2)),
         ];
-        let style = include_str!("../../../assets/staff.css");
+        let style = include_str!("../assets/frame.css");
         for svg in drawn {
             assert!(svg.contains("role=\"img\"") && svg.contains("<title>A &lt;title&gt;</title>"), "{svg}");
             assert!(svg.contains("1 &lt;Nov"), "{svg}");
