@@ -4,6 +4,7 @@
 (() => {
   const SHORTEST_MS = 1000;
   const LONGEST_MS = 30000;
+  const STOPPED_MS = 15000;
   const news = document.getElementById("news");
   const offline = document.getElementById("offline");
   const state = () => document.getElementById("state");
@@ -11,8 +12,9 @@
 
   // Backoff: from one second to thirty, until the line is back.
   const pause = (ms) => new Promise((done) => {
-    const timer = setTimeout(done, ms);
-    window.addEventListener("online", () => { clearTimeout(timer); done(); }, { once: true });
+    const end = () => { clearTimeout(timer); window.removeEventListener("online", end); done(); };
+    const timer = setTimeout(end, ms);
+    window.addEventListener("online", end);
   });
 
   // Nothing is asked while nobody looks.
@@ -89,12 +91,14 @@
     }
   };
 
-  // A form is sent once; that nothing is paid twice, the server sees to anyway.
+  // A form is sent once; that nothing is paid twice, the server sees to anyway. Where the page is still there after a while, its
+  // payer has stopped the browser, and may send it again.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.sent) { event.preventDefault(); return; }
     form.dataset.sent = "yes";
     form.classList.add("sent");
+    setTimeout(() => { delete form.dataset.sent; form.classList.remove("sent"); }, STOPPED_MS);
     stop.abort();
     stop = new AbortController();
   });

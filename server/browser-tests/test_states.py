@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from kassa_sandbox import Sandbox, phones
 from playwright.sync_api import expect
@@ -96,6 +98,24 @@ def test_two_clicks_and_two_enters_pay_once(meet: Meet) -> None:
         buyer.page.locator("form:has([name=method]) button").dblclick(no_wait_after=True)
         buyer.sees("enter-code")
         assert len(buyer.payments) == 1
+
+
+def test_a_form_whose_sending_was_stopped_can_be_sent_again(meet: Meet) -> None:
+    buyer = meet()
+    buyer.page.clock.install()
+    buyer.page.route("**/pay/**", lambda route: route.abort("aborted") if route.request.method == "POST" else route.continue_())
+    buyer.picks("qr")
+    buyer.goes_on()
+    form = buyer.page.locator("form:has([name=method])")
+    expect(form).to_have_class(re.compile(r"\bsent\b"))
+    buyer.page.unroute_all(behavior="wait")
+    buyer.goes_on()
+    buyer.page.clock.run_for(15_000)
+    expect(form).not_to_have_class(re.compile(r"\bsent\b"))
+    buyer.complaints.clear()
+    buyer.goes_on()
+    buyer.sees("show-qr")
+    assert len(buyer.payments) == 1
 
 
 def test_what_is_typed_stays_when_the_page_changes(meet: Meet) -> None:
