@@ -690,12 +690,12 @@ fn a_file_of_the_first_version_is_looked_through() {
 fn static_files_are_kept_for_good_and_asked_for_by_their_content() {
     let sandbox = start();
     let page = Browser::new(&sandbox).get("/dashboard/login").body;
-    let name = page.split("assets/kassa-").nth(1).and_then(|rest| rest.split('"').next()).expect("a stylesheet");
-    let url = format!("{}/assets/kassa-{name}", sandbox.url());
+    let name = page.split("assets/base-").nth(1).and_then(|rest| rest.split('"').next()).expect("a stylesheet");
+    let url = format!("{}/assets/base-{name}", sandbox.url());
     let file = send("GET", &url, &[], b"");
     assert_eq!((file.status, file.header("content-type")), (200, Some("text/css; charset=utf-8")));
     assert!(file.header("cache-control").is_some_and(|value| value.contains("immutable")));
     let tag = file.header("etag").expect("a tag").to_owned();
     assert_eq!(send("GET", &url, &[("if-none-match", &tag)], b"").status, 304);
-    assert_eq!(send("GET", &format!("{}/assets/kassa.css", sandbox.url()), &[], b"").status, 404);
+    assert_eq!(send("GET", &format!("{}/assets/base.css", sandbox.url()), &[], b"").status, 404);
 }

@@ -52,7 +52,7 @@ fn it_is_made_as_the_other_pages_are() {
     let page = start_page(&sandbox);
     let html = &page.body;
     for part in
-        ["<html lang=\"en\">", "name=\"viewport\"", "content=\"light dark\"", "assets/kassa-", "assets/staff-", "<main"]
+        ["<html lang=\"en\">", "name=\"viewport\"", "content=\"light dark\"", "assets/base-", "assets/staff-", "<main"]
     {
         assert!(html.contains(part), "{part}");
     }
