@@ -35,9 +35,11 @@ let package = Package(
         .target(name: "KassaSandbox"),
         // Runs the server as a child, with a sandbox behind it.
         .target(name: "KassaServerTesting", dependencies: ["KassaSandbox"]),
+        // What plays everybody around a checkout, for tests of this package alone.
+        .target(name: "KassaStage", dependencies: ["KassaSandbox"], path: "Tests/KassaStage"),
         .testTarget(name: "KassaSandboxTests", dependencies: ["Kassa", "KassaSandbox"]),
         .testTarget(name: "KassaServerTestingTests", dependencies: ["KassaSandbox", "KassaServerTesting"]),
-        .testTarget(name: "KassaTests", dependencies: ["Kassa", "KassaGenerated", "KassaSandbox"]),
+        .testTarget(name: "KassaTests", dependencies: ["Kassa", "KassaGenerated", "KassaSandbox", "KassaStage"]),
     ],
     swiftLanguageModes: [.v6]
 )

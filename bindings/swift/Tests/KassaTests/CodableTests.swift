@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 import Testing
 
 /// What apps store and servers hand on: each value as its JSON, and back.

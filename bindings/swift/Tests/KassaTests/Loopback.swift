@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// A gateway before a scripted server.
 struct Loopback {

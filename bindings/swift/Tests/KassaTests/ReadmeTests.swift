@@ -1,6 +1,7 @@
 import Foundation
 import Kassa
 import KassaSandbox
+import KassaStage
 import Testing
 
 // The README's programs, which are shown there as they are here.

@@ -1,4 +1,5 @@
 import Foundation
+import KassaStage
 
 #if canImport(Glibc)
     import Glibc

@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// The payer's app on one device: a checkout, and what its screen has shown last.
 final class CheckoutApp {

@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 import Testing
 
 /// What is Swift's own about a checkout: tasks, sequences, and who holds what.

@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 import Testing
 
 /// Most wait for what goes over sockets, and each has a server of its own.

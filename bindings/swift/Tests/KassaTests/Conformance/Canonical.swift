@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// A public type, as it is compared.
 protocol Canonical {

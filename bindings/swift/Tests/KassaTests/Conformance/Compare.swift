@@ -1,4 +1,5 @@
 import Foundation
+import KassaStage
 
 /// The places where what came differs from what a vector expects. A missing key and a null are the same.
 func differences(_ expected: JSON, _ actual: JSON, at place: String = "") -> [String] {

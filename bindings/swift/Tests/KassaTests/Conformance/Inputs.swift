@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// Builds the SDK's values from the JSON of a vector.
 enum Inputs {

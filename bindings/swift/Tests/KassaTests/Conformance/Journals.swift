@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// A folder of its own for a journal, inside a temporary one, so that the journal makes it.
 final class JournalFolder: Sendable {

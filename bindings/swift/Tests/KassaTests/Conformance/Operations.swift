@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// What a step brought: its result in the canonical form, and everything that can be printed of it.
 struct Came: Sendable {

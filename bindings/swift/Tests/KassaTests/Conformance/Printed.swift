@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// Everything that Swift can print of a value.
 func everyForm(of value: Any) -> String {

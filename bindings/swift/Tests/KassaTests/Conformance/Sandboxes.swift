@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import KassaSandbox
+import KassaStage
 
 /// The sandbox of one vector: its own, or one that is shared, which a vector has for itself and leaves empty.
 struct BorrowedSandbox {

@@ -1,5 +1,6 @@
 import Foundation
 import Kassa
+import KassaStage
 
 /// Runs one vector: its steps one after the other, then what it says about the requests and about what was printed.
 final class Scenario {

@@ -1,4 +1,5 @@
 import Foundation
+import KassaStage
 
 /// One vector, with everything that it says spelled out.
 struct Vector: Sendable {

@@ -6,7 +6,7 @@ import KassaSandbox
 ///
 /// Unchecked, because a process and a file handle are not known to be safe from several threads on every system; only `stop` touches
 /// them.
-final class Stage: @unchecked Sendable {
+package final class Stage: @unchecked Sendable {
     private let process: Process
     private let life: FileHandle
     private let port: Int
@@ -17,7 +17,7 @@ final class Stage: @unchecked Sendable {
         self.port = port
     }
 
-    static func start() async throws -> Stage {
+    package static func start() async throws -> Stage {
         let program = try Program.find("kassa-stage", namedBy: "KASSA_STAGE_BINARY", ProcessInfo.processInfo.environment)
         let (process, input, output) = (Process(), Pipe(), Pipe())
         process.executableURL = program
@@ -40,14 +40,14 @@ final class Stage: @unchecked Sendable {
     }
 
     /// Sets a scene up, as the `scene` of a vector says.
-    func open(_ plan: JSON) async throws -> Scene {
+    package func open(_ plan: JSON) async throws -> Scene {
         let opened = try await Self.ask(port, "POST /scenes", plan)
         let path = "/scenes/\(opened["scene"].whole)"
         return Scene(
             port: port, path: path, serverURL: opened["server_url"].text, clientToken: opened["client_token"].text)
     }
 
-    func stop() {
+    package func stop() {
         try? life.close()
         process.waitUntilExit()
     }
@@ -60,26 +60,26 @@ final class Stage: @unchecked Sendable {
     }
 
     /// One vector's server, its gateway, its network.
-    struct Scene: Sendable {
+    package struct Scene: Sendable {
         fileprivate let port: Int
         fileprivate let path: String
-        let serverURL: String
-        let clientToken: String
+        package let serverURL: String
+        package let clientToken: String
 
         /// What somebody around the app does, and what comes of it.
-        func step(_ name: String, _ input: JSON = .null) async throws -> JSON {
+        package func step(_ name: String, _ input: JSON = .null) async throws -> JSON {
             try await Stage.ask(port, "POST \(path)/steps", ["do": .string(name), "input": input])
         }
 
-        func newToken() async throws -> String { try await step("new_token").text }
+        package func newToken() async throws -> String { try await step("new_token").text }
 
-        func close() async throws { _ = try await Stage.ask(port, "DELETE \(path)", .null) }
+        package func close() async throws { _ = try await Stage.ask(port, "DELETE \(path)", .null) }
     }
 }
 
 /// What goes wrong in a test, in words.
-struct Problem: LocalizedError {
-    let errorDescription: String?
+package struct Problem: LocalizedError {
+    package let errorDescription: String?
 
-    init(_ text: String) { errorDescription = text }
+    package init(_ text: String) { errorDescription = text }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON document whose numbers are exact: 100.10 is a decimal, never a float.
-enum JSON: Hashable, Sendable {
+package enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case number(Decimal)
@@ -10,45 +10,45 @@ enum JSON: Hashable, Sendable {
     case object([String: JSON])
 
     /// - Throws: Where the text is not JSON.
-    init(parsing text: Data) throws {
+    package init(parsing text: Data) throws {
         self = try JSONDecoder().decode(JSON.self, from: text)
     }
 
-    subscript(key: String) -> JSON { object[key] ?? .null }
+    package subscript(key: String) -> JSON { object[key] ?? .null }
 
-    var object: [String: JSON] {
+    package var object: [String: JSON] {
         if case .object(let fields) = self { fields } else { [:] }
     }
 
-    var array: [JSON]? {
+    package var array: [JSON]? {
         if case .array(let items) = self { items } else { nil }
     }
 
-    var string: String? {
+    package var string: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    var decimal: Decimal? {
+    package var decimal: Decimal? {
         if case .number(let number) = self { number } else { nil }
     }
 
-    var int: Int? { decimal.flatMap { Int("\($0)") } }
+    package var int: Int? { decimal.flatMap { Int("\($0)") } }
 
     /// What must be there, and be a text.
-    var text: String {
+    package var text: String {
         guard let string else { fatalError("not a text: \(self)") }
         return string
     }
 
     /// What must be there, and be a whole number.
-    var whole: Int {
+    package var whole: Int {
         guard let int else { fatalError("not a whole number: \(self)") }
         return int
     }
 }
 
 extension JSON: Codable {
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let text = try? value.decode(String.self) {
             self = .string(text)
@@ -67,7 +67,7 @@ extension JSON: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         switch self {
         case .null: try value.encodeNil()
@@ -82,7 +82,7 @@ extension JSON: Codable {
 
 extension JSON: CustomStringConvertible {
     /// The document as text.
-    var description: String {
+    package var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let text = try? encoder.encode(self) else { fatalError("cannot be written") }
@@ -91,13 +91,13 @@ extension JSON: CustomStringConvertible {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    init(stringLiteral text: String) { self = .string(text) }
+    package init(stringLiteral text: String) { self = .string(text) }
 
-    init(arrayLiteral items: JSON...) { self = .array(items) }
+    package init(arrayLiteral items: JSON...) { self = .array(items) }
 
-    init(dictionaryLiteral fields: (String, JSON)...) { self = .object(Dictionary(uniqueKeysWithValues: fields)) }
+    package init(dictionaryLiteral fields: (String, JSON)...) { self = .object(Dictionary(uniqueKeysWithValues: fields)) }
 
-    init(_ text: String?) { self = text.map(JSON.string) ?? .null }
+    package init(_ text: String?) { self = text.map(JSON.string) ?? .null }
 
-    init(_ number: Int?) { self = number.map { .number(Decimal($0)) } ?? .null }
+    package init(_ number: Int?) { self = number.map { .number(Decimal($0)) } ?? .null }
 }
