@@ -9,11 +9,16 @@ let core = Target.binaryTarget(name: "KassaFFI", path: "KassaFFI.xcframework")
 let core = Target.systemLibrary(name: "KassaFFI")
 #endif
 
+// libswiftObservation of Swift 6.0 for Linux names a function that no library has, which it calls only to report a broken lock
+// (https://github.com/swiftlang/swift/issues/75670); Debian's linker takes that for an error unless told not to.
+let observation: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--allow-shlib-undefined"], .when(platforms: [.linux]))]
+
 let package = Package(
     name: "Kassa",
     platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
         .library(name: "Kassa", targets: ["Kassa"]),
+        .library(name: "KassaCheckout", targets: ["KassaCheckout"]),
         // For tests.
         .library(name: "KassaSandbox", targets: ["KassaSandbox"]),
         .library(name: "KassaServerTesting", targets: ["KassaServerTesting"]),
@@ -31,12 +36,17 @@ let package = Package(
         ),
         // What users see.
         .target(name: "Kassa", dependencies: ["KassaGenerated"]),
+        // A payment screen: its model, and on Apple's systems its view.
+        .target(name: "KassaCheckout", dependencies: ["Kassa"]),
         // Runs the sandbox as a child, and knows nothing of the rest.
         .target(name: "KassaSandbox"),
         // Runs the server as a child, with a sandbox behind it.
         .target(name: "KassaServerTesting", dependencies: ["KassaSandbox"]),
         // What plays everybody around a checkout, for tests of this package alone.
         .target(name: "KassaStage", dependencies: ["KassaSandbox"], path: "Tests/KassaStage"),
+        .testTarget(
+            name: "KassaCheckoutTests", dependencies: ["Kassa", "KassaCheckout", "KassaSandbox", "KassaStage"],
+            linkerSettings: observation),
         .testTarget(name: "KassaSandboxTests", dependencies: ["Kassa", "KassaSandbox"]),
         .testTarget(name: "KassaServerTestingTests", dependencies: ["KassaSandbox", "KassaServerTesting"]),
         .testTarget(name: "KassaTests", dependencies: ["Kassa", "KassaGenerated", "KassaSandbox", "KassaStage"]),

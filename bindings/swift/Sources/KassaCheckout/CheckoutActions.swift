@@ -1,0 +1,72 @@
+import Kassa
+
+/// What the payer does, and the app for them.
+@available(iOS 17, macOS 14, *)
+extension CheckoutModel {
+    /// The ways to pay that can be begun now.
+    public var methods: [PaymentMethod] {
+        switch state {
+        case .ready(let methods, _), .openPage(_, _, let methods, _), .waiting(_, let methods, _): methods
+        case .opening, .sending, .enterOtp, .showQr, .paid, .notPaid, .personNeeded, .expired, .tokenExpired: []
+        }
+    }
+
+    /// The way to pay that ``pay()`` begins: the chosen one, or the only one there is; nil where none of them can be begun now.
+    public var method: PaymentMethod? {
+        if let chosen, methods.contains(chosen) { return chosen }
+        guard case .ready(let methods, _) = state, methods.count == 1 else { return nil }
+        return methods.first
+    }
+
+    /// The payer chooses a way to pay. Nothing is sent.
+    public func choose(_ method: PaymentMethod) {
+        chosen = method
+    }
+
+    /// Pays by the chosen way, with what was typed for it. Where a field is not right nothing is sent, and ``error(of:)`` says why.
+    public func pay() {
+        switch method {
+        case .payForm: act { try checkout.payByForm() }
+        case .qr: act { try checkout.payByQr() }
+        case .mbank: act { try checkout.payByMbank(phone: checkedPhone(typedPhone)) }
+        case .card: act { try checkout.payByCard(typedCard.card()) }
+        case nil: break
+        }
+    }
+
+    /// Confirms the payment by the mobile bank with the typed code.
+    public func confirm() {
+        act { try checkout.confirm(otp: typedCode) }
+    }
+
+    /// Whether a button that asks at once is of use: the payer may have paid, and it is not known here yet.
+    public var canCheckNow: Bool {
+        switch state {
+        case .openPage, .showQr, .waiting: true
+        case .notPaid, .expired: result == .stillOpen
+        case .opening, .ready, .sending, .enterOtp, .paid, .personNeeded, .tokenExpired: false
+        }
+    }
+
+    /// The payer says that they have paid: it is asked at once. Where a page is there, they have come back from it.
+    public func checkNow() {
+        if page == nil { checkout.checkNow() } else { cameBack() }
+    }
+
+    /// Goes on with another client token of the same checkout, where the state is `tokenExpired`.
+    public func renewToken(_ clientToken: String) { checkout.renewToken(clientToken) }
+
+    /// What was sent is forgotten; what was not stays, with what is wrong with it.
+    private func act(_ action: () throws -> Void) {
+        violations = [:]
+        do {
+            try action()
+            // Not left to the state, which may be the same again by now.
+            forgetSecrets()
+        } catch PaymentError.invalid(let broken) {
+            // One that says the action does not fit has no field: the state shows what is there instead.
+            for violation in broken.reversed() { CheckoutField(of: violation).map { violations[$0] = violation } }
+        } catch {}  // it was closed
+        refresh()
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Kassa
+import Observation
+
+/// What a payment screen shows and what its payer has typed, without anything of a screen's: it takes a checkout of the merchant's server
+/// from the choice of a way to pay to its result. `KassaCheckoutView` is a view of it; a view of your own reads the same properties.
+///
+/// ```swift
+/// let model = try CheckoutModel(serverURL: "https://pay.shop.example.kg", clientToken: token) { try await newTokenFromTheShop() }
+/// model.choose(.mbank)
+/// model.phone = "0555000101"  // it reads "+996 555 000 101" now
+/// model.pay()
+/// ```
+///
+/// It follows the checkout by itself until ``close()``, or until nobody holds it any more. Whatever the payer does returns at once, and never
+/// throws: what does not fit is not sent, and stands at its field (``error(of:)``).
+///
+/// **Card fields and codes are empty as soon as they were sent**, when the app goes to the background, when the state has no use for them any
+/// more, and when the screen closes; none of them is part of what is kept (``draft``).
+@available(iOS 17, macOS 14, *)
+@MainActor @Observable public final class CheckoutModel {
+    /// Where the checkout stands.
+    public private(set) var state: CheckoutState
+
+    /// What is to be paid; nil before the server has answered.
+    public private(set) var details: CheckoutDetails?
+
+    /// The language of everything that the payer reads.
+    public var language: Language
+
+    /// The QR code to show, as a black and white PNG of 800 by 800 pixels; nil where the state shows none.
+    public private(set) var qrPicture: Data?
+
+    var chosen: PaymentMethod?
+    var typedPhone = ""
+    var typedCode = ""
+    var typedCard = CardInput()
+    var violations: [CheckoutField: Violation] = [:]
+
+    /// Whether a payment that the payer was shown may still take money: after the end of a checkout it comes late.
+    private(set) var mayHavePaid = true
+    private var closed: CheckoutResult?
+    private var drawn: String?
+
+    @ObservationIgnored let checkout: Checkout
+    @ObservationIgnored private var following: Task<Void, Never>?
+
+    /// Shows a checkout, and begins to follow it.
+    ///
+    /// - Parameters:
+    ///   - checkout: One that nobody else acts on. It is closed with the model.
+    ///   - language: What the payer reads.
+    ///   - draft: What was kept of the same screen, see ``draft``.
+    public init(_ checkout: Checkout, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft()) {
+        self.checkout = checkout
+        self.language = language
+        state = checkout.state
+        details = checkout.details
+        restore(draft)
+        follow()
+        following = Task { [weak self, states = checkout.states] in
+            // The state of now is taken, and not the one that came: an action may have changed it meanwhile.
+            for await _ in states { self?.refresh() }
+        }
+    }
+
+    /// Opens a checkout of the merchant's server by the client token that the shop's back end handed to the app.
+    ///
+    /// - Parameters:
+    ///   - serverURL: https, or http to a loopback address.
+    ///   - clientToken: What opens this one checkout.
+    ///   - language: What the payer reads, and in which the bank's page for a card (3DS) is asked for, where the settings name none.
+    ///   - draft: What was kept of the same screen, see ``draft``.
+    ///   - settings: How the server is reached.
+    ///   - renewToken: Gets a new client token from the shop's back end when the one before is not good any more.
+    /// - Throws: `PaymentError.misconfigured` where the address or a setting cannot work, naming it.
+    public convenience init(
+        serverURL: String, clientToken: String, language: Language = .ofDevice, draft: CheckoutDraft = CheckoutDraft(),
+        settings: CheckoutSettings = CheckoutSettings(), renewToken: (@Sendable () async throws -> String)? = nil
+    ) throws {
+        var settings = settings
+        settings.language = settings.language ?? language
+        let checkout = try Checkout(
+            serverURL: serverURL, clientToken: clientToken, settings: settings, renewToken: renewToken)
+        self.init(checkout, language: language, draft: draft)
+    }
+
+    /// The screen goes: stops following, forgets what was typed, and says how it stands. What was sent goes on at the server, and a new
+    /// model of the same checkout shows what became of it. Called again it says the same.
+    @discardableResult
+    public func close() -> CheckoutResult {
+        refresh()
+        let result = result
+        closed = result
+        forgetSecrets()
+        checkout.close()
+        following?.cancel()
+        return result
+    }
+
+    /// What the checkout would come to if the payer closed the screen now.
+    public var result: CheckoutResult { closed ?? CheckoutResult(state, mayHavePaid: mayHavePaid) }
+
+    /// Takes the state of now.
+    func refresh() {
+        guard closed == nil else { return }
+        let now = checkout.state
+        if details == nil { details = checkout.details }
+        guard now != state else { return }
+        state = now
+        follow()
+    }
+
+    /// What else changes with the state.
+    private func follow() {
+        switch state {
+        case .ready: mayHavePaid = false
+        case .sending, .enterOtp, .openPage, .showQr, .waiting, .personNeeded: mayHavePaid = true
+        case .opening, .paid, .notPaid, .expired, .tokenExpired: break
+        }
+        // What was typed for one payment must not stand there at the next.
+        if state.kind != "enter_otp" { forgetCode() }
+        if !methods.contains(.card) { forgetCard() }
+        drawQrCode()
+    }
+
+    /// Draws once for each code, and not for each message that comes beside it.
+    private func drawQrCode() {
+        guard case .showQr(let text, _) = state else { return (qrPicture, drawn) = (nil, nil) }
+        guard text != drawn else { return }
+        (qrPicture, drawn) = (try? QrCode(text).png(px: pictureSide), text)
+    }
+
+    /// A Swift text cannot be wiped; what can be done is to hold it no longer.
+    func forgetSecrets() {
+        forgetCode()
+        forgetCard()
+    }
+
+    private func forgetCode() {
+        typedCode = ""
+        violations[.code] = nil
+    }
+
+    private func forgetCard() {
+        typedCard = CardInput()
+        for field in [CheckoutField.cardNumber, .cardExpiry, .cardCvc, .cardHolder] { violations[field] = nil }
+    }
+}
+
+@available(iOS 17, macOS 14, *)
+extension CheckoutModel: CustomStringConvertible, CustomReflectable {
+    /// Its name, and nothing of what is in it.
+    public nonisolated var description: String { "CheckoutModel" }
+
+    /// Nothing of what is inside.
+    public nonisolated var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// In pixels: sharp on a phone whose points are three of them.
+private let pictureSide = 800
+
+extension Language {
+    /// The first of the device's languages; English where that is none of the three.
+    public static var ofDevice: Language { Language(tag: Locale.preferredLanguages.first ?? "") }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Kassa
+
+/// Pages of the gateway's, and the ways out of the app and back.
+@available(iOS 17, macOS 14, *)
+extension CheckoutModel {
+    /// The page that is to be opened **now, without a tap**: the payer has just asked for it. Open it, and call ``pageOpened()``.
+    public var pageToOpen: URL? {
+        if case .openPage(let url, true, _, _) = state { URL(string: url) } else { nil }
+    }
+
+    /// The page that a button opens: the payer has been there, or it was begun on another device or before the app was killed.
+    public var page: URL? {
+        switch state {
+        case .openPage(let url, _, _, _): URL(string: url)
+        case .waiting(let url, _, _): url.flatMap { URL(string: $0) }
+        case .opening, .ready, .sending, .enterOtp, .showQr, .paid, .notPaid, .personNeeded, .expired, .tokenExpired: nil
+        }
+    }
+
+    /// The address by which the QR code opens an app of a bank on this phone; nil where the code is no link.
+    public var qrLink: URL? {
+        guard case .showQr(let text, _) = state, text.lowercased().hasPrefix("https://") else { return nil }
+        return URL(string: text)
+    }
+
+    /// The scheme of the deep link that leads back from a page to the app; nil where the shop leads back to a web address, or before the
+    /// server has answered.
+    public var returnScheme: String? {
+        guard let scheme = details.flatMap({ URL(string: $0.returnURL)?.scheme?.lowercased() }) else { return nil }
+        return ["http", "https"].contains(scheme) ? nil : scheme
+    }
+
+    /// The page was opened: ``pageToOpen`` is nil from now on.
+    public func pageOpened() {
+        checkout.pageOpened()
+        refresh()
+    }
+
+    /// The payer came back from a page, by a deep link or by closing it. What the link says is not believed, so it is not even asked for.
+    public func cameBack() {
+        checkout.cameBack()
+        refresh()
+    }
+
+    /// The app came to the front: the gateway is asked at once, and what waits for the network is tried again.
+    public func cameToFront() {
+        checkout.checkNow()
+    }
+
+    /// The app went to the background: card fields and code are forgotten. The chosen way and the phone stay.
+    public func wentToBackground() {
+        forgetSecrets()
+    }
+}

@@ -1,0 +1,60 @@
+extension CheckoutLabels {
+    static let english = CheckoutLabels(
+        title: "Payment",
+        order: "Order",
+        payForm: "Card or wallet",
+        payFormHint: "You pay on the bank's page and come back here",
+        qr: "QR code",
+        qrHint: "With the app of your bank",
+        mbank: "MBank",
+        mbankHint: "By phone number and a code from an SMS",
+        card: "Card",
+        cardHint: "You enter the card here",
+        phone: "Phone number",
+        code: "Code from the SMS",
+        cardNumber: "Card number",
+        cardExpiry: "Valid until (month/year)",
+        cardCvc: "CVC: three digits on the back",
+        cardHolder: "Name on the card",
+        pay: "Pay",
+        confirm: "Confirm the payment",
+        openPage: "To the bank's page",
+        openBankApp: "Open the app of the bank",
+        checkNow: "I have paid: check now",
+        otherWay: "Pay another way",
+        otherWayHint: "Only if you have not paid on the bank's page: otherwise you pay twice.",
+        qrPicture: "QR code for this payment",
+        close: "Close",
+        covered: "The payment is hidden while you are not here"
+    )
+}
+
+extension StateTexts {
+    static let english = StateTexts(
+        opening: "One moment",
+        choose: "How would you like to pay?",
+        noWay: "This order cannot be paid in this app. Go back to the shop.",
+        sending: "Your payment is on its way",
+        sendingMore: "Do not pay a second time.",
+        code: "Enter the code",
+        codeMore: "MBank has sent a code by SMS to your phone.",
+        codesLeft: "Attempts left:",
+        page: "Pay on the bank's page",
+        pageMore: "You come back here when you have paid.",
+        scan: "Pay by QR code",
+        scanMore: "Open the app of your bank, choose payment by QR code, and scan this one.",
+        waiting: "Waiting for the bank",
+        waitingMore: "If you have paid, do not pay a second time: it is shown here how it ends.",
+        paid: "Paid",
+        paidMore: "Thank you. The shop is told of your payment.",
+        notPaid: "This order cannot be paid any more",
+        person: "The shop has to look at this payment",
+        personMore: "Do not pay again. Write or call the shop and name the order.",
+        expired: "The time to pay is over",
+        expiredMore: "Nothing can be paid here any more. Go back to the shop and order again.",
+        lateMore: "If you have just paid, wait here: it will be shown. Do not pay again. If you have not paid, go back to the shop and order again.",
+        tokenExpired: "The payment has to be opened again",
+        tokenExpiredMore: "This says nothing about your money. Do not pay again: go back to the shop and open the payment once more.",
+        phoneWrong: "Enter your phone number, such as 0555 123 456."
+    )
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Kassa
+import KassaCheckout
+import KassaStage
+import Testing
+
+/// Every way to pay, against the server with a sandbox behind it.
+@MainActor @Suite struct PayingTests {
+    @Test func aWrongCodeIsToldAndTheRightOnePays() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        #expect(model.methods == [.payForm, .qr, .mbank] && model.method == nil)
+        #expect(model.amountText == "390\u{a0}som" && model.payText == "Pay 390\u{a0}som")
+        model.choose(.mbank)
+        model.phone = "0555000101"
+        #expect(model.phone == "+996 555 000 101")
+        model.pay()
+        #expect(model.state.kind == "sending" && model.methods == [])  // a second tap finds nothing to begin
+        model.pay()
+        try await screen.until("enter_otp")
+        #expect(model.texts.explanation?.hasSuffix("Attempts left: 3") == true)
+        model.code = " 000 000\n"
+        #expect(model.code == "000000")
+        model.confirm()
+        #expect(model.code == "")
+        try await screen.until("word of the wrong code") { $0.texts.message == "This code was not accepted. Enter it again." }
+        #expect(model.result == .stillOpen && model.texts.explanation?.hasSuffix("Attempts left: 2") == true)
+        model.code = "101101"
+        model.confirm()
+        try await screen.until("paid")
+        #expect(model.result == .paid(amount: 390, currency: "KGS") && model.close().isPaid)
+        #expect(try await screen.charged == [true])
+    }
+
+    @Test func aCodeIsScanned() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        screen.model.choose(.qr)
+        screen.model.pay()
+        try await screen.until("a picture") { $0.qrPicture != nil }
+        let picture = try #require(screen.model.qrPicture)
+        #expect(picture.starts(with: [0x89] + Data("PNG".utf8)) && screen.model.state.kind == "show_qr")
+        // So many pixels wide, by the picture's header.
+        #expect(picture[16..<20].elementsEqual([0, 0, 3, 32]))
+        _ = try await screen.scene.step("approve")
+        try await screen.until("paid")
+        #expect(screen.model.qrPicture == nil && screen.model.close().isPaid)
+    }
+
+    @Test func aPageOpensOnceByItself() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        model.choose(.payForm)
+        model.pay()
+        try await screen.until("a page to open") { $0.pageToOpen != nil }
+        let page = try #require(model.pageToOpen)
+        #expect(model.returnScheme == "shop" && model.page == page)
+        model.pageOpened()
+        #expect(model.pageToOpen == nil && model.page == page)
+        #expect(model.canCheckNow)
+        model.checkNow()  // there is a page, so the payer is back from it
+        #expect(model.state.kind == "waiting" && model.page == page && model.pageToOpen == nil)
+        #expect(model.close() == .stillOpen)
+        try screen.openAgain()
+        try await screen.until("open_page")
+        #expect(screen.model.pageToOpen == nil && screen.model.page == page)  // another beginning: by a button
+        _ = try await screen.scene.step("approve")
+        screen.model.cameBack()
+        try await screen.until("paid")
+    }
+
+    @Test func aCardIsConfirmedOnThePageOfItsBank() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage, withCards)
+        let model = screen.model
+        screen.typeCard()
+        #expect(model.cardNumber == "4111 1111 1111 1111" && model.cardExpiry == "08/31" && model.cardBrand == .visa)
+        model.pay()
+        #expect(screen.secrets == nothing && model.cardBrand == .unknown)
+        try await screen.until("a page to open") { $0.pageToOpen != nil }
+        _ = try await screen.scene.step("approve")
+        model.cameBack()
+        try await screen.until("paid")
+        #expect(try await screen.charged == [true])
+    }
+
+    @Test func afterARefusalAnotherWayIsTaken() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage)
+        let model = screen.model
+        try await screen.askForCode(phone: "996555000102")
+        model.code = "102102"
+        model.confirm()
+        try await screen.until("ready")
+        #expect(model.texts.message == "The payment was declined. No money was taken.")
+        #expect(model.method == .mbank && model.phone == "+996 555 000 102")
+        guard case .notPaid(let message) = model.result else { throw Problem("\(model.result)") }
+        #expect(message?.topic == .rejected)
+        model.choose(.qr)
+        model.pay()
+        try await screen.until("show_qr")
+        _ = try await screen.scene.step("approve")
+        try await screen.until("paid")
+        #expect(try await screen.charged == [false, true])
+    }
+
+    @Test func theOnlyWayNeedsNoChoice() async throws {
+        let stage = try await Stage.start()
+        defer { stage.stop() }
+        let screen = try await PayerScreen.ready(stage, ["checkout": ["methods": ["qr"]]])
+        #expect(screen.model.method == .qr)
+        screen.model.pay()
+        try await screen.until("show_qr")
+    }
+}
