@@ -1,0 +1,61 @@
+#if canImport(SwiftUI)
+    import Kassa
+    import SwiftUI
+
+    /// What the payer can do now.
+    @available(iOS 17, macOS 14, *)
+    struct CheckoutControls: View {
+        @Bindable var model: CheckoutModel
+        let open: (URL) -> Void
+        @Environment(\.openURL) private var openURL
+
+        var body: some View {
+            if case .enterOtp = model.state { codeEntry }
+            if let picture = model.qrPicture { qrCode(picture) }
+            if let page = model.page { Button(model.labels.openPage) { open(page) } }
+            if model.canCheckNow { Button(model.labels.checkNow) { model.checkNow() } }
+            if !model.methods.isEmpty { choice }
+        }
+
+        private var codeEntry: some View {
+            Section {
+                CheckoutTextField(model: model, field: .code, text: $model.code)
+                Button(model.labels.confirm) { model.confirm() }
+            }
+        }
+
+        @ViewBuilder private func qrCode(_ picture: Data) -> some View {
+            Section {
+                if let image = Image(png: picture) {
+                    image.interpolation(.none).resizable().scaledToFit().accessibilityLabel(model.labels.qrPicture)
+                }
+                if let link = model.qrLink { Button(model.labels.openBankApp) { openURL(link) } }
+            }
+        }
+
+        private var choice: some View {
+            Section {
+                ForEach(model.methods, id: \.self) { method in
+                    Button { model.choose(method) } label: { way(method) }
+                        .accessibilityAddTraits(model.method == method ? .isSelected : [])
+                }
+                if model.method == .mbank { CheckoutTextField(model: model, field: .phone, text: $model.phone) }
+                if model.method == .card { CheckoutCardFields(model: model) }
+                Button(model.payText) { model.pay() }.disabled(model.method == nil)
+            } header: {
+                if model.page != nil { Text(model.labels.otherWay) }
+            } footer: {
+                if model.page != nil { Text(model.labels.otherWayHint) }
+            }
+        }
+
+        private func way(_ method: PaymentMethod) -> some View {
+            LabeledContent {
+                if model.method == method { Image(systemName: "checkmark").accessibilityHidden(true) }
+            } label: {
+                Text(model.labels.name(of: method))
+                Text(model.labels.hint(of: method))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+#if canImport(SwiftUI)
+    import Kassa
+    import SwiftUI
+
+    /// The payment screen: a view of a ``CheckoutModel``. It opens the gateway's page by itself, and tells how it stands when the payer closes
+    /// it.
+    ///
+    /// ```swift
+    /// KassaCheckoutView(model) { result in shown = result }
+    /// ```
+    ///
+    /// Deep links reach it by itself where its scene gets them. What the payer typed is hidden while the app is not in front.
+    ///
+    /// **It has never been compiled**: no Mac was at hand where it was written. All decisions are in the model, which is tested.
+    @available(iOS 17, macOS 14, *)
+    public struct KassaCheckoutView: View {
+        @Bindable private var model: CheckoutModel
+        @State private var opener = PageOpener()
+        @SceneStorage("dev.kassa.checkout") private var draft = CheckoutDraft()
+        @Environment(\.scenePhase) private var scenePhase
+        private let closed: (CheckoutResult) -> Void
+
+        /// - Parameters:
+        ///   - model: The screen's model, which the app holds as long as the view is there.
+        ///   - closed: Called once, when the payer closes the screen, with how it stands then.
+        public init(_ model: CheckoutModel, closed: @escaping (CheckoutResult) -> Void) {
+            self.model = model
+            self.closed = closed
+        }
+
+        /// The screen.
+        public var body: some View {
+            NavigationStack {
+                Form {
+                    CheckoutSummary(model: model)
+                    CheckoutControls(model: model, open: open)
+                }
+                .navigationTitle(model.labels.title)
+                .toolbar { Button(model.labels.close) { closed(model.close()) } }
+            }
+            .privacySensitive()
+            // A sheet that is swiped away would tell nobody how it stands.
+            .interactiveDismissDisabled()
+            // What the system photographs for the app switcher.
+            .overlay { if scenePhase != .active { Cover(text: model.labels.covered) } }
+            .onAppear { model.restore(draft) }
+            .onChange(of: model.draft) { draft = model.draft }
+            .onChange(of: model.pageToOpen, initial: true) { model.pageToOpen.map(open) }
+            .onChange(of: model.page) { if model.page == nil { opener.close() } }
+            .onChange(of: model.texts) { AccessibilityNotification.Announcement(model.texts.spoken).post() }
+            .onChange(of: scenePhase) {
+                switch scenePhase {
+                case .active: model.cameToFront()
+                case .background: model.wentToBackground()
+                default: break
+                }
+            }
+            .onOpenURL { _ in model.cameBack() }
+        }
+
+        private func open(_ page: URL) {
+            model.pageOpened()
+            opener.open(page, returnScheme: model.returnScheme) { model.cameBack() }
+        }
+    }
+
+    /// Hides the screen.
+    @available(iOS 17, macOS 14, *)
+    private struct Cover: View {
+        let text: String
+
+        var body: some View {
+            ZStack {
+                Rectangle().fill(.background).ignoresSafeArea()
+                Label(text, systemImage: "lock.fill").padding()
+            }
+        }
+    }
+#endif
