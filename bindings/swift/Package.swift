@@ -37,7 +37,7 @@ let package = Package(
         // What users see.
         .target(name: "Kassa", dependencies: ["KassaGenerated"]),
         // A payment screen: its model, and on Apple's systems its view.
-        .target(name: "KassaCheckout", dependencies: ["Kassa"]),
+        .target(name: "KassaCheckout", dependencies: ["Kassa"], resources: [.copy("PrivacyInfo.xcprivacy")]),
         // Runs the sandbox as a child, and knows nothing of the rest.
         .target(name: "KassaSandbox"),
         // Runs the server as a child, with a sandbox behind it.
