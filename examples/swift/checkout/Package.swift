@@ -2,19 +2,24 @@
 import PackageDescription
 
 let kassa = Target.Dependency.product(name: "Kassa", package: "Kassa")
+let payment = Target.Dependency.product(name: "KassaCheckout", package: "Kassa")
+let server = Target.Dependency.product(name: "KassaServerTesting", package: "Kassa")
 let sandbox = Target.Dependency.product(name: "KassaSandbox", package: "Kassa")
+
+// As in the package itself: libswiftObservation of Swift 6.0 for Linux names a function that no library has.
+let observation: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--allow-shlib-undefined"], .when(platforms: [.linux]))]
 
 let package = Package(
     name: "Checkout",
-    platforms: [.macOS(.v13), .iOS(.v16)],
+    platforms: [.macOS(.v14), .iOS(.v17)],
     dependencies: [.package(name: "Kassa", path: "../../../bindings/swift")],
     targets: [
         // Programs on the command line: one for each kind of payment.
         .executableTarget(name: "checkout", dependencies: [kassa]),
-        // The model of a payment screen in an app.
-        .target(name: "CheckoutApp", dependencies: [kassa], path: "App", exclude: ["README.md"]),
+        // An app, whose payments go through the merchant's server.
+        .target(name: "CheckoutApp", dependencies: [kassa, payment], path: "App", exclude: ["README.md"]),
         .testTarget(name: "CheckoutTests", dependencies: ["checkout", sandbox]),
-        .testTarget(name: "CheckoutAppTests", dependencies: ["CheckoutApp", kassa]),
+        .testTarget(name: "CheckoutAppTests", dependencies: ["CheckoutApp", kassa, payment, sandbox, server], linkerSettings: observation),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,31 +1,37 @@
 import Foundation
-import Kassa
 
-/// What is paid for, as the merchant's server knows it. One that was declined is ordered anew, under another number.
-public struct Order: Sendable {
-    /// The server made it, and sends one payment under it.
-    public var number: String
-    /// In som.
-    public var amount: Decimal
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
-    public init(number: String, amount: Decimal) {
-        (self.number, self.amount) = (number, amount)
+/// What opens one checkout at the merchant's `kassa-server`, and nothing else.
+public struct CheckoutAccess: Codable, Sendable {
+    /// The server's address.
+    public let serverURL: String
+    /// The client token.
+    public let clientToken: String
+
+    public init(serverURL: String, clientToken: String) {
+        (self.serverURL, self.clientToken) = (serverURL, clientToken)
     }
 }
 
-/// What the app asks of the merchant's own server. **The server has the merchant's credentials and uses Kassa with a journal; the app has
-/// neither.**
-public protocol Backend: Sendable {
-    /// Pays for an order by card, once. The answer is what is known of its payment, **whether the gateway's answer came or not**.
+/// The shop's own back end, as far as the app asks it about payments. It has the API key of the merchant's server; **the app has none**.
+public struct Backend: Sendable {
+    private let address: URL
+
+    public init(_ address: URL) {
+        self.address = address
+    }
+
+    /// Has the checkout of an order opened, or opened again: the same order is always the same checkout, however often it is asked for.
     ///
-    /// - Parameter returnURL: The deep link to which the bank's page (3DS) leads back.
-    /// - Throws: A `PaymentError` where nothing was paid. **Any other error says nothing about the money**: the server may have sent the
-    ///   payment before its answer was lost.
-    func pay(_ order: Order, card: Card, returnURL: String) async throws -> JournalEntry?
-
-    /// What is known of the payment of an order; nil where there is none.
-    func payment(of order: Order) async throws -> JournalEntry?
-
-    /// Follows a payment. Nothing is asked before it is waited for.
-    func watch(_ payment: PaymentRef) throws -> StatusWatch
+    /// A real shop asks here who is logged in.
+    public func openCheckout(of order: String) async throws -> CheckoutAccess {
+        var request = URLRequest(url: address.appending(path: "orders/\(order)/checkout"))
+        request.httpMethod = "POST"
+        let (body, answer) = try await URLSession.shared.data(for: request)
+        guard (answer as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        return try JSONDecoder().decode(CheckoutAccess.self, from: body)
+    }
 }
