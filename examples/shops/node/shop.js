@@ -11,10 +11,10 @@ const orders = new Map(); // In a real shop these are two tables of its database
 const seen = new Set();
 
 // Asks the server. What it refuses is thrown, and becomes a page that says 500.
-async function ask(method, path, key, body, more) {
-  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", ...more };
-  const answer = await fetch(server + path, { method, headers, body: body && JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+async function openCheckout(wanted) {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const answer = await fetch(`${server}/v1/checkouts`, { method: "POST", headers, body: JSON.stringify(wanted) });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   return answer.json();
 }
 
@@ -24,23 +24,10 @@ function product() {
 
 async function buy() {
   const reference = `order-${randomBytes(5).toString("hex")}`;
-  const order = { reference, state: "not paid yet" };
-  orders.set(reference, order);
-  const return_url = `http://127.0.0.1:${port}/paid/${reference}`;
-  const wanted = { reference, amount: "390", description: "A jar of honey", return_url };
-  order.path = `/v1/checkouts/${(await ask("POST", "/v1/checkouts", key, wanted)).id}`;
-  const { token } = await ask("POST", `${order.path}/tokens`, key);
-  const once = { "Idempotency-Key": reference };
-  const form = await ask("POST", "/v1/checkout/payments", token, { method: "pay_form" }, once);
-  return [303, "", form.page_url ?? `/orders/${reference}`]; // There is no page where the gateway is out of order.
-}
-
-// The payer is back, which proves nothing: the server asks the gateway, and this waits a little for the answer.
-async function paid({ reference, path }) {
-  await ask("POST", `${path}/check`, key);
-  const known = await ask("GET", path, key);
-  if (known.state === "open") await ask("GET", `${path}?after=${known.version}&wait=10`, key);
-  return [303, "", `/orders/${reference}`];
+  orders.set(reference, { reference, state: "not paid yet" });
+  const return_url = `http://127.0.0.1:${port}/orders/${reference}`;
+  const { page_url } = await openCheckout({ reference, amount: "390", description: "A jar of honey", return_url });
+  return [303, "", page_url];
 }
 
 function show({ reference, state }) {
@@ -66,7 +53,7 @@ function route(request) {
   const [, name, reference] = request.url.split("?")[0].split("/");
   const order = orders.get(reference);
   const known = { "GET ": product, "POST buy": buy, "POST events": () => take(request) };
-  const ofOrder = { "GET paid": () => paid(order), "GET orders": () => show(order) };
+  const ofOrder = { "GET orders": () => show(order) };
   const found = (order ? ofOrder : known)[`${request.method} ${name}`];
   return found ? found() : [404];
 }

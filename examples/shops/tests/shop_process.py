@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -18,8 +19,9 @@ from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
+from kassa_sandbox import TestPhone
 from kassa_server.testing import KassaServer
 
 FOLDER = Path(__file__).parents[1]
@@ -98,26 +100,35 @@ class ShopProcess:
     # A browser
 
     def open(self, url: str, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None) -> Answer:
-        """Asks, and follows nothing."""
-        address = urlsplit(url)
-        assert address.netloc == urlsplit(self.url).netloc
-        connection = HTTPConnection(address.netloc, timeout=PATIENCE)
-        try:
-            connection.request(method, f"{address.path}?{address.query}", body, dict(headers or {}))
-            got = connection.getresponse()
-            answer = Answer(got.status, got.getheader("location", ""), got.read().decode())
-        finally:
-            connection.close()
+        """Asks the shop, and follows nothing."""
+        assert urlsplit(url).netloc == urlsplit(self.url).netloc
+        answer = ask(url, method, body, headers)
         self.pages.append(f"{answer.location}\n{answer.text}")
         return answer
 
     def buy(self) -> tuple[str, str]:
         """Presses the button: the order's number, and the address of the page where it is paid."""
-        before = {event.reference for event in self.server.events("payment.created")}
         begun = self.open(f"{self.url}/buy", "POST")
         assert begun.status == 303, (begun, self.log())
-        (reference,) = {event.reference for event in self.server.events("payment.created")} - before
-        return reference, begun.location
+        # The way back from there leads to the order.
+        back = self.way_back(begun.location)
+        assert back.startswith(f"{self.url}/orders/")
+        return back.rpartition("/")[2], begun.location
+
+    def way_back(self, page_url: str) -> str:
+        """Where the page for payers leads back to."""
+        backs: set[str] = set(re.findall(rf'href="({re.escape(self.url)}[^"]*)"', ask(page_url).text))
+        (back,) = backs
+        return back
+
+    def pay(self, reference: str, page_url: str, phone: TestPhone) -> str:
+        """Chooses the gateway's page on the page for payers, and pays there; where the payer is sent back to."""
+        (form_key,) = set(re.findall(r'name="key" value="([^"]+)"', ask(page_url).text))
+        chosen = urlencode({"key": form_key, "method": "pay_form"})
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert ask(f"{page_url}/pay", "POST", chosen, kind).status == 303
+        (payment,) = self.server.checkout(reference)["payments"]
+        return self.server.pay_by_form(payment["page_url"], phone)
 
     def page_of(self, reference: str) -> str:
         """The order's page."""
@@ -151,6 +162,18 @@ class ShopProcess:
             "webhook-signature": also + sign(secret or self.server.events_secret, f"{event_id}.{at}.{body}"),
         }
         return self.open(f"{self.url}/events", "POST", body, headers).status
+
+
+def ask(url: str, method: str = "GET", body: str = "", headers: Mapping[str, str] | None = None) -> Answer:
+    """Asks, and follows nothing."""
+    address = urlsplit(url)
+    connection = HTTPConnection(address.netloc, timeout=PATIENCE)
+    try:
+        connection.request(method, f"{address.path}?{address.query}", body, dict(headers or {}))
+        got = connection.getresponse()
+        return Answer(got.status, got.getheader("location", ""), got.read().decode())
+    finally:
+        connection.close()
 
 
 def sign(secret: str, message: str) -> str:

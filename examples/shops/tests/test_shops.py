@@ -8,7 +8,7 @@ import secrets
 
 import pytest
 from kassa_sandbox import phones
-from shop_process import ShopProcess, wait_until
+from shop_process import ShopProcess, ask, wait_until
 
 NUMBERS = itertools.count(1)
 OTHER_SECRET = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
@@ -24,12 +24,13 @@ def test_who_pays_gets_the_order(shop: ShopProcess) -> None:
     assert product.status == 200
     assert 'action="/buy"' in product.text.replace("'", '"')
     reference, page = shop.buy()
-    assert page.startswith(shop.server.sandbox.base_url)
+    assert page.startswith(f"{shop.server.url}/pay/")
     assert "not paid yet" in shop.page_of(reference)
-    back = shop.server.pay_by_form(page)
-    assert back.startswith(f"{shop.url}/paid/{reference}?")
-    returned = shop.open(back)
-    assert (returned.status, returned.location.removeprefix(shop.url)) == (303, f"/orders/{reference}")
+    back = shop.pay(reference, page, phones.MBANK_APPROVED)
+    # From the gateway to the page for payers, and from there to the shop.
+    assert back.startswith(f"{page}/back?")
+    assert ask(back).status == 303
+    assert shop.way_back(page) == f"{shop.url}/orders/{reference}"
     wait_until(lambda: "delivered" in shop.page_of(reference), shop.log)
     # It shows it before its log is written.
     wait_until(lambda: shop.deliveries(reference) > 0, shop.log)
@@ -39,7 +40,7 @@ def test_who_pays_gets_the_order(shop: ShopProcess) -> None:
 
 def test_who_is_declined_gets_nothing(shop: ShopProcess) -> None:
     reference, page = shop.buy()
-    assert shop.server.pay_by_form(page, phones.MBANK_DECLINED) == ""
+    assert shop.pay(reference, page, phones.MBANK_DECLINED) == ""
     assert shop.server.checkout(reference)["state"] == "open"
     assert "not paid yet" in shop.page_of(reference)
 
@@ -87,7 +88,7 @@ def test_an_event_about_an_unknown_order_is_not_taken(shop: ShopProcess, referen
 
 
 def test_nothing_else_is_there(shop: ShopProcess) -> None:
-    asked = [("GET", "/orders/nobody"), ("GET", "/paid/nobody"), ("GET", "/buy"), ("POST", "/"), ("GET", "/events")]
+    asked = [("GET", "/orders/nobody"), ("GET", "/buy"), ("POST", "/"), ("GET", "/events")]
     statuses = [shop.open(f"{shop.url}{path}", method).status for method, path in asked]
     assert all(status in (404, 405) for status in statuses), statuses
 
@@ -98,5 +99,5 @@ def test_a_shop_without_its_server_says_so_and_no_page_tells_a_secret(shop: Shop
     shop.server.restart()
     shop.buy()
     for page in shop.pages:
-        for secret in (shop.server.api_key[:12], shop.server.events_secret, "ct_"):
+        for secret in (shop.server.api_key[:12], shop.server.events_secret):
             assert secret not in page
