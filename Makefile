@@ -10,7 +10,7 @@ demo: ## Watch a payment of every kind against the sandbox
 	@scripts/ci/ensure-tools cargo cc
 	cargo run --quiet --locked -p kassa-checkout --bin checkout -- all
 
-shop: ## A web shop that takes payments, with a sandbox of its own
+shop: ## A web shop, with a server and a sandbox of its own; open the addresses that it prints
 	@scripts/ci/ensure-tools cargo cc python3
 	@scripts/python/run-shop
 

@@ -1,1 +1,1 @@
-"""A small web shop that takes payments with `kassa`."""
+"""A small web shop that takes payments by kassa-server."""

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import sys
 from contextlib import ExitStack
+from types import FrameType
 
-import kassa
 import uvicorn
-from kassa_sandbox import SandboxError
 
-from .app import make_app, open_gateway
-from .embedded import embedded_sandbox
-from .orders import AnotherGateway, Orders
-from .settings import HOST, Settings, WrongSettings
+from .app import make_app
+from .checkouts import PATIENCE
+from .orders import Orders
+from .settings import HOST, ServerSettings, Settings, WrongSettings
 
-# A payment that is being sent has its answer, or its timeout, by then.
-LONGEST_GOODBYE = 35
+LONGEST_GOODBYE = int(PATIENCE) + 5
 
 
 def main() -> int:
     """Serves until it is told to stop."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    signal.signal(signal.SIGTERM, end)
     try:
         return serve(Settings.read())
-    except (WrongSettings, AnotherGateway, SandboxError, kassa.PaymentError, OSError) as error:
+    except (WrongSettings, OSError) as error:
         print(f"The shop cannot start: {error}", file=sys.stderr)  # noqa: T201
         return 2
     except KeyboardInterrupt:
-        # The server has stopped in order before it passes this on.
+        # The web server has stopped in order before it passes this on.
         return 130
+
+
+def end(_: int, __: FrameType | None) -> None:
+    """Lets go of what the shop has brought along, as Ctrl-C does."""
+    raise SystemExit(143)
 
 
 def serve(settings: Settings) -> int:
@@ -38,25 +44,16 @@ def serve(settings: Settings) -> int:
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server((HOST, settings.port)))
         address = f"http://{HOST}:{listener.getsockname()[1]}"
-        own = settings.gateway is None
-        gateway = settings.gateway or stack.enter_context(
-            embedded_sandbox(settings.data / "sandbox.db", settings.port and settings.port + 1)
-        )
-        # Its own sandbox is one and the same, wherever it listens.
-        orders = Orders(
-            settings.data / ("shop-with-sandbox.db" if own else "shop.db"),
-            "a sandbox of the shop's own" if own else gateway.base_url,
-        )
-        journal = settings.data / ("payments-with-sandbox" if own else "payments")
-        app = make_app(
-            open_gateway(gateway, journal),
-            orders,
-            settings.public_url or address,
-            settings.poll_interval,
-            is_sandbox=own,
-        )
-        print(f"The shop is at {address}", flush=True)  # noqa: T201
-        print(f"It pays with {'a sandbox of its own' if own else gateway.base_url}", flush=True)  # noqa: T201
+        public_url = settings.public_url or address
+        if settings.server is None:
+            server, told = bring_along(stack, settings, address)
+        else:
+            server = settings.server
+            told = f"It is paid by {server.url}, which has to send its events to {public_url}/events"
+        # What was only tried out is kept apart from what is sold.
+        name = "shop.db" if settings.server else "shop-tried-out.db"
+        app = make_app(server, Orders(settings.data / name), public_url, is_test=settings.server is None)
+        print(f"The shop is at {address}\n{told}\n\nStop it with Ctrl-C.", flush=True)  # noqa: T201
         config = uvicorn.Config(
             app,
             # The addresses of orders are secrets of a kind.
@@ -67,6 +64,28 @@ def serve(settings: Settings) -> int:
         )
         uvicorn.Server(config).run(sockets=[listener])
     return 0
+
+
+def bring_along(stack: ExitStack, settings: Settings, address: str) -> tuple[ServerSettings, str]:
+    """A server and a sandbox of the shop's own, and what to say of them."""
+    # A shop that uses a server elsewhere needs neither package.
+    from kassa_sandbox import SandboxError
+    from kassa_server import ServerError
+
+    from .own_server import own_server
+
+    port = settings.port and settings.port + 1
+    try:
+        own = stack.enter_context(own_server(settings.data, port, f"{address}/events"))
+    except (ServerError, SandboxError) as error:
+        raise OSError(f"its own server or sandbox does not run: {error}") from error
+    login, password = own.sandbox.credentials
+    return own.settings, (
+        f"Its staff's pages are at {own.settings.url}/staff: log in with {own.staff_key}\n"
+        f"The gateway's side is at {own.sandbox.base_url}: a sandbox, with test cards and phones. Its dashboard opens\n"
+        f"  with the login {login} and the password {password}, its control with the token {own.sandbox.admin_token}\n"
+        f"No real money moves. Orders and payments are kept in {settings.data.resolve()}"
+    )
 
 
 if __name__ == "__main__":

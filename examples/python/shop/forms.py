@@ -1,28 +1,14 @@
-"""Reads what browsers send."""
+"""What browsers and the server send."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from datetime import date
 from urllib.parse import parse_qsl
 
-import kassa
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 MOST_BYTES = 64 * 1024
-"""More than any form or callback has."""
-
-LABELS = {
-    "pan": ("pan", "Card number"),
-    "expiryMonth": ("expiry", "Expiry date"),
-    "expiryYear": ("expiry", "Expiry date"),
-    "cvc": ("cvc", "Security code"),
-    "name": ("name", "Name on the card"),
-    "phone": ("phone", "Phone number"),
-}
-"""The fields as the gateway's interface calls them: the form's field, and what people call it."""
+"""More than any form or event has."""
 
 
 async def read_body(request: Request) -> bytes:
@@ -42,28 +28,3 @@ async def read_form(request: Request) -> dict[str, str]:
     except ValueError:
         raise HTTPException(400) from None
     return {name: text.strip() for name, text in fields}
-
-
-def read_card(form: dict[str, str]) -> kassa.Card:
-    """A card as the payer typed it. Whether it is right, the request says that carries it."""
-    month, year = read_expiry(form.get("expiry", ""))
-    return kassa.Card(form.get("pan", ""), month, year, form.get("cvc", ""), form.get("name", ""))
-
-
-def read_expiry(text: str) -> tuple[str, int]:
-    """``8/31`` or ``08 / 2031`` as a month and a year; what is not like that, as a date that breaks the rules."""
-    found = re.fullmatch(r"(\d{1,2})\s*[/.\- ]\s*(\d{2}|\d{4})", text, re.ASCII)
-    if not found:
-        return "", 0
-    year = int(found[2])
-    return found[1].zfill(2), year if year > 99 else date.today().year // 100 * 100 + year
-
-
-def complaints(violations: Iterable[kassa.Violation]) -> dict[str, str]:
-    """What to tell the payer, one sentence a field of the form."""
-    told: dict[str, str] = {}
-    for violation in violations:
-        if violation.field in LABELS:
-            field, label = LABELS[violation.field]
-            told.setdefault(field, label + violation.text.removeprefix(violation.field))
-    return told

@@ -1,7 +1,7 @@
-"""Orders and their payments, in SQLite.
+"""Orders, what was opened to have them paid, and what was told about that, in SQLite.
 
-Every change is on the disk when its method returns, and is one transaction. The calls are short and block the event loop for
-as long; a shop with many payers at once would use a database server.
+Every change is on the disk when its method returns. The calls are short and block the event loop for as long; a shop with many
+payers at once would use a database server.
 """
 
 from __future__ import annotations
@@ -10,18 +10,12 @@ import secrets
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
-
-import kassa
 
 from .catalogue import CURRENCY, Cart
-from .states import BEFORE, State
-
-MOST_HINTS = 20
-"""How many different callbacks and returns of a payment are kept. A real one has three or four."""
+from .standing import Event, Standing, State, standing
 
 
 @dataclass(frozen=True)
@@ -36,58 +30,34 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Payment:
-    """One attempt to pay an order."""
+class Checkout:
+    """What the server was asked to have paid."""
 
-    id: str
-    """The shop's own reference, which is in the query of the callback and return URLs."""
-    order_reference: str
-    ref: kassa.PaymentRef
-    """What the gateway is asked with, and its answer compared with."""
-    state: State
-    version: int
-    detail: str | None
+    reference: str
+    return_url: str
+    id: str | None
+    """The server's name of it; None as long as the server has not answered."""
+    page_url: str | None
+    """The page where the payer pays; None likewise."""
 
 
-@dataclass(frozen=True)
-class Hint:
-    """What a callback or a returning payer has said."""
-
-    key: str
-    kind: Literal["callback", "return"]
-    text: str
-    """The callback's body, or the order number that the payer came back with."""
-
-
-class AnotherGateway(Exception):
-    """The database belongs to another gateway."""
-
-
-class PaymentUnderWay(Exception):
-    """The order has a payment already that may take money, or has taken it."""
+class NotPayable(Exception):
+    """The order is paid or given up, or money may have been taken."""
 
 
 class Orders:
     """The database."""
 
-    def __init__(self, path: Path, gateway: str) -> None:
-        """Opens it, or makes it. ``gateway`` names the gateway that its payments are made with."""
+    def __init__(self, path: Path) -> None:
+        """Opens it, or makes it."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(path, isolation_level=None, timeout=10)
         self._database.row_factory = sqlite3.Row
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             self._database.execute(f"PRAGMA {pragma}")
         with self._transaction() as database:
-            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'shop'").fetchone():
-                schema = (Path(__file__).parent / "schema.sql").read_text()
-                _run_all(database, schema)
-                database.execute("INSERT INTO shop (gateway) VALUES (?)", (gateway,))
-        (belongs_to,) = self._database.execute("SELECT gateway FROM shop").fetchone()
-        if belongs_to != gateway:
-            self.close()
-            raise AnotherGateway(
-                f"{path} holds the payments of {belongs_to}; use another folder for those of {gateway}"
-            )
+            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'orders'").fetchone():
+                _run_all(database, (Path(__file__).parent / "schema.sql").read_text())
 
     def close(self) -> None:
         """Closes it."""
@@ -113,89 +83,56 @@ class Orders:
         cart = Cart(row["quantity"], bool(row["gift_box"]))
         return Order(row["reference"], cart, Decimal(row["amount"]), row["currency"])
 
-    # Payments
+    def order_of(self, checkout: str) -> Order | None:
+        """The order that a checkout was opened for."""
+        sql = "SELECT order_reference FROM checkouts WHERE reference = ?"
+        row = self._database.execute(sql, (checkout,)).fetchone()
+        return None if row is None else self.order(row["order_reference"])
 
-    def begin(self, order: Order, payment_id: str, ref: kassa.PaymentRef) -> Payment:
-        """Stores a payment that is about to be sent. `PaymentUnderWay` where the order has one already."""
-        try:
-            with self._transaction() as database:
-                database.execute(
-                    "INSERT INTO payments (id, order_reference, payment_ref, state) VALUES (?, ?, ?, ?)",
-                    (payment_id, order.reference, str(ref), State.PREPARED.value),
-                )
-                _take_numbers(database, payment_id, ref)
-        except sqlite3.IntegrityError:
-            raise PaymentUnderWay from None
-        return self.payment(payment_id)
+    def standing(self, order: Order) -> Standing:
+        """How it stands."""
+        return standing([checkout.reference for checkout in self.checkouts(order)], self.events(order))
 
-    def payment(self, payment_id: str) -> Payment:
-        """The payment with an id; `LookupError` where there is none."""
-        row = self._database.execute("SELECT * FROM payments WHERE id = ?", (payment_id,)).fetchone()
-        if row is None:
-            raise LookupError(payment_id)
-        return _payment(row)
+    # Checkouts
 
-    def latest_payment(self, order: Order) -> Payment | None:
-        """The last payment of an order."""
-        sql = "SELECT * FROM payments WHERE order_reference = ? ORDER BY state IN ('rejected', 'not_made'), number DESC"
-        row = self._database.execute(sql, (order.reference,)).fetchone()
-        return None if row is None else _payment(row)
+    def checkouts(self, order: Order) -> list[Checkout]:
+        """Those of an order, the newest last."""
+        sql = "SELECT reference, return_url, id, page_url FROM checkouts WHERE order_reference = ? ORDER BY number"
+        return [Checkout(*row) for row in self._database.execute(sql, (order.reference,))]
 
-    def open_payments(self) -> list[Payment]:
-        """Every payment that is not over."""
-        payments = map(_payment, self._database.execute("SELECT * FROM payments ORDER BY number").fetchall())
-        return [payment for payment in payments if not payment.state.is_over]
-
-    def move(self, payment_id: str, state: State, *, detail: str | None = None) -> bool:
-        """Puts a payment into another state. False, and nothing changes, where there is no way there from where it is."""
-        marks = ", ".join("?" * len(BEFORE[state]))
+    def checkout_to_pay(self, order: Order, return_url: str) -> Checkout:
+        """The one to pay the order by: the last one, or another one where the time of that is over. However often it is
+        asked for, there is one. `NotPayable` where nobody shall pay."""
         with self._transaction() as database:
-            changed = database.execute(
-                f"""UPDATE payments SET state = ?, detail = ?, version = version + 1
-                    WHERE id = ? AND state IN ({marks})""",  # noqa: S608 - question marks alone
-                (state.value, detail, payment_id, *(s.value for s in BEFORE[state])),
-            )
-        return changed.rowcount == 1
+            now, known = self.standing(order), self.checkouts(order)
+            if not now.can_be_paid:
+                raise NotPayable(order.reference)
+            if known and now.state != State.EXPIRED:
+                return known[-1]
+            reference = f"{order.reference}.{len(known) + 1}" if known else order.reference
+            row = (reference, order.reference, return_url)
+            database.execute("INSERT INTO checkouts (reference, order_reference, return_url) VALUES (?, ?, ?)", row)
+        return Checkout(reference, return_url, None, None)
 
-    def learn(self, payment_id: str, ref: kassa.PaymentRef) -> bool:
-        """Stores a reference that knows more. False, and nothing changes, where one of its numbers is another payment's."""
-        try:
-            with self._transaction() as database:
-                _take_numbers(database, payment_id, ref)
-                database.execute("UPDATE payments SET payment_ref = ? WHERE id = ?", (str(ref), payment_id))
-        except sqlite3.IntegrityError:
-            return False
-        return True
-
-    # Hints
-
-    def add_hint(self, payment_id: str, hint: Hint) -> bool:
-        """Keeps a hint, once. False where a payment has too many."""
+    def opened(self, reference: str, checkout_id: str, page_url: str) -> None:
+        """Notes what the server has answered."""
         with self._transaction() as database:
-            row = (payment_id, hint.key, hint.kind, hint.text)
-            held = database.execute(
-                "SELECT count(*), coalesce(sum(key = ?), 0) FROM hints WHERE payment_id = ?", (hint.key, payment_id)
-            )
-            count, is_known = held.fetchone()
-            if not is_known and count < MOST_HINTS:
-                database.execute("INSERT INTO hints (payment_id, key, kind, text) VALUES (?, ?, ?, ?)", row)
-        return bool(is_known) or count < MOST_HINTS
+            row = (checkout_id, page_url, reference)
+            database.execute("UPDATE checkouts SET id = ?, page_url = ? WHERE reference = ?", row)
 
-    def open_hints(self, payment_id: str) -> list[Hint]:
-        """The hints that the gateway was not asked about yet."""
-        rows = self._database.execute(
-            "SELECT key, kind, text FROM hints WHERE payment_id = ? AND is_open ORDER BY key", (payment_id,)
-        )
-        return [Hint(row["key"], row["kind"], row["text"]) for row in rows]
+    # Events
 
-    def close_hint(self, payment_id: str, hint: Hint) -> None:
-        """Notes that a hint has been dealt with."""
+    def take(self, event: Event) -> bool:
+        """Keeps an event. False where it was kept before: it comes again, and changes nothing."""
         with self._transaction() as database:
-            database.execute("UPDATE hints SET is_open = 0 WHERE payment_id = ? AND key = ?", (payment_id, hint.key))
+            sql = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+            return database.execute(sql, astuple(event)).rowcount == 1
 
-    def payments_with_open_hints(self) -> list[str]:
-        """The ids of payments that have some."""
-        return [row[0] for row in self._database.execute("SELECT DISTINCT payment_id FROM hints WHERE is_open")]
+    def events(self, order: Order) -> list[Event]:
+        """All about an order."""
+        sql = """SELECT events.* FROM events JOIN checkouts ON checkouts.reference = events.checkout
+            WHERE checkouts.order_reference = ?"""
+        return [Event(*row) for row in self._database.execute(sql, (order.reference,))]
 
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
@@ -216,25 +153,3 @@ def _run_all(database: sqlite3.Connection, script: str) -> None:
         if sqlite3.complete_statement(statement):
             database.execute(statement)
             statement = ""
-
-
-def _take_numbers(database: sqlite3.Connection, payment_id: str, ref: kassa.PaymentRef) -> None:
-    for number in (ref.order_number, ref.gateway_number, ref.transaction_id):
-        if number is None:
-            continue
-        # As the laziest database would compare them: a gateway may know one payment by several spellings.
-        number = number.strip().casefold()
-        taken = database.execute("SELECT payment_id FROM numbers WHERE number = ?", (number,)).fetchone()
-        if taken is None or taken["payment_id"] != payment_id:
-            database.execute("INSERT INTO numbers (number, payment_id) VALUES (?, ?)", (number, payment_id))
-
-
-def _payment(row: sqlite3.Row) -> Payment:
-    return Payment(
-        id=row["id"],
-        order_reference=row["order_reference"],
-        ref=kassa.PaymentRef.parse(row["payment_ref"]),
-        state=State(row["state"]),
-        version=row["version"],
-        detail=row["detail"],
-    )

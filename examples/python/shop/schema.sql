@@ -1,43 +1,32 @@
-CREATE TABLE shop (
-    -- Whose payments are in here: they can be asked about nowhere else.
-    gateway TEXT NOT NULL
-);
-
 CREATE TABLE orders (
-    reference TEXT PRIMARY KEY,
+    number INTEGER PRIMARY KEY,
+    reference TEXT NOT NULL UNIQUE,
     quantity INTEGER NOT NULL,
     gift_box INTEGER NOT NULL,
     amount TEXT NOT NULL,
     currency TEXT NOT NULL
-) WITHOUT ROWID;
-
-CREATE TABLE payments (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    order_reference TEXT NOT NULL REFERENCES orders,
-    payment_ref TEXT NOT NULL,
-    state TEXT NOT NULL,
-    -- Counts the changes, so that a page knows whether it shows the latest.
-    version INTEGER NOT NULL DEFAULT 1,
-    -- What the payer is told beside the state.
-    detail TEXT
 );
 
--- However often a button is pressed: an order has one payment that may take money, or has taken it.
-CREATE UNIQUE INDEX one_payment_of_an_order ON payments (order_reference) WHERE state NOT IN ('rejected', 'not_made');
+-- What the server was asked to have paid. An order has another one where the time of the last one was over.
+CREATE TABLE checkouts (
+    number INTEGER PRIMARY KEY,
+    -- The shop's own name of it: at the server it opens one checkout, for ever.
+    reference TEXT NOT NULL UNIQUE,
+    order_reference TEXT NOT NULL REFERENCES orders (reference),
+    -- Sent again as it was, also by a shop that has another address by then.
+    return_url TEXT NOT NULL,
+    -- What the server has answered, as soon as it has.
+    id TEXT,
+    page_url TEXT
+);
 
--- Every number that names a payment, the shop's own and the gateway's. One payment pays for one order.
-CREATE TABLE numbers (
-    number TEXT PRIMARY KEY,
-    payment_id TEXT NOT NULL REFERENCES payments (id)
-) WITHOUT ROWID;
-
--- What callbacks and returning payers have said, kept until the gateway was asked about it.
-CREATE TABLE hints (
-    payment_id TEXT NOT NULL REFERENCES payments (id),
-    key TEXT NOT NULL,
+-- What the server has told. An event that comes again has the same id.
+CREATE TABLE events (
+    id TEXT PRIMARY KEY,
+    checkout TEXT NOT NULL REFERENCES checkouts (reference),
+    version INTEGER NOT NULL,
     kind TEXT NOT NULL,
-    text TEXT NOT NULL,
-    is_open INTEGER NOT NULL DEFAULT 1,
-    PRIMARY KEY (payment_id, key)
+    payment TEXT,
+    payment_state TEXT,
+    after TEXT
 ) WITHOUT ROWID;

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 HOST = "127.0.0.1"
 PORT = 8300
+PREFIX = "whsec_"
 
 
 class WrongSettings(Exception):
@@ -19,68 +20,51 @@ class WrongSettings(Exception):
 
 
 @dataclass(frozen=True)
-class GatewaySettings:
-    """The gateway that takes the payments."""
+class ServerSettings:
+    """The server that takes the payments."""
 
-    base_url: str
-    login: str
-    password: str = field(repr=False)
-    dialect: str | None
-    """A dialect's JSON, where the gateway words its replies in a way of its own."""
+    url: str
+    api_key: str = field(repr=False)
+    events_secret: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Settings:
     """Where the shop is, and what it works with."""
 
-    gateway: GatewaySettings | None
-    """None where the shop brings a sandbox of its own."""
+    server: ServerSettings | None
+    """None where the shop brings a server and a sandbox of its own."""
     port: int
     public_url: str | None
-    """What the gateway and payers reach the shop by; None where that is its own address."""
+    """What payers and the server reach the shop by; None where that is its own address."""
     data: Path
     """The folder of its databases."""
-    poll_interval: timedelta
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Settings:
         """Reads the environment; an empty variable is one that is not set."""
         given = {name: text for name, text in environment.items() if text}
-        gateway = _gateway(given)
+        server = _server(given)
         public_url = given.get("SHOP_PUBLIC_URL")
         if public_url is not None:
             public_url = _url("SHOP_PUBLIC_URL", public_url)
-        elif gateway is not None and urlsplit(gateway.base_url).hostname not in LOOPBACK:
+        elif server is not None and urlsplit(server.url).hostname not in LOOPBACK:
             raise WrongSettings(
-                f"SHOP_PUBLIC_URL is needed: {gateway.base_url} cannot send its callbacks to this machine's {HOST}. "
+                f"SHOP_PUBLIC_URL is needed: {server.url} cannot send its events to this machine's {HOST}. "
                 "Give the address of a tunnel or proxy that leads to this shop."
             )
-        return cls(
-            gateway=gateway,
-            port=int(_number("SHOP_PORT", given.get("SHOP_PORT", str(PORT)), 0, 65_535)),
-            public_url=public_url,
-            data=Path(given.get("SHOP_DATA", "data")),
-            poll_interval=timedelta(
-                seconds=_number(
-                    "SHOP_POLL_SECONDS", given.get("SHOP_POLL_SECONDS", "10" if gateway else "1"), 0.05, 600
-                )
-            ),
-        )
+        port = _port("SHOP_PORT", given.get("SHOP_PORT", str(PORT)))
+        return cls(server, port, public_url, Path(given.get("SHOP_DATA", "data")))
 
 
-def _gateway(given: Mapping[str, str]) -> GatewaySettings | None:
-    if "KASSA_URL" not in given:
+def _server(given: Mapping[str, str]) -> ServerSettings | None:
+    if "KASSA_SERVER_URL" not in given:
         return None
-    for name in ("KASSA_LOGIN", "KASSA_PASSWORD"):
+    for name in ("KASSA_API_KEY", "KASSA_EVENTS_SECRET"):
         if name not in given:
-            raise WrongSettings(f"{name} is needed where KASSA_URL names a gateway")
-    dialect = given.get("KASSA_DIALECT")
-    return GatewaySettings(
-        base_url=_url("KASSA_URL", given["KASSA_URL"]),
-        login=given["KASSA_LOGIN"],
-        password=given["KASSA_PASSWORD"],
-        dialect=None if dialect is None else _file("KASSA_DIALECT", dialect),
-    )
+            raise WrongSettings(f"{name} is needed where KASSA_SERVER_URL names a server")
+    secret = _secret("KASSA_EVENTS_SECRET", given["KASSA_EVENTS_SECRET"])
+    return ServerSettings(_url("KASSA_SERVER_URL", given["KASSA_SERVER_URL"]), given["KASSA_API_KEY"], secret)
 
 
 def _url(name: str, text: str) -> str:
@@ -90,18 +74,17 @@ def _url(name: str, text: str) -> str:
     return text.rstrip("/")
 
 
-def _file(name: str, path: str) -> str:
+def _secret(name: str, text: str) -> str:
     try:
-        return Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings(f"{name} names a file that cannot be read: {error}") from None
-
-
-def _number(name: str, text: str, least: float, most: float) -> float:
-    try:
-        number = float(text)
+        is_one = text.startswith(PREFIX) and len(base64.b64decode(text.removeprefix(PREFIX), validate=True)) > 0
     except ValueError:
-        number = float("nan")
-    if not least <= number <= most:
-        raise WrongSettings(f"{name} must be a number from {least} to {most}")
-    return number
+        is_one = False
+    if not is_one:
+        raise WrongSettings(f"{name} must be the secret that the server signs events with: {PREFIX}...")
+    return text
+
+
+def _port(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) <= 65_535):
+        raise WrongSettings(f"{name} must be a number from 0 to 65535")
+    return int(text)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from urllib.parse import urlsplit
 
-import kassa
-
-from .orders import Order, Payment
-from .states import State
+from .orders import Order
+from .standing import Standing, State
 
 
 @dataclass(frozen=True)
@@ -22,67 +19,60 @@ class Look:
 
 
 LOOKS = {
-    State.PREPARED: Look("Sending your payment", "wait"),
-    State.CONFIRMING: Look("Checking your code", "wait"),
-    State.ACCEPTED: Look("Waiting for the bank", "wait"),
+    State.OPEN: Look("Waiting for your payment", "act"),
+    State.DECLINED: Look("Not paid", "bad"),
+    State.WAITING: Look("Waiting for the bank", "wait"),
     State.UNKNOWN: Look("We are finding out", "wait"),
-    State.CHARGED: Look("Paid", "good"),
     State.UNCLEAR: Look("We have to look at this", "bad"),
-    State.REJECTED: Look("Not paid", "bad"),
-    State.NOT_MADE: Look("Nothing was charged", "bad"),
+    State.EXPIRED: Look("The time to pay is over", "bad"),
+    State.CANCELLED: Look("Cancelled", "bad"),
+    State.PAID: Look("Paid", "good"),
+    State.PAID_TOO_LATE: Look("Paid after it was cancelled", "bad"),
 }
-ACTIONS = {
-    kassa.PaymentKind.CARD: Look("Confirm with your bank", "act"),
-    kassa.PaymentKind.MBANK: Look("Enter the code", "act"),
-    kassa.PaymentKind.PAY_FORM: Look("Continue on the payment page", "act"),
-    kassa.PaymentKind.QR: Look("Scan to pay", "act"),
-}
-CHOICE = Look("How would you like to pay?", "act")
+NOT_READY = Look("Nothing was charged", "bad")
+BEING_TOLD = Look("We are being told", "wait")
+CANCELLING = Look("One moment", "wait")
 
 
 @dataclass(frozen=True)
 class OrderView:
-    """An order and its payment, for the templates."""
+    """An order and how it stands, for the templates."""
 
     order: Order
-    payment: Payment | None
-    entry: kassa.JournalEntry | None
-    """What is written down of the payment: its page and its code."""
+    standing: Standing
+    version: str
+    """Another text after each change."""
+    page_url: str | None
+    """Where it is paid; None as long as the server has not been reached."""
+    after: str
+    """What the payer has done just now, as the address says, which proves nothing: ``payment``; ``cancel``; ``kept``, where
+    the order could not be cancelled."""
+
+    @property
+    def state(self) -> str:
+        """How it stands, in a word."""
+        return self.standing.state.value
 
     @property
     def look(self) -> Look:
         """How it looks."""
-        if self.payment is None:
-            return CHOICE
-        if self.payment.state == State.AWAITING_PAYER:
-            return ACTIONS[self.payment.ref.kind]
-        return LOOKS[self.payment.state]
+        if self.is_cancelling:
+            return CANCELLING
+        if self.standing.state == State.OPEN and self.page_url is None:
+            return NOT_READY
+        if self.standing.state == State.OPEN and self.after == "payment":
+            return BEING_TOLD
+        return LOOKS[self.standing.state]
 
     @property
-    def version(self) -> str:
-        """Another text after each change."""
-        return "0" if self.payment is None else f"{self.payment.id}.{self.payment.version}"
+    def is_open(self) -> bool:
+        """Whether there is a page to pay on, and nothing is under way that is known of."""
+        return self.page_url is not None and self.standing.state in (State.OPEN, State.DECLINED)
 
     @property
-    def can_choose(self) -> bool:
-        """Whether a way to pay can be chosen."""
-        return self.payment is None or self.payment.state.leaves_order_open
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether something may change by itself."""
-        return self.payment is not None and not self.payment.state.is_over
-
-    @property
-    def reloads(self) -> bool:
-        """Whether the page is to reload itself where no script runs: not while somebody types into it."""
-        return self.is_waiting and self.look is not ACTIONS[kassa.PaymentKind.MBANK]
-
-    @property
-    def phone_link(self) -> str | None:
-        """What a phone that shows this page can open instead of scanning it."""
-        text = self.entry.qr_text if self.entry else None
-        return text if text and urlsplit(text).scheme in ("http", "https") else None
+    def is_cancelling(self) -> bool:
+        """Whether the event is awaited that tells of it."""
+        return self.is_open and self.after == "cancel"
 
 
 def money(amount: Decimal) -> str:

@@ -1,41 +1,79 @@
-"""Plain HTTP, for what no browser does: the same form twice at once, and callbacks that nobody sent."""
+"""Plain HTTP, for what no browser does: the same form many times at once, and events and callbacks that nobody sent."""
 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.parse
+import os
+import socket
+import time
 import urllib.request
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from urllib.parse import urlencode, urlsplit
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+PATIENCE = 90.0
+"""Seconds for what takes one, on a machine that is busy."""
 
 
 def get(url: str) -> str:
     """A page, after whatever redirects lead to it."""
-    with DIRECT.open(url) as answer:
+    with DIRECT.open(url, timeout=PATIENCE) as answer:
         return str(answer.read().decode())
 
 
-def post(url: str, body: bytes) -> int:
-    """The status at the end of whatever redirects follow."""
+def post(url: str, body: bytes = b"", headers: dict[str, str] | None = None) -> tuple[int, str]:
+    """The status of the answer, and where it leads to."""
+    address = urlsplit(url)
+    connection = HTTPConnection(address.netloc, timeout=PATIENCE)
     try:
-        with DIRECT.open(url, body) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code
+        connection.request("POST", address.path, body, headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("location", "")
+    finally:
+        connection.close()
 
 
-def post_form_at_once(times: int, url: str, **fields: str) -> list[int]:
+def post_at_once(times: int, url: str) -> list[tuple[int, str]]:
     """The same form, several times at once."""
-    body = urllib.parse.urlencode(fields).encode()
     with ThreadPoolExecutor(times) as pool:
-        return list(pool.map(post, [url] * times, [body] * times))
+        return list(pool.map(post, [url] * times))
+
+
+def form(**fields: str) -> bytes:
+    """A form's body."""
+    return urlencode(fields).encode()
 
 
 def callback(number: str, provider: str, amount: str = "390.00", status: str = "CHARGE") -> bytes:
-    """The body of a callback."""
+    """The body of a callback of the gateway's."""
     body = {"orderNumber": number, "currency": "KGS", "status": status, "provider": provider}
     text = json.dumps(body | {"dateCreated": "2026-11-20T09:05:07"})
     return (text[:-1] + f', "amount": {amount}}}').encode()
+
+
+def wait_until(is_so: Callable[[], bool], log: Callable[[], str] = lambda: "it never came to that") -> None:
+    """Waits until something is so."""
+    until = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < until, log()
+        time.sleep(0.02)
+
+
+def free_port(count: int = 1) -> int:
+    """The first of so many ports in a row that nobody listens on now, below those that a system hands out (ephemeral ports)."""
+    for first in range(12_000 + os.getpid() % 8_000, 32_768, count):
+        if all(is_free(port) for port in range(first, first + count)):
+            return first
+    raise RuntimeError("no port is free")
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens there."""
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

@@ -1,50 +1,58 @@
-"""A sandbox, a shop that pays with it, and a payer with a browser."""
+"""A shop, a server that takes its payments and a sandbox behind that, for all tests; and payers with browsers."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kassa_sandbox import Sandbox
+from kassa_server.testing import KassaServer
+from playwright.sync_api import Browser
+
+from chromium import browser
+from client import free_port
 from payer import Payer
-from playwright.sync_api import Browser, expect, sync_playwright
 from shop_process import ShopProcess
+from stage import Stage
 
-# On a busy machine a page, a shop and a sandbox take their time.
-expect.set_options(timeout=60_000)
+__all__ = ["browser"]
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--no-first-run",
-)
+SETTINGS = {"gateway.payment_deadline": "15s"}
+"""After so long the next server says of what a killed one was sending that nobody knows; a test waits for that."""
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    assert found, "Chromium is needed on the PATH"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
-        yield browser
-        browser.close()
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One for the whole run: each test makes orders of its own, and leaves everything running."""
+    folder: Path = tmp_path_factory.mktemp("stage")
+    port = free_port()
+    with (
+        # It keeps its payments when a test stops it.
+        Sandbox(database=folder / "sandbox.db") as sandbox,
+        KassaServer(sandbox=sandbox, events_url=f"http://127.0.0.1:{port}/events", settings=SETTINGS) as server,
+        ShopProcess(folder / "shop", port, server) as shop,
+    ):
+        yield Stage(sandbox, server, shop)
 
 
 @pytest.fixture
-def shop(kassa_sandbox: Sandbox, tmp_path: Path) -> Iterator[ShopProcess]:
-    with ShopProcess(tmp_path / "data", kassa_sandbox) as shop:
-        yield shop
+def sandbox(stage: Stage) -> Sandbox:
+    return stage.sandbox
 
 
 @pytest.fixture
-def payer(browser: Browser, shop: ShopProcess) -> Iterator[Payer]:
-    payer = Payer(browser, shop.url)
+def server(stage: Stage) -> KassaServer:
+    return stage.server
+
+
+@pytest.fixture
+def shop(stage: Stage) -> ShopProcess:
+    return stage.shop
+
+
+@pytest.fixture
+def payer(browser: Browser, stage: Stage) -> Iterator[Payer]:
+    payer = Payer(browser, stage.shop.url, stage.hosts)
     yield payer
-    payer.context.close()
-    assert payer.complaints == []
+    payer.close()

@@ -2,70 +2,128 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-import kassa_sandbox
+from kassa_server.testing import KassaServer
+from standardwebhooks import Webhook
+
+from client import form, post
 
 FOLDER = Path(__file__).parents[1]
+OWN = ("SHOP_", "KASSA_SERVER_URL", "KASSA_API_KEY", "KASSA_EVENTS_SECRET")
 
 
 class ShopProcess:
-    """A shop that pays with a sandbox, or brings its own."""
+    """A shop that is paid by a server, or brings its own."""
 
-    def __init__(self, data: Path, sandbox: kassa_sandbox.Sandbox | None, **environment: str) -> None:
-        own = {name: text for name, text in os.environ.items() if not name.startswith(("SHOP_", "KASSA_LOGIN"))}
-        if sandbox is not None:
-            own |= {
-                "KASSA_URL": sandbox.base_url,
-                "KASSA_LOGIN": sandbox.login,
-                "KASSA_PASSWORD": sandbox.password,
-                "KASSA_DIALECT": str(FOLDER.parent / "sandbox-dialect.json"),
+    def __init__(self, data: Path, port: int, server: KassaServer | None) -> None:
+        self._environment = {name: text for name, text in os.environ.items() if not name.startswith(OWN)}
+        if server is not None:
+            self._environment |= {
+                "KASSA_SERVER_URL": server.url,
+                "KASSA_API_KEY": server.api_key,
+                "KASSA_EVENTS_SECRET": server.events_secret,
             }
-        self._environment = own | {"SHOP_DATA": str(data), "SHOP_POLL_SECONDS": "0.2", **environment}
-        self._data = data
+        self._environment |= {"SHOP_DATA": str(data), "SHOP_PORT": str(port)}
+        self._secret = server.events_secret if server else ""
+        self._database = data / ("shop.db" if server else "shop-tried-out.db")
         self._log = data / "shop.log"
-        self._port = "0"
         self._process: subprocess.Popen[str] | None = None
+        self.url = f"http://127.0.0.1:{port}"
+        self.told = ""
+        """What it has printed at its start."""
 
     def start(self) -> ShopProcess:
-        """Starts it; it is ready when this returns. After the first time, on the same port."""
+        """Starts it; it is ready when this returns."""
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "shop"],
                 cwd=FOLDER,
-                env={**self._environment, "SHOP_PORT": self._port},
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
             )
         assert self._process.stdout is not None
-        first_line = self._process.stdout.readline()
-        assert "http://" in first_line, f"{first_line}{self.log()}"
-        self._port = first_line.strip().rpartition(":")[2]
+        self.told = ""
+        while "Ctrl-C" not in self.told:
+            line = self._process.stdout.readline()
+            assert line, f"{self.told}{self.log()}"
+            self.told += line
         return self
 
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self._port}"
+    # What is in it
 
-    def payment_ids(self) -> list[str]:
-        """Its own references of the payments, oldest first."""
-        with closing(sqlite3.connect(self._data / "shop.db")) as database:
-            return [payment_id for (payment_id,) in database.execute("SELECT id FROM payments ORDER BY number")]
+    def order(self, jars: int = 1) -> str:
+        """Orders without a browser; the order's reference."""
+        status, page_url = post(f"{self.url}/orders", form(quantity=str(jars)))
+        assert (status, "/pay/" in page_url) == (303, True), self.log()
+        return self.orders()[-1]
 
-    def hints(self) -> list[str]:
-        """What told it about a payment: callbacks, and returns that named a number."""
-        with closing(sqlite3.connect(self._data / "shop.db")) as database:
-            return [kind for (kind,) in database.execute("SELECT kind FROM hints")]
+    def orders(self) -> list[str]:
+        """The references of all orders, the newest last."""
+        return self._read("SELECT reference FROM orders ORDER BY number")
+
+    def checkouts(self, order: str) -> list[str]:
+        """The references of an order's checkouts, the newest last."""
+        return self._read("SELECT reference FROM checkouts WHERE order_reference = ? ORDER BY number", order)
+
+    def page_urls(self, order: str) -> list[str]:
+        """The pages where an order is paid."""
+        return self._read("SELECT page_url FROM checkouts WHERE order_reference = ? ORDER BY number", order)
+
+    def _read(self, sql: str, *values: str) -> list[str]:
+        with closing(sqlite3.connect(self._database)) as database:
+            return [first for (first,) in database.execute(sql, values)]
+
+    def page_of(self, order: str) -> str:
+        """The address of an order's page."""
+        return f"{self.url}/orders/{order}"
+
+    # Who tells it something
+
+    def tell(
+        self,
+        checkout: str,
+        kind: str,
+        event_id: str,
+        *,
+        version: int = 1000,
+        secret: str | None = None,
+        age: timedelta = timedelta(0),
+        also: str = "",
+        **data: Any,
+    ) -> int:
+        """Sends an event as the server would, or as somebody who would like to be it; the status of the answer."""
+        about = {"reference": checkout, "version": version, "amount": "390.00", "currency": "KGS", **data}
+        body = json.dumps({"id": event_id, "type": kind, "data": about})
+        at = datetime.now(tz=timezone.utc) - age
+        signature = Webhook(secret or self._secret).sign(event_id, at, body)
+        headers = {
+            "content-type": "application/json",
+            "webhook-id": event_id,
+            "webhook-timestamp": str(int(at.timestamp())),
+            "webhook-signature": also + signature,
+        }
+        return self.deliver(body.encode(), headers)
+
+    def deliver(self, body: bytes, headers: dict[str, str]) -> int:
+        """Sends whatever it is to where events are taken; the status of the answer."""
+        status, _ = post(f"{self.url}/events", body, headers)
+        return status
+
+    # Its life
 
     def log(self) -> str:
         """What it has logged."""

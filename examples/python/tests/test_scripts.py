@@ -10,8 +10,9 @@ from pathlib import Path
 
 import kassa
 import pytest
-from client import callback
 from kassa_sandbox import Sandbox, cards, phones
+
+from client import callback
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 EXAMPLES = SCRIPTS.parents[1]

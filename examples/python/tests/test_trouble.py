@@ -3,70 +3,73 @@
 from __future__ import annotations
 
 import re
-import signal
-import time
-import urllib.error
-from collections.abc import Callable
-from pathlib import Path
+from datetime import timedelta
 
 import kassa
-from client import callback, get, post, post_form_at_once
+import pytest
 from kassa_sandbox import Endpoint, Sandbox, cards, dialect_json, phones
-from payer import Payer
+from kassa_server.testing import KassaServer
 from playwright.sync_api import Browser, Route, expect
+
+from client import callback, get, post, post_at_once, wait_until
+from payer import Payer
 from shop_process import ShopProcess
-from test_flows import assert_charged_once, only_payment
+from stage import Books, Stage, wait_for
 
 STATUS_ENDPOINTS: tuple[Endpoint, ...] = ("status", "get-status")
-CARD_FORM = {"pan": cards.WITHOUT_3DS_APPROVED.pan, "expiry": "12/39", "cvc": "123", "name": "Aibek Asanov"}
+LONG = timedelta(seconds=120)
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline, "it never came to that"
-        time.sleep(0.02)
+@pytest.fixture
+def books(sandbox: Sandbox) -> Books:
+    return Books(sandbox)
 
 
-def callback_address(sandbox: Sandbox) -> str:
-    """Where the last callback went."""
-    wait_until(lambda: bool(sandbox.callbacks()))
-    return sandbox.callbacks()[-1].url
+def reference(order_page: str) -> str:
+    return order_page.rpartition("/")[2]
 
 
 # Answers, callbacks and processes that are lost
 
 
-def test_the_page_is_true_when_no_callback_comes(payer: Payer, kassa_sandbox: Sandbox) -> None:
-    with kassa_sandbox.faults.add("callback-lost") as lost:
-        payer.order()
-        payer.pay_by_card(cards.APPROVED)
-        payer.confirm(cards.APPROVED.otp)
-        payer.sees("Paid")
+def test_the_page_is_true_when_no_callback_comes(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+    with sandbox.faults.add("callback-lost") as lost:
+        order_page = payer.order()
+        payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+        payer.type_otp(phones.MBANK_APPROVED.otp)
+        # The gateway is asked, whatever it tells by itself.
+        payer.sees_screen("paid")
+        payer.sees_in_the_shop(order_page, "Paid")
         wait_until(lambda: lost.struck > 0)
-    assert_charged_once(kassa_sandbox)
+    books.charged_once()
 
 
-def test_a_pay_form_is_paid_for_when_no_callback_comes(payer: Payer, kassa_sandbox: Sandbox) -> None:
-    with kassa_sandbox.faults.add("callback-lost") as lost:
-        payer.order()
-        payer.open_pay_form()
-        payer.choose_wallet(phones.MBANK_APPROVED)
-        payer.confirm(phones.MBANK_APPROVED.otp)
-        # The payer came back with the number; the gateway was asked about it.
-        payer.sees("Paid")
-        wait_until(lambda: lost.struck > 0)
-    assert_charged_once(kassa_sandbox)
+def test_the_server_is_killed_during_3ds(payer: Payer, server: KassaServer, books: Books) -> None:
+    order_page = payer.order()
+    payer.open_pay_form()
+    payer.type_card(cards.APPROVED)
+    payer.page.wait_for_url(re.compile("/3ds"))
+    server.kill()
+    payer.page.locator("#otp").fill(cards.APPROVED.otp or "")
+    payer.page.get_by_role("button", name="Confirm").click(no_wait_after=True)
+    # Neither the payer who is sent back nor the gateway's callback finds anybody.
+    wait_until(lambda: books.only().is_charged)
+    payer.give_the_page_up()
+    payer.complaints.clear()
+    payer.sees_in_the_shop(order_page, "Waiting for your payment")
+    server.restart()
+    # The gateway calls again.
+    payer.sees("Paid")
+    books.charged_once()
 
 
 def test_a_pay_form_is_paid_for_when_its_payer_never_comes_back(
-    payer: Payer, browser: Browser, shop: ShopProcess, kassa_sandbox: Sandbox
+    payer: Payer, browser: Browser, stage: Stage, books: Books
 ) -> None:
     order_page = payer.order()
     pay_form = payer.open_pay_form()
-    payer.page.goto(order_page)
-    payer.sees("Continue on the payment page")
-    friend = Payer(browser, payer.shop_url)
+    payer.sees_in_the_shop(order_page, "Waiting for your payment")
+    friend = Payer(browser, payer.shop_url, stage.hosts)
     friend.page.goto(pay_form)
     friend.choose_wallet(phones.MBANK_APPROVED)
     friend.page.wait_for_url(re.compile(r"/wallet\?"))
@@ -74,8 +77,7 @@ def test_a_pay_form_is_paid_for_when_its_payer_never_comes_back(
     friend.confirm(phones.MBANK_APPROVED.otp)
     payer.sees("Paid")
     friend.context.close()
-    assert set(shop.hints()) == {"callback"}
-    assert_charged_once(kassa_sandbox)
+    books.charged_once()
 
 
 def lose_the_answer(route: Route) -> None:
@@ -84,259 +86,323 @@ def lose_the_answer(route: Route) -> None:
     route.abort()
 
 
-def test_the_shop_is_killed_during_3ds(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
+def test_the_shop_is_killed_during_3ds(payer: Payer, shop: ShopProcess, books: Books) -> None:
     payer.order()
-    payer.pay_by_card(cards.APPROVED)
+    payer.open_pay_form()
+    payer.type_card(cards.APPROVED)
     payer.page.wait_for_url(re.compile("/3ds"))
     shop.kill()
-    # What the gateway sends in the meantime arrives nowhere.
     shop.start()
     payer.confirm(cards.APPROVED.otp)
+    payer.sees_screen("paid")
+    payer.goes_back_to_the_shop()
     payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
+    books.charged_once()
 
 
-def test_the_shop_is_killed_and_the_payer_pays_meanwhile(
-    payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox
+def test_what_is_paid_while_the_shop_is_killed_is_told_again(
+    payer: Payer, shop: ShopProcess, server: KassaServer, sandbox: Sandbox, books: Books
 ) -> None:
     order_page = payer.order()
-    payer.press("QR code")
-    payer.sees("Scan to pay")
-    payer.give_the_page_up()
+    payer.chooses("qr")
+    payer.sees_screen("show-qr")
     shop.kill()
-    with kassa_sandbox.faults.add("callback-lost"):
-        kassa_sandbox.approve(only_payment(kassa_sandbox).order_number)
-        shop.start()
-        # Nobody opened the order's page, and still it is paid.
-        wait_until(lambda: "charged" in shop.log())
-    payer.page.goto(order_page)
-    payer.sees("Paid")
-    assert_charged_once(kassa_sandbox, "39000")
+    sandbox.approve(books.only().order_number)
+    server.wait_for("checkout.paid", reference=reference(order_page), timeout=LONG)
+    payer.sees_screen("paid")
+    shop.start()
+    # Nobody opened the order's page, and still it is paid.
+    wait_until(lambda: f"order {reference(order_page)}: paid: deliver" in shop.log(), shop.log)
+    payer.sees_in_the_shop(order_page, "Paid")
+    books.charged_once("39000")
 
 
-def test_a_lost_answer_is_found_out(payer: Payer, kassa_sandbox: Sandbox) -> None:
-    kassa_sandbox.faults.add("reply-lost", endpoint="payment", times=1)
-    blind = kassa_sandbox.faults.add("unavailable", endpoint="get-status")
-    payer.order()
-    payer.pay_by_card(cards.WITHOUT_3DS_APPROVED)
-    payer.sees("We are finding out")
+def test_the_server_is_killed_while_it_sends(
+    payer: Payer, server: KassaServer, shop: ShopProcess, sandbox: Sandbox, books: Books
+) -> None:
+    order_page = payer.order()
+    payer.page.locator("#way-mbank").check()
+    payer.page.locator("#phone").fill(phones.MBANK_APPROVED.phone)
+    with sandbox.faults.add("drip", endpoint="mbank/pay"):
+        payer.page.locator("form:has([name=method]) button").click(no_wait_after=True)
+        wait_until(lambda: len(books.payments) == 1)
+        server.kill()
+    payer.give_the_page_up()
+    # Its browser notes that nobody answered.
+    payer.complaints.clear()
+    blind = [sandbox.faults.add("html-502", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
+    server.restart()
+    payer.sees_in_the_shop(order_page, "We are finding out")
     payer.look("finding-out")
     expect(payer.page.get_by_role("button")).to_have_count(0)
-    blind.remove()
-    payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
-    assert [request.endpoint for request in kassa_sandbox.requests()].count("payment") == 1
-
-
-def test_a_lost_answer_to_the_code_is_found_out(payer: Payer, kassa_sandbox: Sandbox) -> None:
-    payer.order()
-    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
-    kassa_sandbox.faults.add("reply-lost", endpoint="mbank/confirm", times=1)
-    # The watch asks by the gateway's number, the callback is checked by the shop's.
-    blind = [kassa_sandbox.faults.add("unavailable", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
+    for fault in blind:
+        fault.remove()
+    payer.sees("Waiting for your payment")
+    payer.goes_to_pay()
     payer.type_otp(phones.MBANK_APPROVED.otp)
-    payer.sees("We are finding out")
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    books.charged_once()
+    assert len(books.asked("mbank/pay")) == 1
+    assert shop.checkouts(reference(order_page)) == [reference(order_page)]
+
+
+def test_a_lost_answer_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+    order_page = payer.order()
+    with sandbox.faults.add("reply-lost", endpoint="mbank/pay", times=1) as lost:
+        blind = [sandbox.faults.add("html-502", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
+        payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+        payer.sees_screen("unknown")
+        assert lost.struck == 1
+    payer.sees_in_the_shop(order_page, "We are finding out")
+    # Neither another payment nor a cancellation is offered, and an old page gets neither.
+    expect(payer.page.get_by_role("button")).to_have_count(0)
+    for action in ("pay", "cancel"):
+        assert post(f"{order_page}/{action}")[1].startswith("/orders/")
+    for fault in blind:
+        fault.remove()
+    payer.sees("Waiting for your payment")
+    payer.goes_to_pay()
+    payer.type_otp(phones.MBANK_APPROVED.otp)
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    books.charged_once()
+    assert len(books.asked("mbank/pay")) == 1
+
+
+def test_a_lost_answer_to_the_code_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+    order_page = payer.order()
+    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+    payer.sees_screen("enter-code")
+    blind = [sandbox.faults.add("html-502", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
+    with sandbox.faults.add("reply-lost", endpoint="mbank/confirm", times=1):
+        payer.type_otp(phones.MBANK_APPROVED.otp)
+        payer.sees_screen("waiting")
+    payer.sees_in_the_shop(order_page, "Waiting for the bank")
     for fault in blind:
         fault.remove()
     payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
-    assert [request.endpoint for request in kassa_sandbox.requests()].count("mbank/confirm") == 1
+    books.charged_once()
+    assert len(books.asked("mbank/confirm")) == 1
 
 
-def test_the_shop_is_killed_while_it_sends(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
-    order_page = payer.order()
-    payer.type_card(cards.WITHOUT_3DS_APPROVED)
-    kassa_sandbox.faults.add("drip", endpoint="payment", times=1)
-    payer.page.get_by_role("button", name="Pay ").click(no_wait_after=True)
-    wait_until(lambda: len(kassa_sandbox.ledger()) == 1)
-    shop.kill()
-    # The browser is about to show a page of its own about that, which would break the next navigation off.
-    payer.give_the_page_up()
-    shop.start()
-    payer.page.goto(order_page)
-    payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
-    # The form that was lost with the shop.
-    payer.complaints.clear()
-
-
-def test_a_gateway_that_cannot_be_reached_costs_nothing(payer: Payer, kassa_sandbox: Sandbox) -> None:
-    payer.order()
-    kassa_sandbox.stop()
-    payer.pay_by_card(cards.WITHOUT_3DS_APPROVED)
-    payer.sees("Nothing was charged")
-    payer.look("not-made")
-    kassa_sandbox.start()
-    payer.pay_by_card(cards.WITHOUT_3DS_APPROVED)
-    payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
-
-
-def test_credentials_that_are_refused_for_a_moment_end_nothing(
-    payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox
+def test_a_server_that_cannot_be_reached_costs_nothing(
+    payer: Payer, server: KassaServer, shop: ShopProcess, books: Books
 ) -> None:
-    payer.order()
+    payer.fill_basket()
+    server.kill()
+    payer.press("Order and pay")
+    payer.sees("Nothing was charged")
+    payer.look("nothing-charged")
+    order_page = payer.page.url
+    payer.press("Try again")
+    payer.sees("Nothing was charged")
+    server.restart()
+    payer.press("Try again")
+    payer.sees_screen("choose")
+    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+    payer.type_otp(phones.MBANK_APPROVED.otp)
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    books.charged_once()
+    assert shop.checkouts(reference(order_page)) == [reference(order_page)]
+
+
+def test_a_gateway_that_cannot_be_reached_costs_nothing(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+    order_page = payer.order()
+    sandbox.stop()
+    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+    expect(payer.page.locator(".notice")).to_contain_text("No money was taken")
+    sandbox.start()
+    payer.sees_in_the_shop(order_page, "Not paid")
+    payer.goes_to_pay()
+    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+    payer.type_otp(phones.MBANK_APPROVED.otp)
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    books.charged_once()
+
+
+def test_credentials_that_are_refused_for_a_moment_end_nothing(payer: Payer, sandbox: Sandbox, books: Books) -> None:
+    order_page = payer.order()
     payer.pay_by_mbank(phones.MBANK_STUCK_PENDING.phone)
     payer.type_otp(phones.MBANK_STUCK_PENDING.otp)
-    payer.sees("Waiting for the bank")
-    kassa_sandbox.faults.add("unauthorized", endpoint="status", times=3)
-    wait_until(lambda: "cannot be asked about" in shop.log())
-    with kassa_sandbox.faults.add("callback-lost"):
-        kassa_sandbox.approve(only_payment(kassa_sandbox).order_number)
+    payer.sees_screen("waiting")
+    faults = [sandbox.faults.add("unauthorized", endpoint=endpoint) for endpoint in STATUS_ENDPOINTS]
+    payer.page.locator("form[action*=check] button").click()
+    wait_until(lambda: any(fault.struck for fault in faults))
+    payer.sees_in_the_shop(order_page, "Waiting for the bank")
+    for fault in faults:
+        fault.remove()
+    with sandbox.faults.add("callback-lost"):
+        sandbox.approve(books.only().order_number)
         payer.sees("Paid")
 
 
 # Buttons that are pressed twice
 
 
-def test_a_button_that_is_pressed_twice_pays_once(payer: Payer, kassa_sandbox: Sandbox) -> None:
-    payer.order()
-    payer.type_card(cards.APPROVED)
-    payer.page.wait_for_load_state()
-    payer.page.get_by_role("button", name="Pay ").dblclick()
-    payer.confirm(cards.APPROVED.otp)
-    payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
+def test_a_button_that_is_pressed_twice_orders_once(payer: Payer, shop: ShopProcess, books: Books) -> None:
+    before = len(shop.orders())
+    payer.fill_basket()
+    payer.page.get_by_role("button", name="Order and pay").dblclick()
+    payer.sees_screen("choose")
+    assert len(shop.orders()) == before + 1
+    assert books.payments == ()
 
 
-def test_forms_that_arrive_at_once_make_one_payment(payer: Payer, kassa_sandbox: Sandbox) -> None:
+def test_who_presses_many_times_is_sent_to_one_page(shop: ShopProcess) -> None:
+    order = shop.order()
+    pay = f"{shop.page_of(order)}/pay"
+    assert set(post_at_once(6, pay)) == {(303, shop.page_urls(order)[0])}
+    # And once more where the time is over: one more checkout, and one page.
+    assert shop.tell(order, "checkout.expired", "evt_expired_1") == 204
+    (again,) = set(post_at_once(6, pay))
+    assert shop.checkouts(order) == [order, f"{order}.2"]
+    assert again == (303, shop.page_urls(order)[1])
+    assert shop.page_urls(order)[0] != shop.page_urls(order)[1]
+
+
+def test_who_cancels_many_times_cancels_once(shop: ShopProcess, server: KassaServer) -> None:
+    order = shop.order()
+    assert {status for status, _ in post_at_once(4, f"{shop.page_of(order)}/cancel")} == {303}
+    wait_for(shop.page_of(order), "Cancelled", shop)
+    assert len(server.events("checkout.cancelled", reference=order)) == 1
+
+
+# Money that comes late, or twice
+
+
+def test_what_is_paid_late_is_delivered_and_cannot_be_paid_again(
+    payer: Payer, shop: ShopProcess, server: KassaServer, sandbox: Sandbox, books: Books
+) -> None:
     order_page = payer.order()
-    assert post_form_at_once(6, f"{order_page}/card", **CARD_FORM) == [200] * 6
-    payer.page.reload()
-    payer.sees("Paid")
-    assert post_form_at_once(2, f"{order_page}/qr") == [200] * 2
-    assert_charged_once(kassa_sandbox)
+    order = reference(order_page)
+    payer.chooses("qr")
+    payer.sees_screen("show-qr")
+    # As the server tells it once an hour is over.
+    assert shop.tell(order, "checkout.expired", "evt_expired_2") == 204
+    payer.sees_in_the_shop(order_page, "The time to pay is over")
+    payer.look("expired")
+    payer.press("Pay 390.00 som")
+    payer.sees_screen("choose")
+    # The first one is paid after all: the second one must not be.
+    sandbox.approve(books.only().order_number)
+    payer.sees_screen("cancelled")
+    payer.sees_in_the_shop(order_page, "Paid")
+    assert server.checkout(f"{order}.2")["state"] == "cancelled"
+    books.charged_once("39000")
 
 
-def test_codes_that_arrive_at_once_are_sent_once(payer: Payer, kassa_sandbox: Sandbox) -> None:
+def test_what_is_paid_twice_is_owed(payer: Payer, shop: ShopProcess, sandbox: Sandbox, books: Books) -> None:
     order_page = payer.order()
-    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
-    post_form_at_once(6, f"{order_page}/otp", otp=phones.MBANK_APPROVED.otp)
-    payer.sees("Paid")
-    assert_charged_once(kassa_sandbox)
-    assert [request.endpoint for request in kassa_sandbox.requests()].count("mbank/confirm") == 1
+    pay_form = payer.open_pay_form()
+    payer.sees_in_the_shop(order_page, "Waiting for your payment")
+    payer.goes_to_pay()
+    payer.page.locator("#others summary").click()
+    payer.chooses("qr")
+    payer.sees_screen("show-qr")
+    sandbox.approve(books.payments[-1].order_number)
+    payer.sees_screen("paid")
+    # In spite of the warning, the page that is still open somewhere.
+    payer.page.goto(pay_form)
+    payer.choose_wallet(phones.MBANK_APPROVED)
+    payer.confirm(phones.MBANK_APPROVED.otp)
+    payer.sees_screen("paid")
+    wait_for(order_page, "We owe you", shop)
+    payer.sees_in_the_shop(order_page, "Paid")
+    payer.look("owed")
+    assert [payment.times_charged for payment in books.payments] == [1, 1]
+    assert f"order {reference(order_page)}: paid too much: give 1 payment(s) back" in shop.log()
+    # A person gives it back at the gateway, and notes that on the server's staff pages.
+    assert shop.tell(reference(order_page), "checkout.refund_noted", "evt_refund_1") == 204
+    assert "was given back" in get(order_page)
+    assert "We owe you" not in get(order_page)
+
+
+def test_what_is_paid_after_it_was_cancelled_is_given_back(
+    payer: Payer, shop: ShopProcess, sandbox: Sandbox, books: Books
+) -> None:
+    order_page = payer.order()
+    payer.chooses("qr")
+    payer.sees_screen("show-qr")
+    payer.sees_in_the_shop(order_page, "Waiting for your payment")
+    payer.press("Cancel the order")
+    payer.sees("Cancelled")
+    sandbox.approve(books.only().order_number)
+    payer.sees("Paid after it was cancelled")
+    payer.look("paid-too-late")
+    assert "We owe you" in get(order_page)
+    assert f"order {reference(order_page)}: paid: deliver" not in shop.log()
+    books.charged_once("39000")
 
 
 # What strangers send
 
 
-def test_a_forged_callback_ships_nothing(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
+def test_a_forged_callback_ships_nothing(
+    payer: Payer, shop: ShopProcess, server: KassaServer, sandbox: Sandbox, books: Books
+) -> None:
     order_page = payer.order()
     payer.pay_by_mbank(phones.MBANK_STUCK_PENDING.phone)
     payer.type_otp(phones.MBANK_STUCK_PENDING.otp)
-    payer.sees("Waiting for the bank")
-    payer.look("waiting")
-    address = callback_address(kassa_sandbox)
-    number = only_payment(kassa_sandbox).order_number
-    assert post(address, callback(number, "MBank")) == 204
-    assert post(address, callback(number, "MBank", amount="1")) == 204
-    wait_until(lambda: "is not true, in amount" in shop.log())
-    assert "Waiting for the bank" in get(order_page)
-    assert post(address, b"{}") == 400
-    assert post(f"{shop.url}/callback?payment=nobody", callback(number, "MBank")) == 404
-    kassa_sandbox.approve(number)
+    payer.sees_screen("waiting")
+    number = books.only().order_number
+    wait_until(lambda: bool(sandbox.callbacks(number)))
+    address = sandbox.callbacks(number)[-1].url
+    asked = len(books.asked("get-status")) + len(books.asked("status"))
+    assert post(address, callback(number, "MBank"))[0] == 200
+    # The server asks the gateway, which knows better.
+    wait_until(lambda: len(books.asked("get-status")) + len(books.asked("status")) > asked)
+    payer.sees_in_the_shop(order_page, "Waiting for the bank")
+    assert not server.events("checkout.paid", reference=reference(order_page))
+    sandbox.approve(number)
     payer.sees("Paid")
+    assert shop.log().count(f"order {reference(order_page)}: paid: deliver") == 1
 
 
-def test_one_payment_pays_for_one_order(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
-    payer.order()
+def test_one_payment_pays_for_one_order(payer: Payer, stage: Stage, books: Books) -> None:
+    order_page = payer.order()
     payer.open_pay_form()
     payer.choose_wallet(phones.MBANK_APPROVED)
     payer.confirm(phones.MBANK_APPROVED.otp)
-    payer.sees("Paid")
-    number = only_payment(kassa_sandbox).order_number
-
-    # Another order of the same price, and somebody who says that it was this payment.
-    order_page = payer.order()
-    payer.open_pay_form()
-    query = f"payment={shop.payment_ids()[-1]}"
-    page = get(f"{shop.url}/return?{query}&OrderNumber={number}&statusCode=200")
-    wait_until(lambda: "a return is not true, in orderNumber" in shop.log())
-    assert post(f"{shop.url}/callback?{query}", callback(number, "MBank")) == 204
-    wait_until(lambda: "a callback is not true, in orderNumber" in shop.log())
-    for seen in (page, get(order_page)):
-        assert "Continue on the payment page" in seen
-    assert [payment.times_charged for payment in kassa_sandbox.ledger()] == [1, 0]
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    number = books.charged_once().order_number
+    # Another order of the same price, and a dearer one.
+    for jars in (1, 2):
+        assert_pays_for_no_other_order(number, jars, payer, stage)
 
 
-def test_a_payer_who_comes_back_with_a_cheaper_payment_has_not_paid(
-    payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox, tmp_path: Path
-) -> None:
-    with ShopProcess(tmp_path / "another", kassa_sandbox) as another:
-        payer.shop_url = another.url
-        payer.order()
-        payer.open_pay_form()
-        payer.choose_wallet(phones.MBANK_APPROVED)
-        payer.confirm(phones.MBANK_APPROVED.otp)
-        payer.sees("Paid")
-        # The browser may still want this shop's icon.
-        payer.give_the_page_up()
-    number = only_payment(kassa_sandbox).order_number
-
-    payer.shop_url = shop.url
-    order_page = payer.order(2)
-    payer.open_pay_form()
-    query = f"payment={shop.payment_ids()[-1]}&OrderNumber={number}&statusCode=200"
-    get(f"{shop.url}/return?{query}")
-    wait_until(lambda: "a return is not true, in amount" in shop.log())
-    assert "Continue on the payment page" in get(order_page)
-
-
-def test_a_qr_code_of_some_tyiyn_pays_for_no_jar(payer: Payer, shop: ShopProcess, kassa_sandbox: Sandbox) -> None:
+def test_a_qr_code_of_some_tyiyn_pays_for_no_jar(payer: Payer, stage: Stage) -> None:
     dialect = kassa.Dialect.from_json(dialect_json())
-    with kassa.Gateway(
-        kassa_sandbox.base_url, kassa.Credentials(*kassa_sandbox.credentials), dialect=dialect
-    ) as gateway:
+    sandbox = stage.sandbox
+    with kassa.Gateway(sandbox.base_url, kassa.Credentials(*sandbox.credentials), dialect=dialect) as gateway:
         cheap = gateway.create_qr_data(kassa.QrPayment(sum_tyiyn=390)).payment
     assert cheap.transaction_id is not None
-    number = cheap.transaction_id
-
+    sandbox.approve(cheap.transaction_id)
     # A provider knows it as a payment of 390, which is what a jar costs in som.
-    order_page = payer.order()
+    assert_pays_for_no_other_order(cheap.transaction_id, 1, payer, stage)
+
+
+def assert_pays_for_no_other_order(number: str, jars: int, payer: Payer, stage: Stage) -> None:
+    """Somebody who knows where callbacks go says that a payment was made for this order, which was made for something else."""
+    books = Books(stage.sandbox)
+    order_page = payer.order(jars)
     payer.open_pay_form()
-    query = f"payment={shop.payment_ids()[-1]}"
-    get(f"{shop.url}/return?{query}&OrderNumber={number}&statusCode=200")
-    assert post(f"{shop.url}/callback?{query}", callback(number, "MBank")) == 204
-    wait_until(lambda: "a return names a payment that is still open" in shop.log())
-    wait_until(lambda: "a callback names a payment that is still open" in shop.log())
-    kassa_sandbox.approve(number)
-    wait_until(lambda: "a return is not true, in orderNumber" in shop.log())
-    wait_until(lambda: "a callback is not true, in orderNumber" in shop.log())
-    assert "Continue on the payment page" in get(order_page)
-    assert [payment.times_charged for payment in kassa_sandbox.ledger() if payment.kind == "qr"] == [1]
-
-
-# Starting
-
-
-def test_the_shop_brings_a_sandbox_that_ends_with_it(browser: Browser, tmp_path: Path) -> None:
-    shop = ShopProcess(tmp_path / "data", None).start()
-    payer = Payer(browser, shop.url)
-    payer.order()
-    assert "Test mode" in payer.page.content()
-    payer.pay_by_card(cards.APPROVED)
-    payer.page.wait_for_url(re.compile("/3ds"))
-    bank = payer.page.url
-    payer.confirm(cards.APPROVED.otp)
-    payer.sees("Paid")
-    assert payer.complaints == []
-    payer.context.close()
-    shop.kill()
-    wait_until(lambda: is_gone(bank))
-
-
-def is_gone(url: str) -> bool:
-    try:
-        get(url)
-    except urllib.error.URLError as error:
-        return isinstance(error.reason, ConnectionRefusedError)
-    except ConnectionError:
-        # It is about to go.
-        return False
-    return False
-
-
-def test_the_shop_stops_when_it_is_told_to(shop: ShopProcess) -> None:
-    assert "Mountain honey" in get(shop.url)
-    assert shop.stop() in (0, -signal.SIGTERM)
-    shop.start()
+    payer.choose_wallet(phones.MBANK_DECLINED)
+    payer.confirm(phones.MBANK_DECLINED.otp)
+    own = books.only().order_number
+    wait_until(lambda: bool(stage.sandbox.callbacks(own)))
+    asked = len(stage.sandbox.requests(number))
+    assert post(stage.sandbox.callbacks(own)[-1].url, callback(number, "MBank", f"{jars * 390}.00"))[0] == 200
+    wait_until(lambda: len(stage.sandbox.requests(number)) > asked)
+    payer.sees_in_the_shop(order_page, "Waiting for your payment")
+    # It is paid by a payment of its own, and by that alone.
+    payer.goes_to_pay()
+    payer.page.locator("#others summary").click()
+    payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
+    payer.type_otp(phones.MBANK_APPROVED.otp)
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    assert not stage.server.events("checkout.overpaid", reference=reference(order_page))

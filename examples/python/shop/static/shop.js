@@ -1,4 +1,4 @@
-// The pages work without this. It keeps the order's page up to date, and a form from being sent twice.
+// The pages work without this. It keeps an order's page up to date, and a form from being sent twice.
 "use strict";
 
 const PAUSE_MS = 1000;
@@ -8,7 +8,7 @@ async function look() {
   if (!("waiting" in section.dataset)) return;
   try {
     const { source, version } = section.dataset;
-    const answer = await fetch(`${source}?seen=${encodeURIComponent(version)}`);
+    const answer = await fetch(`${source}&seen=${encodeURIComponent(version)}`);
     if (answer.status === 200) show(await answer.text());
   } catch {
     // The shop is not there at the moment: the next look may find it.
