@@ -59,7 +59,9 @@ class ShopProcess:
         self.told = ""
         while "Ctrl-C" not in self.told:
             line = self._process.stdout.readline()
-            assert line, f"{self.told}{self.log()}"
+            if not line:
+                self.stop()
+                raise AssertionError(f"{self.told}{self.log()}")
             self.told += line
         return self
 
