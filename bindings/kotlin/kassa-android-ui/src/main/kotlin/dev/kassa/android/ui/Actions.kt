@@ -1,0 +1,18 @@
+package dev.kassa.android.ui
+
+import dev.kassa.PaymentMethod
+
+/** What the payer can do. */
+internal interface Actions {
+    /** Begins a payment, with what was typed for it. */
+    fun pay(method: PaymentMethod)
+
+    /** Confirms with the code that was typed. */
+    fun confirm()
+
+    /** The page was opened, and the payer is there; or it could not be. */
+    fun pageOpened(isAway: Boolean)
+
+    /** Has the gateway asked at once. */
+    fun checkNow()
+}

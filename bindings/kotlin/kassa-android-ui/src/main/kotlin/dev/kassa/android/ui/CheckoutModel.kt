@@ -1,0 +1,142 @@
+package dev.kassa.android.ui
+
+import android.util.Log
+import androidx.compose.runtime.getValue
+import androidx.compose.runtime.mutableStateOf
+import androidx.compose.runtime.setValue
+import androidx.lifecycle.SavedStateHandle
+import androidx.lifecycle.ViewModel
+import androidx.lifecycle.viewModelScope
+import dev.kassa.Checkout
+import dev.kassa.CheckoutDetails
+import dev.kassa.CheckoutSettings
+import dev.kassa.CheckoutState
+import dev.kassa.Language
+import dev.kassa.PaymentException
+import dev.kassa.PaymentMethod
+import dev.kassa.Rule
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+
+private const val IS_AWAY = "is_away"
+private const val MAY_HAVE_PAID = "may_have_paid"
+
+/**
+ * The checkout behind the sheet, across turns of the screen. After the end of the process it is opened again with the same token, and is
+ * where it was.
+ */
+internal class CheckoutModel(
+    private val request: KassaCheckout.Request,
+    private val language: Language,
+    private val saved: SavedStateHandle,
+) : ViewModel(), Actions {
+    val typed = Typed(saved)
+
+    var state by mutableStateOf<CheckoutState>(CheckoutState.Opening())
+        private set
+
+    /** What is to be paid, as soon as it is known. */
+    var details by mutableStateOf<CheckoutDetails?>(null)
+        private set
+
+    /** The sheet cannot show this checkout. */
+    var isUnusable by mutableStateOf(false)
+        private set
+
+    /** Whether the payer has seen something since that can still be paid. */
+    var mayHavePaid by mutableStateOf(saved.get<Boolean>(MAY_HAVE_PAID) == true)
+        private set
+
+    /** What the sheet answers where it is closed now. */
+    val result: KassaCheckout.Result get() = resultOf(state, mayHavePaid)
+
+    private var checkout: Checkout? = null
+
+    init {
+        viewModelScope.launch { follow() }
+    }
+
+    /** The sheet is in front again. */
+    fun cameToFront() {
+        val checkout = checkout ?: return
+        if (saved.remove<Boolean>(IS_AWAY) == true) checkout.cameBack() else checkout.checkNow()
+    }
+
+    /** The link was followed that brings payers back. */
+    fun cameBack() {
+        left()
+        cameToFront()
+    }
+
+    override fun pay(method: PaymentMethod) = act {
+        when (method) {
+            PaymentMethod.PAY_FORM -> it.payByForm()
+            PaymentMethod.QR -> it.payByQr()
+            PaymentMethod.MBANK -> it.payByMbank(PhoneNumber.sent(typed.phone))
+            PaymentMethod.CARD -> it.payByCard((typed.card ?: return@act).card())
+        }
+        typed.sent()
+    }
+
+    override fun confirm() = act {
+        it.confirm(typed.code)
+        typed.sent()
+    }
+
+    override fun pageOpened(isAway: Boolean) {
+        if (isAway) left()
+        checkout?.pageOpened()
+    }
+
+    override fun checkNow() {
+        checkout?.checkNow()
+    }
+
+    /** Whatever brings the payer back to the front is their return. */
+    private fun left() {
+        saved[IS_AWAY] = true
+    }
+
+    override fun onCleared() {
+        typed.forgetSecrets()
+        checkout?.close()
+    }
+
+    private suspend fun follow() {
+        // The native library is loaded by the first use of it, which takes some tenths of a second.
+        val opened = try {
+            withContext(Dispatchers.IO) { open() }
+        } catch (problem: PaymentException) {
+            Log.e("kassa", "the checkout cannot be opened: ${problem.message}")
+            isUnusable = true
+            return
+        }
+        checkout = opened
+        if (saved.remove<Boolean>(IS_AWAY) == true) opened.cameBack()
+        opened.states.collect { show(it, opened.details) }
+    }
+
+    private fun open(): Checkout {
+        val settings = CheckoutSettings(language = language)
+        val renewal = KassaCheckout.renewal ?: return Checkout.open(request.serverUrl, request.clientToken, settings)
+        return Checkout.open(request.serverUrl, request.clientToken, settings) { renewal(request.reference) }
+    }
+
+    private fun show(next: CheckoutState, known: CheckoutDetails?) {
+        mayHavePaid = mayHavePaid(mayHavePaid, next)
+        saved[MAY_HAVE_PAID] = mayHavePaid
+        details = known
+        state = next
+    }
+
+    /** What broke a rule is shown at its field. An action that came too late needs no word: the next state says what there is to do. */
+    private inline fun act(action: (Checkout) -> Unit) {
+        val checkout = checkout ?: return
+        try {
+            action(checkout)
+        } catch (problem: PaymentException.Invalid) {
+            typed.violations = problem.violations.filter { it.rule != Rule.STATE }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package dev.kassa.android.ui
+
+import androidx.activity.compose.BackHandler
+import androidx.compose.foundation.layout.Column
+import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.padding
+import androidx.compose.material3.HorizontalDivider
+import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.Text
+import androidx.compose.runtime.Composable
+import androidx.compose.ui.Modifier
+import androidx.compose.ui.text.font.FontWeight
+import androidx.compose.ui.unit.dp
+import dev.kassa.CheckoutDetails
+import dev.kassa.CheckoutState
+import dev.kassa.PaymentMethod
+
+/** What there is to show. */
+internal class Shown(val state: CheckoutState, val details: CheckoutDetails?, val mayHavePaid: Boolean)
+
+/** What is to be paid, and below it the screen of the state. */
+@Composable
+internal fun CheckoutScreen(shown: Shown, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
+    Column(Modifier.fillMaxWidth()) {
+        shown.details?.let { Order(it) }
+        when (val method = formOf(shown.state, typed.chosen)) {
+            null -> StateScreen(shown, typed, actions, device, onClose)
+            else -> FormScreen(method, shown, typed, actions, device)
+        }
+    }
+}
+
+@Composable
+private fun Order(details: CheckoutDetails) {
+    Column(Modifier.fillMaxWidth().padding(start = 24.dp, end = 24.dp, bottom = 16.dp)) {
+        Text(
+            money(details.amount, details.currency, LocalLanguage.current),
+            fontWeight = FontWeight.Bold,
+            style = MaterialTheme.typography.headlineMedium,
+        )
+        Text(
+            details.description,
+            color = MaterialTheme.colorScheme.onSurfaceVariant,
+            style = MaterialTheme.typography.bodyLarge,
+        )
+    }
+    HorizontalDivider()
+}
+
+/** The way to pay for which the payer types something first: the one that was chosen, or the only one. */
+private fun formOf(state: CheckoutState, chosen: PaymentMethod?): PaymentMethod? {
+    val method = chosen?.takeIf { it in state.methods } ?: onlyOne(state)
+    return method?.takeIf { it.hasForm }
+}
+
+private fun onlyOne(state: CheckoutState) = (state as? CheckoutState.Ready)?.methods?.singleOrNull()
+
+internal val PaymentMethod.hasForm: Boolean get() = this == PaymentMethod.MBANK || this == PaymentMethod.CARD
+
+@Composable
+private fun FormScreen(method: PaymentMethod, shown: Shown, typed: Typed, actions: Actions, device: Device) {
+    val onBack: (() -> Unit)? = if (typed.chosen == null) null else { -> typed.leave() }
+    BackHandler(enabled = onBack != null) { onBack?.invoke() }
+    val form = Form(shown.state.message, shown.details, typed, onBack, onPay = { actions.pay(method) })
+    if (method == PaymentMethod.CARD) CardScreen(form, device) else PhoneScreen(form)
+}
+
+@Composable
+private fun StateScreen(shown: Shown, typed: Typed, actions: Actions, device: Device, onClose: () -> Unit) {
+    val choose = { method: PaymentMethod -> if (method.hasForm) typed.chosen = method else actions.pay(method) }
+    when (val state = shown.state) {
+        is CheckoutState.Opening -> OpeningScreen(state)
+        is CheckoutState.Ready -> MethodsScreen(state, choose)
+        is CheckoutState.Sending -> SendingScreen(state)
+        is CheckoutState.EnterOtp -> CodeScreen(state, typed, actions::confirm)
+        is CheckoutState.OpenPage -> PageScreen(state, actions, device, choose)
+        is CheckoutState.ShowQr -> QrScreen(state, actions, device)
+        is CheckoutState.Waiting -> WaitingScreen(state, actions, device, choose)
+        is CheckoutState.Paid -> PaidScreen(onClose)
+        is CheckoutState.NotPaid -> NotPaidScreen(state, shown.mayHavePaid, onClose)
+        is CheckoutState.PersonNeeded -> PersonScreen(state, shown.details, onClose)
+        CheckoutState.Expired -> ExpiredScreen(shown.mayHavePaid, onClose)
+        CheckoutState.TokenExpired -> TokenExpiredScreen(onClose)
+    }
+}

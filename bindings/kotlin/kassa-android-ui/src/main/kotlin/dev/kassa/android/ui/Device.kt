@@ -1,0 +1,21 @@
+package dev.kassa.android.ui
+
+/** What a screen wants of the phone around it. */
+internal interface Device {
+    /** Opens the page of a bank in a browser's tab; false where there is no browser. */
+    fun openPage(url: String): Boolean
+
+    /** Opens the app of a bank by the text of a QR code; false where there is none. */
+    fun openApp(link: String): Boolean
+
+    /** Keeps a picture where the payer's bank finds it, and says then whether that went well; null where the payer thought better of it. */
+    fun savePicture(png: ByteArray, saved: (Boolean?) -> Unit)
+
+    fun copy(text: String)
+
+    /** No screenshot, recording or list of recent apps shows the screen. */
+    fun keepSecret(isSecret: Boolean)
+
+    /** As bright as it gets, so that scanners read a code, and awake. */
+    fun brighten(isBright: Boolean)
+}

@@ -1,0 +1,27 @@
+package dev.kassa.android.ui
+
+import androidx.compose.runtime.Composable
+import dev.kassa.CheckoutDetails
+import dev.kassa.CheckoutMessage
+import dev.kassa.Violation
+
+/** What a form for a way to pay works with. [onBack] is null where there is no other way. */
+internal class Form(
+    val message: CheckoutMessage?,
+    val details: CheckoutDetails?,
+    val typed: Typed,
+    val onBack: (() -> Unit)?,
+    val onPay: () -> Unit,
+)
+
+/** The payer leaves a form for the list of ways to pay. */
+internal fun Typed.leave() {
+    chosen = null
+    forgetSecrets()
+    violations = emptyList()
+}
+
+/** What is wrong with one of these fields, in the payer's language. */
+@Composable
+internal fun List<Violation>.about(vararg fields: String): String? =
+    find { it.field in fields }?.textIn(LocalLanguage.current)

@@ -1,0 +1,71 @@
+package dev.kassa.android.ui
+
+import androidx.annotation.StringRes
+import androidx.compose.foundation.BorderStroke
+import androidx.compose.foundation.layout.Arrangement
+import androidx.compose.foundation.layout.Column
+import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.heightIn
+import androidx.compose.foundation.layout.padding
+import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.Surface
+import androidx.compose.material3.Text
+import androidx.compose.runtime.Composable
+import androidx.compose.ui.Modifier
+import androidx.compose.ui.res.stringResource
+import androidx.compose.ui.semantics.Role
+import androidx.compose.ui.semantics.role
+import androidx.compose.ui.semantics.semantics
+import androidx.compose.ui.text.font.FontWeight
+import androidx.compose.ui.unit.dp
+import dev.kassa.CheckoutState
+import dev.kassa.PaymentMethod
+
+@Composable
+internal fun MethodsScreen(state: CheckoutState.Ready, onChoose: (PaymentMethod) -> Unit) =
+    Screen(stringResource(R.string.kassa_choose), message = state.message) {
+        if (state.methods.isEmpty()) Say(stringResource(R.string.kassa_no_way)) else Methods(state.methods, onChoose)
+    }
+
+/** A button for each way to pay. */
+@Composable
+internal fun Methods(methods: List<PaymentMethod>, onChoose: (PaymentMethod) -> Unit) =
+    Column(verticalArrangement = Arrangement.spacedBy(12.dp)) {
+        for (method in methods) Method(method) { onChoose(method) }
+    }
+
+@Composable
+private fun Method(method: PaymentMethod, onClick: () -> Unit) {
+    val colours = MaterialTheme.colorScheme
+    Surface(
+        onClick,
+        Modifier.fillMaxWidth().semantics { role = Role.Button },
+        shape = CORNERS,
+        border = BorderStroke(1.dp, colours.outline),
+    ) {
+        Column(Modifier.heightIn(min = 64.dp).padding(16.dp, 12.dp), Arrangement.Center) {
+            Text(
+                stringResource(nameOf(method)),
+                fontWeight = FontWeight.SemiBold,
+                style = MaterialTheme.typography.bodyLarge,
+            )
+            Text(stringResource(hintOf(method)), color = colours.onSurfaceVariant, style = MaterialTheme.typography.bodyMedium)
+        }
+    }
+}
+
+@StringRes
+private fun nameOf(method: PaymentMethod) = when (method) {
+    PaymentMethod.PAY_FORM -> R.string.kassa_form
+    PaymentMethod.QR -> R.string.kassa_qr
+    PaymentMethod.MBANK -> R.string.kassa_mbank
+    PaymentMethod.CARD -> R.string.kassa_card
+}
+
+@StringRes
+private fun hintOf(method: PaymentMethod) = when (method) {
+    PaymentMethod.PAY_FORM -> R.string.kassa_form_more
+    PaymentMethod.QR -> R.string.kassa_qr_more
+    PaymentMethod.MBANK -> R.string.kassa_mbank_more
+    PaymentMethod.CARD -> R.string.kassa_card_more
+}

@@ -1,0 +1,140 @@
+package dev.kassa.android.ui
+
+import androidx.compose.foundation.BorderStroke
+import androidx.compose.foundation.layout.Arrangement
+import androidx.compose.foundation.layout.Column
+import androidx.compose.foundation.layout.ColumnScope
+import androidx.compose.foundation.layout.PaddingValues
+import androidx.compose.foundation.layout.Row
+import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.heightIn
+import androidx.compose.foundation.layout.offset
+import androidx.compose.foundation.layout.padding
+import androidx.compose.foundation.layout.size
+import androidx.compose.foundation.shape.RoundedCornerShape
+import androidx.compose.material3.Button
+import androidx.compose.material3.ButtonDefaults
+import androidx.compose.material3.IconButton
+import androidx.compose.material3.MaterialTheme
+import androidx.compose.material3.OutlinedButton
+import androidx.compose.material3.Surface
+import androidx.compose.material3.Text
+import androidx.compose.runtime.Composable
+import androidx.compose.ui.Alignment
+import androidx.compose.ui.Modifier
+import androidx.compose.ui.res.stringResource
+import androidx.compose.ui.semantics.LiveRegionMode
+import androidx.compose.ui.semantics.contentDescription
+import androidx.compose.ui.semantics.heading
+import androidx.compose.ui.semantics.liveRegion
+import androidx.compose.ui.semantics.paneTitle
+import androidx.compose.ui.semantics.semantics
+import androidx.compose.ui.text.font.FontWeight
+import androidx.compose.ui.text.style.TextAlign
+import androidx.compose.ui.unit.dp
+import dev.kassa.CheckoutMessage
+import dev.kassa.MessageTopic
+
+internal val CORNERS = RoundedCornerShape(12.dp)
+private val BUTTON_PADDING = PaddingValues(horizontal = 16.dp, vertical = 12.dp)
+private val BUTTON_HEIGHT = 52.dp
+
+/** A state's screen: a mark, what it is called, a message where there is one, and what can be done. A screen reader says when it changes. */
+@Composable
+internal fun Screen(
+    title: String,
+    mark: (@Composable () -> Unit)? = null,
+    message: CheckoutMessage? = null,
+    onBack: (() -> Unit)? = null,
+    content: @Composable ColumnScope.() -> Unit,
+) {
+    Column(
+        Modifier.fillMaxWidth().padding(24.dp).semantics { paneTitle = title },
+        verticalArrangement = Arrangement.spacedBy(16.dp),
+    ) {
+        mark?.invoke()
+        if (onBack == null) Title(title) else TitleWithWayBack(title, onBack)
+        if (message != null) Banner(message)
+        content()
+    }
+}
+
+@Composable
+private fun Title(title: String) = Text(
+    title,
+    Modifier.semantics { heading() },
+    fontWeight = FontWeight.SemiBold,
+    style = MaterialTheme.typography.titleLarge,
+)
+
+@Composable
+private fun TitleWithWayBack(title: String, onBack: () -> Unit) {
+    // The arrow stands where other screens begin, and not its larger target.
+    Row(Modifier.offset(x = (-12).dp), verticalAlignment = Alignment.CenterVertically) {
+        val back = stringResource(R.string.kassa_back)
+        IconButton(onBack, Modifier.size(48.dp).semantics { contentDescription = back }) { Arrow() }
+        Title(title)
+    }
+}
+
+@Composable
+internal fun Say(text: String, modifier: Modifier = Modifier) = Text(text, modifier, style = MaterialTheme.typography.bodyLarge)
+
+/** Something that came of what the payer did: a screen reader says it at once. */
+@Composable
+internal fun Told(text: String) = Say(text, Modifier.semantics { liveRegion = LiveRegionMode.Polite })
+
+/** A message beside a state. One about the network is calm, for nothing is lost. */
+@Composable
+internal fun Banner(message: CheckoutMessage) {
+    val colours = MaterialTheme.colorScheme
+    val isCalm = message.topic in CALM
+    Surface(
+        Modifier.fillMaxWidth().semantics(mergeDescendants = true) { liveRegion = LiveRegionMode.Polite },
+        shape = CORNERS,
+        color = if (isCalm) colours.secondaryContainer else colours.errorContainer,
+        contentColor = if (isCalm) colours.onSecondaryContainer else colours.onErrorContainer,
+    ) {
+        Column(Modifier.padding(16.dp, 12.dp), verticalArrangement = Arrangement.spacedBy(4.dp)) {
+            Text(message.textIn(LocalLanguage.current), style = MaterialTheme.typography.bodyLarge)
+            wordsOf(message)?.let {
+                Text(stringResource(R.string.kassa_reason, it), style = MaterialTheme.typography.bodyMedium)
+            }
+        }
+    }
+}
+
+private val CALM = setOf(
+    MessageTopic.NO_NETWORK, MessageTopic.SERVER_BUSY, MessageTopic.NOT_THE_SERVER, MessageTopic.TOKEN_NOT_RENEWED,
+    MessageTopic.OUTCOME_UNKNOWN,
+)
+
+/** The gateway's own words. Those about what is in the way are for developers. */
+internal fun wordsOf(message: CheckoutMessage): String? = message.reason?.takeIf { message.topic !in CALM && it.isNotBlank() }
+
+@Composable
+internal fun MainButton(text: String, enabled: Boolean = true, onClick: () -> Unit) {
+    val colour = LocalButtonColour.current
+    Button(
+        onClick,
+        Modifier.fillMaxWidth().heightIn(min = BUTTON_HEIGHT),
+        enabled,
+        shape = CORNERS,
+        colors = ButtonDefaults.buttonColors(containerColor = colour, contentColor = readableOn(colour)),
+        contentPadding = BUTTON_PADDING,
+    ) { ButtonText(text) }
+}
+
+@Composable
+internal fun PlainButton(text: String, onClick: () -> Unit) = OutlinedButton(
+    onClick,
+    Modifier.fillMaxWidth().heightIn(min = BUTTON_HEIGHT),
+    shape = CORNERS,
+    border = BorderStroke(1.dp, MaterialTheme.colorScheme.outline),
+    colors = ButtonDefaults.outlinedButtonColors(contentColor = MaterialTheme.colorScheme.onSurface),
+    contentPadding = BUTTON_PADDING,
+) { ButtonText(text) }
+
+@Composable
+private fun ButtonText(text: String) =
+    Text(text, textAlign = TextAlign.Center, fontWeight = FontWeight.SemiBold, style = MaterialTheme.typography.bodyLarge)

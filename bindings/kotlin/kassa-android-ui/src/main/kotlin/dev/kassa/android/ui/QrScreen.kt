@@ -1,0 +1,97 @@
+package dev.kassa.android.ui
+
+import androidx.compose.foundation.Canvas
+import androidx.compose.foundation.background
+import androidx.compose.foundation.layout.BoxWithConstraints
+import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.size
+import androidx.compose.runtime.Composable
+import androidx.compose.runtime.DisposableEffect
+import androidx.compose.runtime.getValue
+import androidx.compose.runtime.mutableStateOf
+import androidx.compose.runtime.remember
+import androidx.compose.runtime.setValue
+import androidx.compose.ui.Alignment
+import androidx.compose.ui.Modifier
+import androidx.compose.ui.geometry.Offset
+import androidx.compose.ui.geometry.Size
+import androidx.compose.ui.graphics.Color
+import androidx.compose.ui.graphics.drawscope.DrawScope
+import androidx.compose.ui.platform.LocalDensity
+import androidx.compose.ui.res.stringResource
+import androidx.compose.ui.semantics.Role
+import androidx.compose.ui.semantics.contentDescription
+import androidx.compose.ui.semantics.role
+import androidx.compose.ui.semantics.semantics
+import androidx.compose.ui.unit.dp
+import dev.kassa.CheckoutState
+import dev.kassa.QrCode
+
+private val WIDEST = 296.dp
+
+/** White round the code, in modules: scanners want it, in the dark too. */
+private const val BORDER = 4
+
+private const val SAVED_PIXELS = 800
+
+/** A code that the app of a bank scans; on the payer's own phone a button opens that app, where the code is a link. */
+@Composable
+internal fun QrScreen(state: CheckoutState.ShowQr, actions: Actions, device: Device) {
+    DisposableEffect(device) {
+        device.brighten(true)
+        onDispose { device.brighten(false) }
+    }
+    val code = remember(state.text) { QrCode.encode(state.text) }
+    Screen(stringResource(R.string.kassa_scan), message = state.message) {
+        Say(stringResource(R.string.kassa_scan_more))
+        Picture(code)
+        if (isLink(state.text)) OpenApp(state.text, device)
+        SavePicture(code, device)
+        PlainButton(stringResource(R.string.kassa_check_now), actions::checkNow)
+    }
+}
+
+private fun isLink(text: String) = text.startsWith("https://") || text.startsWith("http://")
+
+@Composable
+private fun OpenApp(link: String, device: Device) {
+    var isMissing by remember(link) { mutableStateOf(false) }
+    MainButton(stringResource(R.string.kassa_open_app)) { isMissing = !device.openApp(link) }
+    if (isMissing) Told(stringResource(R.string.kassa_no_app))
+}
+
+@Composable
+private fun SavePicture(code: QrCode, device: Device) {
+    var isSaved by remember(code) { mutableStateOf<Boolean?>(null) }
+    PlainButton(stringResource(R.string.kassa_save_picture)) { device.savePicture(code.png(SAVED_PIXELS)) { isSaved = it } }
+    isSaved?.let { Told(stringResource(if (it) R.string.kassa_saved else R.string.kassa_not_saved)) }
+}
+
+/** Each module is the same whole number of pixels wide: between others there would be hairlines. */
+@Composable
+private fun Picture(code: QrCode) {
+    val modules = remember(code) { code.modules() }
+    val label = stringResource(R.string.kassa_qr_picture)
+    BoxWithConstraints(Modifier.fillMaxWidth(), Alignment.Center) {
+        val side = with(LocalDensity.current) {
+            val cells = modules.size + 2 * BORDER
+            val pixels = minOf(maxWidth, WIDEST).toPx().toInt() / cells * cells
+            pixels.toDp()
+        }
+        Canvas(
+            Modifier.size(side).background(Color.White).semantics {
+                contentDescription = label
+                role = Role.Image
+            },
+        ) { draw(modules) }
+    }
+}
+
+private fun DrawScope.draw(modules: List<List<Boolean>>) {
+    val cell = (size.width.toInt() / (modules.size + 2 * BORDER)).toFloat()
+    modules.forEachIndexed { y, row ->
+        row.forEachIndexed { x, isDark ->
+            if (isDark) drawRect(Color.Black, Offset((x + BORDER) * cell, (y + BORDER) * cell), Size(cell, cell))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package dev.kassa.android.ui
+
+import androidx.compose.runtime.getValue
+import androidx.compose.runtime.mutableStateOf
+import androidx.compose.runtime.setValue
+import androidx.lifecycle.SavedStateHandle
+import dev.kassa.CardInput
+import dev.kassa.PaymentMethod
+import dev.kassa.Violation
+
+private const val PHONE = "phone"
+private const val CHOSEN = "chosen"
+
+/**
+ * What the payer has typed and chosen. It all survives a turn of the screen; only phone and choice are also saved, for a payer whose app the
+ * system ended. **Card and code are secrets, and are never saved.**
+ */
+internal class Typed(private val saved: SavedStateHandle) {
+    private var phoneShown by mutableStateOf(saved.get<String>(PHONE).orEmpty())
+    private var chosenShown by mutableStateOf(saved.get<String>(CHOSEN)?.let(PaymentMethod::valueOf))
+
+    /** The nine digits of the phone. */
+    var phone: String
+        get() = phoneShown
+        set(digits) {
+            phoneShown = digits
+            saved[PHONE] = digits
+        }
+
+    /** The way to pay for which something is being typed. */
+    var chosen: PaymentMethod?
+        get() = chosenShown
+        set(method) {
+            chosenShown = method
+            saved[CHOSEN] = method?.name
+        }
+
+    /** The one-time password. */
+    var code by mutableStateOf("")
+
+    /** Null as long as nothing of it was typed. */
+    var card by mutableStateOf<CardInput?>(null)
+
+    /** What was wrong with the input that was sent last. */
+    var violations by mutableStateOf(emptyList<Violation>())
+
+    /** Nothing secret is left. */
+    fun forgetSecrets() {
+        code = ""
+        card = null
+    }
+
+    /** What was typed was sent. */
+    fun sent() {
+        forgetSecrets()
+        chosen = null
+        violations = emptyList()
+    }
+}
