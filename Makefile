@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
-.PHONY: soak fuzz sanitize wheel sdist jar bench lint
+.PHONY: soak fuzz sanitize wheel sdist jar apk bench lint
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -37,7 +37,7 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip
+	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip aapt2
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
 	@echo "the packages for Python, Kotlin and Swift, and the small shops, two at a time"
@@ -59,8 +59,8 @@ test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and t
 	@scripts/ci/ensure-tools cargo cc python3 chromium node
 	scripts/python/test-packages
 
-test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, and the recipe for an AAR
-	@scripts/ci/ensure-tools cargo cc javac mvn strip
+test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, Android's screens, the AARs
+	@scripts/ci/ensure-tools cargo cc javac mvn strip aapt2
 	scripts/kotlin/test-packages
 
 test-swift: ## The Swift package and its example, warnings as errors; on Debian, Swift is set up where it is missing
@@ -100,6 +100,10 @@ sdist: ## The Python source distribution, built and installed by pip
 jar: ## The jars of the Kotlin packages, documentation included
 	@scripts/ci/ensure-tools cargo cc javac mvn strip
 	scripts/kotlin/build-jars
+
+apk: ## The AARs, and of them a small Android app, shrunk by R8 and signed; without FOLDER=, which has phones' libraries, with a stand-in
+	@scripts/ci/ensure-tools cargo cc javac mvn strip aapt2 zipalign apksigner
+	scripts/kotlin/build-apk $(FOLDER)
 
 bench: ## Kassa beside its peers, as ratios in one run; writes BENCHMARKS.md
 	@scripts/ci/ensure-tools cargo cc python3 strip
