@@ -103,7 +103,9 @@ def test_two_clicks_and_two_enters_pay_once(meet: Meet) -> None:
 def test_a_form_whose_sending_was_stopped_can_be_sent_again(meet: Meet) -> None:
     buyer = meet()
     buyer.page.clock.install()
-    buyer.page.route("**/pay/**", lambda route: route.abort("aborted") if route.request.method == "POST" else route.continue_())
+    buyer.page.route(
+        "**/pay/**", lambda route: route.abort("aborted") if route.request.method == "POST" else route.continue_()
+    )
     buyer.picks("qr")
     buyer.goes_on()
     form = buyer.page.locator("form:has([name=method])")
