@@ -50,7 +50,7 @@ class ShopActivity : ComponentActivity() {
             this.order = order.number
             checkout.launch(KassaCheckout.Request(order.serverUrl, order.clientToken, order.number, title = "Honey"))
         } catch (_: IOException) {
-            message.text = "The shop cannot be reached. Nothing was paid."
+            message.text = if (order == null) "The shop cannot be reached. Nothing was paid." else "The shop cannot be reached. Try again"
         } finally {
             buy.isEnabled = true
         }

@@ -44,12 +44,16 @@ internal class CheckoutModel(
     var isUnusable by mutableStateOf(false)
         private set
 
-    /** Whether the payer has seen something since that can still be paid. */
-    var mayHavePaid by mutableStateOf(saved.get<Boolean>(MAY_HAVE_PAID) == true)
+    /** Whether something may still be paid that a payer has seen. It may be so from the beginning: an earlier sheet, or another phone. */
+    var mayHavePaid by mutableStateOf(saved.get<Boolean>(MAY_HAVE_PAID) != false)
         private set
 
-    /** What the sheet answers where it is closed now. */
-    val result: KassaCheckout.Result get() = resultOf(state, mayHavePaid)
+    /** What the sheet answers where it is closed now. The core's state counts: the one that is shown may be a moment behind. */
+    val result: KassaCheckout.Result
+        get() {
+            val now = checkout?.state ?: state
+            return resultOf(now, mayHavePaid(mayHavePaid, now))
+        }
 
     private var checkout: Checkout? = null
 

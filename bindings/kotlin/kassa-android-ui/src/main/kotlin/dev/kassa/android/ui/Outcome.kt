@@ -3,7 +3,7 @@ package dev.kassa.android.ui
 import dev.kassa.CheckoutState
 import dev.kassa.android.ui.KassaCheckout.Result
 
-/** What the sheet answers where it is closed in a state. [mayHavePaid]: the payer saw something since that can still be paid. */
+/** What the sheet answers where it is closed in a state. [mayHavePaid]: a payer saw something that can still be paid. */
 internal fun resultOf(state: CheckoutState, mayHavePaid: Boolean): Result = when (state) {
     is CheckoutState.Paid -> Result.Paid(state.amount, state.currency)
     is CheckoutState.PersonNeeded -> Result.PersonNeeded
@@ -17,7 +17,9 @@ internal fun resultOf(state: CheckoutState, mayHavePaid: Boolean): Result = when
 
 /** Whether the payer has seen something that can still be paid, after a state. */
 internal fun mayHavePaid(before: Boolean, state: CheckoutState): Boolean = when (state) {
-    is CheckoutState.OpenPage, is CheckoutState.ShowQr, is CheckoutState.Waiting -> true
+    is CheckoutState.Sending, is CheckoutState.EnterOtp, is CheckoutState.OpenPage, is CheckoutState.ShowQr,
+    is CheckoutState.Waiting, is CheckoutState.PersonNeeded,
+    -> true
     // No payment is open.
     is CheckoutState.Ready -> false
     else -> before

@@ -15,7 +15,8 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 
-private const val FILE_NAME = "payment-qr.png"
+/** Each picture has a name of its own: of one name, Android makes no more than some thirty. */
+private fun fileName() = "payment-qr-${System.currentTimeMillis()}.png"
 
 /** The phone itself. */
 internal class Phone(private val activity: ComponentActivity) : Device {
@@ -32,10 +33,10 @@ internal class Phone(private val activity: ComponentActivity) : Device {
     }
 
     override fun savePicture(png: ByteArray, saved: (Boolean?) -> Unit) {
-        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) return write(png, saved) { newPicture(activity.contentResolver, FILE_NAME) }
+        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) return write(png, saved) { newPicture(activity.contentResolver, fileName()) }
         // Before, an app needs a permission for pictures. Where the payer chooses the place, it needs none.
         picture = png to saved
-        if (!starts { newDocument.launch(FILE_NAME) }) saved(false)
+        if (!starts { newDocument.launch(fileName()) }) saved(false)
     }
 
     override fun copy(text: String) {
@@ -70,6 +71,9 @@ internal class Phone(private val activity: ComponentActivity) : Device {
         start()
         true
     } catch (_: ActivityNotFoundException) {
+        false
+    } catch (_: SecurityException) {
+        // It is there, and not for other apps.
         false
     }
 }

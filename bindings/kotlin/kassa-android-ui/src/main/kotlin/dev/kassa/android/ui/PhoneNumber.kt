@@ -8,13 +8,22 @@ private const val GROUP = 3
 internal object PhoneNumber {
     const val PREFIX = "+$COUNTRY "
 
-    /** Those of the nine that stand in a text, which may begin with a zero or the country's code, as where it was pasted or filled in. */
+    /**
+     * Those of the nine that stand in a text, which may begin with a zero or the country's code, as where it was pasted or filled in. A number
+     * of another country has none: cut to nine digits it would be somebody else's.
+     */
     fun read(typed: String): String {
         val digits = typed.mapNotNull { it.digitToIntOrNull() }.joinToString("")
-        val hasCountry = typed.trimStart().startsWith('+') || digits.length > DIGITS
-        val national = if (hasCountry) digits.removePrefix("00").removePrefix(COUNTRY) else digits
-        return national.trimStart('0').take(DIGITS)
+        val hasPlus = typed.trimStart().startsWith('+')
+        if (!hasPlus && digits.length <= DIGITS) return digits.trimStart('0')
+        val bare = digits.removePrefix("00")
+        val isInternational = hasPlus || bare.length < digits.length || digits.length > DIGITS + 1
+        if (isInternational && !isOurs(bare)) return ""
+        return bare.removePrefix(COUNTRY).trimStart('0').take(DIGITS)
     }
+
+    /** Also where only the beginning is typed so far. */
+    private fun isOurs(digits: String) = digits.startsWith(COUNTRY) || COUNTRY.startsWith(digits) || digits.startsWith('0')
 
     fun isWhole(digits: String) = digits.length == DIGITS
 

@@ -30,4 +30,7 @@ internal fun write(resolver: ContentResolver, png: ByteArray, place: () -> Uri?)
 } catch (_: IllegalArgumentException) {
     // What a provider answers where there is no such storage.
     false
+} catch (_: IllegalStateException) {
+    // The same where it finds no free name.
+    false
 }

@@ -25,6 +25,7 @@ import androidx.compose.ui.semantics.role
 import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.unit.dp
 import dev.kassa.CheckoutState
+import dev.kassa.PaymentException
 import dev.kassa.QrCode
 
 private val WIDEST = 296.dp
@@ -41,12 +42,19 @@ internal fun QrScreen(state: CheckoutState.ShowQr, actions: Actions, device: Dev
         device.brighten(true)
         onDispose { device.brighten(false) }
     }
-    val code = remember(state.text) { QrCode.encode(state.text) }
+    // A text that is too long for a code is a link at the best.
+    val code = remember(state.text) {
+        try {
+            QrCode.encode(state.text)
+        } catch (_: PaymentException) {
+            null
+        }
+    }
     Screen(stringResource(R.string.kassa_scan), message = state.message) {
         Say(stringResource(R.string.kassa_scan_more))
-        Picture(code)
+        code?.let { Picture(it) }
         if (isLink(state.text)) OpenApp(state.text, device)
-        SavePicture(code, device)
+        code?.let { SavePicture(it, device) }
         PlainButton(stringResource(R.string.kassa_check_now), actions::checkNow)
     }
 }

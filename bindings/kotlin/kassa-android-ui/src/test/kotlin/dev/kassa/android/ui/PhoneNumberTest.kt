@@ -13,6 +13,14 @@ class PhoneNumberTest {
         assertEquals("996", PhoneNumber.read("996"))
         assertEquals("996755000", PhoneNumber.read("996755000"))
         assertEquals("", PhoneNumber.read("0"))
+        assertEquals("a tenth digit is one too many", "555123456", PhoneNumber.read("5551234567"))
+    }
+
+    @Test
+    fun `a number of another country is not cut to one of ours`() {
+        for (typed in listOf("+7 999 123 45 67", "0079991234567", "79991234567", "+1 555 123 4567")) {
+            assertEquals(typed, "", PhoneNumber.read(typed))
+        }
     }
 
     @Test

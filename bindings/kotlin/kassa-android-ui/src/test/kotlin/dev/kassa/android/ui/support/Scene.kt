@@ -23,9 +23,9 @@ enum class Scene(
     SHOW_QR("Pay by QR code", Result.StillOpen, payment = """"method": "qr", "state": "awaiting", "qr_text": "$QR_TEXT""""),
     WAITING("Waiting for the bank", Result.StillOpen, payment = """"method": "mbank", "state": "confirming""""),
     PAID("Paid", Result.Paid(BigDecimal("390.00"), "KGS"), state = "paid"),
-    NOT_PAID("Not paid", Result.NotPaid, state = "cancelled"),
+    NOT_PAID("Not paid", Result.StillOpen, state = "cancelled"),
     PERSON_NEEDED("The shop has to look at this payment", Result.PersonNeeded, payment = """"method": "qr", "state": "contradicted""""),
-    EXPIRED("The time to pay is over", Result.NotPaid, state = "expired"),
+    EXPIRED("The time to pay is over", Result.StillOpen, state = "expired"),
     TOKEN_EXPIRED("Open the payment again", Result.StillOpen),
     ;
 
