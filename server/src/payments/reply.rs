@@ -16,6 +16,8 @@ const DIALLED: usize = 10;
 /// What people write between the digits of a phone number.
 const SEPARATORS: [char; 6] = [' ', '\u{a0}', '-', '(', ')', '\u{2011}'];
 const MASK: &str = "***";
+/// Digits of a security code (CVC).
+const LONGEST_CODE: usize = 4;
 /// What stands before the secret of an address of the server's own.
 const OWN_ADDRESSES: [&str; 2] = ["pay", "callbacks"];
 /// How many digits such a secret has.
@@ -38,7 +40,19 @@ pub(super) fn words(text: &str) -> String {
 }
 
 fn without_secrets(text: &str) -> String {
-    without_phones(&without_card_numbers(&without_own_addresses(text)))
+    let text = without_own_addresses(text);
+    let clean = without_card_numbers(&text);
+    without_phones(&if clean == text { clean } else { without_short_numbers(&clean) })
+}
+
+/// Beside a card's number three or four digits may be its security code, and two its expiry.
+fn without_short_numbers(text: &str) -> String {
+    let mut clean = text.to_owned();
+    for group in groups(text).into_iter().filter(|group| group.len() <= LONGEST_CODE) {
+        let stars = "*".repeat(group.len());
+        clean.replace_range(group, &stars);
+    }
+    clean
 }
 
 /// Redaction: who knows the address of a checkout's page or of its callbacks can call it, and a gateway may echo both. Slashes may
@@ -124,7 +138,11 @@ mod tests {
     fn neither_a_card_s_number_nor_a_phone_is_kept() {
         for (reply, kept) in [
             (r#"{"code":"110","orderNumber":"7"}"#, r#"{"code":"110","orderNumber":"7"}"#),
-            (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":1}"#),
+            (r#"{"pan":"4000 0000 0000 2016","n":1}"#, r#"{"pan":"**** **** **** ****","n":*}"#),
+            (
+                r#"pan 4000000000002016, cvc "737", 08/31, at 1795456800000"#,
+                r#"pan ****************, cvc "***", **/**, at 1795456800000"#,
+            ),
             ("pan 4000000000002016 refused", "pan **************** refused"),
             (r#"{"phone":"996700000001","n":996700000001}"#, r#"{"phone":"***","n":***}"#),
             ("call +996700000001 or 0700000001", "call +*** or ***"),
