@@ -53,9 +53,12 @@ class Receiver:
         return self._take(order, event)
 
     def _take(self, order: Order, event: Event) -> Response:
-        before = self._orders.standing(order)
-        if self._orders.take(event):
-            note(order, before, self._orders.standing(order))
+        self._orders.take(event)
+        # Also where it came before: the shop may have died before its people were told.
+        before, now = self._orders.told(order), self._orders.standing(order)
+        if (before.state, before.owed) != (now.state, now.owed):
+            note(order, before, now)
+            self._orders.note_told(order, now)
         return Response(status_code=204, background=BackgroundTask(self._close_others, order))
 
     async def _close_others(self, order: Order) -> None:
@@ -89,7 +92,7 @@ def read_event(told: dict[str, Any]) -> Event:
 
 
 def note(order: Order, before: Standing, now: Standing) -> None:
-    """Tells the shop's people what to do. A real shop would tell its store here."""
+    """Tells the shop's people what to do: once, or after a crash twice. A real shop would tell its store here."""
     if now.owed > before.owed:
         LOGGER.critical("order %s: paid too much: give %d payment(s) back", order.reference, now.owed)
     if now.state == before.state:

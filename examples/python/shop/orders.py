@@ -128,6 +128,20 @@ class Orders:
             sql = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
             return database.execute(sql, astuple(event)).rowcount == 1
 
+    def told(self, order: Order) -> Standing:
+        """How it stood when the shop's people were told the last time."""
+        row = self._database.execute(
+            "SELECT state, owed FROM told WHERE order_reference = ?", (order.reference,)
+        ).fetchone()
+        return Standing(State.OPEN) if row is None else Standing(State(row["state"]), row["owed"])
+
+    def note_told(self, order: Order, now: Standing) -> None:
+        """Notes that they were."""
+        with self._transaction() as database:
+            database.execute(
+                "INSERT OR REPLACE INTO told VALUES (?, ?, ?)", (order.reference, now.state.value, now.owed)
+            )
+
     def events(self, order: Order) -> list[Event]:
         """All about an order."""
         sql = """SELECT events.* FROM events JOIN checkouts ON checkouts.reference = events.checkout

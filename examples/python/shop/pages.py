@@ -92,6 +92,10 @@ class Pages:
             if page_url is None:
                 checkout_id, page_url = await self._checkouts.open(order, checkout)
                 self._orders.opened(checkout.reference, checkout_id, page_url)
+                if not self._orders.standing(order).can_be_paid:
+                    # It was paid by an older checkout while this one was opened.
+                    await self._checkouts.cancel(checkout_id)
+                    return _go_to(order)
         except NotPayable:
             # The button of an old page: the new one shows how it stands.
             return _go_to(order)

@@ -30,3 +30,10 @@ CREATE TABLE events (
     payment_state TEXT,
     after TEXT
 ) WITHOUT ROWID;
+
+-- How each order stood when the shop's people were told of it the last time.
+CREATE TABLE told (
+    order_reference TEXT PRIMARY KEY REFERENCES orders (reference),
+    state TEXT NOT NULL,
+    owed INTEGER NOT NULL
+) WITHOUT ROWID;

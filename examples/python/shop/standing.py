@@ -60,7 +60,7 @@ class Standing:
     given_back: int = 0
     """How many were given back."""
     may_be_paid_late: bool = False
-    """It is over, and what the payer was shown can still be paid."""
+    """A checkout of it is over, and what its payer was shown can still be paid."""
 
     @property
     def can_be_paid(self) -> bool:
@@ -84,8 +84,9 @@ def standing(checkouts: Sequence[str], events: Iterable[Event]) -> Standing:
     payments = {event.payment: event for event in told if event.payment}
     newest = [event for event in told if checkouts and event.checkout == checkouts[-1]]
     state = _in_doubt(payments.values()) or _ended(newest) or _open([event for event in newest if event.payment])
-    awaited = any(event.payment_state == "awaiting" for event in payments.values())
-    return Standing(state, may_be_paid_late=awaited and state in (State.EXPIRED, State.CANCELLED))
+    is_over = state in (State.EXPIRED, State.CANCELLED)
+    awaited = {event.checkout for event in payments.values() if event.payment_state == "awaiting"}
+    return Standing(state, may_be_paid_late=bool(awaited if is_over else awaited - set(checkouts[-1:])))
 
 
 def _paid(told: Sequence[Event], paid: Sequence[Event]) -> Standing:

@@ -31,7 +31,7 @@ LOOKS = {
 }
 NOT_READY = Look("Nothing was charged", "bad")
 BEING_TOLD = Look("We are being told", "wait")
-CANCELLING = Look("One moment", "wait")
+ONE_MOMENT = Look("One moment", "wait")
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class OrderView:
     def look(self) -> Look:
         """How it looks."""
         if self.is_cancelling:
-            return CANCELLING
+            return ONE_MOMENT
         if self.standing.state == State.OPEN and self.page_url is None:
-            return NOT_READY
+            return ONE_MOMENT if self.standing.may_be_paid_late else NOT_READY
         if self.standing.state == State.OPEN and self.after == "payment":
             return BEING_TOLD
         return LOOKS[self.standing.state]

@@ -18,7 +18,7 @@ from stage import Stage
 
 __all__ = ["browser"]
 
-SETTINGS = {"gateway.payment_deadline": "10s"}
+SETTINGS = {"gateway.payment_deadline": "30s"}
 """After so long the next server says of what a killed one was sending that nobody knows; a test waits for that."""
 
 

@@ -16,7 +16,7 @@ from accessibility import check_accessible
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
 SCREENSHOTS = os.environ.get("KASSA_SCREENSHOTS")
-LONG_MS = 90_000
+LONG_MS = 150_000
 """Milliseconds: longer than the server waits for an answer that a killed one had asked for."""
 WIDTH = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 

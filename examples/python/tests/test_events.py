@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from client import get, wait_until
+from shop.standing import Event
 from shop_process import ShopProcess
 from stage import wait_for
 
@@ -70,6 +71,15 @@ def test_an_event_that_comes_twice_is_taken_once(shop: ShopProcess, order: str) 
     wait_until(lambda: deliveries(shop, order) == 1, shop.log)
     # A second one with another identifier would be a second payment.
     assert "We owe you" not in get(shop.page_of(order))
+
+
+def test_a_shop_that_died_before_it_told_its_people_tells_them_then(shop: ShopProcess, order: str) -> None:
+    event_id = new_id()
+    shop.keep(Event(event_id, order, 2, "checkout.paid"))
+    assert deliveries(shop, order) == 0
+    # It was not answered, so it comes again.
+    assert [shop.tell(order, "checkout.paid", event_id) for _ in range(2)] == [204] * 2
+    wait_until(lambda: deliveries(shop, order) == 1, shop.log)
 
 
 def test_only_paid_makes_an_order_paid(shop: ShopProcess, order: str) -> None:

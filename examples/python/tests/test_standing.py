@@ -117,3 +117,13 @@ def test_what_is_over_may_still_be_paid_where_its_payer_was_shown_something() ->
 @pytest.mark.parametrize("state", [State.WAITING, State.UNKNOWN, State.UNCLEAR, State.CANCELLED, State.PAID])
 def test_nobody_is_sent_to_pay_what_may_be_paid(state: State) -> None:
     assert not Standing(state).can_be_paid
+
+
+def test_what_an_older_page_can_still_take_is_told_beside_the_new_one() -> None:
+    expired = [AWAITED, told("checkout.expired")]
+    assert standing([FIRST], expired).may_be_paid_late
+    assert standing([FIRST, SECOND], expired) == Standing(State.OPEN, may_be_paid_late=True)
+    again = [*expired, told("payment.accepted", "awaiting", payment="pay_2", about=SECOND)]
+    assert standing([FIRST, SECOND], again).may_be_paid_late
+    assert not standing([FIRST], [AWAITED]).may_be_paid_late
+    assert not standing([FIRST, SECOND], [told("checkout.expired")]).may_be_paid_late

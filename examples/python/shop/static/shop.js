@@ -2,6 +2,7 @@
 "use strict";
 
 const PAUSE_MS = 1000;
+const STOPPED_MS = 15000;
 
 async function look() {
   const section = document.getElementById("status");
@@ -25,6 +26,8 @@ function show(html) {
 document.addEventListener("submit", (event) => {
   if ("sent" in event.target.dataset) event.preventDefault();
   event.target.dataset.sent = "";
+  // Where the page is still there, its payer has stopped the browser, and may send it again.
+  setTimeout(() => delete event.target.dataset.sent, STOPPED_MS);
 });
 
 // A page that the browser kept is shown again as it was, and its forms may be sent again.
