@@ -127,6 +127,8 @@ class ShopProcess:
         chosen = urlencode({"key": form_key, "method": "pay_form"})
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         assert ask(f"{page_url}/pay", "POST", chosen, kind).status == 303
+        # On a busy machine the gateway's page may be there a moment later.
+        wait_until(lambda: self.server.checkout(reference)["payments"][0].get("page_url") is not None, self.log)
         (payment,) = self.server.checkout(reference)["payments"]
         return self.server.pay_by_form(payment["page_url"], phone)
 

@@ -15,6 +15,8 @@ final class TinyHTTP: Sendable {
     private let listener: Int32
 
     init(_ answer: @escaping Answer) throws {
+        // A caller who has hung up must not end the tests.
+        signal(SIGPIPE, SIG_IGN)
         let listener = socket(AF_INET, stream, 0)
         var place = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -36,13 +38,14 @@ final class TinyHTTP: Sendable {
                     Self.send((try? await answer(path)) ?? nil, to: connection)
                 }
             }
+            // By the thread that uses it: its number may be another one's at once.
+            _ = Foundation.close(listener)
         }
     }
 
     /// No connection is taken any more.
     func close() {
         shutdown(listener, Int32(SHUT_RDWR))
-        _ = Foundation.close(listener)
     }
 
     private static func path(of connection: Int32) -> String {
