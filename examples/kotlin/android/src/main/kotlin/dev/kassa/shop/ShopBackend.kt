@@ -8,7 +8,7 @@ import java.io.IOException
 import java.net.HttpURLConnection
 import java.net.URL
 
-private const val TIMEOUT_MILLIS = 15_000
+private const val TIMEOUT_MILLIS = 60_000
 
 /**
  * What a payer pays.

@@ -46,6 +46,9 @@ class ShopInTests : ShopApplication() {
     override val backendUrl: String get() = ShopActivityTest.backendUrl
 }
 
+/** In seconds. The first test of a process waits until Android and Compose are there: on a busy machine more than a minute. */
+private const val PATIENCE = 240L
+
 /** The app on the oldest Android that is supported, with the real library, a real server and a sandbox behind it. */
 @RunWith(RobolectricTestRunner::class)
 @Config(application = ShopInTests::class, sdk = [26], qualifiers = "w360dp-h640dp-mdpi")
@@ -66,7 +69,7 @@ class ShopActivityTest {
     @Before
     fun reachTheBackend() {
         backendUrl = backend.url
-        IdlingPolicies.setMasterPolicyTimeout(60, TimeUnit.SECONDS)
+        IdlingPolicies.setMasterPolicyTimeout(PATIENCE, TimeUnit.SECONDS)
     }
 
     /** A screen that is left open breaks the next test. */
@@ -223,7 +226,7 @@ class ShopActivityTest {
 
     /** Lets the thread that draws, and the sheet on it, do their work until it is there. */
     private fun await(what: String, isThere: () -> Boolean) {
-        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60)
+        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
         while (!isThere()) {
             if (System.nanoTime() > deadline) throw AssertionError("$what does not come; there is ${texts()}")
             rule.waitForIdle()
@@ -237,7 +240,7 @@ class ShopActivityTest {
             .flatMap { it.config[SemanticsProperties.Text] }
 
     private fun assertCharged() {
-        backend.server.waitFor("checkout.paid", backend.newest)
+        backend.server.waitFor("checkout.paid", backend.newest, Duration.ofSeconds(120))
         val checkout = backend.server.checkout(backend.newest)
         assertEquals(1, backend.server.sandbox.ledger().filter { it.orderNumber in checkout }.sumOf { it.timesCharged })
     }

@@ -11,6 +11,7 @@ import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpRequest.BodyPublishers
 import java.net.http.HttpResponse.BodyHandlers
+import java.time.Duration
 import java.util.concurrent.atomic.AtomicInteger
 
 /** Where payers come back to. */
@@ -35,7 +36,7 @@ class Shop : AutoCloseable {
 
     /** How often money was really taken for it. */
     fun timesCharged(order: Order): Int {
-        server.waitFor("checkout.paid", order.reference)
+        server.waitFor("checkout.paid", order.reference, Duration.ofSeconds(120))
         return server.sandbox.ledger().filter { it.isOf(order) }.sumOf { it.timesCharged }
     }
 
