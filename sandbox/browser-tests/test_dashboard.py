@@ -300,6 +300,6 @@ def test_the_keyboard_gets_past_the_navigation_at_once(merchant: Visitor) -> Non
 def test_static_files_are_kept_by_the_browser(kassa_sandbox: Sandbox) -> None:
     with urllib.request.urlopen(f"{kassa_sandbox.base_url}/dashboard/login") as answer:
         html = answer.read().decode()
-    name = html.split('href="../assets/kassa-')[1].split('"')[0]
-    with urllib.request.urlopen(f"{kassa_sandbox.base_url}/assets/kassa-{name}") as answer:
+    name = html.split('href="../assets/base-')[1].split('"')[0]
+    with urllib.request.urlopen(f"{kassa_sandbox.base_url}/assets/base-{name}") as answer:
         assert "immutable" in answer.headers["cache-control"]
