@@ -103,6 +103,7 @@ public sealed class CheckoutState {
         override val methods: List<PaymentMethod> = emptyList(),
         override val message: CheckoutMessage? = null,
     ) : CheckoutState() {
+        /** Without what opens a payment for whoever reads it. */
         override fun toString(): String =
             "OpenPage(url=***, begunHere=$begunHere, methods=$methods, message=$message)"
     }
@@ -118,6 +119,7 @@ public sealed class CheckoutState {
         public val text: String,
         override val message: CheckoutMessage? = null,
     ) : CheckoutState() {
+        /** Without what opens a payment for whoever reads it. */
         override fun toString(): String = "ShowQr(text=***, message=$message)"
     }
 
@@ -133,6 +135,7 @@ public sealed class CheckoutState {
         override val methods: List<PaymentMethod> = emptyList(),
         override val message: CheckoutMessage? = null,
     ) : CheckoutState() {
+        /** Without what opens a payment for whoever reads it. */
         override fun toString(): String = "Waiting(pageUrl=${pageUrl?.let { "***" }}, methods=$methods, message=$message)"
     }
 
