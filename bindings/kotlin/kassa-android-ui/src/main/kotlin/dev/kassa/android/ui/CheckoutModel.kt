@@ -80,12 +80,12 @@ internal class CheckoutModel(
             PaymentMethod.MBANK -> it.payByMbank(PhoneNumber.sent(typed.phone))
             PaymentMethod.CARD -> it.payByCard((typed.card ?: return@act).card())
         }
-        typed.sent()
+        typed.done()
     }
 
     override fun confirm() = act {
         it.confirm(typed.code)
-        typed.sent()
+        typed.done()
     }
 
     override fun pageOpened(isAway: Boolean) {

@@ -59,7 +59,7 @@ internal val PaymentMethod.hasForm: Boolean get() = this == PaymentMethod.MBANK 
 
 @Composable
 private fun FormScreen(method: PaymentMethod, shown: Shown, typed: Typed, actions: Actions, device: Device) {
-    val onBack: (() -> Unit)? = if (typed.chosen == null) null else { -> typed.leave() }
+    val onBack: (() -> Unit)? = if (typed.chosen == null) null else { -> typed.done() }
     BackHandler(enabled = onBack != null) { onBack?.invoke() }
     val form = Form(shown.state.message, shown.details, typed, onBack, onPay = { actions.pay(method) })
     if (method == PaymentMethod.CARD) CardScreen(form, device) else PhoneScreen(form)

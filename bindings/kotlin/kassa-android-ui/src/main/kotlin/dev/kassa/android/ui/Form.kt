@@ -14,13 +14,6 @@ internal class Form(
     val onPay: () -> Unit,
 )
 
-/** The payer leaves a form for the list of ways to pay. */
-internal fun Typed.leave() {
-    chosen = null
-    forgetSecrets()
-    violations = emptyList()
-}
-
 /** What is wrong with one of these fields, in the payer's language. */
 @Composable
 internal fun List<Violation>.about(vararg fields: String): String? =

@@ -50,8 +50,8 @@ internal class Typed(private val saved: SavedStateHandle) {
         card = null
     }
 
-    /** What was typed was sent. */
-    fun sent() {
+    /** What was typed was sent, or the payer has left its form for the list of ways to pay. */
+    fun done() {
         forgetSecrets()
         chosen = null
         violations = emptyList()
