@@ -29,6 +29,17 @@ def reference(order_page: str) -> str:
     return order_page.rpartition("/")[2]
 
 
+def is_found_out_and_paid_once(payer: Payer, order_page: str, books: Books) -> None:
+    """What nobody knew of goes on with the code, and nothing was sent a second time."""
+    payer.sees("Waiting for your payment")
+    payer.goes_to_pay()
+    payer.type_otp(phones.MBANK_APPROVED.otp)
+    payer.sees_screen("paid")
+    payer.sees_in_the_shop(order_page, "Paid")
+    books.charged_once()
+    assert len(books.asked("mbank/pay")) == 1
+
+
 # Answers, callbacks and processes that are lost
 
 
@@ -137,13 +148,7 @@ def test_the_server_is_killed_while_it_sends(
     expect(payer.page.get_by_role("button")).to_have_count(0)
     for fault in blind:
         fault.remove()
-    payer.sees("Waiting for your payment")
-    payer.goes_to_pay()
-    payer.type_otp(phones.MBANK_APPROVED.otp)
-    payer.sees_screen("paid")
-    payer.sees_in_the_shop(order_page, "Paid")
-    books.charged_once()
-    assert len(books.asked("mbank/pay")) == 1
+    is_found_out_and_paid_once(payer, order_page, books)
     assert shop.checkouts(reference(order_page)) == [reference(order_page)]
 
 
@@ -161,13 +166,7 @@ def test_a_lost_answer_is_found_out(payer: Payer, sandbox: Sandbox, books: Books
         assert post(f"{order_page}/{action}")[1].startswith("/orders/")
     for fault in blind:
         fault.remove()
-    payer.sees("Waiting for your payment")
-    payer.goes_to_pay()
-    payer.type_otp(phones.MBANK_APPROVED.otp)
-    payer.sees_screen("paid")
-    payer.sees_in_the_shop(order_page, "Paid")
-    books.charged_once()
-    assert len(books.asked("mbank/pay")) == 1
+    is_found_out_and_paid_once(payer, order_page, books)
 
 
 def test_a_lost_answer_to_the_code_is_found_out(payer: Payer, sandbox: Sandbox, books: Books) -> None:
