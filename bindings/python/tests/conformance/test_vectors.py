@@ -136,13 +136,20 @@ def test_every_vector_of_every_file_was_run(request: pytest.FixtureRequest) -> N
         assert all(f"{group}/asyncio/{vector.name}" in RAN for vector in with_gateway)
 
 
+def stands_in(log: str, text: str) -> bool:
+    """A few digits have to be a word of their own: identifiers and addresses of objects have any digits in them."""
+    if len(text) > 7 or not text.isdigit():
+        return True
+    return re.search(f"(?<![0-9A-Za-z]){text}(?![0-9A-Za-z])", log) is not None
+
+
 def test_the_log_holds_no_secret(running: dict[str, Future[Ran]], log: Log) -> None:
     """Logs of all vectors run together, so what any of them forbids must not be there."""
     for ran in running.values():
         ran.result()
     text = "\n".join(log.lines)
     forbidden = {text for vector in VECTORS for text in vector.spec.get("forbidden", [])}
-    assert not leaks(sorted(forbidden), text)
+    assert [leaked for leaked in leaks(sorted(forbidden), text) if stands_in(text, leaked)] == []
     if len(running) > 1000:
         assert "DEBUG kassa replied" in text
         assert "WARNING kassa no reply" in text

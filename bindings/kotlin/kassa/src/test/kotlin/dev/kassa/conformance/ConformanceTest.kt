@@ -77,7 +77,16 @@ class ConformanceTest {
             check(lines.none { "events were dropped" in it }) { "the log is not whole" }
         }
         val forbidden = chosen.flatMap { it.spec.at("forbidden").items }.map { it.text }.toSet()
-        assertEquals(emptyList<String>(), lines.filter { line -> forbidden.any { it in line } })
+        assertEquals(emptyList<String>(), lines.filter { line -> forbidden.any { standsIn(line, it) } })
+    }
+
+    /**
+     * True where a text stands in a line. A few digits have to be a word of their own: identifiers, and the hashes by which
+     * the JDK names its objects, have any digits in them.
+     */
+    private fun standsIn(line: String, text: String): Boolean {
+        if (text.length > 7 || !text.all { it in '0'..'9' }) return text in line
+        return Regex("(?<![0-9A-Za-z])$text(?![0-9A-Za-z])") in line
     }
 
     private companion object {
