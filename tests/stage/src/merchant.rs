@@ -10,11 +10,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use kassa::{Credentials, Dialect, Gateway, GatewayConfig};
+use kassa::{Credentials, Dialect, Gateway, GatewayConfig, MbankPayment};
 use kassa_sandbox::Sandbox;
 use kassa_server::{
-    CheckoutId, HttpSettings, Listener, ListenerSettings, Method, NewCheckout, RealSurroundings, Server,
-    ServerSettings, SqliteStorage, router,
+    CheckoutId, HttpSettings, Listener, ListenerSettings, Method, NewCheckout, Payment, RealSurroundings, Resolution,
+    Server, ServerSettings, SqliteStorage, router,
 };
 use serde_json::Value;
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
@@ -23,6 +23,9 @@ use crate::Failure;
 
 /// What the sandbox's replies are called.
 const DIALECT: &str = include_str!("../../../examples/sandbox-dialect.json");
+
+/// A payer whose MBank payments the sandbox approves.
+const SOMEBODY: &str = "996555000101";
 
 /// How long requests under way may go on when the server is stopped.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -132,6 +135,27 @@ impl Merchant {
             checkout = checkout.with_lifetime(Duration::from_secs(lifetime));
         }
         Ok(self.server()?.open_checkout(checkout).await?.checkout.id)
+    }
+
+    /// Another program of the merchant's has a number twice: it makes a payment of its own under the order number of the
+    /// checkout's newest one.
+    pub(crate) async fn use_number_again(&self, checkout: &CheckoutId, amount: i64) -> Result<(), Failure> {
+        let number = self.newest(checkout).await?.reference.order_number.ok_or("it has no order number")?;
+        let another = MbankPayment::new(number, amount, SOMEBODY, "Another order");
+        Gateway::new(self.gateway.clone())?.create_mbank_payment(another).await?;
+        Ok(())
+    }
+
+    /// A person of the merchant's decides what became of the checkout's newest payment.
+    pub(crate) async fn resolve(&self, checkout: &CheckoutId, resolution: Resolution) -> Result<(), Failure> {
+        let newest = self.newest(checkout).await?;
+        self.server()?.resolve(&newest.id, resolution, "the bank's statement says so", "a person").await?;
+        Ok(())
+    }
+
+    async fn newest(&self, checkout: &CheckoutId) -> Result<Payment, Failure> {
+        let payments = self.server()?.checkout(checkout).await?.payments;
+        Ok(payments.into_iter().next_back().ok_or("the checkout has no payment")?)
     }
 }
 

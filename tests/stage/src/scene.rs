@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kassa_sandbox::Sandbox;
-use kassa_server::CheckoutId;
+use kassa_server::{CheckoutId, Resolution};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -75,6 +75,15 @@ impl Scene {
             "cancel_checkout" => drop(self.merchant.server()?.cancel(&self.checkout).await?),
             "revoke_tokens" => drop(self.merchant.server()?.revoke_tokens(&self.checkout).await?),
             "new_token" => return Ok(json!(self.new_token().await?)),
+            "use_number_again" => {
+                let amount = input["amount"].as_i64().ok_or("how many som?")?;
+                self.merchant.use_number_again(&self.checkout, amount).await?;
+            }
+            "resolve" => {
+                let charged = input["charged"].as_bool().ok_or("was it charged?")?;
+                let resolution = if charged { Resolution::Charged } else { Resolution::NotCharged };
+                self.merchant.resolve(&self.checkout, resolution).await?;
+            }
             "payment_exists" => self.payment_exists(input).await?,
             _ => return Err(format!("there is no step {name}").into()),
         }
