@@ -1,0 +1,115 @@
+"""Screens that few payers meet, and that must be right when one does."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import kassa
+import pytest
+from kassa_sandbox import Sandbox, dialect_json, phones
+from kassa_server.testing import KassaServer
+from playwright.sync_api import Browser, expect
+
+from buyer import Buyer, Meet
+from shop import Shop
+
+SECONDS = 60
+"""Far more than anything takes: reached only where something never happens."""
+
+
+def uses_number_again(sandbox: Sandbox, order_number: str, amount_som: int) -> None:
+    """Another program of the merchant's has a number twice: it takes a payment of its own under it."""
+    dialect = kassa.Dialect.from_json(dialect_json("shown"))
+    with kassa.Gateway(sandbox.base_url, kassa.Credentials(*sandbox.credentials), dialect=dialect) as gateway:
+        payment = kassa.MbankPayment(
+            order_number=order_number,
+            phone=phones.MBANK_APPROVED.phone,
+            amount_som=amount_som,
+            comment="Another order",
+        )
+        gateway.create_mbank_payment(payment)
+    sandbox.approve(order_number)
+
+
+@pytest.mark.parametrize(("language", "scripts"), [("en", True), ("ru", True), ("ky", False)])
+def test_who_may_have_paid_another_amount_is_not_asked_again(
+    meet: Meet, sandbox: Sandbox, language: str, *, scripts: bool
+) -> None:
+    buyer = meet(language, size="small", scripts=scripts)
+    with sandbox.faults.add("request-lost", endpoint="mbank/pay", times=1):
+        buyer.gives_phone(phones.MBANK_APPROVED.phone)
+        buyer.sees("unknown")
+    (payment,) = buyer.payments
+    uses_number_again(sandbox, payment["order_number"], 500)
+    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/check")
+    if not scripts:
+        buyer.open(buyer.page_url)
+    buyer.sees("person-needed")
+    expect(buyer.page.locator("button")).to_have_count(0)
+    buyer.look("person-needed")
+
+
+def test_a_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
+    buyer = meet("ru", size="small")
+    # Longer than the test takes: the answer is not waited for.
+    with sandbox.faults.add("delay", endpoint="mbank/pay", delay=timedelta(seconds=15), times=1):
+        buyer.gives_phone(phones.MBANK_APPROVED.phone)
+        buyer.sees("under-way")
+        expect(buyer.page.locator("button")).to_have_count(0)
+        buyer.look("under-way")
+    buyer.page.locator("#state[data-screen=enter-code]").wait_for(timeout=SECONDS * 1000)
+    assert len(buyer.payments) == 1
+
+
+def test_who_paid_what_was_cancelled_is_not_asked_again(meet: Meet, sandbox: Sandbox) -> None:
+    buyer = meet("ru", size="small")
+    buyer.picks("qr")
+    buyer.goes_on()
+    buyer.sees("show-qr")
+    buyer.server.ask("POST", f"/v1/checkouts/{buyer.checkout['id']}/cancel")
+    buyer.sees("late")
+    buyer.look("late")
+    sandbox.approve(buyer.payments[0]["transaction_id"])
+    buyer.sees("paid")
+
+
+@pytest.fixture
+def server_of_its_own(sandbox: Sandbox, tmp_path: Path) -> Iterator[KassaServer]:
+    """A server where one code may be tried, and whose database a test may change."""
+    settings = {"database": str(tmp_path / "kassa.db"), "otp_attempts": "1"}
+    with KassaServer(sandbox=sandbox, settings=settings) as server:
+        yield server
+
+
+@pytest.fixture
+def buyer(browser: Browser, server_of_its_own: KassaServer, site: Shop) -> Iterator[Buyer]:
+    """A payer there."""
+    hosts = {urlsplit(server_of_its_own.url).netloc}
+    buyer = Buyer(server_of_its_own, site.return_url, {}, browser, hosts, "ru", size="small", dark=True, scripts=True)
+    buyer.open(buyer.page_url)
+    yield buyer
+    buyer.close()
+
+
+def test_who_entered_too_many_codes_waits(buyer: Buyer) -> None:
+    buyer.gives_phone(phones.MBANK_APPROVED.phone)
+    buyer.enters("000000")
+    buyer.sees("no-codes-left")
+    expect(buyer.page.locator("#otp")).to_have_count(0)
+    buyer.look("no-codes-left")
+    assert [payment["state"] for payment in buyer.payments] == ["awaiting"]
+
+
+def test_what_nobody_paid_in_time(buyer: Buyer, tmp_path: Path) -> None:
+    buyer.sees("choose")
+    with closing(sqlite3.connect(tmp_path / "kassa.db", timeout=SECONDS)) as database, database:
+        # A minute at the least, which no test should wait for.
+        database.execute("UPDATE checkouts SET expires_at = 1, expiry_due_at = 1")
+    buyer.sees("expired")
+    expect(buyer.page.locator("button")).to_have_count(0)
+    buyer.look("expired")
