@@ -8,7 +8,7 @@ use std::{
 use kassa_sandbox::Sandbox;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    process::{Child, ChildStdin, Command},
 };
 
 use crate::{Failure, gateway_side::DIALECT};
@@ -22,9 +22,11 @@ pub(crate) struct Plan {
     variables: Vec<(&'static str, String)>,
 }
 
-/// The program while it runs. It is killed when this is dropped.
+/// The program while it runs. It is killed when this is dropped, and ends with this program, however that ends.
 pub(crate) struct ServerProcess {
     child: Child,
+    /// Held apart from the child, whose `wait` would close it.
+    _stdin: ChildStdin,
 }
 
 impl Plan {
@@ -58,11 +60,12 @@ impl Plan {
     /// Starts it; it can be asked when this has answered.
     pub(crate) async fn start(&self) -> Result<ServerProcess, Failure> {
         let mut command = self.command()?;
-        command.args(["serve", "--announce", "json"]).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn()?;
+        command.args(["serve", "--announce", "json", "--exit-with-stdin"]).kill_on_drop(true);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let stdin = child.stdin.take().ok_or("the server has no input")?;
         let mut said = BufReader::new(child.stdout.take().ok_or("the server has no output")?).lines();
         match said.next_line().await? {
-            Some(_) => Ok(ServerProcess { child }),
+            Some(_) => Ok(ServerProcess { child, _stdin: stdin }),
             None => Err("the server did not start: it says why above".into()),
         }
     }

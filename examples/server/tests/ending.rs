@@ -1,0 +1,36 @@
+//! What is left of `make server` when its window is closed, or it is killed: nothing.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::TcpStream,
+    process::{Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+/// Only what hangs takes so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn the_server_ends_with_it() {
+    let temporary = tempfile::tempdir().unwrap();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_kassa-server-demo"))
+        .arg("start")
+        .env("TMPDIR", temporary.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(demo.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let line = said.into_iter().find(|line| line.contains("the server ")).expect("it tells the server's address");
+    let address = line.split_whitespace().find_map(|word| word.strip_prefix("http://")).unwrap().to_owned();
+    assert!(TcpStream::connect(&address).is_ok(), "{address} is served");
+
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    let began = Instant::now();
+    while TcpStream::connect(&address).is_ok() {
+        assert!(began.elapsed() < PATIENCE, "{address} is still served");
+        sleep(Duration::from_millis(10));
+    }
+}
