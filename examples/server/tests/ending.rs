@@ -21,8 +21,9 @@ fn the_server_ends_with_it() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let said = BufReader::new(demo.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let line = said.into_iter().find(|line| line.contains("the server ")).expect("it tells the server's address");
+    // Read from until the end: a program that cannot print would end by itself.
+    let mut said = BufReader::new(demo.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let line = said.find(|line| line.contains("the server ")).expect("it tells the server's address");
     let address = line.split_whitespace().find_map(|word| word.strip_prefix("http://")).unwrap().to_owned();
     assert!(TcpStream::connect(&address).is_ok(), "{address} is served");
 
@@ -33,4 +34,5 @@ fn the_server_ends_with_it() {
         assert!(began.elapsed() < PATIENCE, "{address} is still served");
         sleep(Duration::from_millis(10));
     }
+    drop(said);
 }
