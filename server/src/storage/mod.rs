@@ -1,6 +1,7 @@
 //! Storage: what the server must not forget, behind one trait whose methods are one transaction each (unit of work). The
 //! rules of what follows from what are pure functions below; a storage runs them inside its transactions.
 
+mod book;
 pub mod error;
 pub mod inputs;
 pub mod outputs;

@@ -3,13 +3,14 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{
-    changes::happen_to_checkout_for,
+    books,
     connection::now,
     rows::{self, kept_view, methods_text},
 };
 use crate::{
-    checkouts::{checkout::CheckoutView, machine::Happened},
+    checkouts::checkout::CheckoutView,
     storage::{
+        book::ending,
         error::StorageError,
         inputs::{NewToken, OpenCheckout, Whose},
         outputs::{Cancelled, Opened},
@@ -17,9 +18,6 @@ use crate::{
     tokens::{TokenHash, decided_by::DecidedBy},
     values::{Millis, ids::CheckoutId, millis, states::CheckoutState},
 };
-
-/// How long one waits at least whose time has passed, and of which something is under way.
-const SHORTEST_WAIT: Millis = 60_000;
 
 pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, StorageError> {
     let wanted = &new.wanted;
@@ -82,18 +80,13 @@ pub(super) fn find(db: &Connection, whose: &Whose) -> Result<Option<CheckoutView
     id.map_or(Ok(None), |id| rows::view(db, &rows::read(&id, "checkout")?))
 }
 
-/// Nothing is cancelled under a request that is on its way, or of which nobody knows what it did.
 pub(super) fn cancel(db: &Connection, id: &CheckoutId, by: Option<&DecidedBy>) -> Result<Cancelled, StorageError> {
-    let Some(view) = rows::view(db, id)? else { return Ok(Cancelled::Nowhere) };
-    match view.checkout.state {
-        CheckoutState::Open => {}
-        CheckoutState::Cancelled => return Ok(Cancelled::Done(view.into())),
-        state => return Ok(Cancelled::NotOpen(state)),
+    let Some(mut book) = books::open(db, id)? else { return Ok(Cancelled::Nowhere) };
+    let mut changes = books::begin(db, &[])?;
+    if let Some(refused) = ending::cancel(&mut changes, &mut book, by)? {
+        return Ok(refused);
     }
-    if let Some(payment) = view.payments.iter().find(|payment| payment.is_under_way()) {
-        return Ok(Cancelled::UnderWay(payment.state));
-    }
-    happen_to_checkout_for(db, now(db)?, id, Happened::Cancelled, None, by)?;
+    books::save(db, &changes, &book)?;
     Ok(Cancelled::Done(kept_view(db, id)?.into()))
 }
 
@@ -128,31 +121,23 @@ pub(super) fn revoke_tokens(db: &Connection, id: &CheckoutId) -> Result<u64, Sto
 }
 
 /// The index is said by name: the planner would rather read all that are open, every second.
-const EXPIRING: &str = "SELECT id, expires_at, EXISTS (SELECT 1 FROM payments WHERE checkout_id = checkouts.id
-        AND (payments.state IN ('prepared', 'sending', 'unknown', 'confirming', 'contradicted')
-            OR (payments.state = 'awaiting' AND payments.method = 'card' AND payments.page_url IS NULL)))
-    FROM checkouts INDEXED BY checkouts_that_expire
+const EXPIRING: &str = "SELECT id FROM checkouts INDEXED BY checkouts_that_expire
     WHERE state = 'open' AND expiry_due_at <= ?1 ORDER BY expiry_due_at LIMIT ?2";
 
-/// The checkouts that expire now. One waits while something of it is under way: its shop must not hear "expired" of what
-/// may have been paid. It is looked at again as soon as that ends, and by and by, so that many that wait hold up no others.
-///
-/// Those, and how many wait.
-pub(super) fn expiring(db: &Connection, now: Millis, most: u32) -> Result<(Vec<CheckoutId>, usize), StorageError> {
+/// The checkouts whose time has passed.
+pub(super) fn expiring(db: &Connection, now: Millis, most: u32) -> Result<Vec<CheckoutId>, StorageError> {
     let mut statement = db.prepare_cached(EXPIRING)?;
-    let rows = statement.query_map((now, most), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let rows = rows.collect::<Result<Vec<(String, Millis, bool)>, _>>()?;
-    let (mut expiring, mut waiting) = (Vec::new(), 0);
-    for (id, expires_at, waits) in rows {
-        if waits {
-            let later = now.saturating_add(((now - expires_at) / 10).max(SHORTEST_WAIT));
-            db.prepare_cached("UPDATE checkouts SET expiry_due_at = ?2 WHERE id = ?1")?.execute((&id, later))?;
-            waiting += 1;
-        } else {
-            expiring.push(rows::read(&id, "checkout")?);
-        }
-    }
-    Ok((expiring, waiting))
+    let ids = statement.query_map((now, most), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    ids.iter().map(|id| rows::read(id, "checkout")).collect()
+}
+
+/// True where it has expired.
+pub(super) fn expire(db: &Connection, id: &CheckoutId) -> Result<bool, StorageError> {
+    let Some(mut book) = books::open(db, id)? else { return Ok(false) };
+    let mut changes = books::begin(db, &[])?;
+    let has_expired = ending::expire(&mut changes, &mut book)?;
+    books::save(db, &changes, &book)?;
+    Ok(has_expired)
 }
 
 #[cfg(test)]

@@ -2,19 +2,15 @@
 
 use rusqlite::Connection;
 
-use super::{
-    connection::now,
-    due,
-    rows::{self, Kept},
-};
+use super::{books, rows};
 use crate::{
-    pace::schedule::Class,
     storage::{
+        book::hints,
         error::StorageError,
         inputs::{Claim, Hint},
         outputs::HintNoted,
     },
-    values::{Millis, ids::PaymentId, method::Method, states::PaymentState},
+    values::{Millis, ids::PaymentId, method::Method},
 };
 
 /// How many claimed numbers are kept of a payment, and how many callbacks are known again.
@@ -22,56 +18,34 @@ const MOST_CLAIMS: u32 = 8;
 const MOST_CALLBACKS: u32 = 32;
 
 pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageError> {
-    let now = now(db)?;
     match hint {
         Hint::Checkout { id } => {
-            let payments = rows::payments_of(db, id)?;
-            make_due(db, now, payments.iter().filter(|kept| is_open(kept)))
+            let Some(mut book) = books::open(db, id)? else { return Ok(HintNoted::Due(0)) };
+            let mut changes = books::begin(db, &[])?;
+            let noted = hints::look(&mut changes, &mut book);
+            books::save(db, &changes, &book)?;
+            Ok(noted)
         }
         Hint::Callback { secret, payment, claim, same } => {
             let Some(checkout) = rows::checkout_where(db, "callback_secret", secret)? else {
                 return Ok(HintNoted::Nowhere);
             };
-            let kept = rows::payment(db, payment)?.filter(|kept| kept.payment.checkout == checkout.id);
-            let Some(kept) = kept else { return Ok(HintNoted::Nowhere) };
+            let book = books::open_at(db, payment)?.filter(|book| book.head.id == checkout.id);
+            let Some(mut book) = book else { return Ok(HintNoted::Nowhere) };
+            let mut changes = books::begin(db, &[])?;
             if let Some(same) = same
-                && !is_new(db, payment, same, now)?
+                && !is_new(db, payment, same, changes.now)?
             {
                 return Ok(HintNoted::SeenBefore);
             }
-            if let Some(claim) = claim.as_ref().filter(|_| kept.payment.method == Method::PayForm) {
-                note_claim(db, payment, claim, now)?;
+            if let Some(claim) = claim.as_ref().filter(|_| book.payments[0].payment.method == Method::PayForm) {
+                note_claim(db, payment, claim, changes.now)?;
             }
-            // Also about what has ended: money may come after a rejection.
-            make_due(db, now, Some(&kept).filter(|kept| kept.payment.state != PaymentState::Charged).into_iter())
+            let noted = hints::call_back(&mut changes, &mut book, 0);
+            books::save(db, &changes, &book)?;
+            Ok(noted)
         }
     }
-}
-
-/// Who only looks has no news of what has ended; but a contradiction is nobody's last word: the gateway may have put it right.
-fn is_open(kept: &Kept) -> bool {
-    let may_be_asked_about = kept.payment.method == Method::PayForm || kept.payment.reference.can_be_asked_about();
-    let has_ended = kept.payment.state.is_final() && kept.payment.state != PaymentState::Contradicted;
-    may_be_asked_about && !has_ended
-}
-
-fn make_due<'a>(
-    db: &Connection,
-    now: Millis,
-    payments: impl Iterator<Item = &'a Kept>,
-) -> Result<HintNoted, StorageError> {
-    let mut made_due = 0;
-    for kept in payments {
-        let id = &kept.payment.id;
-        if matches!(kept.payment.state, PaymentState::Prepared | PaymentState::Sending) {
-            // A callback can come before the create call returned. Nobody is asked about what may not be there yet.
-            db.prepare_cached("UPDATE payments SET is_hinted = 1 WHERE id = ?1")?.execute([id.as_str()])?;
-        } else {
-            due::put(db, id, now, Class::Hinted, now)?;
-        }
-        made_due += 1;
-    }
-    Ok(HintNoted::Due(made_due))
 }
 
 fn is_new(db: &Connection, payment: &PaymentId, same: &[u8; 32], now: Millis) -> Result<bool, StorageError> {

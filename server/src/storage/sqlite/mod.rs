@@ -2,7 +2,7 @@
 //! an [`Executor`], so that a simulation can run them inline and stop before or after each.
 
 mod api_keys;
-mod changes;
+mod books;
 mod checkouts;
 pub mod connection;
 mod due;
@@ -16,7 +16,6 @@ mod payments;
 mod pruning;
 mod questions;
 mod queue;
-mod resolving;
 mod rows;
 mod staff;
 mod statistics;
@@ -202,7 +201,7 @@ impl Storage for SqliteStorage {
     }
 
     fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
-        self.write("resolve", move |db| resolving::resolve(db, &resolve))
+        self.write("resolve", move |db| payments::resolve(db, &resolve))
     }
 
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {

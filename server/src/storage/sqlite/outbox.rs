@@ -4,81 +4,46 @@ use rusqlite::{Connection, OptionalExtension, Rows};
 
 use super::rows::read;
 use crate::{
-    events::{
-        Event,
-        body::{Body, Data, PaymentData, ViaData},
-        kind::EventKind,
-    },
+    events::Event,
     pace::pauses::{GIVEN_UP_AFTER, pause_after},
-    payments::payment::Payment,
     storage::{
+        book::changes::NewEvent,
         error::StorageError,
         inputs::Delivered,
         outputs::{Deliveries, Delivery},
     },
-    tokens::decided_by::DecidedBy,
-    values::{Millis, ids::CheckoutId},
+    values::{
+        Millis,
+        ids::{CheckoutId, PaymentId},
+    },
 };
 
 const EVENT: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events";
 
-/// What an event tells beside its kind.
-#[derive(Default)]
-pub(super) struct Told<'a> {
-    pub(super) payment: Option<&'a Payment>,
-    pub(super) after: Option<String>,
-    pub(super) reason: Option<&'a str>,
-    pub(super) by: Option<&'a DecidedBy>,
+/// Writes events, which wakes the streams that deliver them.
+pub(super) fn write(db: &Connection, now: Millis, events: &[NewEvent]) -> Result<(), StorageError> {
+    for event in events {
+        db.prepare_cached(
+            "INSERT INTO events (event_id, checkout_id, payment_id, number, version, kind, body, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute((
+            &event.id,
+            event.checkout.as_str(),
+            event.payment.as_ref().map(PaymentId::as_str),
+            event.number,
+            event.version,
+            event.kind.name(),
+            &event.body,
+            now,
+        ))?;
+    }
+    // All events of a transaction are of one checkout.
+    events.first().map_or(Ok(()), |event| wake(db, now, &event.checkout))
 }
 
-/// Writes an event. The states in it are those that stand in the database by now.
-pub(super) fn write(
-    db: &Connection,
-    now: Millis,
-    checkout: &CheckoutId,
-    kind: EventKind,
-    told: &Told<'_>,
-) -> Result<(), StorageError> {
-    let of = next_version(db, checkout)?;
-    let number = number(db, checkout, told.payment)?;
-    let id = format!("evt_{}_{}", checkout.bare(), of.version);
-    let payment = told.payment.map(|payment| PaymentData {
-        id: payment.id.as_str(),
-        method: payment.method.into(),
-        state: payment.state.into(),
-    });
-    let via = told.by.and_then(|by| by.via.as_ref());
-    let data = Data {
-        checkout: checkout.as_str(),
-        reference: &of.reference,
-        amount: &of.amount,
-        currency: &of.currency,
-        checkout_state: &of.state,
-        version: of.version,
-        payment,
-        number,
-        after: told.after.as_deref(),
-        reason: told.reason,
-        by: told.by.map(|by| by.name.as_str()),
-        via: via.map(|via| ViaData { role: via.role.into(), key: via.key.as_str() }),
-    };
-    let body = Body { id: &id, kind, timestamp_ms: now, data }.json();
-    let body = body.map_err(|problem| StorageError::failed(problem.to_string()))?;
-    db.prepare_cached(
-        "INSERT INTO events (event_id, checkout_id, payment_id, number, version, kind, body, at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    )?
-    .execute((
-        &id,
-        checkout.as_str(),
-        told.payment.map(|payment| payment.id.as_str()),
-        number,
-        of.version,
-        kind.name(),
-        &body,
-        now,
-    ))?;
-    // One that was given up is tried again, in its order.
+/// One that was given up is tried again, in its order.
+fn wake(db: &Connection, now: Millis, checkout: &CheckoutId) -> Result<(), StorageError> {
     db.prepare_cached(
         "INSERT INTO streams (checkout_id, due_at) VALUES (?1, ?2)
          ON CONFLICT (checkout_id) DO UPDATE SET
@@ -89,35 +54,6 @@ pub(super) fn write(
     )?
     .execute((checkout.as_str(), now))?;
     Ok(())
-}
-
-/// What an event tells of its checkout.
-struct Of {
-    version: i64,
-    reference: String,
-    amount: String,
-    currency: String,
-    state: String,
-}
-
-fn next_version(db: &Connection, checkout: &CheckoutId) -> Result<Of, StorageError> {
-    let mut statement = db.prepare_cached(
-        "UPDATE checkouts SET version = version + 1 WHERE id = ?1
-         RETURNING version, reference, amount, currency, state",
-    )?;
-    Ok(statement.query_row([checkout.as_str()], |row| {
-        let (version, reference, amount) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Of { version, reference, amount, currency: row.get(3)?, state: row.get(4)? })
-    })?)
-}
-
-fn number(db: &Connection, checkout: &CheckoutId, payment: Option<&Payment>) -> Result<i64, StorageError> {
-    let (table, id) = match payment {
-        Some(payment) => ("payments", payment.id.as_str()),
-        None => ("checkouts", checkout.as_str()),
-    };
-    let sql = format!("UPDATE {table} SET events = events + 1 WHERE id = ?1 RETURNING events");
-    Ok(db.prepare_cached(&sql)?.query_row([id], |row| row.get(0))?)
 }
 
 pub(super) fn events_after(db: &Connection, cursor: i64, most: u32) -> Result<Vec<Event>, StorageError> {

@@ -1,73 +1,62 @@
 //! Transactions about following: what time does, what is asked, what was answered.
 
-use kassa::{PaymentRef, Provider};
 use rusqlite::Connection;
 
 use super::{
-    changes::{happen, happen_to_checkout, take_number},
-    checkouts::expiring,
+    books,
+    checkouts::{expire, expiring},
     connection::now,
-    due,
-    exchanges::Noted,
-    limit,
-    outbox::{self, Told},
-    payments::{ask_from_now_on, note_reference},
+    due, limit,
     pruning::prune,
-    rows::{self, Kept, kept_payment, read},
+    rows::{self, read},
 };
 use crate::{
-    checkouts::machine::Happened as CheckoutHappened,
-    events::kind::EventKind,
-    pace::schedule::{Class, FORGOTTEN_AFTER, STUCK_AFTER, interval_at, jittered},
-    payments::machine::Happened,
+    pace::schedule::Class,
     storage::{
+        book::questions,
         error::StorageError,
-        inputs::{Answered, ClaimQuestions, Report, Reported, Sweep},
+        inputs::{Answered, ClaimQuestions, Sweep},
         outputs::{Ask, Question, Questions, SettledMany, Swept},
     },
     values::{
         Millis,
         ids::{CheckoutId, PaymentId},
         method::Method,
-        states::PaymentState,
     },
 };
-
-/// One odd report is none: so many contradictions in a row are one.
-const CONTRADICTIONS_IN_A_ROW: u32 = 3;
 
 pub(super) fn sweep(db: &Connection, sweep: Sweep) -> Result<Swept, StorageError> {
     let (now, most) = (now(db)?, sweep.most);
     let mut changed = Vec::new();
     let overdue = overdue(db, now, most)?;
-    let looked_at = overdue.len();
-    for id in overdue {
-        let Some(mut kept) = unless_damaged(id.as_str(), kept_payment(db, &id))? else { continue };
-        let (happened, reason) = match kept.payment.state {
-            PaymentState::Prepared => (Happened::PreparedTooLong, "NeverSent"),
-            _ => (Happened::SendingTooLong, "NoAnswer"),
-        };
-        if happen(db, now, &mut kept, happened, Some(reason))? {
-            ask_from_now_on(db, now, &kept)?;
-            changed.push(kept.payment.checkout);
-        }
+    for id in &overdue {
+        changed.extend(unless_damaged(id.as_str(), give_up_sending(db, id))?.flatten());
     }
-    let (expiring, waiting) = expiring(db, now, most)?;
+    let expiring = expiring(db, now, most)?;
     let pruned = prune(db, now, now.saturating_sub(sweep.keep_for_ms), most)?;
-    let is_more = looked_at.max(expiring.len() + waiting).max(pruned) >= most as usize;
+    let is_more = overdue.len().max(expiring.len()).max(pruned) >= most as usize;
     for checkout in expiring {
-        if happen_to_checkout(db, now, &checkout, CheckoutHappened::TimePassed, None)? {
+        if unless_damaged(checkout.as_str(), expire(db, &checkout))? == Some(true) {
             changed.push(checkout);
         }
     }
     Ok(Swept { changed, is_more })
 }
 
+/// The checkout, where anything changed.
+fn give_up_sending(db: &Connection, id: &PaymentId) -> Result<Option<CheckoutId>, StorageError> {
+    let mut book = books::open_known(db, id)?;
+    let mut changes = books::begin(db, &[])?;
+    let is_changed = questions::give_up_sending(&mut changes, &mut book, 0)?;
+    books::save(db, &changes, &book)?;
+    Ok(is_changed.then_some(book.head.id))
+}
+
 /// One row that cannot be read must not hold up the others.
 fn unless_damaged<T>(id: &str, result: Result<T, StorageError>) -> Result<Option<T>, StorageError> {
     match result {
         Err(StorageError::Damaged { what }) => {
-            tracing::error!(target: "kassa_server", payment = id, what, "a row cannot be read: a person has to look");
+            tracing::error!(target: "kassa_server", id, what, "a row cannot be read: a person has to look");
             Ok(None)
         }
         other => other.map(Some),
@@ -139,184 +128,40 @@ fn lease(
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-/// The payment's own reference, or what callbacks claimed of a pay-form.
 fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Vec<Ask>, StorageError> {
     let Some(kept) = rows::payment(db, id)? else { return Ok(Vec::new()) };
-    let reference = kept.payment.reference;
-    if kept.payment.method != Method::PayForm {
-        let can_be_asked = reference.can_be_asked_about() && kept.payment.state != PaymentState::Charged;
-        return Ok(if can_be_asked { vec![Ask { claim: None, reference }] } else { Vec::new() });
-    }
-    if kept.payment.state == PaymentState::Charged {
-        return Ok(Vec::new());
-    }
+    let claims = if kept.payment.method == Method::PayForm { claims_to_ask(db, id)? } else { Vec::new() };
+    Ok(questions::what_to_ask(kept.payment, claims))
+}
+
+/// The numbers that callbacks claimed, with who carried it out, the newest first.
+fn claims_to_ask(db: &Connection, id: &PaymentId) -> Result<Vec<(String, Option<String>)>, StorageError> {
     let mut statement = db.prepare_cached(
         "SELECT number, provider FROM claims WHERE payment_id = ?1 AND state <> 'taken' ORDER BY at DESC",
     )?;
     let rows = statement.query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let claims = rows.collect::<Result<Vec<(String, Option<String>)>, _>>()?;
-    Ok(claims.into_iter().map(|(number, provider)| asked_by(&reference, number, provider.as_deref())).collect())
-}
-
-fn asked_by(reference: &PaymentRef, number: String, provider: Option<&str>) -> Ask {
-    let reference = reference.clone().with_claimed_number(&number, provider.map(Provider::from_name));
-    Ask { claim: Some(number), reference }
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMany, StorageError> {
-    let now = now(db)?;
     let mut changed = Vec::new();
     for answered in answers {
-        let settled = unless_damaged(answered.payment.as_str(), settle_one(db, now, answered))?;
+        let settled = unless_damaged(answered.payment.as_str(), settle_one(db, answered))?;
         changed.extend(settled.flatten());
     }
     Ok(SettledMany { changed })
 }
 
 /// The checkout, where anything changed.
-fn settle_one(db: &Connection, now: Millis, answered: &Answered) -> Result<Option<CheckoutId>, StorageError> {
-    let mut kept = kept_payment(db, &answered.payment)?;
-    let mut is_changed = false;
-    for reported in &answered.reports {
-        Noted { now, of: &answered.payment, exchange: &reported.exchange, sender: None }.note(db)?;
-        if let Report::Trouble { is_overload: true, retry_after } = reported.report {
-            limit::trouble(db, retry_after, now)?;
-        }
-        is_changed |= match &reported.claim {
-            None => take_report(db, now, &mut kept, &reported.report)?,
-            Some(number) => take_claimed(db, now, &mut kept, number, &reported.report)?,
-        };
+fn settle_one(db: &Connection, answered: &Answered) -> Result<Option<CheckoutId>, StorageError> {
+    let mut book = books::open_known(db, &answered.payment)?;
+    let kept = &mut book.payments[0];
+    kept.due_since = books::due_since(db, &answered.payment)?;
+    if kept.payment.method == Method::PayForm {
+        kept.claims = books::claims(db, &answered.payment)?;
     }
-    is_changed |= flag_stuck(db, now, &mut kept)?;
-    schedule(db, now, &kept, answered)?;
-    Ok(is_changed.then_some(kept.payment.checkout))
-}
-
-/// What the gateway says of a payment by a number of the merchant's own.
-fn take_report(db: &Connection, now: Millis, kept: &mut Kept, report: &Report) -> Result<bool, StorageError> {
-    let contradictions = match report {
-        Report::Contradicted(_) => kept.contradictions.saturating_add(1),
-        Report::Trouble { .. } | Report::Nothing => kept.contradictions,
-        Report::Charged(_) | Report::Rejected | Report::Open(_) => 0,
-    };
-    if contradictions != kept.contradictions {
-        kept.contradictions = contradictions;
-        db.prepare_cached("UPDATE payments SET contradictions = ?2 WHERE id = ?1")?
-            .execute((kept.payment.id.as_str(), contradictions))?;
-    }
-    match report {
-        Report::Charged(found) => {
-            let is_own = take_all_numbers(db, found, &kept.payment.id)?;
-            let happened = if is_own { Happened::ReportedCharged } else { Happened::ReportedContradicted };
-            let changed = happen(db, now, kept, happened, (!is_own).then_some("NumberTaken"))?;
-            if changed && is_own {
-                note_reference(db, kept, found)?;
-            }
-            Ok(changed)
-        }
-        Report::Rejected => happen(db, now, kept, Happened::ReportedRejected, None),
-        Report::Open(found) => {
-            if !kept.payment.state.is_final() {
-                note_reference(db, kept, found)?;
-            }
-            happen(db, now, kept, Happened::ReportedOpen, None)
-        }
-        Report::Contradicted(fields) if contradictions >= CONTRADICTIONS_IN_A_ROW => {
-            happen(db, now, kept, Happened::ReportedContradicted, Some(&fields.join(", ")))
-        }
-        Report::Contradicted(_) | Report::Nothing | Report::Trouble { .. } => Ok(false),
-    }
-}
-
-/// One payment at the gateway pays for one checkout.
-fn take_all_numbers(db: &Connection, found: &PaymentRef, payment: &PaymentId) -> Result<bool, StorageError> {
-    for number in [&found.order_number, &found.transaction_id].into_iter().flatten() {
-        if !take_number(db, number, payment)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// What the gateway says of a number that was only claimed. Anybody can claim one, and a payer may try again after a
-/// rejection: so only a charge says anything of the payment itself, and only where it paid for nothing else.
-fn take_claimed(
-    db: &Connection,
-    now: Millis,
-    kept: &mut Kept,
-    number: &str,
-    report: &Report,
-) -> Result<bool, StorageError> {
-    let said = match report {
-        Report::Charged(found) => {
-            if kept.payment.state == PaymentState::Charged {
-                return Ok(false);
-            }
-            if take_number(db, number, &kept.payment.id)? {
-                let changed = happen(db, now, kept, Happened::ReportedCharged, None)?;
-                if changed {
-                    note_reference(db, kept, found)?;
-                }
-                return Ok(changed);
-            }
-            "taken"
-        }
-        Report::Rejected => "rejected",
-        Report::Open(_) => "open",
-        Report::Contradicted(_) => "contradicted",
-        Report::Nothing => "nothing",
-        Report::Trouble { .. } => return Ok(false),
-    };
-    db.prepare_cached("UPDATE claims SET state = ?3 WHERE payment_id = ?1 AND number = ?2")?.execute((
-        kept.payment.id.as_str(),
-        number,
-        said,
-    ))?;
-    Ok(false)
-}
-
-/// After three days a person should look. Told once.
-fn flag_stuck(db: &Connection, now: Millis, kept: &mut Kept) -> Result<bool, StorageError> {
-    let payment = &kept.payment;
-    let is_old = now - payment.begun_at >= STUCK_AFTER;
-    if payment.is_stuck || payment.state.is_final() || !is_old || !has_open_claim(db, payment.method, &payment.id)? {
-        return Ok(false);
-    }
-    db.prepare_cached("UPDATE payments SET is_stuck = 1 WHERE id = ?1")?.execute([payment.id.as_str()])?;
-    kept.payment.is_stuck = true;
-    let told = Told { payment: Some(&kept.payment), ..Told::default() };
-    outbox::write(db, now, &kept.payment.checkout, EventKind::PaymentStuck, &told)?;
-    Ok(true)
-}
-
-/// A page that nobody paid on is nothing to look at.
-fn has_open_claim(db: &Connection, method: Method, id: &PaymentId) -> Result<bool, StorageError> {
-    if method != Method::PayForm {
-        return Ok(true);
-    }
-    let sql = "SELECT EXISTS (SELECT 1 FROM claims WHERE payment_id = ?1 AND state = 'open')";
-    Ok(db.prepare_cached(sql)?.query_row([id.as_str()], |row| row.get(0))?)
-}
-
-fn schedule(db: &Connection, now: Millis, kept: &Kept, answered: &Answered) -> Result<(), StorageError> {
-    let id = &kept.payment.id;
-    if kept.payment.state == PaymentState::Charged {
-        return due::forget(db, id);
-    }
-    let could_not_ask = |reported: &Reported| matches!(reported.report, Report::Trouble { .. });
-    let has_ended = kept.payment.state.is_final() && !answered.reports.iter().any(could_not_ask);
-    let since: Millis = db
-        .prepare_cached("SELECT COALESCE((SELECT since FROM due WHERE payment_id = ?1), ?2)")?
-        .query_row((id.as_str(), kept.payment.begun_at), |row| row.get(0))?;
-    let age = now - since;
-    let is_forgotten = kept.payment.method == Method::PayForm
-        && age >= FORGOTTEN_AFTER
-        && !has_open_claim(db, kept.payment.method, id)?;
-    let said_so = answered.reports.iter().any(|reported| reported.report == Report::Rejected);
-    let is_doubted = kept.is_resolved && !said_so && age < FORGOTTEN_AFTER;
-    if has_ended && kept.payment.method != Method::PayForm && !is_doubted || is_forgotten {
-        return due::ask_no_more(db, id, answered.leased_until);
-    }
-    let at = now.saturating_add(jittered(interval_at(age), answered.random));
-    due::ask_again(db, id, answered.leased_until, at, Class::at_age(age))
+    let mut changes = books::begin(db, &questions::numbers_of_answered(answered))?;
+    let is_changed = questions::settle(&mut changes, &mut book, 0, answered)?;
+    books::save(db, &changes, &book)?;
+    Ok(is_changed.then_some(book.head.id))
 }

@@ -8,7 +8,10 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::{
     checkouts::checkout::{Checkout, CheckoutView},
     payments::payment::{Failure, Payment},
-    storage::error::StorageError,
+    storage::{
+        book::{Kept, changes::Touched},
+        error::StorageError,
+    },
     values::{
         hidden::Hidden,
         ids::{CheckoutId, PaymentId},
@@ -16,22 +19,12 @@ use crate::{
     },
 };
 
-/// A payment with what only the storage needs to know.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    pub(super) payment: Payment,
-    pub(super) sender: String,
-    pub(super) is_hinted: bool,
-    pub(super) contradictions: u32,
-    /// A person decided what became of it.
-    pub(super) is_resolved: bool,
-}
-
 const CHECKOUT: &str = "id, reference, amount, currency, description, methods, return_url, metadata, callback_secret, \
     state, version, opened_at, expires_at, paid_by, is_overpaid, refunds_due, page_secret";
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
-    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4";
+    failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4, until, \
+    unknown_since, events";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -80,6 +73,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
     let (number, page_url, qr_text, begun_at) = (row.get(2)?, row.get(6)?, row.get(7)?, row.get(11)?);
     let (sender, attempts_left, contradictions) = (row.get(12)?, row.get(13)?, row.get(14)?);
     let (is_hinted, is_stuck, is_resolved, card_last4) = (row.get(15)?, row.get(16)?, row.get(17)?, row.get(18)?);
+    let (until, unknown_since, events) = (row.get(19)?, row.get(20)?, row.get(21)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
         let payment = Payment {
@@ -94,7 +88,19 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             begun_at,
             ..Payment::new(read(&id, "payment")?, read(&checkout, "checkout")?, read(&method, "method")?, reference)
         };
-        Ok(Kept { payment, sender, is_hinted, contradictions, is_resolved })
+        Ok(Kept {
+            payment,
+            sender,
+            until,
+            unknown_since,
+            is_hinted,
+            contradictions,
+            is_resolved,
+            events,
+            due_since: None,
+            claims: Vec::new(),
+            touched: Touched::default(),
+        })
     })())
 }
 
@@ -118,11 +124,6 @@ pub(super) fn payments_of(db: &Connection, checkout: &CheckoutId) -> Result<Vec<
 pub(super) fn payment(db: &Connection, id: &PaymentId) -> Result<Option<Kept>, StorageError> {
     let mut statement = db.prepare_cached(&format!("SELECT {PAYMENT} FROM payments WHERE id = ?1"))?;
     statement.query_row([id.as_str()], payment_of).optional()?.transpose()
-}
-
-/// One that must be there.
-pub(super) fn kept_payment(db: &Connection, id: &PaymentId) -> Result<Kept, StorageError> {
-    payment(db, id)?.ok_or(StorageError::Damaged { what: "payment's identifier" })
 }
 
 pub(super) fn view(db: &Connection, id: &CheckoutId) -> Result<Option<CheckoutView>, StorageError> {

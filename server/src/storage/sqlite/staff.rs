@@ -6,15 +6,16 @@ use kassa::Decimal;
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::{
+    books,
     connection::now,
-    exchanges,
-    outbox::{self, Told},
+    exchanges, outbox,
     rows::{self, kept_view, read},
 };
 use crate::{
     events::kind::EventKind,
     payments::payment::Payment,
     storage::{
+        book::ending,
         error::StorageError,
         staff::{
             Charge, Charges, Ends, EndsAlike, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed,
@@ -275,25 +276,12 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
     Ok(Some(History { listed, events: outbox::events_of(db, id)?, exchanges, delivered, failures, is_given_up }))
 }
 
-/// Each note is of one payment too many, with the event that says why, and who gave it back. The last one takes the checkout off
-/// the list.
 pub(super) fn note_refund(db: &Connection, note: &NoteRefund) -> Result<RefundNoted, StorageError> {
-    let id = &note.checkout;
-    let changed = db
-        .prepare_cached(
-            "UPDATE checkouts SET refunds_due = refunds_due - 1 WHERE id = ?1 AND refunds_due > 0 AND version = ?2",
-        )?
-        .execute((id.as_str(), note.version))?;
-    if changed == 0 {
-        return Ok(match rows::checkout(db, id)? {
-            None => RefundNoted::Nowhere,
-            Some(checkout) if checkout.refunds_due == 0 => RefundNoted::NotDue,
-            Some(_) => RefundNoted::Moved,
-        });
-    }
-    let told = Told { reason: Some(&note.reason), by: Some(&note.by), ..Told::default() };
-    outbox::write(db, now(db)?, id, EventKind::CheckoutRefundNoted, &told)?;
-    Ok(RefundNoted::Done)
+    let Some(mut book) = books::open(db, &note.checkout)? else { return Ok(RefundNoted::Nowhere) };
+    let mut changes = books::begin(db, &[])?;
+    let noted = ending::note_refund(&mut changes, &mut book, note)?;
+    books::save(db, &changes, &book)?;
+    Ok(noted)
 }
 
 /// Charged is absorbing: each payment has one event that made it so.

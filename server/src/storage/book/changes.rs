@@ -1,0 +1,165 @@
+//! What a transaction writes beside the rows that it read: events, numbers that are taken, what is due.
+
+use std::{collections::HashMap, time::Duration};
+
+use super::{Book, Kept};
+use crate::{
+    events::kind::EventKind,
+    pace::schedule::Class,
+    payments::exchange::Exchange,
+    storage::inputs::Key,
+    values::{
+        Millis,
+        ids::{CheckoutId, PaymentId},
+        states::PaymentState,
+    },
+};
+
+/// What was changed of a payment's row, so that no more is written than that.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::storage) struct Touched {
+    /// It is a new one.
+    pub(in crate::storage) is_new: bool,
+    /// Its state, and what goes with it; with the state that stands in the database.
+    pub(in crate::storage) state: Option<PaymentState>,
+    /// What the gateway gave: its numbers, a page, a code.
+    pub(in crate::storage) reference: bool,
+    /// Whatever else can change.
+    pub(in crate::storage) rest: bool,
+}
+
+impl Touched {
+    /// Whether anything is to be written.
+    pub(in crate::storage) fn is_any(self) -> bool {
+        self.is_new || self.state.is_some() || self.reference || self.rest
+    }
+}
+
+impl Kept {
+    /// Its state is about to change, or what goes with it.
+    pub(super) fn touch_state(&mut self) {
+        self.touched.state.get_or_insert(self.payment.state);
+    }
+}
+
+/// All that a transaction writes beside the books.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct Changes {
+    /// The moment of the transaction, by the database's clock.
+    pub(in crate::storage) now: Millis,
+    pub(in crate::storage) numbers: Numbers,
+    pub(in crate::storage) events: Vec<NewEvent>,
+    pub(in crate::storage) due: Vec<DueChange>,
+    pub(in crate::storage) exchanges: Vec<NewExchange>,
+    pub(in crate::storage) keys: Vec<NewKey>,
+    pub(in crate::storage) claims: Vec<ClaimSaid>,
+    /// The gateway has trouble, and how long it asked to wait.
+    pub(in crate::storage) troubles: Vec<Option<Duration>>,
+}
+
+impl Changes {
+    /// None yet.
+    pub(in crate::storage) fn at(now: Millis, numbers: Numbers) -> Self {
+        let (events, due, exchanges, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { now, numbers, events, due, exchanges, keys, claims: Vec::new(), troubles: Vec::new() }
+    }
+
+    /// Makes a payment due, at once or later; never later than it was.
+    pub(super) fn make_due(&mut self, payment: &PaymentId, at: Millis, class: Class, since: Millis) {
+        self.due.push(DueChange::Put { payment: payment.clone(), at, class, since });
+    }
+
+    /// Writes down what was said; where it was a request that is sent once, by whom.
+    pub(super) fn note_exchange(&mut self, payment: &PaymentId, exchange: &Exchange, sender: Option<&str>) {
+        let (payment, exchange, sender) = (payment.clone(), exchange.clone(), sender.map(str::to_owned));
+        self.exchanges.push(NewExchange { payment, exchange, sender });
+    }
+
+    /// Remembers what an idempotency key was used for.
+    pub(super) fn use_key(&mut self, book: &Book, key: Option<&Key>, payment: &PaymentId) {
+        if let Some(key) = key {
+            let (checkout, payment, key) = (book.head.id.clone(), payment.clone(), key.clone());
+            self.keys.push(NewKey { checkout, key, payment });
+        }
+    }
+}
+
+/// Whose the numbers are that this transaction may take: one payment at the gateway pays for one checkout.
+#[derive(Clone, Debug, Default)]
+pub(in crate::storage) struct Numbers {
+    owners: HashMap<String, PaymentId>,
+    taken: Vec<(String, PaymentId)>,
+}
+
+impl Numbers {
+    /// Those that are somebody's, of all that the transaction may take.
+    pub(in crate::storage) fn owned_by(owners: impl IntoIterator<Item = (String, PaymentId)>) -> Self {
+        Self { owners: owners.into_iter().collect(), taken: Vec::new() }
+    }
+
+    /// Takes a number for a payment, once and for all. False where it is another payment's.
+    pub(super) fn take(&mut self, number: &str, payment: &PaymentId) -> bool {
+        if let Some(owner) = self.owners.get(number) {
+            return owner == payment;
+        }
+        self.owners.insert(number.to_owned(), payment.clone());
+        self.taken.push((number.to_owned(), payment.clone()));
+        true
+    }
+
+    /// Those that were taken now.
+    pub(in crate::storage) fn taken(&self) -> &[(String, PaymentId)] {
+        &self.taken
+    }
+}
+
+/// An event, written with the change that it tells of (outbox).
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct NewEvent {
+    pub(in crate::storage) id: String,
+    pub(in crate::storage) checkout: CheckoutId,
+    pub(in crate::storage) payment: Option<PaymentId>,
+    pub(in crate::storage) number: i64,
+    pub(in crate::storage) version: i64,
+    pub(in crate::storage) kind: EventKind,
+    pub(in crate::storage) body: String,
+}
+
+/// What changes of when a payment is asked about.
+#[derive(Clone, Debug)]
+pub(in crate::storage) enum DueChange {
+    /// Due at a time, never later than it was.
+    Put { payment: PaymentId, at: Millis, class: Class, since: Millis },
+    /// Due at a time, unless it is due anyway.
+    PutUnlessThere { payment: PaymentId, at: Millis, class: Class, since: Millis },
+    /// Asked again at a time, unless it was made due meanwhile: that hint may know more than the answer.
+    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, class: Class },
+    /// Asked no more, unless it was made due meanwhile.
+    AskNoMore { payment: PaymentId, leased_until: Millis },
+    /// Asked no more, whatever was hinted.
+    Forget { payment: PaymentId },
+}
+
+/// What the gateway was asked about a payment, and what it answered.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct NewExchange {
+    pub(in crate::storage) payment: PaymentId,
+    pub(in crate::storage) exchange: Exchange,
+    pub(in crate::storage) sender: Option<String>,
+}
+
+/// An idempotency key that was used.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct NewKey {
+    pub(in crate::storage) checkout: CheckoutId,
+    pub(in crate::storage) key: Key,
+    pub(in crate::storage) payment: PaymentId,
+}
+
+/// What the gateway said of a number that was claimed.
+#[derive(Clone, Debug)]
+pub(in crate::storage) struct ClaimSaid {
+    pub(in crate::storage) payment: PaymentId,
+    pub(in crate::storage) number: String,
+    pub(in crate::storage) state: &'static str,
+}

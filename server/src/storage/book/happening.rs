@@ -1,0 +1,112 @@
+//! Changes of states, each with its event. What follows from what is decided by the pure state machines.
+
+use super::{
+    Book, Head, Kept,
+    changes::Changes,
+    telling::{Told, tell},
+};
+use crate::{
+    checkouts::machine as checkout_machine,
+    payments::{
+        machine::{self, Happened},
+        payment::Failure,
+    },
+    storage::error::StorageError,
+    tokens::decided_by::DecidedBy,
+    values::states::PaymentState,
+};
+
+/// Why something happened, and where a person decided, who.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Why<'a> {
+    pub(super) reason: Option<&'a str>,
+    pub(super) by: Option<&'a DecidedBy>,
+}
+
+impl<'a> Why<'a> {
+    /// A reason that no person gave.
+    pub(super) fn of(reason: &'a str) -> Self {
+        Self { reason: Some(reason), by: None }
+    }
+}
+
+/// Something happened to a payment. True where that changed its state.
+pub(super) fn happen(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    happened: Happened,
+    why: Why<'_>,
+) -> Result<bool, StorageError> {
+    let kept = &mut book.payments[at];
+    let Some(change) = machine::next(kept.payment.state, kept.payment.method, happened) else { return Ok(false) };
+    let was_under_way = kept.payment.is_under_way();
+    kept.touch_state();
+    kept.payment.state = change.to;
+    kept.payment.is_stuck &= !change.to.is_final();
+    kept.unknown_since = (change.to == PaymentState::Unknown).then_some(changes.now);
+    if was_under_way && !kept.payment.is_under_way() {
+        book.head.wait_no_longer();
+    }
+    let after = change.after.map(|state| state.to_string());
+    tell(changes, book, change.event, &Told { payment: Some(at), after, reason: why.reason, by: why.by })?;
+    if change.to == PaymentState::Charged {
+        happen_to_checkout(changes, book, checkout_machine::Happened::PaymentCharged, Some(at), None)?;
+    }
+    Ok(true)
+}
+
+/// Something happened to a checkout. True where that changed it.
+pub(super) fn happen_to_checkout(
+    changes: &mut Changes,
+    book: &mut Book,
+    happened: checkout_machine::Happened,
+    paid_by: Option<usize>,
+    by: Option<&DecidedBy>,
+) -> Result<bool, StorageError> {
+    let Book { head, payments } = &mut *book;
+    let Some(change) = checkout_machine::next(head.state, happened) else { return Ok(false) };
+    if change.to == head.state {
+        head.is_overpaid = true;
+        head.refunds_due = head.refunds_due.saturating_add(1);
+    }
+    head.state = change.to;
+    head.keys_kept_since = Some(changes.now);
+    if head.paid_by.is_none() {
+        head.paid_by = paid_by.map(|at| payments[at].payment.id.clone());
+    }
+    head.touched.state = true;
+    let after = change.after.map(|state| state.to_string());
+    tell(changes, book, change.event, &Told { after, by, ..Told::default() })?;
+    Ok(true)
+}
+
+impl Head {
+    /// Something of it is no longer under way: whether it expires is looked at when it should.
+    fn wait_no_longer(&mut self) {
+        if self.expiry_due_at != self.expires_at {
+            self.expiry_due_at = self.expires_at;
+            self.touched.expiry = true;
+        }
+    }
+}
+
+impl Kept {
+    /// Why it was not made, or the last confirmation was not.
+    pub(super) fn note_failure(&mut self, failure: &Failure) {
+        self.payment.failure = Some(failure.clone());
+        self.touched.rest = true;
+    }
+
+    /// What it is asked with from now on. The gateway may know it by its own number as well: nobody else's claim pays with that.
+    pub(super) fn note_reference(&mut self, changes: &mut Changes, to: &kassa::PaymentRef) {
+        if self.payment.reference == *to {
+            return;
+        }
+        self.payment.reference = to.clone();
+        self.touched.reference = true;
+        if let Some(number) = &to.gateway_number {
+            changes.numbers.take(number, &self.payment.id);
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Payments that are begun, sent and confirmed.
+
+use kassa::PaymentRef;
+
+use super::{
+    Book, Kept,
+    changes::{Changes, Touched},
+    happening::{Why, happen},
+    telling::{Told, tell},
+};
+use crate::{
+    events::kind::EventKind,
+    pace::schedule::Class,
+    payments::{
+        machine::Happened,
+        payment::{Failure, Payment},
+    },
+    storage::{
+        error::StorageError,
+        inputs::{BeginConfirmation, BeginPayment, ConfirmResult, Confirmed, Key, SendResult, Sent, TakePrepared},
+        outputs::{Begun, ConfirmationBegun, Settled, Taken},
+    },
+    values::{
+        Millis,
+        ids::PaymentId,
+        method::Method,
+        states::{CheckoutState, PaymentState},
+    },
+};
+
+/// After which time a payment that the gateway accepted is first asked about: the interface's interval.
+const FIRST_QUESTION_MS: Millis = 10_000;
+/// Far more than a payer needs; all payments of a checkout are read with it.
+const MOST_PAYMENTS: usize = 50;
+/// What a card payment fails with that never got to its card: the gateway was not reached, or has no time.
+const TELLS_NOTHING_OF_A_CARD: [&str; 2] = ["Unavailable", "Interrupted"];
+
+/// What an idempotency key has been used for.
+pub(in crate::storage) struct KnownKey {
+    pub(in crate::storage) fingerprint: Vec<u8>,
+    pub(in crate::storage) payment: PaymentId,
+}
+
+/// The same, with what came with it compared.
+enum Used {
+    Never,
+    For(PaymentId),
+    ForSomethingElse,
+}
+
+fn used(known: Option<KnownKey>, key: Option<&Key>) -> Used {
+    match (known, key) {
+        (Some(known), Some(key)) if known.fingerprint == key.fingerprint => Used::For(known.payment),
+        (Some(_), Some(_)) => Used::ForSomethingElse,
+        _ => Used::Never,
+    }
+}
+
+/// The numbers that beginning a payment may take.
+pub(in crate::storage) fn numbers_of_begun(begin: &BeginPayment) -> Vec<String> {
+    begin.reference.order_number.iter().cloned().collect()
+}
+
+/// The numbers that the gateway's answer may take.
+pub(in crate::storage) fn numbers_of_sent(sent: &Sent) -> Vec<String> {
+    match &sent.result {
+        SendResult::Accepted { reference, .. } | SendResult::Unknown { reference } => {
+            [&reference.transaction_id, &reference.gateway_number].into_iter().flatten().cloned().collect()
+        }
+        SendResult::NothingHappened { .. } => Vec::new(),
+    }
+}
+
+/// The same of a confirmation's.
+pub(in crate::storage) fn numbers_of_confirmed(confirmed: &Confirmed) -> Vec<String> {
+    match &confirmed.result {
+        ConfirmResult::Sent { reference: Some(reference) } => reference.gateway_number.iter().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Writes a payment down. `wait` is how long the gateway asked everybody to wait still.
+pub(in crate::storage) fn begin(
+    changes: &mut Changes,
+    book: &mut Book,
+    known: Option<KnownKey>,
+    wait: Option<Millis>,
+    begin: &BeginPayment,
+) -> Result<Begun, StorageError> {
+    match used(known, begin.key.as_ref()) {
+        Used::ForSomethingElse => return Ok(Begun::KeyReused),
+        Used::For(id) => return book.payment(&id).map(|payment| Begun::Again(payment.into())),
+        Used::Never => {}
+    }
+    match book.state_by_now(changes.now) {
+        CheckoutState::Open => {}
+        state => return Ok(Begun::NotOpen(state)),
+    }
+    if let Some(same) = to_show_again(&book.payments, begin.method) {
+        changes.use_key(book, begin.key.as_ref(), &same.id);
+        return Ok(Begun::Again(same.into()));
+    }
+    let may_take_money = |kept: &&Kept| kept.payment.method != Method::PayForm && kept.payment.state.may_take_money();
+    if let Some(other) = book.payments.iter().find(may_take_money) {
+        return Ok(Begun::UnderWay(other.payment.state));
+    }
+    let tried = book.payments.len();
+    if tried >= MOST_PAYMENTS || (begin.method == Method::Card && tried_cards(&book.payments) >= begin.card_attempts) {
+        return Ok(Begun::NoAttemptsLeft);
+    }
+    let is_sent_at_once = begin.is_sent_at_once && wait.is_none();
+    book.payments.push(new(begin, tried + 1, is_sent_at_once, changes.now));
+    // Nobody else's claim pays with a number of our own.
+    if let Some(number) = &begin.reference.order_number {
+        changes.numbers.take(number, &begin.id);
+    }
+    changes.use_key(book, begin.key.as_ref(), &begin.id);
+    tell(changes, book, EventKind::PaymentCreated, &Told { payment: Some(tried), ..Told::default() })?;
+    if !is_sent_at_once && !begin.method.may_wait() {
+        not_made(changes, book, tried, &Failure::of_kind("Unavailable"))?;
+    }
+    Ok(Begun::New(book.payments[tried].payment.clone().into()))
+}
+
+impl Book {
+    /// One that must be there.
+    fn payment(&self, id: &PaymentId) -> Result<Payment, StorageError> {
+        let found = self.place(id).map(|at| self.payments[at].payment.clone());
+        found.ok_or(StorageError::Damaged { what: "payment's identifier" })
+    }
+}
+
+/// A page or a code that the payer may open again, instead of a second one.
+fn to_show_again(others: &[Kept], method: Method) -> Option<Payment> {
+    let is_live = |payment: &&Payment| {
+        let state = payment.state;
+        payment.method == method
+            && matches!(state, PaymentState::Prepared | PaymentState::Sending | PaymentState::Awaiting)
+    };
+    (!method.moves_money()).then(|| others.iter().map(|kept| &kept.payment).find(is_live).cloned()).flatten()
+}
+
+/// How many cards the gateway may have looked at: who tries many wants to know which are good (card testing).
+fn tried_cards(others: &[Kept]) -> u32 {
+    let was_tried = |payment: &&Payment| {
+        let kind = payment.failure.as_ref().map(|failure| failure.kind.as_str());
+        let is_unsent =
+            payment.state == PaymentState::NotMade && kind.is_some_and(|kind| TELLS_NOTHING_OF_A_CARD.contains(&kind));
+        payment.method == Method::Card && !is_unsent
+    };
+    u32::try_from(others.iter().map(|kept| &kept.payment).filter(was_tried).count()).unwrap_or(u32::MAX)
+}
+
+fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) -> Kept {
+    let (state, time) = match is_sent_at_once {
+        true => (PaymentState::Sending, begin.send_for_ms),
+        false => (PaymentState::Prepared, begin.wait_for_ms),
+    };
+    let payment = Payment {
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        state,
+        card_last4: begin.card_last4.clone(),
+        attempts_left: begin.attempts,
+        begun_at: now,
+        ..Payment::new(begin.id.clone(), begin.checkout.clone(), begin.method, begin.reference.clone())
+    };
+    Kept {
+        payment,
+        sender: begin.sender.clone(),
+        until: now.saturating_add(time),
+        unknown_since: None,
+        is_hinted: false,
+        contradictions: 0,
+        is_resolved: false,
+        events: 0,
+        due_since: None,
+        claims: Vec::new(),
+        touched: Touched { is_new: true, ..Touched::default() },
+    }
+}
+
+/// Takes a payment that waited, to send it now.
+pub(in crate::storage) fn take_prepared(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    wait: Option<Millis>,
+    take: &TakePrepared,
+) -> Result<Taken, StorageError> {
+    if let Some(wait) = wait {
+        return Ok(Taken::Wait(wait));
+    }
+    let is_its_sender = book.payments[at].sender == take.sender;
+    if is_its_sender && book.state_by_now(changes.now) != CheckoutState::Open {
+        // It was paid meanwhile, on a page that was open.
+        happen(changes, book, at, Happened::PreparedTooLong, Why::of("NotOpen"))?;
+        return Ok(Taken::Gone);
+    }
+    if !is_its_sender || !happen(changes, book, at, Happened::SendingTaken, Why::default())? {
+        return Ok(Taken::Gone);
+    }
+    book.payments[at].until = changes.now.saturating_add(take.send_for_ms);
+    Ok(Taken::Send)
+}
+
+/// What its sender alone can say (fencing).
+pub(in crate::storage) fn settle_sending(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    sent: &Sent,
+) -> Result<Settled, StorageError> {
+    if book.payments[at].sender != sent.sender {
+        return Ok(Settled { payment: book.payments[at].payment.clone(), is_changed: false });
+    }
+    if let Some(exchange) = &sent.exchange {
+        changes.note_exchange(&sent.payment, exchange, Some(&sent.sender));
+    }
+    let is_changed = match &sent.result {
+        SendResult::Accepted { reference, page_url, qr_text } => {
+            let transaction = reference.transaction_id.as_deref();
+            if transaction.is_some_and(|number| !changes.numbers.take(number, &sent.payment)) {
+                // The gateway gave one transaction twice: nobody is shown the second code.
+                not_made(changes, book, at, &Failure::of_kind("TransactionTwice"))?
+            } else {
+                accepted(changes, book, at, reference, (page_url, qr_text))?
+            }
+        }
+        SendResult::NothingHappened { failure, retry_after } => {
+            if retry_after.is_some() {
+                changes.troubles.push(*retry_after);
+            }
+            not_made(changes, book, at, failure)?
+        }
+        SendResult::Unknown { reference } => {
+            let is_changed = happen(changes, book, at, Happened::OutcomeUnknown, Why::default())?;
+            if is_changed {
+                book.payments[at].note_reference(changes, reference);
+            }
+            is_changed
+        }
+    };
+    if is_changed {
+        ask_from_now_on(changes, &book.payments[at]);
+    }
+    Ok(Settled { payment: book.payments[at].payment.clone(), is_changed })
+}
+
+fn accepted(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    reference: &PaymentRef,
+    (page_url, qr_text): (&Option<String>, &Option<String>),
+) -> Result<bool, StorageError> {
+    // Before: whether its payer has something to do says whether its checkout may end.
+    let before = std::mem::replace(&mut book.payments[at].payment.page_url, page_url.clone());
+    if !happen(changes, book, at, Happened::Accepted, Why::default())? {
+        book.payments[at].payment.page_url = before;
+        return Ok(false);
+    }
+    let kept = &mut book.payments[at];
+    kept.note_reference(changes, reference);
+    kept.payment.qr_text.clone_from(qr_text);
+    kept.touched.reference = true;
+    Ok(true)
+}
+
+fn not_made(changes: &mut Changes, book: &mut Book, at: usize, failure: &Failure) -> Result<bool, StorageError> {
+    let happened = happen(changes, book, at, Happened::CertainlyNothing, Why::of(&failure.kind))?;
+    if happened {
+        book.payments[at].note_failure(failure);
+    }
+    Ok(happened)
+}
+
+/// Follows a payment that is no longer being sent. What was hinted at meanwhile is asked about at once.
+pub(super) fn ask_from_now_on(changes: &mut Changes, kept: &Kept) {
+    let (payment, now) = (&kept.payment, changes.now);
+    let (at, class) = match payment.state {
+        _ if kept.is_hinted => (now, Class::Hinted),
+        PaymentState::Unknown => (now, Class::Fresh),
+        // Its payer has nothing to do: the gateway knows the end by now.
+        PaymentState::Awaiting if payment.method == Method::Card && payment.page_url.is_none() => (now, Class::Fresh),
+        PaymentState::Awaiting if payment.reference.can_be_asked_about() => {
+            (now.saturating_add(FIRST_QUESTION_MS), Class::Fresh)
+        }
+        _ => return,
+    };
+    changes.make_due(&payment.id, at, class, now);
+}
+
+/// Writes down that a one-time password is about to be sent.
+pub(in crate::storage) fn begin_confirmation(
+    changes: &mut Changes,
+    book: &mut Book,
+    known: Option<KnownKey>,
+    begin: &BeginConfirmation,
+) -> Result<ConfirmationBegun, StorageError> {
+    let Some(at) = book.place(&begin.payment) else { return Ok(ConfirmationBegun::Nowhere) };
+    match used(known, begin.key.as_ref()) {
+        Used::For(id) if id == begin.payment => {
+            return Ok(ConfirmationBegun::Again(book.payments[at].payment.clone().into()));
+        }
+        Used::For(_) | Used::ForSomethingElse => return Ok(ConfirmationBegun::KeyReused),
+        Used::Never => {}
+    }
+    match book.state_by_now(changes.now) {
+        CheckoutState::Open => {}
+        state => return Ok(ConfirmationBegun::NotOpen(state)),
+    }
+    let before = book.payments[at].payment.state;
+    if before == PaymentState::Awaiting && book.payments[at].payment.attempts_left == 0 {
+        return Ok(ConfirmationBegun::NoAttemptsLeft);
+    }
+    if !happen(changes, book, at, Happened::ConfirmationBegun, Why::default())? {
+        return Ok(ConfirmationBegun::NotAwaited(before));
+    }
+    changes.use_key(book, begin.key.as_ref(), &begin.payment);
+    let kept = &mut book.payments[at];
+    kept.sender.clone_from(&begin.sender);
+    kept.touched.rest = true;
+    Ok(ConfirmationBegun::New(kept.payment.clone().into()))
+}
+
+/// What its sender alone can say. Where the password was sent, or may have been, there is no second one: the gateway's
+/// report ends it.
+pub(in crate::storage) fn settle_confirmation(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    confirmed: &Confirmed,
+) -> Result<Settled, StorageError> {
+    if book.payments[at].sender != confirmed.sender {
+        return Ok(Settled { payment: book.payments[at].payment.clone(), is_changed: false });
+    }
+    if let Some(exchange) = &confirmed.exchange {
+        changes.note_exchange(&confirmed.payment, exchange, Some(&confirmed.sender));
+    }
+    let is_changed = match &confirmed.result {
+        ConfirmResult::Sent { reference } => {
+            let kept = &mut book.payments[at];
+            if kept.payment.state == PaymentState::Confirming {
+                if let Some(reference) = reference {
+                    kept.note_reference(changes, reference);
+                }
+                changes.make_due(&confirmed.payment, changes.now, Class::Hinted, changes.now);
+            }
+            false
+        }
+        ConfirmResult::Refused { failure } => not_confirmed(changes, book, at, failure, 1)?,
+        ConfirmResult::NothingHappened { failure } => not_confirmed(changes, book, at, failure, 0)?,
+    };
+    Ok(Settled { payment: book.payments[at].payment.clone(), is_changed })
+}
+
+fn not_confirmed(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    failure: &Failure,
+    attempts: u32,
+) -> Result<bool, StorageError> {
+    let happened = happen(changes, book, at, Happened::NotConfirmed, Why::of(&failure.kind))?;
+    if happened {
+        let kept = &mut book.payments[at];
+        kept.note_failure(failure);
+        kept.payment.attempts_left = kept.payment.attempts_left.saturating_sub(attempts);
+    }
+    Ok(happened)
+}

@@ -1,0 +1,254 @@
+//! Opens and saves a checkout's book. One writer is all that there is: nothing changes while one is open.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::{
+    connection::now,
+    due,
+    exchanges::Noted,
+    limit, outbox,
+    rows::{self, read},
+};
+use crate::{
+    storage::{
+        book::{
+            Book, Head, HeadTouched, Kept, KeptClaim,
+            changes::{Changes, Numbers},
+        },
+        error::StorageError,
+    },
+    values::{
+        Millis,
+        ids::{CheckoutId, PaymentId},
+    },
+};
+
+/// The book of a checkout with all its payments.
+pub(super) fn open(db: &Connection, id: &CheckoutId) -> Result<Option<Book>, StorageError> {
+    let Some(head) = head(db, id)? else { return Ok(None) };
+    Ok(Some(Book { head, payments: rows::payments_of(db, id)? }))
+}
+
+/// The book of a payment's checkout with that payment alone, which stands at the first place.
+pub(super) fn open_at(db: &Connection, payment: &PaymentId) -> Result<Option<Book>, StorageError> {
+    let Some(kept) = rows::payment(db, payment)? else { return Ok(None) };
+    let head = head(db, &kept.payment.checkout)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })?;
+    Ok(Some(Book { head, payments: vec![kept] }))
+}
+
+/// One that must be there.
+pub(super) fn open_known(db: &Connection, payment: &PaymentId) -> Result<Book, StorageError> {
+    open_at(db, payment)?.ok_or(StorageError::Damaged { what: "payment's identifier" })
+}
+
+/// Nothing changed yet, with what is known of the numbers that may be taken.
+pub(super) fn begin(db: &Connection, numbers: &[String]) -> Result<Changes, StorageError> {
+    let mut owner = db.prepare_cached("SELECT payment_id FROM taken_numbers WHERE number = ?1")?;
+    let mut owners = Vec::new();
+    for number in numbers {
+        let payment: Option<String> = owner.query_row([number], |row| row.get(0)).optional()?;
+        if let Some(payment) = payment {
+            owners.push((number.clone(), read(&payment, "payment")?));
+        }
+    }
+    Ok(Changes::at(now(db)?, Numbers::owned_by(owners)))
+}
+
+fn head(db: &Connection, id: &CheckoutId) -> Result<Option<Head>, StorageError> {
+    let mut statement = db.prepare_cached(
+        "SELECT reference, amount, currency, state, version, events, expires_at, expiry_due_at, keys_kept_since,
+            paid_by, is_overpaid, refunds_due
+         FROM checkouts WHERE id = ?1",
+    )?;
+    statement.query_row([id.as_str()], |row| Ok(head_of(id, row))).optional()?.transpose()
+}
+
+fn head_of(id: &CheckoutId, row: &Row<'_>) -> Result<Head, StorageError> {
+    let paid_by: Option<String> = row.get(9)?;
+    Ok(Head {
+        id: id.clone(),
+        reference: row.get(0)?,
+        amount: row.get(1)?,
+        currency: row.get(2)?,
+        state: read(&row.get::<_, String>(3)?, "state")?,
+        version: row.get(4)?,
+        events: row.get(5)?,
+        expires_at: row.get(6)?,
+        expiry_due_at: row.get(7)?,
+        keys_kept_since: row.get(8)?,
+        paid_by: paid_by.map(|id| read(&id, "payment")).transpose()?,
+        is_overpaid: row.get(10)?,
+        refunds_due: row.get(11)?,
+        touched: HeadTouched::default(),
+    })
+}
+
+/// From when a payment's age counts, where it is due.
+pub(super) fn due_since(db: &Connection, id: &PaymentId) -> Result<Option<Millis>, StorageError> {
+    let mut statement = db.prepare_cached("SELECT since FROM due WHERE payment_id = ?1")?;
+    Ok(statement.query_row([id.as_str()], |row| row.get(0)).optional()?)
+}
+
+/// What callbacks claimed of a payment.
+pub(super) fn claims(db: &Connection, id: &PaymentId) -> Result<Vec<KeptClaim>, StorageError> {
+    let mut statement = db.prepare_cached("SELECT number, state FROM claims WHERE payment_id = ?1")?;
+    let claims = statement.query_map([id.as_str()], |row| Ok(KeptClaim { number: row.get(0)?, state: row.get(1)? }))?;
+    Ok(claims.collect::<Result<_, _>>()?)
+}
+
+/// Writes down what was changed.
+pub(super) fn save(db: &Connection, changes: &Changes, book: &Book) -> Result<(), StorageError> {
+    save_head(db, &book.head)?;
+    for kept in book.payments.iter().filter(|kept| kept.touched.is_any()) {
+        save_payment(db, kept)?;
+    }
+    for (number, payment) in changes.numbers.taken() {
+        db.prepare_cached("INSERT INTO taken_numbers (number, payment_id) VALUES (?1, ?2)")?
+            .execute((number, payment.as_str()))?;
+    }
+    for used in &changes.keys {
+        db.prepare_cached(
+            "INSERT INTO idempotency (checkout_id, key, fingerprint, payment_id) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute((used.checkout.as_str(), &used.key.text, &used.key.fingerprint, used.payment.as_str()))?;
+    }
+    for said in &changes.claims {
+        db.prepare_cached("UPDATE claims SET state = ?3 WHERE payment_id = ?1 AND number = ?2")?.execute((
+            said.payment.as_str(),
+            &said.number,
+            said.state,
+        ))?;
+    }
+    outbox::write(db, changes.now, &changes.events)?;
+    changes.due.iter().try_for_each(|change| due::apply(db, change))?;
+    for new in &changes.exchanges {
+        let sender = new.sender.as_deref();
+        Noted { now: changes.now, of: &new.payment, exchange: &new.exchange, sender }.note(db)?;
+    }
+    changes.troubles.iter().try_for_each(|wait| limit::trouble(db, *wait, changes.now))
+}
+
+/// Only what was changed, as each column that is named costs a look at its indexes.
+fn save_head(db: &Connection, head: &Head) -> Result<(), StorageError> {
+    let id = head.id.as_str();
+    if head.touched.state {
+        db.prepare_cached(
+            "UPDATE checkouts SET version = ?2, events = ?3, state = ?4, is_overpaid = ?5, refunds_due = ?6, paid_by = ?7,
+                keys_kept_since = ?8
+             WHERE id = ?1",
+        )?
+        .execute((
+            id,
+            head.version,
+            head.events,
+            <&str>::from(head.state),
+            head.is_overpaid,
+            head.refunds_due,
+            head.paid_by.as_ref().map(PaymentId::as_str),
+            head.keys_kept_since,
+        ))?;
+    } else if head.touched.version {
+        db.prepare_cached("UPDATE checkouts SET version = ?2, events = ?3 WHERE id = ?1")?.execute((
+            id,
+            head.version,
+            head.events,
+        ))?;
+    }
+    if head.touched.expiry {
+        db.prepare_cached("UPDATE checkouts SET expiry_due_at = ?2 WHERE id = ?1")?
+            .execute((id, head.expiry_due_at))?;
+    }
+    Ok(())
+}
+
+fn save_payment(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
+    if kept.touched.is_new {
+        return insert_payment(db, kept);
+    }
+    let (id, payment) = (kept.payment.id.as_str(), &kept.payment);
+    if let Some(before) = kept.touched.state {
+        // Conditional on the state before, whatever else there is to see to it.
+        let changed = db
+            .prepare_cached(
+                "UPDATE payments SET state = ?2, is_stuck = ?4, unknown_since = ?5, until = ?6, events = ?7
+                 WHERE id = ?1 AND state = ?3",
+            )?
+            .execute((
+                id,
+                <&str>::from(payment.state),
+                <&str>::from(before),
+                payment.is_stuck,
+                kept.unknown_since,
+                kept.until,
+                kept.events,
+            ))?;
+        if changed != 1 {
+            return Err(StorageError::failed("a payment changed under the transaction that changes it"));
+        }
+    }
+    if kept.touched.reference {
+        let reference = &payment.reference;
+        db.prepare_cached(
+            "UPDATE payments SET reference = ?2, gateway_number = ?3, transaction_id = ?4, page_url = ?5, qr_text = ?6
+             WHERE id = ?1",
+        )?
+        .execute((
+            id,
+            reference.to_string(),
+            &reference.gateway_number,
+            &reference.transaction_id,
+            &payment.page_url,
+            &payment.qr_text,
+        ))?;
+    }
+    if kept.touched.rest { save_rest(db, kept) } else { Ok(()) }
+}
+
+fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
+    let failure = kept.payment.failure.as_ref();
+    db.prepare_cached(
+        "UPDATE payments SET failure_kind = ?2, failure_code = ?3, failure_reason = ?4, sender = ?5, attempts_left = ?6,
+            contradictions = ?7, is_hinted = ?8, is_resolved = ?9
+         WHERE id = ?1",
+    )?
+    .execute((
+        kept.payment.id.as_str(),
+        failure.map(|failure| &failure.kind),
+        failure.and_then(|failure| failure.code.as_deref()),
+        failure.and_then(|failure| failure.reason.as_deref()),
+        &kept.sender,
+        kept.payment.attempts_left,
+        kept.contradictions,
+        kept.is_hinted,
+        kept.is_resolved,
+    ))?;
+    Ok(())
+}
+
+/// As it stands by now: it may have ended in the transaction that began it.
+fn insert_payment(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
+    let payment = &kept.payment;
+    let failure = payment.failure.as_ref();
+    db.prepare_cached(
+        "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until,
+            sender, attempts_left, card_last4, failure_kind, events)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    )?
+    .execute(rusqlite::params![
+        payment.id.as_str(),
+        payment.checkout.as_str(),
+        payment.number,
+        <&str>::from(payment.method),
+        <&str>::from(payment.state),
+        payment.reference.to_string(),
+        payment.reference.order_number,
+        payment.begun_at,
+        kept.until,
+        kept.sender,
+        payment.attempts_left,
+        payment.card_last4,
+        failure.map(|failure| &failure.kind),
+        kept.events,
+    ])?;
+    Ok(())
+}
