@@ -37,7 +37,7 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip aapt2
+	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip aapt2 postgres
 	cargo test --locked --workspace
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
 	@echo "the packages for Python, Kotlin and Swift, and the small shops, two at a time"

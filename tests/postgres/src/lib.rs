@@ -1,0 +1,190 @@
+//! A real PostgreSQL for tests: a cluster in a folder of its own, on a port of its own, which is gone when the tests are,
+//! however they end. A machine without PostgreSQL fails, and is told what to install.
+//!
+//! ```
+//! let database = kassa_test_postgres::shared().database();
+//! assert_eq!(database.psql("SELECT 1 + 1"), "2");
+//! ```
+
+mod programs;
+
+use std::{
+    net::TcpListener,
+    process::{Child, Command, Stdio},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use programs::{Programs, output};
+
+/// Its user, who may do everything and needs no password.
+const USER: &str = "kassa";
+/// What the settings say beside the defaults: `fsync` and `synchronous_commit` stay on, as what is tested is what is on the disk.
+const SETTINGS: &str = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 \
+    -c shared_buffers=64MB -c log_min_messages=warning";
+/// How often another port is tried, as somebody may take a free one before PostgreSQL does.
+const TRIES: u32 = 5;
+
+/// The one that all tests of a process share.
+pub fn shared() -> &'static Cluster {
+    static SHARED: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+    &SHARED
+}
+
+/// A cluster that is running. It stops, and its folder goes, when it is dropped or its process ends.
+#[derive(Debug)]
+pub struct Cluster {
+    programs: Programs,
+    folder: String,
+    port: u16,
+    /// Ends the cluster when the pipe to it closes, which the system does for a process that was killed.
+    keeper: Child,
+    databases: AtomicU32,
+}
+
+impl Cluster {
+    /// Starts the newest version that this machine has.
+    pub fn start() -> Self {
+        let programs = Programs::find();
+        let folder = output(programs.command("mktemp").args(["-d", "/tmp/kassa-postgres.XXXXXX"]));
+        let keeper = keeper(&programs, &folder);
+        let mut cluster = Self { programs, folder, port: 0, keeper, databases: AtomicU32::new(0) };
+        let data = cluster.data();
+        let how = [
+            "--username",
+            USER,
+            "--auth",
+            "trust",
+            "--encoding",
+            "UTF8",
+            "--locale",
+            "C",
+            "--no-sync",
+            "--no-instructions",
+        ];
+        output(cluster.programs.postgres("initdb").args(how).args(["--pgdata", &data]));
+        for left in (0..TRIES).rev() {
+            cluster.port = free_port();
+            match cluster.try_start() {
+                Ok(()) => break,
+                Err(why) => assert!(left > 0, "PostgreSQL does not start: {why}"),
+            }
+        }
+        cluster
+    }
+
+    /// A database of its own, which is empty.
+    pub fn database(&self) -> Database<'_> {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.psql("postgres", &format!("CREATE DATABASE {name}"));
+        Database { cluster: self, name }
+    }
+
+    /// Stops it as a power cut would, and starts it again, in recovery.
+    pub fn crash_and_recover(&self) {
+        output(self.programs.postgres("pg_ctl").args(["stop", "-w", "-m", "immediate", "-D", &self.data()]));
+        self.try_start().unwrap_or_else(|why| panic!("PostgreSQL does not start again: {why}"));
+    }
+
+    fn data(&self) -> String {
+        format!("{}/data", self.folder)
+    }
+
+    fn try_start(&self) -> Result<(), String> {
+        let (log, settings) = (format!("{}/log", self.folder), format!("{SETTINGS} -c port={}", self.port));
+        let mut start = self.programs.postgres("pg_ctl");
+        start.args(["start", "-w", "-t", "60", "-D", &self.data(), "-l", &log, "-o", &settings]);
+        let is_started = start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match is_started {
+            Ok(status) if status.success() => Ok(()),
+            _ => Err(output(self.programs.command("cat").arg(&log))),
+        }
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> String {
+        let port = self.port.to_string();
+        let to = ["-h", "127.0.0.1", "-p", &port, "-U", USER, "-d", database];
+        output(self.programs.postgres("psql").args(to).args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql]))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+fn keeper(programs: &Programs, folder: &str) -> Child {
+    let end = r#"read -r _; "$0" stop -m immediate -D "$1/data"; rm -rf "$1""#;
+    let pg_ctl = programs.path("pg_ctl");
+    let mut keeper = programs.command("sh");
+    keeper.args(["-c", end, &pg_ctl, folder]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    own_group(&mut keeper);
+    keeper.spawn().unwrap_or_else(|why| panic!("sh does not start: {why}"))
+}
+
+/// Who interrupts the tests by the keyboard does not interrupt what cleans up after them.
+fn own_group(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+fn free_port() -> u16 {
+    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    port.unwrap_or_else(|why| panic!("no port is free: {why}")).port()
+}
+
+/// An empty database. It is dropped with what is connected to it.
+#[derive(Debug)]
+pub struct Database<'a> {
+    cluster: &'a Cluster,
+    name: String,
+}
+
+impl Database<'_> {
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/{}", self.cluster.port, self.name)
+    }
+
+    /// Runs SQL with psql: rows are lines, columns are parted by a bar. An error is a panic with psql's words.
+    pub fn psql(&self, sql: &str) -> String {
+        self.cluster.psql(&self.name, sql)
+    }
+}
+
+impl Drop for Database<'_> {
+    fn drop(&mut self) {
+        // Where a test has failed already, its own words matter.
+        if !std::thread::panicking() {
+            self.cluster.psql("postgres", &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_committed_outlives_a_crash() {
+        let cluster = Cluster::start();
+        let database = cluster.database();
+        database.psql("CREATE TABLE kept (one INTEGER); INSERT INTO kept VALUES (1)");
+        cluster.crash_and_recover();
+        assert_eq!(database.psql("SELECT one FROM kept"), "1");
+        assert_eq!(cluster.database().psql("SELECT to_regclass('kept') IS NULL"), "t", "each is empty");
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_cluster_that_ended() {
+        let cluster = Cluster::start();
+        let (folder, url) = (cluster.folder.clone(), cluster.database().url());
+        assert!(std::path::Path::new(&folder).exists(), "{url}");
+        drop(cluster);
+        assert!(!std::path::Path::new(&folder).exists());
+    }
+}

@@ -1,0 +1,87 @@
+//! Where PostgreSQL's programs are, and as whom they run: PostgreSQL refuses to be run by root.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// Where Debian puts each version.
+const DEBIAN: &str = "/usr/lib/postgresql";
+const MISSING: &str = "PostgreSQL 15 or later is missing (Debian: postgresql; macOS: brew install postgresql@17). \
+    KASSA_POSTGRES_BIN may name the folder of its programs.";
+
+/// PostgreSQL's programs.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    folder: PathBuf,
+    /// As whom they run, where the tests are root's.
+    user: Option<&'static str>,
+}
+
+impl Programs {
+    /// The newest ones of this machine.
+    pub(crate) fn find() -> Self {
+        let folder = named().or_else(debians).or_else(on_the_path).unwrap_or_else(|| panic!("{MISSING}"));
+        Self { folder, user: user() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    /// One of PostgreSQL's.
+    pub(crate) fn postgres(&self, name: &str) -> Command {
+        self.command(&self.path(name))
+    }
+
+    /// Any program, as the same user.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = match self.user {
+            Some(user) => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid", user, "--regid", user, "--clear-groups", program]);
+                command
+            }
+            None => Command::new(program),
+        };
+        // A folder that the user may not read is where the tests are, perhaps.
+        command.current_dir("/").env("LC_ALL", "C");
+        command
+    }
+}
+
+fn has_programs(folder: &Path) -> bool {
+    ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|name| folder.join(name).exists())
+}
+
+fn named() -> Option<PathBuf> {
+    env::var_os("KASSA_POSTGRES_BIN").map(PathBuf::from).filter(|folder| has_programs(folder))
+}
+
+fn debians() -> Option<PathBuf> {
+    let versions =
+        std::fs::read_dir(DEBIAN).ok()?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    let folders = versions.map(|version| (version, Path::new(DEBIAN).join(version.to_string()).join("bin")));
+    folders.filter(|(version, folder)| *version >= 15 && has_programs(folder)).max().map(|(_, folder)| folder)
+}
+
+fn on_the_path() -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?).find(|folder| has_programs(folder))
+}
+
+fn user() -> Option<&'static str> {
+    if output(Command::new("id").arg("-u")) != "0" {
+        return None;
+    }
+    let is_there = |user: &&str| Command::new("id").arg(user).output().is_ok_and(|output| output.status.success());
+    ["postgres", "nobody"].into_iter().find(is_there)
+}
+
+/// What a program prints. One that fails is a panic with its words.
+pub(crate) fn output(command: &mut Command) -> String {
+    let told = command.stdin(Stdio::null()).output();
+    let told = told.unwrap_or_else(|why| panic!("{}: {why}", command.get_program().display()));
+    assert!(told.status.success(), "{command:?}: {}", String::from_utf8_lossy(&told.stderr));
+    String::from_utf8_lossy(&told.stdout).trim_end().to_owned()
+}
