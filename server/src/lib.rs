@@ -83,7 +83,12 @@ pub use payments::{
 };
 pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
 pub use staff::staff_router;
-pub use storage::{Storage, error::StorageError, sqlite::SqliteStorage, sqlite::look::DatabaseFile};
+pub use storage::{
+    Storage,
+    error::StorageError,
+    postgres::{PostgresStorage, settings::PostgresSettings},
+    sqlite::{SqliteStorage, look::DatabaseFile},
+};
 pub use surroundings::{Boxed, RealSurroundings, Surroundings};
 pub use tokens::{
     ClientToken, TokenHash,

@@ -2,9 +2,11 @@
 //! rules of what follows from what are pure functions below; a storage runs them inside its transactions.
 
 mod book;
+mod ends;
 pub mod error;
 pub mod inputs;
 pub mod outputs;
+pub mod postgres;
 pub mod sqlite;
 pub mod staff;
 

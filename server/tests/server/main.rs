@@ -7,6 +7,7 @@ mod callbacks;
 mod crashes;
 mod invariants;
 mod net;
+mod postgres;
 mod resolving;
 mod running;
 mod schedules;

@@ -12,7 +12,8 @@ use std::{
 use kassa::PaymentRef;
 use kassa_server::{
     ApiKey, Asked, CheckoutId, CheckoutState, EventKind, Exchange, Failure, Hidden, KeyRole, Method, NewCheckout,
-    PaymentId, PaymentState, Permission, Resolution, SqliteStorage, Storage, StorageError, TokenHash,
+    PaymentId, PaymentState, Permission, PostgresSettings, PostgresStorage, Resolution, SqliteStorage, Storage,
+    StorageError, TokenHash,
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
@@ -24,15 +25,27 @@ use kassa_server::{
         staff::KeptExchange,
     },
 };
+use kassa_test_postgres::Database;
 use pollster::block_on;
 
-/// A calendar that the test moves.
+/// A calendar that the test moves. PostgreSQL reads it from a table.
 #[derive(Clone)]
-struct Calendar(Arc<AtomicI64>);
+struct Calendar(Arc<AtomicI64>, Option<Arc<Database<'static>>>);
 
 impl Calendar {
     fn new() -> Self {
-        Self(Arc::new(AtomicI64::new(1_790_000_000_000)))
+        Self(Arc::new(AtomicI64::new(1_790_000_000_000)), None)
+    }
+
+    /// The clock of a database that has its tables by now.
+    fn of(database: Arc<Database<'static>>) -> Self {
+        let calendar = Self(Self::new().0, Some(database.clone()));
+        database.psql(&format!(
+            "CREATE TABLE calendar AS SELECT {}::bigint AS at;
+             CREATE OR REPLACE FUNCTION now_ms() RETURNS BIGINT LANGUAGE SQL VOLATILE AS 'SELECT at FROM calendar'",
+            calendar.0.load(Ordering::SeqCst)
+        ));
+        calendar
     }
 
     fn clock(&self) -> DatabaseClock {
@@ -41,26 +54,30 @@ impl Calendar {
     }
 
     fn pass(&self, time: Duration) {
-        self.0.fetch_add(time.as_millis() as i64, Ordering::SeqCst);
+        let time = time.as_millis() as i64;
+        self.0.fetch_add(time, Ordering::SeqCst);
+        if let Some(database) = &self.1 {
+            database.psql(&format!("UPDATE calendar SET at = at + {time}"));
+        }
     }
 }
 
-fn id(number: u8) -> CheckoutId {
+pub fn id(number: u8) -> CheckoutId {
     CheckoutId::from_random([number; 16])
 }
 
-fn payment_id(number: u8) -> PaymentId {
+pub fn payment_id(number: u8) -> PaymentId {
     PaymentId::from_random([number; 16])
 }
 
-fn new(number: u8) -> OpenCheckout {
+pub fn new(number: u8) -> OpenCheckout {
     let reference = format!("order-{number}");
     let wanted = NewCheckout::new(reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
     let secret = || Hidden::new(format!("{number:032x}"));
     OpenCheckout { id: id(number), wanted, callback_secret: secret(), page_secret: secret() }
 }
 
-fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
+pub fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
     let id = payment_id(number);
     let reference = match method {
         Method::Mbank => PaymentRef::mbank(id.bare(), 390),
@@ -84,7 +101,7 @@ fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
     }
 }
 
-fn accepted(number: u8, reference: PaymentRef) -> Sent {
+pub fn accepted(number: u8, reference: PaymentRef) -> Sent {
     let result = SendResult::Accepted { reference, page_url: None, qr_text: None };
     Sent { payment: payment_id(number), sender: format!("sender-{number}"), result, exchange: None }
 }
@@ -147,6 +164,18 @@ fn sqlite_passes_the_suite() {
         let storage = SqliteStorage::open_with_clock(&folder.path().join("kassa.db"), &calendar.clock()).unwrap();
         println!("{name}");
         check(&storage, &calendar);
+    }
+}
+
+#[test]
+fn postgres_passes_the_suite() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for (name, check) in SUITE {
+        let database = Arc::new(kassa_test_postgres::shared().database());
+        let settings = PostgresSettings::parse(&database.url()).unwrap();
+        let storage = runtime.block_on(PostgresStorage::open(&settings)).unwrap();
+        println!("{name}");
+        check(&storage, &Calendar::of(database));
     }
 }
 

@@ -140,6 +140,10 @@ pub(in crate::storage) enum DueChange {
     Forget { payment: PaymentId },
 }
 
+/// Of so many answers each payment keeps the first ones and the last ones.
+pub(in crate::storage) const MOST_EXCHANGES: i64 = 50;
+pub(in crate::storage) const FIRST_EXCHANGES: i64 = 10;
+
 /// What the gateway was asked about a payment, and what it answered.
 #[derive(Clone, Debug)]
 pub(in crate::storage) struct NewExchange {

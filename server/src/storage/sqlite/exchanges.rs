@@ -6,13 +6,13 @@ use rusqlite::{Connection, Row, Statement};
 use super::rows::read;
 use crate::{
     payments::exchange::{Asked, Exchange},
-    storage::{error::StorageError, staff::KeptExchange},
+    storage::{
+        book::changes::{FIRST_EXCHANGES, MOST_EXCHANGES},
+        error::StorageError,
+        staff::KeptExchange,
+    },
     values::{Millis, ids::PaymentId},
 };
-
-/// Of so many answers each payment keeps the first ones and the last ones.
-const MOST: i64 = 50;
-const FIRST: i64 = 10;
 
 type Kept = (Exchange, Millis, Millis, i64);
 
@@ -32,12 +32,12 @@ impl Noted<'_> {
         if self.was_noted_before(db)? || (!is_first && self.count_again(db)?) {
             return Ok(());
         }
-        if self.insert(db)? > MOST {
+        if self.insert(db)? > MOST_EXCHANGES {
             db.prepare_cached(
                 "DELETE FROM exchanges WHERE payment_id = ?1 AND number =
                     (SELECT number FROM exchanges WHERE payment_id = ?1 ORDER BY number LIMIT 1 OFFSET ?2)",
             )?
-            .execute((self.of.as_str(), FIRST))?;
+            .execute((self.of.as_str(), FIRST_EXCHANGES))?;
         }
         Ok(())
     }

@@ -1,8 +1,5 @@
 //! Transactions of the staff's pages: sessions, lists, a checkout's history, money that was given back, and what was charged.
 
-use std::collections::BTreeMap;
-
-use kassa::Decimal;
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use super::{
@@ -16,10 +13,11 @@ use crate::{
     payments::payment::Payment,
     storage::{
         book::ending,
+        ends::{Adding, End},
         error::StorageError,
         staff::{
-            Charge, Charges, Ends, EndsAlike, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed,
-            ListedCheckout, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
+            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout, Need,
+            NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
         },
     },
     tokens::TokenHash,
@@ -28,7 +26,6 @@ use crate::{
 
 /// That so many need a person is all that anybody needs to know.
 const MOST_COUNTED: u32 = 10_000;
-const HOUR: Millis = 3600 * 1000;
 /// After all identifiers.
 const PAST_ALL: &str = "~";
 
@@ -314,25 +311,16 @@ pub(super) fn charges(db: &Connection, period: Period, most: u32) -> Result<Char
 pub(super) fn ends(db: &Connection, period: Period, most: u32) -> Result<Ends, StorageError> {
     let mut statement = db.prepare_cached(ENDS)?;
     let mut rows = statement.query((period.from, period.until, most.saturating_add(1)))?;
-    let (mut alike, mut read_so_far): (BTreeMap<_, (u64, Option<Decimal>)>, u32) = (BTreeMap::new(), 0);
+    let (mut adding, mut read_so_far) = (Adding::default(), 0);
     while let Some(row) = rows.next()? {
         read_so_far += 1;
         if read_so_far > most {
             break;
         }
-        let text = |column| row.get::<_, String>(column);
-        let at: Millis = row.get(0)?;
-        let (count, sum) =
-            alike.entry((at - at.rem_euclid(HOUR), text(1)?, text(2)?, text(4)?)).or_insert((0, Some(Decimal::ZERO)));
-        *count += 1;
-        *sum = sum.and_then(|sum| sum.checked_add(text(3).ok()?.parse().ok()?));
+        let text = |column| row.get_ref(column)?.as_str().map_err(|_| StorageError::Damaged { what: "text" });
+        adding.add(End { at: row.get(0)?, state: text(1)?, method: text(2)?, amount: text(3)?, currency: text(4)? });
     }
-    let one = |((hour, state, method, currency), (count, sum)): ((Millis, String, String, String), _)| {
-        let (state, method) = (read(&state, "state")?, read(&method, "method")?);
-        Ok(EndsAlike { hour, state, method, currency, count, sum })
-    };
-    let alike = alike.into_iter().map(one).collect::<Result<_, StorageError>>()?;
-    Ok(Ends { alike, is_more: read_so_far > most })
+    adding.ends(read_so_far > most)
 }
 
 #[cfg(test)]

@@ -1,0 +1,225 @@
+//! Opens the books of checkouts, which locks their rows: nobody else writes in a book that is open. All that a transaction
+//! needs to read is asked for at once (pipelining), so that a batch costs as many round trips as one.
+
+use std::collections::HashMap;
+
+use tokio_postgres::Row;
+
+use super::{
+    problem::Problem,
+    rows,
+    session::{Query, Session, first},
+};
+use crate::{
+    storage::{
+        book::{
+            Book, Head, HeadTouched, KeptClaim,
+            changes::{Changes, Numbers},
+            payments::KnownKey,
+        },
+        error::StorageError,
+        inputs::Key,
+    },
+    values::{
+        Millis,
+        ids::{CheckoutId, PaymentId},
+    },
+};
+
+/// In the order of their identifiers, so that two transactions with many of them do not wait for one another (deadlock).
+/// No key of theirs changes, so what refers to them may be written meanwhile.
+macro_rules! heads {
+    ($which:literal) => {
+        concat!(
+            "SELECT id, reference, amount, currency, state, version, events, expires_at, expiry_due_at, keys_kept_since,
+                paid_by, is_overpaid, refunds_due
+             FROM checkouts WHERE id ",
+            $which,
+            " ORDER BY id FOR NO KEY UPDATE"
+        )
+    };
+}
+const HEADS: &str = heads!("= ANY($1)");
+const HEADS_OF_PAYMENTS: &str = heads!("IN (SELECT checkout_id FROM payments WHERE id = ANY($1))");
+const PAYMENTS_OF_PAYMENTS: &str = rows::payments!(
+    "checkout_id IN (SELECT checkout_id FROM payments WHERE id = ANY($1)) ORDER BY checkout_id, number"
+);
+const PAYMENTS: &str = rows::payments!("checkout_id = ANY($1) ORDER BY checkout_id, number");
+const OWNERS: &str = "SELECT number, payment_id FROM taken_numbers WHERE number = ANY($1)";
+const KEY: &str = "SELECT fingerprint, payment_id FROM idempotency WHERE checkout_id = $1 AND key = $2";
+const WAIT: &str = "SELECT not_before FROM question_limit";
+const CLAIMS: &str = "SELECT payment_id, number, state FROM claims WHERE payment_id = ANY($1)";
+const DUE: &str = "SELECT payment_id, since FROM due WHERE payment_id = ANY($1)";
+/// After all locks were waited for.
+pub(super) const NOW: &str = "SELECT now_ms()";
+
+/// Which books are opened.
+pub(super) enum Of<'a> {
+    /// Those of these checkouts.
+    Checkouts(&'a [CheckoutId]),
+    /// Those of these payments' checkouts.
+    Payments(&'a [PaymentId]),
+}
+
+/// What else is read.
+#[derive(Default)]
+pub(super) struct With<'a> {
+    /// Numbers that may be taken.
+    pub(super) numbers: Vec<String>,
+    /// An idempotency key, of the one checkout that is opened.
+    pub(super) key: Option<&'a Key>,
+    /// From when payments count that are due, and what was claimed for them.
+    pub(super) due: &'a [PaymentId],
+}
+
+/// In which book a payment stands, and where.
+type Places = HashMap<PaymentId, (usize, usize)>;
+
+/// Books that are open.
+pub(super) struct Opened {
+    pub(super) books: Vec<Book>,
+    places: Places,
+    pub(super) changes: Changes,
+    pub(super) known: Option<KnownKey>,
+    /// How long the gateway asked everybody to wait still.
+    pub(super) wait: Option<Millis>,
+}
+
+impl Opened {
+    /// The one of a checkout.
+    pub(super) fn book(&mut self) -> Option<(&mut Changes, &mut Book)> {
+        self.books.first_mut().map(|book| (&mut self.changes, book))
+    }
+
+    /// The one in which a payment stands, and where.
+    pub(super) fn at(&mut self, payment: &PaymentId) -> Result<(&mut Changes, &mut Book, usize), StorageError> {
+        let missing = StorageError::Damaged { what: "payment's identifier" };
+        let (book, at) = *self.places.get(payment).ok_or(missing)?;
+        Ok((&mut self.changes, &mut self.books[book], at))
+    }
+}
+
+/// Opens books.
+pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Opened, Problem> {
+    let (heads, payments, ids) = match of {
+        Of::Checkouts(ids) => (HEADS, PAYMENTS, ids.iter().map(CheckoutId::as_str).collect::<Vec<_>>()),
+        Of::Payments(ids) => (HEADS_OF_PAYMENTS, PAYMENTS_OF_PAYMENTS, ids.iter().map(PaymentId::as_str).collect()),
+    };
+    let due: Vec<&str> = with.due.iter().map(PaymentId::as_str).collect();
+    let (checkout, key) = (ids.first().copied().unwrap_or_default(), with.key.map_or("", |key| &key.text));
+    // The locks first: what is read after them is what the last writer left.
+    let mut queries: Vec<Query<'_>> = vec![(heads, vec![&ids]), (payments, vec![&ids]), (WAIT, vec![]), (NOW, vec![])];
+    queries.push((OWNERS, vec![&with.numbers]));
+    queries.push((KEY, vec![&checkout, &key]));
+    queries.push((CLAIMS, vec![&due]));
+    queries.push((DUE, vec![&due]));
+    let is_read =
+        [true, true, true, true, !with.numbers.is_empty(), with.key.is_some(), !due.is_empty(), !due.is_empty()];
+    let asked = queries.into_iter().zip(is_read).filter_map(|(query, is_read)| is_read.then_some(query));
+    let mut answers = db.together(asked.collect()).await?.into_iter();
+    let mut next = |at: usize| if is_read[at] { answers.next().unwrap_or_default() } else { Vec::new() };
+    let (heads, payments, wait, now) = (next(0), next(1), next(2), next(3));
+    let (owners, keys, claims, due) = (next(4), next(5), next(6), next(7));
+
+    let now: Millis = first(Some(&now))?;
+    let (mut books, places) = books_of(&heads, &payments)?;
+    add_due(&mut books, &due)?;
+    add_claims(&mut books, &places, &claims)?;
+    let owners = owners.iter().map(owner).collect::<Result<Vec<_>, Problem>>()?;
+    let not_before: Option<Millis> = wait.first().map(|row| row.try_get(0)).transpose()?;
+    Ok(Opened {
+        books,
+        places,
+        changes: Changes::at(now, Numbers::owned_by(owners)),
+        known: keys.first().map(known_key).transpose()?,
+        wait: not_before.map(|at| at - now).filter(|wait| *wait > 0),
+    })
+}
+
+fn books_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<Book>, Places), Problem> {
+    let (mut books, mut numbers) = (Vec::with_capacity(heads.len()), HashMap::new());
+    for row in heads {
+        let id: &str = row.try_get(0)?;
+        if let Some(head) = unless_damaged(id, head_of(row))? {
+            numbers.insert(id, books.len());
+            books.push(Book { head, payments: Vec::new() });
+        }
+    }
+    let mut places = Places::new();
+    for row in payments {
+        let (id, checkout): (&str, &str) = (row.try_get(0)?, row.try_get(1)?);
+        let Some(kept) = unless_damaged(id, rows::kept(row))? else { continue };
+        if let Some(number) = numbers.get(checkout) {
+            let payments = &mut books[*number].payments;
+            places.insert(kept.payment.id.clone(), (*number, payments.len()));
+            payments.push(kept);
+        }
+    }
+    Ok((books, places))
+}
+
+/// One row that cannot be read must not hold up the others. Who needs it finds it missing.
+pub(super) fn unless_damaged<T>(id: &str, result: Result<T, Problem>) -> Result<Option<T>, Problem> {
+    match result {
+        Err(Problem::Storage(StorageError::Damaged { what })) => {
+            tracing::error!(target: "kassa_server", id, what, "a row cannot be read: a person has to look");
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+fn head_of(row: &Row) -> Result<Head, Problem> {
+    let paid_by: Option<&str> = row.try_get(10)?;
+    let refunds_due: i64 = row.try_get(12)?;
+    Ok(Head {
+        id: rows::read(row.try_get(0)?, "checkout")?,
+        reference: row.try_get(1)?,
+        amount: row.try_get(2)?,
+        currency: row.try_get(3)?,
+        state: rows::read(row.try_get(4)?, "state")?,
+        version: row.try_get(5)?,
+        events: row.try_get(6)?,
+        expires_at: row.try_get(7)?,
+        expiry_due_at: row.try_get(8)?,
+        keys_kept_since: row.try_get(9)?,
+        paid_by: paid_by.map(|id| rows::read(id, "payment")).transpose()?,
+        is_overpaid: row.try_get(11)?,
+        refunds_due: u32::try_from(refunds_due).unwrap_or(u32::MAX),
+        touched: HeadTouched::default(),
+    })
+}
+
+/// Whose numbers are.
+pub(super) async fn owners(db: &Session, numbers: &[String]) -> Result<Numbers, Problem> {
+    let owners = db.rows(OWNERS, &[&numbers]).await?;
+    Ok(Numbers::owned_by(owners.iter().map(owner).collect::<Result<Vec<_>, Problem>>()?))
+}
+
+fn owner(row: &Row) -> Result<(String, PaymentId), Problem> {
+    Ok((row.try_get(0)?, rows::read(row.try_get(1)?, "payment")?))
+}
+
+fn known_key(row: &Row) -> Result<KnownKey, Problem> {
+    Ok(KnownKey { fingerprint: row.try_get(0)?, payment: rows::read(row.try_get(1)?, "payment")? })
+}
+
+fn add_due(books: &mut [Book], due: &[Row]) -> Result<(), Problem> {
+    let read = |row: &Row| Ok((row.try_get::<_, String>(0)?, row.try_get(1)?));
+    let since: HashMap<String, Millis> = due.iter().map(read).collect::<Result<_, Problem>>()?;
+    for kept in books.iter_mut().flat_map(|book| &mut book.payments) {
+        kept.due_since = since.get(kept.payment.id.as_str()).copied();
+    }
+    Ok(())
+}
+
+fn add_claims(books: &mut [Book], places: &Places, claims: &[Row]) -> Result<(), Problem> {
+    for row in claims {
+        let payment: PaymentId = rows::id(row, "payment")?;
+        let claim = KeptClaim { number: row.try_get(1)?, state: row.try_get(2)? };
+        if let Some((book, at)) = places.get(&payment) {
+            books[*book].payments[*at].claims.push(claim);
+        }
+    }
+    Ok(())
+}

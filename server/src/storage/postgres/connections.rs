@@ -1,0 +1,182 @@
+//! Connections to PostgreSQL, and who runs transactions on them: each within a deadline, again where it met another one, and
+//! never again where nobody knows whether it was committed.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use futures_util::future::BoxFuture;
+use tokio::{runtime::Handle, time::timeout};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::{
+    problem::{Problem, told},
+    session::Session,
+    settings::PostgresSettings,
+};
+use crate::storage::error::StorageError;
+
+/// A whole transaction: whoever waits for it hears something after that.
+const DEADLINE: Duration = Duration::from_secs(20);
+/// How long a connection may take to be made.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// From how many waiting callers on they are refused (admission control).
+const LONGEST_QUEUE: usize = 2048;
+/// How often a transaction that met another one is run.
+const TRIES: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What a connection is told once. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this.
+const SET_UP: &str = "SELECT
+    set_config('statement_timeout', '10s', FALSE), set_config('lock_timeout', '5s', FALSE),
+    set_config('idle_in_transaction_session_timeout', '15s', FALSE), set_config('TimeZone', 'UTC', FALSE),
+    set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+        THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)";
+
+/// A transaction's work, and what it is about.
+pub(super) type Work<I, T> = for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Result<T, Problem>>;
+
+/// How a transaction goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A caller asks for something new: it can be refused where too many wait.
+    Write,
+    /// The server goes on with what it began: it waits.
+    GoOn,
+    /// It only reads, all of one moment.
+    Read,
+}
+
+impl Kind {
+    fn begin(self) -> &'static str {
+        match self {
+            Self::Write | Self::GoOn => "BEGIN ISOLATION LEVEL READ COMMITTED",
+            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        }
+    }
+}
+
+/// The connections of one server.
+#[derive(Clone)]
+pub(super) struct Connections {
+    pool: Pool,
+    waiting: Arc<AtomicUsize>,
+    runtime: Handle,
+}
+
+impl Connections {
+    /// Makes none before one is needed.
+    pub(super) fn new(settings: &PostgresSettings) -> Result<Self, StorageError> {
+        let tls = MakeRustlsConnect::new(settings.tls()?);
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(settings.config(), tls, recycling);
+        let set_up = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
+            Box::pin(async move { client.batch_execute(SET_UP).await.map_err(HookError::Backend) })
+        });
+        let pool = Pool::builder(manager)
+            .max_size(settings.connections() as usize)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(DEADLINE))
+            .create_timeout(Some(CONNECTING))
+            .post_create(set_up)
+            .build()
+            .map_err(|problem| StorageError::failed(problem.to_string()))?;
+        Ok(Self { pool, waiting: Arc::default(), runtime: Handle::current() })
+    }
+
+    /// Runs a transaction. It goes on where its caller gives up, and any executor may wait for it.
+    pub(super) async fn run<I, T>(&self, kind: Kind, input: I, work: Work<I, T>) -> Result<T, StorageError>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let connections = self.clone();
+        let task = self.runtime.spawn(async move { connections.run_in_time(kind, input, work).await });
+        task.await
+            .unwrap_or_else(|_| Err(StorageError::failed("the transaction was given up, and its end is not known")))
+    }
+
+    async fn run_in_time<I: Sync, T: Send>(&self, kind: Kind, input: I, work: Work<I, T>) -> Result<T, StorageError> {
+        let too_late =
+            || StorageError::failed("it did not answer in time, and what became of the transaction is not known");
+        timeout(DEADLINE, self.run_until_done(kind, &input, work)).await.unwrap_or_else(|_| Err(too_late()))
+    }
+
+    async fn run_until_done<I: Sync, T: Send>(
+        &self,
+        kind: Kind,
+        input: &I,
+        work: Work<I, T>,
+    ) -> Result<T, StorageError> {
+        let mut tries = 1;
+        loop {
+            let mut session = Session::new(self.connection(kind).await?, kind.begin());
+            let result = match work(&session, input).await {
+                Ok(value) => session.commit().await.map(|()| value),
+                Err(problem) => Err(problem),
+            };
+            let problem = match result {
+                Ok(value) => {
+                    session.end();
+                    return Ok(value);
+                }
+                Err(problem) => problem,
+            };
+            let is_lost = problem.is_of_the_connection();
+            let is_unknown = is_lost && session.is_end_unknown() && kind != Kind::Read;
+            if is_lost {
+                drop(session);
+            } else {
+                session.roll_back().await;
+            }
+            if is_unknown || tries >= TRIES || !(is_lost || problem.is_conflict()) {
+                return Err(problem.into());
+            }
+            tokio::time::sleep(PAUSE * tries).await;
+            tries += 1;
+        }
+    }
+
+    /// One for what is no transaction of a caller's.
+    pub(super) async fn client(&self) -> Result<Object, StorageError> {
+        self.connection(Kind::GoOn).await
+    }
+
+    async fn connection(&self, kind: Kind) -> Result<Object, StorageError> {
+        let waiting = Waiting::new(&self.waiting);
+        if waiting.others >= LONGEST_QUEUE && kind != Kind::GoOn {
+            return Err(StorageError::Busy);
+        }
+        self.pool.get().await.map_err(|problem| match problem {
+            PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => StorageError::Busy,
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                StorageError::failed(told(&error))
+            }
+            PoolError::Timeout(_) => StorageError::failed("it does not answer"),
+            other => StorageError::failed(other.to_string()),
+        })
+    }
+}
+
+/// One that waits for a connection, counted as long as it does.
+struct Waiting<'a> {
+    all: &'a AtomicUsize,
+    others: usize,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(all: &'a AtomicUsize) -> Self {
+        Self { all, others: all.fetch_add(1, Ordering::AcqRel) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Ordering::AcqRel);
+    }
+}

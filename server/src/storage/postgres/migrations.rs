@@ -1,0 +1,144 @@
+//! Migrations: numbered, each in a transaction of its own, one program at a time (advisory lock).
+//!
+//! **Old and new programs run side by side while a fleet is upgraded**: a migration says from which version on a program may
+//! still use what it leaves behind. One that only adds (a table, a column with a default, an index) leaves the old ones
+//! working; what is no longer used is dropped by a later version, when no program that uses it runs any more.
+
+use tokio_postgres::Client;
+
+use super::problem::Problem;
+use crate::storage::{error::StorageError, sqlite::look::DatabaseFile};
+
+/// A step from one version to the next.
+struct Migration {
+    sql: &'static str,
+    /// The oldest program's version that can use the database afterwards.
+    oldest_program: i32,
+}
+
+const MIGRATIONS: [Migration; 1] = [Migration { sql: include_str!("schema/1.sql"), oldest_program: 1 }];
+
+/// The newest version that this program knows.
+pub const VERSION: i32 = MIGRATIONS.len() as i32;
+
+const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS kassa_schema (
+    version INTEGER PRIMARY KEY, oldest_program INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
+/// Who waits here, waits for another program's migration. It takes as long as that one.
+const LOCK: &str = "SELECT set_config('lock_timeout', '0', TRUE), set_config('statement_timeout', '0', TRUE),
+    pg_advisory_xact_lock(hashtextextended('kassa schema', 0))";
+
+/// What there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    Foreign,
+    Version { version: i32, oldest_program: i32 },
+}
+
+/// Brings the schema up. Two programs that start at once wait for one another.
+pub(super) async fn migrate(client: &mut Client) -> Result<(), Problem> {
+    let mut next = usable(find(client).await?)?;
+    while let Some(migration) = usize::try_from(next).ok().and_then(|done| MIGRATIONS.get(done)) {
+        let transaction = client.transaction().await?;
+        transaction.batch_execute(LOCK).await?;
+        transaction.batch_execute(VERSIONS).await?;
+        let row = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM kassa_schema", &[]).await?;
+        let found: i32 = row.try_get(0)?;
+        if found == next {
+            transaction.batch_execute(migration.sql).await?;
+            let insert = "INSERT INTO kassa_schema (version, oldest_program) VALUES ($1, $2)";
+            transaction.execute(insert, &[&(next + 1), &migration.oldest_program]).await?;
+        }
+        transaction.commit().await?;
+        next = usable(find(client).await?)?;
+    }
+    Ok(())
+}
+
+/// What a database is. It stays as it is.
+pub(super) async fn look(client: &Client) -> Result<DatabaseFile, Problem> {
+    let found = find(client).await?;
+    Ok(match found {
+        Found::Nothing => DatabaseFile::Missing,
+        Found::Version { version, .. } if version < VERSION => DatabaseFile::Older { found: version.into() },
+        _ => {
+            usable(found)?;
+            DatabaseFile::Current
+        }
+    })
+}
+
+async fn find(client: &Client) -> Result<Found, Problem> {
+    let tables = "SELECT to_regclass('kassa_schema') IS NOT NULL, EXISTS (SELECT 1 FROM pg_class
+        WHERE relkind IN ('r', 'p', 'v', 'm') AND relnamespace = current_schema()::regnamespace)";
+    let row = client.query_one(tables, &[]).await?;
+    if !row.try_get(0)? {
+        return Ok(if row.try_get(1)? { Found::Foreign } else { Found::Nothing });
+    }
+    let newest = "SELECT version, oldest_program FROM kassa_schema ORDER BY version DESC LIMIT 1";
+    Ok(match client.query_opt(newest, &[]).await? {
+        Some(row) => Found::Version { version: row.try_get(0)?, oldest_program: row.try_get(1)? },
+        None => Found::Version { version: 0, oldest_program: 0 },
+    })
+}
+
+/// The version to go on from. Tables are left alone that are another program's, or a newer one's that this one cannot use.
+fn usable(found: Found) -> Result<i32, StorageError> {
+    match found {
+        Found::Nothing => Ok(0),
+        Found::Foreign => Err(StorageError::failed("it is another program's: give the server a database of its own")),
+        Found::Version { version, oldest_program } if version > VERSION && oldest_program > VERSION => {
+            Err(StorageError::Newer { found: version.into(), supported: VERSION.into() })
+        }
+        Found::Version { version, .. } => Ok(version),
+    }
+}
+
+/// What has to be so, that what was committed is on the disk, and stays there.
+pub(super) async fn check(client: &Client) -> Result<(), Problem> {
+    let row = client
+        .query_one(
+            "SELECT current_setting('server_version_num')::integer, current_setting('fsync'),
+                current_setting('full_page_writes'), pg_is_in_recovery(), current_setting('server_encoding')",
+            &[],
+        )
+        .await?;
+    let (version, is_standby): (i32, bool) = (row.try_get(0)?, row.try_get(3)?);
+    let (fsync, full_pages, encoding): (&str, &str, &str) = (row.try_get(1)?, row.try_get(2)?, row.try_get(4)?);
+    let why = if version < OLDEST {
+        "it is older than PostgreSQL 15"
+    } else if is_standby {
+        "it is a standby, which takes no writes: name the primary"
+    } else if fsync != "on" || full_pages != "on" {
+        "its fsync or full_page_writes is off: what it says is written may be lost, and with it a payment that was sent"
+    } else if encoding != "UTF8" {
+        "its encoding is not UTF8"
+    } else {
+        return Ok(());
+    };
+    Err(StorageError::failed(why).into())
+}
+
+const OLDEST: i32 = 150_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_program_uses_a_newer_schema_that_only_added() {
+        let of = |version, oldest_program| usable(Found::Version { version, oldest_program });
+        assert_eq!(of(VERSION, 1), Ok(VERSION));
+        assert_eq!(of(VERSION + 1, VERSION), Ok(VERSION + 1), "it only added");
+        let newer = StorageError::Newer { found: i64::from(VERSION) + 2, supported: VERSION.into() };
+        assert_eq!(of(VERSION + 2, VERSION + 1), Err(newer));
+    }
+
+    #[test]
+    fn what_a_migration_leaves_its_own_program_can_use() {
+        for (at, migration) in MIGRATIONS.iter().enumerate() {
+            let version = i32::try_from(at).unwrap() + 1;
+            assert!((1..=version).contains(&migration.oldest_program), "{version}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! PostgreSQL: one database for any number of servers. Transactions are functions on a `session`, of as few round trips as
+//! can be; who runs them, and again where two of them met, is `connections`. What follows from what is decided in the book,
+//! as for every storage.
+
+mod api_keys;
+mod books;
+mod checkouts;
+mod connections;
+mod deliveries;
+mod ending;
+mod exchanges;
+mod hints;
+mod horizon;
+mod limit;
+mod migrations;
+mod needs;
+mod outbox;
+mod payments;
+mod problem;
+mod pruning;
+mod questions;
+mod rows;
+mod saving;
+mod session;
+pub mod settings;
+mod staff;
+mod statistics;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use connections::{Connections, Kind};
+use horizon::Horizons;
+use problem::Problem;
+use session::{Session, first};
+use settings::PostgresSettings;
+
+use crate::{
+    checkouts::checkout::CheckoutView,
+    events::Event,
+    storage::{
+        Storage, Stored,
+        error::StorageError,
+        inputs::{
+            Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
+            OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
+        },
+        outputs::{
+            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
+            Settled, SettledMany, Statistics, Swept, Taken,
+        },
+        sqlite::look::DatabaseFile,
+        staff::{
+            Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
+            StaffSession,
+        },
+    },
+    tokens::{TokenHash, decided_by::DecidedBy},
+    values::{
+        Millis,
+        ids::{ApiKeyId, CheckoutId},
+    },
+};
+
+/// The storage of a fleet: any number of servers share the database, and nothing depends on which of them lives.
+#[derive(Clone)]
+pub struct PostgresStorage {
+    connections: Connections,
+    horizons: Arc<Horizons>,
+}
+
+impl PostgresStorage {
+    /// Connects, and brings the tables up to this version.
+    ///
+    /// # Errors
+    /// [`StorageError::Newer`] for a database of a newer server's that this one cannot use, and [`StorageError::Failed`] where
+    /// it cannot be reached, is another program's, or does not keep what it says is written.
+    pub async fn open(settings: &PostgresSettings) -> Result<Self, StorageError> {
+        let connections = Connections::new(settings)?;
+        let mut client = connections.client().await?;
+        migrations::check(&client).await?;
+        migrations::migrate(&mut client).await?;
+        drop(client);
+        Ok(Self { connections, horizons: Arc::default() })
+    }
+
+    /// What a database is. It stays as it is.
+    ///
+    /// # Errors
+    /// [`StorageError::Newer`] for one of a newer server's, and [`StorageError::Failed`] where it cannot be reached or used.
+    pub async fn look(settings: &PostgresSettings) -> Result<DatabaseFile, StorageError> {
+        let client = Connections::new(settings)?.client().await?;
+        migrations::check(&client).await?;
+        Ok(migrations::look(&client).await?)
+    }
+
+    fn run<I, T>(
+        &self,
+        kind: Kind,
+        input: I,
+        work: for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Result<T, Problem>>,
+    ) -> Stored<'_, T>
+    where
+        I: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        Box::pin(self.connections.run(kind, input, work))
+    }
+}
+
+impl Storage for PostgresStorage {
+    fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, Opened> {
+        self.run(Kind::Write, new, |db, new| Box::pin(checkouts::open(db, new)))
+    }
+
+    fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>> {
+        self.run(Kind::Read, whose, |db, whose| Box::pin(checkouts::find(db, whose)))
+    }
+
+    fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
+        self.run(Kind::Write, (id, by), |db, (id, by)| Box::pin(ending::cancel(db, id, by.as_ref())))
+    }
+
+    fn add_token(&self, new: NewToken) -> Stored<'_, bool> {
+        self.run(Kind::Write, new, |db, new| Box::pin(checkouts::add_token(db, new)))
+    }
+
+    fn was_token(&self, hash: TokenHash) -> Stored<'_, bool> {
+        self.run(Kind::Read, hash, |db, hash| Box::pin(checkouts::was_token(db, hash)))
+    }
+
+    fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64> {
+        self.run(Kind::Write, id, |db, id| Box::pin(checkouts::revoke_tokens(db, id)))
+    }
+
+    fn add_api_key(&self, new: NewApiKey) -> Stored<'_, ()> {
+        self.run(Kind::Write, new, |db, new| Box::pin(api_keys::add(db, new)))
+    }
+
+    fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<KeptApiKey>> {
+        self.run(Kind::Read, id, |db, id| Box::pin(api_keys::find(db, id)))
+    }
+
+    fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>> {
+        self.run(Kind::Read, (), |db, _| Box::pin(api_keys::all(db)))
+    }
+
+    fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool> {
+        self.run(Kind::Write, id, |db, id| Box::pin(api_keys::revoke(db, id)))
+    }
+
+    fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
+        self.run(Kind::Write, begin, |db, begin| Box::pin(payments::begin(db, begin)))
+    }
+
+    fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken> {
+        self.run(Kind::GoOn, take, |db, take| Box::pin(payments::take_prepared(db, take)))
+    }
+
+    fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
+        self.run(Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent)))
+    }
+
+    fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
+        self.run(Kind::Write, begin, |db, begin| Box::pin(payments::begin_confirmation(db, begin)))
+    }
+
+    fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
+        self.run(Kind::GoOn, confirmed, |db, confirmed| Box::pin(payments::settle_confirmation(db, confirmed)))
+    }
+
+    fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
+        self.run(Kind::Write, resolve, |db, resolve| Box::pin(payments::resolve(db, resolve)))
+    }
+
+    fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {
+        self.run(Kind::Write, hint, |db, hint| Box::pin(hints::note(db, hint)))
+    }
+
+    fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
+        self.run(Kind::GoOn, sweep, |db, sweep| Box::pin(questions::sweep(db, *sweep)))
+    }
+
+    fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
+        self.run(Kind::GoOn, (self.horizons.clone(), claim), |db, (horizons, claim)| {
+            Box::pin(questions::claim(db, horizons, claim))
+        })
+    }
+
+    fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
+        self.run(Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers)))
+    }
+
+    fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
+        self.run(Kind::GoOn, (cursor, most), |db, (cursor, most)| Box::pin(outbox::events_after(db, *cursor, *most)))
+    }
+
+    fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
+        self.run(Kind::GoOn, (self.horizons.clone(), most, lease_ms), |db, (horizons, most, lease_ms)| {
+            Box::pin(deliveries::claim(db, horizons, *most, *lease_ms))
+        })
+    }
+
+    fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()> {
+        self.run(Kind::GoOn, delivered, |db, delivered| Box::pin(deliveries::settle(db, delivered)))
+    }
+
+    fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
+        self.run(Kind::Write, checkout, |db, checkout| Box::pin(outbox::replay(db, checkout.as_ref())))
+    }
+
+    fn add_staff_session(&self, new: NewStaffSession) -> Stored<'_, bool> {
+        self.run(Kind::Write, new, |db, new| Box::pin(staff::add_session(db, new)))
+    }
+
+    fn staff_session(&self, hash: TokenHash) -> Stored<'_, Option<StaffSession>> {
+        self.run(Kind::Read, hash, |db, hash| Box::pin(staff::session(db, hash)))
+    }
+
+    fn use_staff_session(&self, hash: TokenHash) -> Stored<'_, ()> {
+        self.run(Kind::Write, hash, |db, hash| Box::pin(staff::use_session(db, hash)))
+    }
+
+    fn end_staff_session(&self, hash: TokenHash) -> Stored<'_, ()> {
+        self.run(Kind::Write, hash, |db, hash| Box::pin(staff::end_session(db, hash)))
+    }
+
+    fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, Listed> {
+        self.run(Kind::Read, list, |db, list| Box::pin(staff::list(db, list)))
+    }
+
+    fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>> {
+        self.run(Kind::Read, (), |db, _| Box::pin(staff::count_needs(db)))
+    }
+
+    fn history(&self, id: CheckoutId) -> Stored<'_, Option<History>> {
+        self.run(Kind::Read, id, |db, id| Box::pin(staff::history(db, id)))
+    }
+
+    fn note_refund(&self, note: NoteRefund) -> Stored<'_, RefundNoted> {
+        self.run(Kind::Write, note, |db, note| Box::pin(ending::note_refund(db, note)))
+    }
+
+    fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {
+        self.run(Kind::Read, (period, most), |db, (period, most)| Box::pin(staff::charges(db, *period, *most)))
+    }
+
+    fn ends(&self, period: Period, most: u32) -> Stored<'_, Ends> {
+        self.run(Kind::Read, (period, most), |db, (period, most)| Box::pin(staff::ends(db, *period, *most)))
+    }
+
+    fn moment(&self) -> Stored<'_, Millis> {
+        self.run(Kind::Read, (), |db, _| Box::pin(moment(db)))
+    }
+
+    fn statistics(&self) -> Stored<'_, Statistics> {
+        self.run(Kind::Read, (), |db, _| Box::pin(statistics::count(db)))
+    }
+}
+
+async fn moment(db: &Session) -> Result<Millis, Problem> {
+    first(Some(&db.rows("SELECT now_ms()", &[]).await?))
+}

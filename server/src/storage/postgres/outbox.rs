@@ -1,0 +1,60 @@
+//! Reading events: the feed of all of them, and those of one checkout. Saving writes them, deliveries carry them to the shop.
+
+use tokio_postgres::Row;
+
+use super::{
+    problem::Problem,
+    rows,
+    session::{Query, Session},
+};
+use crate::{events::Event, values::ids::CheckoutId};
+
+const AFTER: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events
+    WHERE seq > $1 ORDER BY seq LIMIT $2";
+const OF_CHECKOUT: &str = "SELECT id, event_id, checkout_id, payment_id, number, kind, body, at FROM events
+    WHERE checkout_id = $1 ORDER BY id";
+const IS_NEW_THERE: &str = "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1";
+/// One at a time gives places. It goes with the transaction, after what that wrote is visible.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa feed', 0))";
+/// What is committed by now goes behind all that anybody has read.
+const GIVE_PLACES: &str = "UPDATE events SET seq = placed.seq FROM (
+        SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM events WHERE seq IS NOT NULL) + row_number() OVER (ORDER BY id) AS seq
+        FROM (SELECT id FROM events WHERE seq IS NULL ORDER BY id LIMIT $1) AS unplaced
+    ) AS placed WHERE events.id = placed.id";
+const MOST_PLACED: i64 = 2_000;
+
+/// The feed. The order of identifiers is not the order of commits, so the feed has places of its own, given by its readers to
+/// what is committed: a transaction that commits late comes late in it, and is never behind a reader.
+pub(super) async fn events_after(db: &Session, cursor: i64, most: u32) -> Result<Vec<Event>, Problem> {
+    let limit = i64::from(most);
+    let after = || -> Query<'_> { (AFTER, vec![&cursor, &limit]) };
+    let mut found = db.together(vec![(IS_NEW_THERE, vec![]), after()]).await?;
+    let is_more = found.first().is_some_and(|rows| !rows.is_empty());
+    // Who still reads what is old, or only looks whether the database answers, need not wait for others.
+    if is_more && cursor < i64::MAX && found[1].len() < most as usize {
+        // A new statement after the lock sees what its last holder wrote.
+        found = db.together(vec![(LOCK, vec![]), (GIVE_PLACES, vec![&MOST_PLACED]), after()]).await?;
+    }
+    found.pop().unwrap_or_default().iter().map(read).collect()
+}
+
+/// All events of a checkout, in their order. Their places are those in its stream.
+pub(super) async fn events_of(db: &Session, checkout: &CheckoutId) -> Result<Vec<Event>, Problem> {
+    db.rows(OF_CHECKOUT, &[&checkout.as_str()]).await?.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<Event, Problem> {
+    let payment: Option<&str> = row.try_get(3)?;
+    let payment = payment.map(|id| rows::read(id, "payment")).transpose()?;
+    let checkout = rows::read(row.try_get(2)?, "checkout")?;
+    let kind = rows::read(row.try_get(5)?, "event")?;
+    let (number, body, at) = (row.try_get(4)?, row.try_get(6)?, row.try_get(7)?);
+    Ok(Event { number, kind, body, at, ..Event::new(row.try_get(0)?, row.try_get(1)?, checkout, payment) })
+}
+
+const REPLAY: &str = "UPDATE streams SET due_at = now_ms(), failures = 0, failing_since = NULL, is_given_up = FALSE
+    WHERE is_given_up AND ($1::text IS NULL OR checkout_id = $1)";
+
+pub(super) async fn replay(db: &Session, checkout: Option<&CheckoutId>) -> Result<u64, Problem> {
+    db.execute(REPLAY, &[&checkout.map(CheckoutId::as_str)]).await
+}

@@ -1,0 +1,83 @@
+//! Transactions about payments that are begun, sent, confirmed, and decided by a person.
+
+use std::slice;
+
+use super::{
+    books::{self, Of, With},
+    limit,
+    problem::Problem,
+    saving::save,
+    session::Session,
+};
+use crate::storage::{
+    book::{payments, resolving},
+    inputs::{BeginConfirmation, BeginPayment, Confirmed, Resolve, Sent, TakePrepared},
+    outputs::{Begun, ConfirmationBegun, Resolved, Settled, Taken},
+};
+
+pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Begun, Problem> {
+    let with = With { numbers: payments::numbers_of_begun(begin), key: begin.key.as_ref(), ..With::default() };
+    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
+    let (known, wait) = (opened.known.take(), opened.wait);
+    let Some((changes, book)) = opened.book() else { return Ok(Begun::Nowhere) };
+    let begun = payments::begin(changes, book, known, wait, begin)?;
+    save(db, &opened.changes, &opened.books);
+    Ok(begun)
+}
+
+pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<Taken, Problem> {
+    let mut opened = books::open(db, Of::Payments(slice::from_ref(&take.payment)), With::default()).await?;
+    let wait = opened.wait;
+    if opened.books.is_empty() {
+        return Ok(Taken::Gone);
+    }
+    let (changes, book, at) = opened.at(&take.payment)?;
+    let taken = payments::take_prepared(changes, book, at, wait, take)?;
+    save(db, &opened.changes, &opened.books);
+    Ok(taken)
+}
+
+pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<Settled, Problem> {
+    let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
+    let mut opened = books::open(db, Of::Payments(slice::from_ref(&sent.payment)), with).await?;
+    let (changes, book, at) = opened.at(&sent.payment)?;
+    let settled = payments::settle_sending(changes, book, at, sent)?;
+    save(db, &opened.changes, &opened.books);
+    limit::note_troubles(db, &opened.changes).await?;
+    Ok(settled)
+}
+
+pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {
+    let with = With { key: begin.key.as_ref(), ..With::default() };
+    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
+    let known = opened.known.take();
+    let Some((changes, book)) = opened.book() else { return Ok(ConfirmationBegun::Nowhere) };
+    let begun = payments::begin_confirmation(changes, book, known, begin)?;
+    save(db, &opened.changes, &opened.books);
+    Ok(begun)
+}
+
+pub(super) async fn settle_confirmation(db: &Session, confirmed: &Confirmed) -> Result<Settled, Problem> {
+    let with = With { numbers: payments::numbers_of_confirmed(confirmed), ..With::default() };
+    let mut opened = books::open(db, Of::Payments(slice::from_ref(&confirmed.payment)), with).await?;
+    let (changes, book, at) = opened.at(&confirmed.payment)?;
+    let settled = payments::settle_confirmation(changes, book, at, confirmed)?;
+    save(db, &opened.changes, &opened.books);
+    Ok(settled)
+}
+
+/// What was claimed is read before it is known which numbers may be taken.
+pub(super) async fn resolve(db: &Session, resolve: &Resolve) -> Result<Resolved, Problem> {
+    let payment = slice::from_ref(&resolve.payment);
+    let mut opened = books::open(db, Of::Payments(payment), With { due: payment, ..With::default() }).await?;
+    if opened.books.is_empty() {
+        return Ok(Resolved::Nowhere);
+    }
+    let (_, book, at) = opened.at(&resolve.payment)?;
+    let numbers = resolving::numbers_to_resolve(&book.payments[at]);
+    opened.changes.numbers = books::owners(db, &numbers).await?;
+    let (changes, book, at) = opened.at(&resolve.payment)?;
+    let resolved = resolving::resolve(changes, book, at, resolve)?;
+    save(db, &opened.changes, &opened.books);
+    Ok(resolved)
+}

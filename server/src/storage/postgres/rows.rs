@@ -1,0 +1,142 @@
+//! Rows as what they stand for.
+
+use std::{collections::HashMap, str::FromStr};
+
+use kassa::PaymentRef;
+use tokio_postgres::Row;
+
+use super::{
+    problem::Problem,
+    session::{Query, Session},
+};
+use crate::{
+    checkouts::checkout::{Checkout, CheckoutView},
+    payments::payment::{Failure, Payment},
+    storage::{
+        book::{Kept, changes::Touched},
+        error::StorageError,
+    },
+    values::{Millis, hidden::Hidden},
+};
+
+/// The payments of a condition, as [`kept`] reads them.
+macro_rules! payments {
+    ($which:literal) => {
+        concat!(
+            "SELECT id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code,
+                failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved,
+                card_last4, until, unknown_since, events
+             FROM payments WHERE ",
+            $which
+        )
+    };
+}
+pub(super) use payments;
+
+const CHECKOUTS: &str = "SELECT id, reference, amount, currency, description, methods, return_url, metadata,
+        callback_secret, state, version, opened_at, expires_at, paid_by, is_overpaid, refunds_due, page_secret
+    FROM checkouts WHERE id = ANY($1)";
+const PAYMENTS: &str = payments!("checkout_id = ANY($1) ORDER BY checkout_id, number");
+
+/// A text that this server wrote, read back.
+pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, Problem> {
+    text.parse().map_err(|_| StorageError::Damaged { what }.into())
+}
+
+/// The identifier in a row's first column.
+pub(super) fn id<T: FromStr>(row: &Row, what: &'static str) -> Result<T, Problem> {
+    read(row.try_get(0)?, what)
+}
+
+/// A count, which is never negative.
+pub(super) fn count(row: &Row, column: usize) -> Result<u64, Problem> {
+    Ok(row.try_get::<_, i64>(column)?.unsigned_abs())
+}
+
+/// A small number.
+pub(super) fn small(row: &Row, column: usize) -> Result<u32, Problem> {
+    Ok(u32::try_from(row.try_get::<_, i64>(column)?).unwrap_or(u32::MAX))
+}
+
+pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
+    let reference: PaymentRef = read(row.try_get(5)?, "reference")?;
+    let failure_kind: Option<String> = row.try_get(8)?;
+    let (code, reason) = (row.try_get(9)?, row.try_get(10)?);
+    let (id, checkout) = (read(row.try_get(0)?, "payment")?, read(row.try_get(1)?, "checkout")?);
+    let payment = Payment {
+        number: small(row, 2)?,
+        state: read(row.try_get(4)?, "state")?,
+        page_url: row.try_get(6)?,
+        qr_text: row.try_get(7)?,
+        card_last4: row.try_get(18)?,
+        failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
+        attempts_left: small(row, 13)?,
+        is_stuck: row.try_get(16)?,
+        begun_at: row.try_get(11)?,
+        ..Payment::new(id, checkout, read(row.try_get(3)?, "method")?, reference)
+    };
+    Ok(Kept {
+        payment,
+        sender: row.try_get(12)?,
+        until: row.try_get(19)?,
+        unknown_since: row.try_get(20)?,
+        is_hinted: row.try_get(15)?,
+        contradictions: small(row, 14)?,
+        is_resolved: row.try_get(17)?,
+        events: row.try_get(21)?,
+        due_since: None::<Millis>,
+        claims: Vec::new(),
+        touched: Touched::default(),
+    })
+}
+
+fn checkout(row: &Row) -> Result<Checkout, Problem> {
+    let (methods, metadata): (&str, &str) = (row.try_get(5)?, row.try_get(7)?);
+    let paid_by: Option<&str> = row.try_get(13)?;
+    Ok(Checkout {
+        id: id(row, "checkout")?,
+        reference: row.try_get(1)?,
+        amount: read(row.try_get(2)?, "amount")?,
+        currency: row.try_get(3)?,
+        description: row.try_get(4)?,
+        methods: methods.split(',').map(|method| read(method, "method")).collect::<Result<_, _>>()?,
+        return_url: row.try_get(6)?,
+        metadata: serde_json::from_str(metadata).map_err(|_| StorageError::Damaged { what: "metadata" })?,
+        state: read(row.try_get(9)?, "state")?,
+        version: row.try_get(10)?,
+        opened_at: row.try_get(11)?,
+        expires_at: row.try_get(12)?,
+        paid_by: paid_by.map(|id| read(id, "payment")).transpose()?,
+        is_overpaid: row.try_get(14)?,
+        refunds_due: small(row, 15)?,
+        callback_secret: Hidden::new(row.try_get::<_, String>(8)?),
+        page_secret: Hidden::new(row.try_get::<_, String>(16)?),
+    })
+}
+
+/// The checkouts of these identifiers with their payments, in this order, as they are at one moment where the transaction is of
+/// one moment. Where it is not, the payments may be newer than the checkout.
+pub(super) async fn views(db: &Session, ids: &[String]) -> Result<Vec<CheckoutView>, Problem> {
+    let queries: Vec<Query<'_>> = vec![(CHECKOUTS, vec![&ids]), (PAYMENTS, vec![&ids])];
+    let found = db.together(queries).await?;
+    let mut payments: HashMap<&str, Vec<Payment>> = HashMap::new();
+    for row in found.get(1).into_iter().flatten() {
+        payments.entry(row.try_get(1)?).or_default().push(kept(row)?.payment);
+    }
+    let mut views = HashMap::new();
+    for row in found.first().into_iter().flatten() {
+        let id: &str = row.try_get(0)?;
+        views.insert(id, CheckoutView::new(checkout(row)?, payments.remove(id).unwrap_or_default()));
+    }
+    Ok(ids.iter().filter_map(|id| views.remove(id.as_str())).collect())
+}
+
+/// One of them.
+pub(super) async fn view(db: &Session, id: &str) -> Result<Option<CheckoutView>, Problem> {
+    Ok(views(db, &[id.to_owned()]).await?.pop())
+}
+
+/// One that must be there.
+pub(super) async fn kept_view(db: &Session, id: &str) -> Result<CheckoutView, Problem> {
+    view(db, id).await?.ok_or_else(|| StorageError::Damaged { what: "checkout's identifier" }.into())
+}

@@ -1,0 +1,368 @@
+//! Saves books: what was changed of many rows is one statement for each table. The statements wait, and are sent together with
+//! the commit (pipelining).
+
+use std::collections::BTreeMap;
+
+use super::session::{Param, Session};
+use crate::{
+    storage::book::{
+        Book, Head, Kept,
+        changes::{Changes, DueChange, FIRST_EXCHANGES, MOST_EXCHANGES},
+    },
+    values::{Millis, ids::CheckoutId},
+};
+
+/// Writes down what was changed, in the order of the locks: what refers to something comes after it.
+pub(super) fn save(db: &Session, changes: &Changes, books: &[Book]) {
+    let payments = || books.iter().flat_map(|book| &book.payments);
+    insert_payments(db, &payments().filter(|kept| kept.touched.is_new).collect::<Vec<_>>());
+    let is_changed = |kept: &&Kept| kept.touched.is_any() && !kept.touched.is_new;
+    update_payments(db, &payments().filter(is_changed).collect::<Vec<_>>());
+    let is_changed = |head: &&Head| head.touched.state || head.touched.version || head.touched.expiry;
+    update_heads(db, &books.iter().map(|book| &book.head).filter(is_changed).collect::<Vec<_>>());
+    take_numbers(db, changes);
+    use_keys(db, changes);
+    say_of_claims(db, changes);
+    write_events(db, changes);
+    change_due(db, changes);
+    note_exchanges(db, changes);
+}
+
+/// A column of an unnested table, ready to be sent.
+fn column<'a, S: 'a, T>(rows: &'a [S], of: impl Fn(&'a S) -> T) -> Param
+where
+    Vec<T>: tokio_postgres::types::ToSql + Send + Sync + 'static,
+{
+    Box::new(rows.iter().map(of).collect::<Vec<T>>())
+}
+
+fn insert_payments(db: &Session, rows: &[&Kept]) {
+    if rows.is_empty() {
+        return;
+    }
+    let failure = |kept: &&Kept| kept.payment.failure.as_ref().map(|failure| failure.kind.clone());
+    db.later(
+        "INSERT INTO payments (id, checkout_id, number, method, state, reference, order_number, begun_at, until, sender,
+            attempts_left, card_last4, failure_kind, events)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+            $8::bigint[], $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::bigint[])",
+        vec![
+            column(rows, |kept| kept.payment.id.as_str().to_owned()),
+            column(rows, |kept| kept.payment.checkout.as_str().to_owned()),
+            column(rows, |kept| i64::from(kept.payment.number)),
+            column(rows, |kept| <&'static str>::from(kept.payment.method)),
+            column(rows, |kept| <&'static str>::from(kept.payment.state)),
+            column(rows, |kept| kept.payment.reference.to_string()),
+            column(rows, |kept| kept.payment.reference.order_number.clone()),
+            column(rows, |kept| kept.payment.begun_at),
+            column(rows, |kept| kept.until),
+            column(rows, |kept| kept.sender.clone()),
+            column(rows, |kept| i64::from(kept.payment.attempts_left)),
+            column(rows, |kept| kept.payment.card_last4.clone()),
+            column(rows, failure),
+            column(rows, |kept| kept.events),
+        ],
+    );
+}
+
+/// All that can change: where a column that is indexed stays as it is, its index is not touched (HOT).
+fn update_payments(db: &Session, rows: &[&Kept]) {
+    if rows.is_empty() {
+        return;
+    }
+    let failure = |kept: &Kept| kept.payment.failure.clone();
+    let before = |kept: &&Kept| <&'static str>::from(kept.touched.state.unwrap_or(kept.payment.state));
+    db.later(
+        "UPDATE payments SET state = n.state, is_stuck = n.is_stuck, unknown_since = n.unknown_since, until = n.until,
+            events = n.events, reference = n.reference, gateway_number = n.gateway_number,
+            transaction_id = n.transaction_id, page_url = n.page_url, qr_text = n.qr_text,
+            failure_kind = n.failure_kind, failure_code = n.failure_code, failure_reason = n.failure_reason,
+            sender = n.sender, attempts_left = n.attempts_left, contradictions = n.contradictions,
+            is_hinted = n.is_hinted, is_resolved = n.is_resolved
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[],
+            $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+            $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[])
+            AS n (id, before, state, is_stuck, unknown_since, until, events, reference, gateway_number, transaction_id,
+                page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, contradictions,
+                is_hinted, is_resolved)
+         WHERE payments.id = n.id AND payments.state = n.before",
+        vec![
+            column(rows, |kept| kept.payment.id.as_str().to_owned()),
+            column(rows, before),
+            column(rows, |kept| <&'static str>::from(kept.payment.state)),
+            column(rows, |kept| kept.payment.is_stuck),
+            column(rows, |kept| kept.unknown_since),
+            column(rows, |kept| kept.until),
+            column(rows, |kept| kept.events),
+            column(rows, |kept| kept.payment.reference.to_string()),
+            column(rows, |kept| kept.payment.reference.gateway_number.clone()),
+            column(rows, |kept| kept.payment.reference.transaction_id.clone()),
+            column(rows, |kept| kept.payment.page_url.clone()),
+            column(rows, |kept| kept.payment.qr_text.clone()),
+            column(rows, |kept| failure(kept).map(|failure| failure.kind)),
+            column(rows, |kept| failure(kept).and_then(|failure| failure.code)),
+            column(rows, |kept| failure(kept).and_then(|failure| failure.reason)),
+            column(rows, |kept| kept.sender.clone()),
+            column(rows, |kept| i64::from(kept.payment.attempts_left)),
+            column(rows, |kept| i64::from(kept.contradictions)),
+            column(rows, |kept| kept.is_hinted),
+            column(rows, |kept| kept.is_resolved),
+        ],
+    );
+}
+
+fn update_heads(db: &Session, rows: &[&Head]) {
+    if rows.is_empty() {
+        return;
+    }
+    db.later(
+        "UPDATE checkouts SET version = n.version, events = n.events, state = n.state, is_overpaid = n.is_overpaid,
+            refunds_due = n.refunds_due, paid_by = n.paid_by, keys_kept_since = n.keys_kept_since,
+            expiry_due_at = n.expiry_due_at
+         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::boolean[], $6::bigint[], $7::text[],
+            $8::bigint[], $9::bigint[])
+            AS n (id, version, events, state, is_overpaid, refunds_due, paid_by, keys_kept_since, expiry_due_at)
+         WHERE checkouts.id = n.id",
+        vec![
+            column(rows, |head| head.id.as_str().to_owned()),
+            column(rows, |head| head.version),
+            column(rows, |head| head.events),
+            column(rows, |head| <&'static str>::from(head.state)),
+            column(rows, |head| head.is_overpaid),
+            column(rows, |head| i64::from(head.refunds_due)),
+            column(rows, |head| head.paid_by.as_ref().map(|id| id.as_str().to_owned())),
+            column(rows, |head| head.keys_kept_since),
+            column(rows, |head| head.expiry_due_at),
+        ],
+    );
+}
+
+/// Another transaction may take the same number meanwhile: then the unique index ends one of the two, which is run again.
+fn take_numbers(db: &Session, changes: &Changes) {
+    let mut rows = changes.numbers.taken().to_vec();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    db.later(
+        "INSERT INTO taken_numbers (number, payment_id) SELECT * FROM unnest($1::text[], $2::text[])",
+        vec![column(&rows, |row| row.0.clone()), column(&rows, |row| row.1.as_str().to_owned())],
+    );
+}
+
+fn use_keys(db: &Session, changes: &Changes) {
+    let rows = &changes.keys;
+    if rows.is_empty() {
+        return;
+    }
+    db.later(
+        "INSERT INTO idempotency (checkout_id, key, fingerprint, payment_id)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[])",
+        vec![
+            column(rows, |used| used.checkout.as_str().to_owned()),
+            column(rows, |used| used.key.text.clone()),
+            column(rows, |used| used.key.fingerprint.clone()),
+            column(rows, |used| used.payment.as_str().to_owned()),
+        ],
+    );
+}
+
+fn say_of_claims(db: &Session, changes: &Changes) {
+    let rows = &changes.claims;
+    if rows.is_empty() {
+        return;
+    }
+    db.later(
+        "UPDATE claims SET state = n.state FROM unnest($1::text[], $2::text[], $3::text[]) AS n (payment_id, number, state)
+         WHERE claims.payment_id = n.payment_id AND claims.number = n.number",
+        vec![
+            column(rows, |said| said.payment.as_str().to_owned()),
+            column(rows, |said| said.number.clone()),
+            column(rows, |said| said.state),
+        ],
+    );
+}
+
+/// In their order, as their places are given in it. A stream that was given up is tried again.
+fn write_events(db: &Session, changes: &Changes) {
+    let rows = &changes.events;
+    if rows.is_empty() {
+        return;
+    }
+    db.later(
+        "INSERT INTO events (event_id, checkout_id, payment_id, number, version, kind, body, at)
+         SELECT event_id, checkout_id, payment_id, number, version, kind, body, $8
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[])
+            WITH ORDINALITY AS n (event_id, checkout_id, payment_id, number, version, kind, body, place)
+         ORDER BY place",
+        vec![
+            column(rows, |event| event.id.clone()),
+            column(rows, |event| event.checkout.as_str().to_owned()),
+            column(rows, |event| event.payment.as_ref().map(|id| id.as_str().to_owned())),
+            column(rows, |event| event.number),
+            column(rows, |event| event.version),
+            column(rows, |event| event.kind.name()),
+            column(rows, |event| event.body.clone()),
+            Box::new(changes.now),
+        ],
+    );
+    let mut checkouts: Vec<&CheckoutId> = rows.iter().map(|event| &event.checkout).collect();
+    checkouts.sort_by_key(|id| id.as_str());
+    checkouts.dedup();
+    db.later(
+        "INSERT INTO streams (checkout_id, due_at) SELECT checkout_id, $2 FROM unnest($1::text[]) AS n (checkout_id)
+         ON CONFLICT (checkout_id) DO UPDATE SET
+            due_at = COALESCE(streams.due_at, excluded.due_at),
+            failures = CASE WHEN streams.is_given_up THEN 0 ELSE streams.failures END,
+            failing_since = CASE WHEN streams.is_given_up THEN NULL ELSE streams.failing_since END,
+            is_given_up = FALSE",
+        vec![column(&checkouts, |id| id.as_str().to_owned()), Box::new(changes.now)],
+    );
+}
+
+/// When a payment is due, as it is put.
+type Put = (Millis, i16, Millis);
+
+/// Each row once, in the order of the payments.
+fn change_due(db: &Session, changes: &Changes) {
+    let (mut put, mut put_unless_there): (BTreeMap<&str, Put>, BTreeMap<&str, Put>) = Default::default();
+    let (mut again, mut no_more) = (BTreeMap::new(), BTreeMap::new());
+    let mut forget = Vec::new();
+    for change in &changes.due {
+        match change {
+            DueChange::Put { payment, at, class, since } => {
+                let new = (*at, *class as i16, *since);
+                put.entry(payment.as_str())
+                    .and_modify(|old| *old = (old.0.min(new.0), old.1.min(new.1), new.2))
+                    .or_insert(new);
+            }
+            DueChange::PutUnlessThere { payment, at, class, since } => {
+                put_unless_there.entry(payment.as_str()).or_insert((*at, *class as i16, *since));
+            }
+            DueChange::AskAgain { payment, leased_until, at, class } => {
+                again.insert(payment.as_str(), (*leased_until, *at, *class as i16));
+            }
+            DueChange::AskNoMore { payment, leased_until } => {
+                no_more.insert(payment.as_str(), *leased_until);
+            }
+            DueChange::Forget { payment } => forget.push(payment.as_str()),
+        }
+    }
+    forget.sort_unstable();
+    put_due(db, PUT, &put);
+    put_due(db, PUT_UNLESS_THERE, &put_unless_there);
+    if !again.is_empty() {
+        let rows: Vec<_> = again.into_iter().collect();
+        db.later(
+            "UPDATE due SET at = n.at, class = n.class
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[]) AS n (payment_id, leased_until, at, class)
+             WHERE due.payment_id = n.payment_id AND due.at = n.leased_until",
+            vec![
+                column(&rows, |row| row.0.to_owned()),
+                column(&rows, |row| row.1.0),
+                column(&rows, |row| row.1.1),
+                column(&rows, |row| row.1.2),
+            ],
+        );
+    }
+    if !no_more.is_empty() {
+        let rows: Vec<_> = no_more.into_iter().collect();
+        db.later(
+            "DELETE FROM due USING unnest($1::text[], $2::bigint[]) AS n (payment_id, leased_until)
+             WHERE due.payment_id = n.payment_id AND due.at = n.leased_until",
+            vec![column(&rows, |row| row.0.to_owned()), column(&rows, |row| row.1)],
+        );
+    }
+    forget_due(db, &forget);
+}
+
+const PUT: &str = "INSERT INTO due (payment_id, at, class, since)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
+    ON CONFLICT (payment_id) DO UPDATE SET
+        at = LEAST(due.at, excluded.at), class = LEAST(due.class, excluded.class), since = excluded.since";
+const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, class, since)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
+    ON CONFLICT (payment_id) DO NOTHING";
+
+fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>) {
+    if put.is_empty() {
+        return;
+    }
+    let rows: Vec<(&&str, &Put)> = put.iter().collect();
+    db.later(
+        sql,
+        vec![
+            column(&rows, |row| (*row.0).to_owned()),
+            column(&rows, |row| row.1.0),
+            column(&rows, |row| row.1.1),
+            column(&rows, |row| row.1.2),
+        ],
+    );
+}
+
+/// Asks no more, whatever was hinted.
+pub(super) fn forget_due(db: &Session, payments: &[&str]) {
+    if !payments.is_empty() {
+        let payments = column(payments, |id| (*id).to_owned());
+        db.later("DELETE FROM due WHERE payment_id = ANY($1)", vec![payments]);
+    }
+}
+
+/// The same answer to the same question is counted (run-length encoding), and of many the first ones and the last ones are
+/// kept. A sender may say it again where it heard nothing of its commit (idempotency).
+fn note_exchanges(db: &Session, changes: &Changes) {
+    let rows = &changes.exchanges;
+    if rows.is_empty() {
+        return;
+    }
+    db.later(
+        NOTE_EXCHANGES,
+        vec![
+            column(rows, |new| new.payment.as_str().to_owned()),
+            column(rows, |new| <&'static str>::from(new.exchange.asked)),
+            column(rows, |new| new.exchange.claim.clone()),
+            column(rows, |new| new.exchange.outcome.clone()),
+            column(rows, |new| new.exchange.http_status.map(i64::from)),
+            column(rows, |new| new.exchange.code.clone()),
+            column(rows, |new| new.exchange.words.clone()),
+            column(rows, |new| new.exchange.reply.clone()),
+            column(rows, |new| new.sender.clone()),
+            Box::new(changes.now),
+            Box::new(MOST_EXCHANGES),
+            Box::new(FIRST_EXCHANGES),
+        ],
+    );
+}
+
+/// All parts see the rows as they were before.
+const NOTE_EXCHANGES: &str = "WITH new AS (
+        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+            $8::text[], $9::text[]) WITH ORDINALITY
+            AS n (payment_id, asked, claim, outcome, http_status, code, words, reply, sender, place)
+        WHERE sender IS NULL OR NOT EXISTS (SELECT 1 FROM exchanges WHERE exchanges.payment_id = n.payment_id
+            AND exchanges.asked = n.asked AND exchanges.sender = n.sender)
+    ), again AS (
+        UPDATE exchanges SET times = times + 1, last_at = $10, sender = new.sender
+        FROM new
+        WHERE new.asked <> 'create' AND exchanges.payment_id = new.payment_id AND exchanges.number =
+                (SELECT MAX(number) FROM exchanges AS same WHERE same.payment_id = new.payment_id
+                    AND same.asked = new.asked AND same.claim IS NOT DISTINCT FROM new.claim)
+            AND exchanges.outcome = new.outcome AND exchanges.http_status IS NOT DISTINCT FROM new.http_status
+            AND exchanges.code IS NOT DISTINCT FROM new.code AND exchanges.words IS NOT DISTINCT FROM new.words
+            AND exchanges.reply IS NOT DISTINCT FROM new.reply
+        RETURNING new.place
+    ), added AS (
+        INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, reply, first_at,
+            last_at, times, sender)
+        SELECT payment_id,
+            (SELECT COALESCE(MAX(number), 0) FROM exchanges WHERE exchanges.payment_id = new.payment_id)
+                + row_number() OVER (PARTITION BY payment_id ORDER BY place),
+            asked, claim, outcome, http_status, code, words, reply, $10, $10, 1, sender
+        FROM new WHERE place NOT IN (SELECT place FROM again)
+        RETURNING payment_id, number
+    ), too_many AS (
+        SELECT payment_id, COUNT(*) AS count FROM added WHERE number > $11 GROUP BY payment_id
+    )
+    DELETE FROM exchanges USING too_many WHERE exchanges.payment_id = too_many.payment_id AND exchanges.number IN
+        (SELECT number FROM exchanges AS kept WHERE kept.payment_id = too_many.payment_id
+            ORDER BY number OFFSET $12 LIMIT too_many.count)";

@@ -1,0 +1,163 @@
+//! A connection within one transaction. Statements are sent together where they can be (pipelining): a transaction costs round
+//! trips, not statements.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use deadpool_postgres::Object;
+use futures_util::future::{join, join_all};
+use tokio_postgres::{
+    Row,
+    types::{FromSqlOwned, ToSql},
+};
+
+use super::problem::Problem;
+use crate::storage::error::StorageError;
+
+/// A statement with its values.
+pub(super) type Query<'a> = (&'static str, Vec<&'a (dyn ToSql + Sync)>);
+/// A value that is sent later.
+pub(super) type Param = Box<dyn ToSql + Send + Sync>;
+
+/// The transaction's commit does not wait for the disk: for what may be lost, and is done again.
+pub(super) const NOT_ON_DISK: &str = "SET LOCAL synchronous_commit TO off";
+
+/// A connection within one transaction. One that is dropped before its end is closed, as nobody knows its state.
+pub(super) struct Session {
+    client: Option<Object>,
+    /// How the transaction begins, as long as it has not.
+    begin: Mutex<Option<&'static str>>,
+    later: Mutex<Vec<(&'static str, Vec<Param>)>>,
+    is_committing: AtomicBool,
+}
+
+impl Session {
+    pub(super) fn new(client: Object, begin: &'static str) -> Self {
+        let (begin, later) = (Mutex::new(Some(begin)), Mutex::default());
+        Self { client: Some(client), begin, later, is_committing: AtomicBool::new(false) }
+    }
+
+    fn client(&self) -> Result<&Object, Problem> {
+        self.client.as_ref().ok_or_else(|| StorageError::failed("the transaction has ended").into())
+    }
+
+    /// Asks several things at once. They are carried out in their order, each after the one before.
+    pub(super) async fn together(&self, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>, Problem> {
+        let client = self.client()?;
+        let mut prepared = Vec::with_capacity(queries.len());
+        for (sql, values) in queries {
+            // All of them first: one that waited to be prepared would be sent after those behind it.
+            prepared.push((client.prepare_cached(sql).await?, values));
+        }
+        let begun = self.send_begin(client);
+        let found = join_all(prepared.iter().map(|(statement, values)| client.query(statement, values)));
+        let (begun, found) = join(begun, found).await;
+        begun?;
+        Ok(found.into_iter().collect::<Result<_, _>>()?)
+    }
+
+    async fn send_begin(&self, client: &Object) -> Result<(), Problem> {
+        let begin = self.begin.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match begin {
+            Some(sql) => Ok(client.batch_execute(sql).await?),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn rows(&self, sql: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Problem> {
+        Ok(self.together(vec![(sql, values.to_vec())]).await?.pop().unwrap_or_default())
+    }
+
+    /// The first row, where there is one.
+    pub(super) async fn row(&self, sql: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>, Problem> {
+        Ok(self.rows(sql, values).await?.into_iter().next())
+    }
+
+    /// How many rows it changed.
+    pub(super) async fn execute(&self, sql: &'static str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Problem> {
+        let client = self.client()?;
+        let statement = client.prepare_cached(sql).await?;
+        let (begun, changed) = join(self.send_begin(client), client.execute(&statement, values)).await;
+        begun?;
+        Ok(changed?)
+    }
+
+    /// Writes something with the commit, or with the next [`flush`](Self::flush).
+    pub(super) fn later(&self, sql: &'static str, values: Vec<Param>) {
+        self.later.lock().unwrap_or_else(PoisonError::into_inner).push((sql, values));
+    }
+
+    /// Sends what waits.
+    pub(super) async fn flush(&self) -> Result<(), Problem> {
+        self.send_later("").await
+    }
+
+    /// Commits, with what waits. After an error nothing of the transaction is there, unless
+    /// [`is_end_unknown`](Self::is_end_unknown).
+    pub(super) async fn commit(&self) -> Result<(), Problem> {
+        let has_begun = self.begin.lock().unwrap_or_else(PoisonError::into_inner).is_none();
+        let waits = !self.later.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        if !has_begun && !waits {
+            return Ok(());
+        }
+        self.send_later("COMMIT").await
+    }
+
+    async fn send_later(&self, end: &'static str) -> Result<(), Problem> {
+        let client = self.client()?;
+        let later = std::mem::take(&mut *self.later.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut prepared = Vec::with_capacity(later.len());
+        for (sql, values) in &later {
+            let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
+            prepared.push((client.prepare_cached(sql).await?, values));
+        }
+        let begun = self.send_begin(client);
+        let written = join_all(prepared.iter().map(|(statement, values)| client.execute(statement, values)));
+        // A statement that failed makes the database roll back where it is told to commit, and is told here.
+        let ended = async {
+            if end.is_empty() {
+                return Ok(());
+            }
+            self.is_committing.store(true, Ordering::Release);
+            client.batch_execute(end).await
+        };
+        let ((begun, written), ended) = join(join(begun, written), ended).await;
+        begun?;
+        written.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(ended?)
+    }
+
+    /// Whether the commit was sent: where its answer is missing, nobody knows whether it was carried out.
+    pub(super) fn is_end_unknown(&self) -> bool {
+        self.is_committing.load(Ordering::Acquire)
+    }
+
+    /// Nothing of it is to be there. The connection can be used again where it says so.
+    pub(super) async fn roll_back(&mut self) {
+        let Some(client) = self.client.take() else { return };
+        if client.batch_execute("ROLLBACK").await.is_err() {
+            drop(Object::take(client));
+        }
+    }
+
+    /// It has ended in order: its connection goes back to the pool.
+    pub(super) fn end(mut self) {
+        drop(self.client.take());
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
+/// The first value of the first row.
+pub(super) fn first<T: FromSqlOwned>(rows: Option<&Vec<Row>>) -> Result<T, Problem> {
+    let row = rows.and_then(|rows| rows.first()).ok_or_else(|| StorageError::failed("a row is missing"))?;
+    Ok(row.try_get(0)?)
+}

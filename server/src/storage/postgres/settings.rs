@@ -1,0 +1,254 @@
+//! Where the database is, and how it is spoken to.
+
+use std::{
+    fmt,
+    net::IpAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::ring,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+use tokio_postgres::{
+    Config,
+    config::{Host, SslMode, TargetSessionAttrs},
+};
+
+use crate::{
+    storage::error::StorageError,
+    values::{
+        error::ServerError,
+        violation::{Rule, Violation},
+    },
+};
+
+/// How many connections one server holds at most, unless said otherwise.
+const CONNECTIONS: u32 = 16;
+const CONNECTING: Duration = Duration::from_secs(5);
+/// From when on a connection is lost over which nothing comes back: a cable that was cut says nothing.
+const UNANSWERED: Duration = Duration::from_secs(10);
+
+/// Where a PostgreSQL database is, and how it is spoken to. It may hold a password, and prints without it.
+///
+/// ```
+/// use kassa_server::PostgresSettings;
+///
+/// let settings = PostgresSettings::parse("postgres://kassa:secret@db.example.kg/kassa")?.with_connections(32);
+/// assert_eq!(settings.place(), "postgres://db.example.kg:5432/kassa");
+/// # Ok::<(), kassa_server::ServerError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresSettings {
+    config: Config,
+    connections: u32,
+    ca_file: Option<PathBuf>,
+}
+
+impl PostgresSettings {
+    /// Reads an address such as `postgres://user:password@host:5432/database`, with the options that libpq knows. **To another
+    /// machine it goes by TLS, with a certificate that is verified**, unless `sslmode=disable` is said.
+    ///
+    /// # Errors
+    /// [`ServerError::Invalid`] for the field `database`. Its sentence repeats nothing of the address, which may hold a password.
+    pub fn parse(url: &str) -> Result<Self, ServerError> {
+        let (rest, options) = options_of(url);
+        let mut config: Config = rest.parse().map_err(|problem| refused(&told(&problem)))?;
+        if config.get_hosts().is_empty() || config.get_dbname().is_none_or(str::is_empty) {
+            return Err(refused("must name a host and a database, as in postgres://user:password@host/database"));
+        }
+        config.ssl_mode(options.ssl_mode(is_local(&config))?);
+        config.application_name(config.get_application_name().unwrap_or("kassa-server").to_owned());
+        config.connect_timeout(*config.get_connect_timeout().unwrap_or(&CONNECTING));
+        config.tcp_user_timeout(*config.get_tcp_user_timeout().unwrap_or(&UNANSWERED));
+        config.keepalives_idle(UNANSWERED);
+        if config.get_hosts().len() > 1 {
+            // Of several, the primary is meant, whichever it is by now.
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        Ok(Self { config, connections: CONNECTIONS, ca_file: options.ca_file })
+    }
+
+    /// Holds so many connections at most. All servers together need less than the database's `max_connections`.
+    #[must_use]
+    pub fn with_connections(self, most: u32) -> Self {
+        Self { connections: most.max(1), ..self }
+    }
+
+    /// Trusts the certificates of this file (PEM), and no public ones.
+    #[must_use]
+    pub fn with_ca_file(self, path: &Path) -> Self {
+        Self { ca_file: Some(path.to_owned()), ..self }
+    }
+
+    /// Where it is, without user, password and options: for messages.
+    pub fn place(&self) -> String {
+        let ports = self.config.get_ports();
+        let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+        let host = |(at, host): (usize, &Host)| match host {
+            Host::Tcp(name) if name.contains(':') => format!("[{name}]:{}", port(at)),
+            Host::Tcp(name) => format!("{name}:{}", port(at)),
+            #[cfg(unix)]
+            Host::Unix(path) => format!("{}:{}", path.display(), port(at)),
+        };
+        let hosts: Vec<String> = self.config.get_hosts().iter().enumerate().map(host).collect();
+        format!("postgres://{}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
+    }
+
+    pub(super) fn config(&self) -> Config {
+        self.config.clone()
+    }
+
+    pub(super) fn connections(&self) -> u32 {
+        self.connections
+    }
+
+    pub(super) fn tls(&self) -> Result<ClientConfig, StorageError> {
+        let roots = match &self.ca_file {
+            Some(path) => certificates(path)?,
+            None => RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        };
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|problem| StorageError::failed(format!("TLS cannot be set up: {problem}")))?;
+        Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    }
+}
+
+impl fmt::Debug for PostgresSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresSettings({}, {} connections)", self.place(), self.connections)
+    }
+}
+
+fn refused(sentence: &str) -> ServerError {
+    ServerError::invalid(Violation::new("database", Rule::Format, sentence))
+}
+
+/// Which option it is that has a wrong value. An option that is not known may be a part of a password.
+fn told(problem: &tokio_postgres::Error) -> String {
+    let why = std::error::Error::source(problem).map(ToString::to_string).unwrap_or_default();
+    let why = if why.starts_with("invalid value for option") { format!(": {why}") } else { String::new() };
+    format!(
+        "must be an address such as postgres://user:password@host:5432/database, with signs like @ / ? in it as %40 %2F %3F{why}"
+    )
+}
+
+/// The options that are read here, as tokio-postgres knows fewer of their values.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    ssl_mode: Option<String>,
+    ca_file: Option<PathBuf>,
+}
+
+/// The address without them, and them.
+fn options_of(url: &str) -> (String, Options) {
+    let Some((address, query)) = url.split_once('?') else { return (url.to_owned(), Options::default()) };
+    let (mut options, mut others) = (Options::default(), Vec::new());
+    for pair in query.split('&') {
+        match pair.split_once('=') {
+            Some(("sslmode", mode)) => options.ssl_mode = Some(mode.to_owned()),
+            Some(("sslrootcert", "system")) => {}
+            Some(("sslrootcert", path)) => options.ca_file = Some(decoded(path).into()),
+            _ => others.push(pair),
+        }
+    }
+    let query = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
+    (format!("{address}{query}"), options)
+}
+
+fn decoded(text: &str) -> String {
+    let pair = format!("v={}", text.replace('+', "%2B"));
+    url::form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
+
+impl Options {
+    /// What falls back to plain text would hand a password and payers' data to whoever stands between.
+    fn ssl_mode(&self, is_local: bool) -> Result<SslMode, ServerError> {
+        match (self.ssl_mode.as_deref(), is_local) {
+            (Some("require" | "verify-ca" | "verify-full"), _) | (None, false) => Ok(SslMode::Require),
+            (Some("disable"), _) | (Some("allow" | "prefer") | None, true) => Ok(SslMode::Disable),
+            (Some("allow" | "prefer"), false) => Err(refused(
+                "must not say sslmode=allow or prefer, which fall back to plain text: require (which verifies), or disable",
+            )),
+            (Some(_), _) => Err(refused("must say sslmode=require, verify-full or disable")),
+        }
+    }
+}
+
+/// Whether nobody can stand between.
+fn is_local(config: &Config) -> bool {
+    let is_loopback = |name: &str| name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    let is_local = |host: &Host| match host {
+        Host::Tcp(name) => is_loopback(name),
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    };
+    config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
+fn certificates(path: &Path) -> Result<RootCertStore, StorageError> {
+    let broken = |why: &dyn fmt::Display| {
+        StorageError::failed(format!("its certificates in {} cannot be used: {why}", path.display()))
+    };
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|problem| broken(&problem))? {
+        roots.add(certificate.map_err(|problem| broken(&problem))?).map_err(|problem| broken(&problem))?;
+    }
+    if roots.is_empty() { Err(broken(&"there is none")) } else { Ok(roots) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(url: &str) -> SslMode {
+        PostgresSettings::parse(url).unwrap().config.get_ssl_mode()
+    }
+
+    #[test]
+    fn another_machine_is_reached_by_tls_unless_said_otherwise() {
+        assert_eq!(mode("postgres://u:p@db.example.kg/kassa"), SslMode::Require);
+        assert_eq!(
+            mode("postgresql://u:p@db.example.kg/kassa?sslmode=verify-full&sslrootcert=%2Fca.pem"),
+            SslMode::Require
+        );
+        assert_eq!(mode("postgres://u:p@db.example.kg/kassa?sslmode=disable"), SslMode::Disable);
+        assert_eq!(mode("postgres://u:p@127.0.0.1/kassa"), SslMode::Disable);
+        assert_eq!(mode("postgres://u:p@[::1]/kassa"), SslMode::Disable);
+        assert_eq!(mode("postgres:///kassa?host=/run/postgresql"), SslMode::Disable);
+        assert_eq!(mode("postgres://u:p@127.0.0.1,db.example.kg/kassa"), SslMode::Require);
+        for weak in ["prefer", "allow", "verify-fool"] {
+            assert!(
+                PostgresSettings::parse(&format!("postgres://u:p@db.example.kg/kassa?sslmode={weak}")).is_err(),
+                "{weak}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_printed_holds_the_password() {
+        let settings = PostgresSettings::parse("postgres://kassa:hunter2@db.example.kg:6432/shop").unwrap();
+        assert_eq!(settings.place(), "postgres://db.example.kg:6432/shop");
+        assert!(!format!("{settings:?}").contains("hunter2"));
+        for wrong in [
+            "postgres://u:hunter2@h:port/n",
+            "postgres://u:a?hunter2@h/n",
+            "postgres://u:a/hunter2@h",
+            "mysql://hunter2",
+        ] {
+            let told = PostgresSettings::parse(wrong).unwrap_err().to_string();
+            assert!(told.contains("database must") && !told.contains("hunter2"), "{wrong}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_host_and_a_database_are_needed() {
+        for wrong in ["postgres://u:p@h", "postgres:///kassa", "kassa.db"] {
+            assert!(PostgresSettings::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Transactions of the staff's pages: sessions, lists, a checkout's history, and what was charged.
+
+use tokio_postgres::Row;
+
+use super::{
+    exchanges, needs, outbox,
+    problem::Problem,
+    rows,
+    session::{Session, first},
+};
+use crate::{
+    checkouts::checkout::CheckoutView,
+    events::kind::EventKind,
+    storage::{
+        ends::{Adding, End},
+        staff::{
+            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout, Need,
+            NewStaffSession, Period, StaffSession, UNKNOWN_FOR, Which,
+        },
+    },
+    tokens::TokenHash,
+    values::{Millis, ids::CheckoutId},
+};
+
+/// After all identifiers.
+const PAST_ALL: &str = "~";
+
+const ADD_SESSION: &str = "INSERT INTO staff_sessions (hash, key_id, made_at, used_at, expires_at)
+    SELECT $1, id, at, at, at + $3 FROM api_keys, (SELECT now_ms() AS at) AS moment
+    WHERE id = $2 AND role = 'staff' AND revoked_at IS NULL";
+const SESSION: &str = "SELECT api_keys.id, api_keys.name, api_keys.may, now_ms() - used_at FROM staff_sessions
+    JOIN api_keys ON api_keys.id = staff_sessions.key_id
+    WHERE staff_sessions.hash = $1 AND expires_at > now_ms() AND role = 'staff' AND revoked_at IS NULL";
+/// One that is over stays so.
+const USE_SESSION: &str =
+    "UPDATE staff_sessions SET used_at = moment.at, expires_at = LEAST(made_at + $2, moment.at + $3)
+    FROM (SELECT now_ms() AS at) AS moment WHERE hash = $1 AND expires_at > moment.at";
+
+/// False where the key is no good one of the staff's.
+pub(super) async fn add_session(db: &Session, new: &NewStaffSession) -> Result<bool, Problem> {
+    let lifetime = LONGEST_IDLE.min(LONGEST_SESSION);
+    Ok(db.execute(ADD_SESSION, &[&&new.hash.0[..], &new.key.as_str(), &lifetime]).await? == 1)
+}
+
+pub(super) async fn session(db: &Session, hash: &TokenHash) -> Result<Option<StaffSession>, Problem> {
+    let Some(row) = db.row(SESSION, &[&&hash.0[..]]).await? else { return Ok(None) };
+    let (key, may) = (rows::id(&row, "key")?, rows::read(row.try_get(2)?, "permission")?);
+    Ok(Some(StaffSession { key, name: row.try_get(1)?, may, unused_for: row.try_get(3)? }))
+}
+
+pub(super) async fn use_session(db: &Session, hash: &TokenHash) -> Result<(), Problem> {
+    db.execute(USE_SESSION, &[&&hash.0[..], &LONGEST_SESSION, &LONGEST_IDLE]).await?;
+    Ok(())
+}
+
+pub(super) async fn end_session(db: &Session, hash: &TokenHash) -> Result<(), Problem> {
+    db.execute("DELETE FROM staff_sessions WHERE hash = $1", &[&&hash.0[..]]).await?;
+    Ok(())
+}
+
+/// A page of those of a condition, from a set that is named.
+macro_rules! page {
+    ($from:expr, $condition:literal) => {
+        concat!(
+            "SELECT checkouts.id FROM ",
+            $from,
+            " WHERE ",
+            $condition,
+            " AND (checkouts.opened_at, checkouts.id) < ($1, $2)
+             ORDER BY checkouts.opened_at DESC, checkouts.id DESC LIMIT $3"
+        )
+    };
+}
+const ALL: &str = page!("checkouts", "TRUE");
+const IN_STATE: &str = page!("checkouts", "checkouts.state = $4");
+const NEED_PERSON: &str =
+    page!(concat!("(", needs::all!(), ") AS found JOIN checkouts ON checkouts.id = found.id"), "TRUE");
+/// Whatever a person may have in hand; each looked up in an index.
+const CALLED: &str = page!(
+    "(SELECT id FROM checkouts WHERE id = $4
+    UNION SELECT id FROM checkouts WHERE reference = $4
+    UNION SELECT checkout_id FROM payments WHERE id = $4
+    UNION SELECT checkout_id FROM payments WHERE order_number = $4
+    UNION SELECT checkout_id FROM payments WHERE gateway_number = $4
+    UNION SELECT checkout_id FROM payments WHERE transaction_id = $4
+    UNION SELECT payments.checkout_id FROM taken_numbers
+        JOIN payments ON payments.id = taken_numbers.payment_id WHERE taken_numbers.number = $4
+    UNION SELECT payments.checkout_id FROM claims
+        JOIN payments ON payments.id = claims.payment_id WHERE claims.number = $4)
+    AS found JOIN checkouts ON checkouts.id = found.id",
+    "TRUE"
+);
+
+pub(super) async fn list(db: &Session, list: &ListCheckouts) -> Result<Listed, Problem> {
+    let unknown_since = unknown_since(db).await?;
+    let (before, id) =
+        list.after.as_ref().map_or((Millis::MAX, PAST_ALL), |place| (place.opened_at, place.id.as_str()));
+    let most = i64::from(list.most) + 1;
+    let rows = match &list.which {
+        Which::All => db.rows(ALL, &[&before, &id, &most]).await,
+        Which::InState(state) => db.rows(IN_STATE, &[&before, &id, &most, &<&str>::from(*state)]).await,
+        Which::NeedPerson => db.rows(NEED_PERSON, &[&before, &id, &most, &unknown_since]).await,
+        Which::Called(text) => db.rows(CALLED, &[&before, &id, &most, text]).await,
+    }?;
+    let ids =
+        rows.iter().take(list.most as usize).map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<_>, Problem>>()?;
+    let views = rows::views(db, &ids).await?;
+    Ok(Listed { checkouts: listed(db, views, unknown_since).await?, is_more: rows.len() > list.most as usize })
+}
+
+/// What became unknown before has been so for too long.
+async fn unknown_since(db: &Session) -> Result<Millis, Problem> {
+    let now: Millis = first(Some(&db.rows("SELECT now_ms()", &[]).await?))?;
+    Ok(now.saturating_sub(UNKNOWN_FOR))
+}
+
+/// How many need a person, and why.
+pub(super) async fn count_needs(db: &Session) -> Result<Vec<(Need, u64)>, Problem> {
+    needs::count(db, unknown_since(db).await?).await
+}
+
+async fn listed(db: &Session, views: Vec<CheckoutView>, unknown_since: Millis) -> Result<Vec<ListedCheckout>, Problem> {
+    let mut needs = needs::of(db, &views, unknown_since).await?;
+    let one = |view: CheckoutView| {
+        let needs = needs.remove(view.checkout.id.as_str()).unwrap_or_default();
+        ListedCheckout { view, needs }
+    };
+    Ok(views.into_iter().map(one).collect())
+}
+
+const STREAM: &str = "SELECT delivered, failures, is_given_up FROM streams WHERE checkout_id = $1";
+
+pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<History>, Problem> {
+    let Some(view) = rows::view(db, id.as_str()).await? else { return Ok(None) };
+    let listed = listed(db, vec![view], unknown_since(db).await?).await?;
+    let Some(listed) = listed.into_iter().next() else { return Ok(None) };
+    let exchanges = exchanges::of_payments(db, &listed.view.payments).await?;
+    let (delivered, failures, is_given_up) = match db.row(STREAM, &[&id.as_str()]).await? {
+        Some(row) => (row.try_get(0)?, rows::small(&row, 1)?, row.try_get(2)?),
+        None => (0, 0, false),
+    };
+    Ok(Some(History { listed, events: outbox::events_of(db, id).await?, exchanges, delivered, failures, is_given_up }))
+}
+
+/// Word for word as the index has it: only then is the index used.
+macro_rules! ends {
+    () => {
+        "events.kind IN ('payment.charged', 'payment.resolved', 'payment.rejected', 'payment.not_made', 'payment.unknown')
+        AND events.at >= $1 AND events.at < $2"
+    };
+}
+
+const CHARGES: &str = concat!(
+    "SELECT payments.id, events.at, events.kind, payments.checkout_id, checkouts.reference,
+        payments.method, payments.reference, checkouts.amount, checkouts.currency,
+        ARRAY(SELECT number FROM taken_numbers WHERE payment_id = payments.id ORDER BY number), checkouts.is_overpaid
+    FROM events
+    JOIN payments ON payments.id = events.payment_id
+    JOIN checkouts ON checkouts.id = payments.checkout_id
+    WHERE ",
+    ends!(),
+    " AND events.kind IN ('payment.charged', 'payment.resolved')
+        AND events.body::jsonb #>> '{data,payment,state}' = 'charged'
+    ORDER BY events.at, events.id LIMIT $3"
+);
+
+/// The state that the event led to, as a person decides both ways.
+const ENDS: &str = concat!(
+    "SELECT events.at, events.body::jsonb #>> '{data,payment,state}', payments.method, checkouts.amount,
+        checkouts.currency
+    FROM events
+    JOIN payments ON payments.id = events.payment_id
+    JOIN checkouts ON checkouts.id = payments.checkout_id
+    WHERE ",
+    ends!(),
+    " ORDER BY events.at, events.id LIMIT $3"
+);
+
+/// Charged is absorbing: each payment has one event that made it so.
+pub(super) async fn charges(db: &Session, period: Period, most: u32) -> Result<Charges, Problem> {
+    let rows = db.rows(CHARGES, &[&period.from, &period.until, &(i64::from(most) + 1)]).await?;
+    let charges = rows.iter().take(most as usize).map(charge).collect::<Result<_, _>>()?;
+    Ok(Charges { charges, is_more: rows.len() > most as usize })
+}
+
+fn charge(row: &Row) -> Result<Charge, Problem> {
+    Ok(Charge {
+        at: row.try_get(1)?,
+        is_resolved: row.try_get::<_, &str>(2)? == EventKind::PaymentResolved.name(),
+        is_overpaid: row.try_get(10)?,
+        payment: rows::id(row, "payment")?,
+        checkout: rows::read(row.try_get(3)?, "checkout")?,
+        shop_reference: row.try_get(4)?,
+        method: rows::read(row.try_get(5)?, "method")?,
+        reference: rows::read(row.try_get(6)?, "reference")?,
+        amount: rows::read(row.try_get(7)?, "amount")?,
+        currency: row.try_get(8)?,
+        taken_numbers: row.try_get(9)?,
+    })
+}
+
+/// What ended in a time, added up by what is alike.
+pub(super) async fn ends(db: &Session, period: Period, most: u32) -> Result<Ends, Problem> {
+    let rows = db.rows(ENDS, &[&period.from, &period.until, &(i64::from(most) + 1)]).await?;
+    let mut adding = Adding::default();
+    for row in rows.iter().take(most as usize) {
+        let (state, method) = (row.try_get(1)?, row.try_get(2)?);
+        let (amount, currency) = (row.try_get(3)?, row.try_get(4)?);
+        adding.add(End { at: row.try_get(0)?, state, method, amount, currency });
+    }
+    Ok(adding.ends(rows.len() > most as usize)?)
+}

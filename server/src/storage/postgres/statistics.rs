@@ -1,0 +1,66 @@
+//! Counting for the metrics: from indexes alone, each of which holds little more than what is counted.
+
+use tokio_postgres::Row;
+
+use super::{
+    problem::Problem,
+    rows,
+    session::{Query, Session, first},
+};
+use crate::{
+    storage::outputs::Statistics,
+    values::{Millis, states::PaymentState},
+};
+
+/// So far open payments are counted.
+const MOST_OPEN: i64 = 1_000_000;
+/// That so many are late, stuck or given up is all that anybody needs to know.
+const MOST: i64 = 10_000;
+
+const OPEN_PAYMENTS: &str = "SELECT states.state, (SELECT COUNT(*) FROM (
+        SELECT 1 FROM payments WHERE payments.state = states.state
+            AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted') LIMIT $2) AS open)
+    FROM unnest($1::text[]) WITH ORDINALITY AS states (state, place) ORDER BY place";
+const STUCK_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE is_stuck
+    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted') LIMIT $1) AS stuck";
+const DUE_PAYMENTS: &str = "SELECT SUM((SELECT COUNT(*) FROM (SELECT 1 FROM due
+        WHERE due.class = classes.class AND at <= $1 LIMIT $2) AS one))::bigint,
+        MIN((SELECT MIN(at) FROM due WHERE due.class = classes.class))
+    FROM (VALUES (0::smallint), (1::smallint), (2::smallint)) AS classes (class)";
+const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $1) AS given_up";
+/// Since when one fails, or since when it is due, where it was not tried yet.
+const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
+        (SELECT MIN(failing_since) FROM streams WHERE failing_since IS NOT NULL AND NOT is_given_up),
+        (SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL))";
+const BYTES: &str = "SELECT pg_database_size(current_database())";
+const NOW: &str = "SELECT now_ms()";
+
+pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
+    let now: Millis = first(Some(&db.rows(NOW, &[]).await?))?;
+    let states: Vec<&str> = PaymentState::MAY_TAKE_MONEY.iter().map(|state| <&str>::from(*state)).collect();
+    let queries: Vec<Query<'_>> = vec![
+        (OPEN_PAYMENTS, vec![&states, &MOST_OPEN]),
+        (STUCK_PAYMENTS, vec![&MOST]),
+        (DUE_PAYMENTS, vec![&now, &MOST]),
+        (STREAMS_GIVEN_UP, vec![&MOST]),
+        (OLDEST_UNDELIVERED, vec![]),
+        (BYTES, vec![]),
+    ];
+    let found = db.together(queries).await?;
+    let number = |at: usize| first::<i64>(found.get(at)).map(i64::unsigned_abs);
+    let age = |since: Option<Millis>| since.map_or(0, |since| (now - since).max(0));
+    let oldest_due: Option<Millis> = found[2].first().map(|row| row.try_get(1)).transpose()?.flatten();
+    Ok(Statistics {
+        open_payments: found[0].iter().map(open_payments).collect::<Result<_, _>>()?,
+        stuck_payments: number(1)?,
+        due_payments: number(2)?,
+        oldest_due_ms: age(oldest_due),
+        streams_given_up: number(3)?,
+        oldest_undelivered_ms: age(first(found.get(4))?),
+        database_bytes: number(5)?,
+    })
+}
+
+fn open_payments(row: &Row) -> Result<(PaymentState, u64), Problem> {
+    Ok((rows::id(row, "state")?, rows::count(row, 1)?))
+}
