@@ -144,9 +144,11 @@ struct Options {
     ca_file: Option<PathBuf>,
 }
 
-/// The address without them, and them.
+/// The address without them, and them. What stands before the first @ is user and password, whatever signs are in it.
 fn options_of(url: &str) -> (String, Options) {
-    let Some((address, query)) = url.split_once('?') else { return (url.to_owned(), Options::default()) };
+    let host = url.find('@').unwrap_or_default();
+    let Some(at) = url[host..].find('?').map(|at| host + at) else { return (url.to_owned(), Options::default()) };
+    let (address, query) = (&url[..at], &url[at + 1..]);
     let (mut options, mut others) = (Options::default(), Vec::new());
     for pair in query.split('&') {
         match pair.split_once('=') {
@@ -234,15 +236,17 @@ mod tests {
         let settings = PostgresSettings::parse("postgres://kassa:hunter2@db.example.kg:6432/shop").unwrap();
         assert_eq!(settings.place(), "postgres://db.example.kg:6432/shop");
         assert!(!format!("{settings:?}").contains("hunter2"));
-        for wrong in [
-            "postgres://u:hunter2@h:port/n",
-            "postgres://u:a?hunter2@h/n",
-            "postgres://u:a/hunter2@h",
-            "mysql://hunter2",
-        ] {
+        for wrong in ["postgres://u:hunter2@h:port/n", "postgres://u:a/hunter2@h", "mysql://hunter2"] {
             let told = PostgresSettings::parse(wrong).unwrap_err().to_string();
             assert!(told.contains("database must") && !told.contains("hunter2"), "{wrong}: {told}");
         }
+    }
+
+    #[test]
+    fn signs_in_a_password_are_not_taken_for_options() {
+        let settings = PostgresSettings::parse("postgres://u:a?sslmode=disable&b@db.example.kg/n").unwrap();
+        assert_eq!(settings.config.get_password(), Some(&b"a?sslmode=disable&b"[..]));
+        assert_eq!(settings.config.get_ssl_mode(), SslMode::Require);
     }
 
     #[test]
