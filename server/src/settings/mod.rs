@@ -1,6 +1,8 @@
 //! The settings of the program: a file, environment variables, flags. One table says what there is, and everything that
 //! names a setting comes from it. The library's own are [`ServerSettings`](crate::ServerSettings).
 
+mod database;
+mod database_place;
 mod file;
 mod gateway;
 mod given;
@@ -13,8 +15,9 @@ mod table;
 mod time;
 mod values;
 
+pub use database_place::DatabasePlace;
 pub use problem::{SettingProblem, Source};
-pub use program::{LogSettings, ProgramSettings, database};
+pub use program::{LogSettings, ProgramSettings};
 pub use setting::{IfUnset, Setting, Shown};
 pub use sources::Sources;
 pub use table::SETTINGS;

@@ -4,6 +4,18 @@
 use std::{fmt, path::PathBuf};
 
 use super::setting::Setting;
+use crate::values::error::ServerError;
+
+/// What a violation says, without the name that the library has for the field.
+pub(super) fn rule(problem: &ServerError) -> String {
+    match problem {
+        ServerError::Invalid { violations } => {
+            let rules = violations.iter().map(|one| one.text.strip_prefix(&one.field).unwrap_or(&one.text).trim());
+            rules.collect::<Vec<_>>().join(", and ")
+        }
+        other => format!("cannot be used: {other}"),
+    }
+}
 
 /// Where the value of a setting comes from, from the weakest to the strongest.
 #[derive(Clone, Debug, PartialEq, Eq)]

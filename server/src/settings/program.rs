@@ -1,20 +1,22 @@
 //! The settings of the program, read and checked.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use kassa::GatewayConfig;
 use tracing_subscriber::EnvFilter;
 
 use super::{
+    database,
+    database_place::DatabasePlace,
     gateway, parse,
-    problem::SettingProblem,
+    problem::{SettingProblem, rule},
     sources::Sources,
     table::{
-        CARD_ATTEMPTS, CARDS_ENABLED, DATABASE, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET,
-        EVENTS_SECRET_FILE, EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN,
-        LISTEN, LOG, LOG_FORMAT, MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, MOST_CONNECTIONS,
-        OTP_ATTEMPTS, PAGE_ENABLED, PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE,
-        STAFF_ENABLED, TLS_CERTIFICATE, TLS_KEY, TOKEN_LIFETIME,
+        CARD_ATTEMPTS, CARDS_ENABLED, EVENTS_OLD_SECRET, EVENTS_OLD_SECRET_FILE, EVENTS_SECRET, EVENTS_SECRET_FILE,
+        EVENTS_URL, FOLLOWERS, KEEP_FOR, LIMITS_PER_ADDRESS, LIMITS_PER_KEY, LIMITS_PER_TOKEN, LISTEN, LOG, LOG_FORMAT,
+        MERCHANT_COLOUR, MERCHANT_LOGO, MERCHANT_NAME, METRICS_LISTEN, MOST_CONNECTIONS, OTP_ATTEMPTS, PAGE_ENABLED,
+        PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE,
+        TLS_KEY, TOKEN_LIFETIME,
     },
     time,
     values::{Noted, Read, Values},
@@ -25,7 +27,7 @@ use crate::{
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
     pay::{Colour, Logo, Merchant},
     server::settings::ServerSettings,
-    values::{checks::Checks, error::ServerError, hidden::Hidden},
+    values::{checks::Checks, hidden::Hidden},
 };
 
 /// Where callbacks arrive under the public address.
@@ -49,8 +51,8 @@ pub struct ProgramSettings {
     pub merchant: Merchant,
     /// Whether the staff's pages are there.
     pub has_staff_pages: bool,
-    /// The SQLite file.
-    pub database: PathBuf,
+    /// Where everything is kept.
+    pub database: DatabasePlace,
     /// The way to the gateway.
     pub gateway: GatewayConfig,
     /// The shop's address for events. It may hold a secret of the shop's.
@@ -89,24 +91,12 @@ impl ProgramSettings {
     }
 }
 
-/// The database's file alone, for commands that need nothing else.
-///
-/// # Errors
-/// What is wrong with it, or with the file of settings as a whole.
-pub fn database(sources: &Sources) -> Result<PathBuf, Vec<SettingProblem>> {
-    let mut values = Values::collect(sources);
-    match values.read(&DATABASE, parse::path) {
-        Ok(path) if values.problems.is_empty() => Ok(path),
-        _ => Err(values.problems),
-    }
-}
-
 /// Everything is read before the first problem ends it.
 fn read(values: &mut Values) -> Read<ProgramSettings> {
     let listen = values.read(&LISTEN, parse::address);
     let metrics_listen = values.optional(&METRICS_LISTEN, parse::address);
     let public_url = values.read(&PUBLIC_URL, parse::public_url);
-    let database = values.read(&DATABASE, parse::path);
+    let database = database::read(values);
     let gateway = gateway::read(values);
     let events_url = values.optional(&EVENTS_URL, events_url);
     let signing_secrets = signing_secrets(values);
@@ -211,17 +201,6 @@ fn signing_secrets(values: &mut Values) -> Read<Vec<SigningSecret>> {
         return Err(values.missing(&EVENTS_SECRET, &why));
     }
     Ok(new.into_iter().chain(old).collect())
-}
-
-/// What a violation says, without the name that the library has for the field.
-fn rule(problem: &ServerError) -> String {
-    match problem {
-        ServerError::Invalid { violations } => {
-            let rules = violations.iter().map(|one| one.text.strip_prefix(&one.field).unwrap_or(&one.text).trim());
-            rules.collect::<Vec<_>>().join(", and ")
-        }
-        other => format!("cannot be used: {other}"),
-    }
 }
 
 fn tls(values: &mut Values) -> Read<Option<TlsFiles>> {

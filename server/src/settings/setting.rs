@@ -39,6 +39,8 @@ pub enum Shown {
     Whole,
     /// Of an address its scheme, host and port: its path may be a secret of its owner's.
     Origin,
+    /// Of a database its file, or its host and name: its address may hold a password.
+    Place,
     /// Nothing: it is a secret.
     Hidden,
 }
@@ -73,6 +75,10 @@ impl Setting {
 
     pub(super) const fn shown_as_origin(self) -> Self {
         Self { shown: Shown::Origin, ..self }
+    }
+
+    pub(super) const fn shown_as_place(self) -> Self {
+        Self { shown: Shown::Place, ..self }
     }
 
     /// Whether its value is a secret.

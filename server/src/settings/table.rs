@@ -25,9 +25,25 @@ table! {
         "The address of `listen` as the world sees it; the gateway's callbacks come here",
     );
     DATABASE = Setting::new(
-        "database", "KASSA_SERVER_DATABASE", "database", "FILE",
-        "The SQLite file, made where it is missing",
-    ).or("kassa-server.db");
+        "database", "KASSA_SERVER_DATABASE", "database", "FILE|URL",
+        "The SQLite file, made where it is missing, or for any number of servers `postgres://user@host/database`",
+    ).or("kassa-server.db").shown_as_place();
+    DATABASE_PASSWORD = Setting::secret(
+        "database_password", "KASSA_SERVER_DATABASE_PASSWORD", "TEXT",
+        "The password for PostgreSQL, where `database` does not hold it",
+    ).or_nothing("none");
+    DATABASE_PASSWORD_FILE = Setting::new(
+        "database_password_file", "KASSA_SERVER_DATABASE_PASSWORD_FILE", "database-password-file", "FILE",
+        "A file with the password alone, instead of `database_password`",
+    ).or_nothing("`database_password`");
+    DATABASE_CA = Setting::new(
+        "database_ca", "KASSA_SERVER_DATABASE_CA", "database-ca", "FILE",
+        "Certificates in PEM to trust for PostgreSQL instead of Mozilla's roots",
+    ).or_nothing("Mozilla's");
+    DATABASE_CONNECTIONS = Setting::new(
+        "database_connections", "KASSA_SERVER_DATABASE_CONNECTIONS", "database-connections", "1 to 500",
+        "The most connections to PostgreSQL that one server holds",
+    ).or("16");
 
     GATEWAY_URL = Setting::new(
         "gateway.url", "KASSA_SERVER_GATEWAY_URL", "gateway-url", "URL",

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    file,
+    database_place, file,
     given::{Given, Said},
     problem::{SettingProblem, Source},
     setting::{IfUnset, Setting, Shown},
@@ -190,6 +190,7 @@ fn shown(setting: &Setting, text: &str) -> String {
     match setting.shown {
         Shown::Whole => text.to_owned(),
         Shown::Origin => url::Url::parse(text).map_or_else(|_| "(an address)".to_owned(), |url| origin(&url)),
+        Shown::Place => database_place::shown(text),
         Shown::Hidden => "(hidden)".to_owned(),
     }
 }

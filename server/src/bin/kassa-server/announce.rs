@@ -43,7 +43,7 @@ impl Addresses {
         if let Some(url) = &self.metrics_url {
             writeln!(out, "  metrics      {url}")?;
         }
-        writeln!(out, "  database     {}", settings.database.display())?;
+        writeln!(out, "  database     {}", settings.database)?;
         writeln!(out, "  gateway      {}", settings.gateway.base_url)?;
         writeln!(out, "\nStop it with Ctrl-C.")?;
         out.flush()

@@ -4,13 +4,14 @@
 use std::{net::IpAddr, path::Path, process::ExitCode};
 
 use kassa_server::{
-    DatabaseFile, KeyRole, SqliteStorage, Storage,
-    settings::{ProgramSettings, Sources},
+    DatabaseFile, KeyRole,
+    settings::{DatabasePlace, ProgramSettings, Sources},
 };
 use tokio::net::lookup_host;
 use url::{Host, Url};
 
 use super::{
+    database,
     failure::{Done, Failure},
     finding::{Finding, State},
     gateway_check, warnings,
@@ -52,41 +53,44 @@ impl Report {
         for warning in warnings::of(settings) {
             self.line("settings", (State::Warning, warning));
         }
-        self.line("database", database(settings));
-        if is_open_to_all(&settings.database) {
-            let path = settings.database.display();
-            let sentence = format!("every user of this machine can read what people paid: chmod o= {path}*");
+        self.line("database", database(&settings.database).await);
+        if let DatabasePlace::File(path) = &settings.database
+            && is_open_to_all(path)
+        {
+            let sentence =
+                format!("every user of this machine can read what people paid: chmod o= {}*", path.display());
             self.line("database", (State::Warning, sentence));
         }
-        self.line("keys", keys(settings).await);
+        self.line("keys", keys(&settings.database).await);
         self.line("public_url", public_url(settings));
         self.line("events", events(settings).await);
         self.line("gateway", gateway_check::ask(settings).await);
     }
 }
 
-fn database(settings: &ProgramSettings) -> Finding {
-    let path = settings.database.display();
-    match SqliteStorage::look(&settings.database) {
-        Ok(DatabaseFile::Current) => (State::Ok, format!("{path} is of this server's version")),
+async fn database(place: &DatabasePlace) -> Finding {
+    match database::look(place).await {
+        Ok(DatabaseFile::Current) => (State::Ok, format!("{place} is of this server's version")),
         Ok(DatabaseFile::Older { found }) => (
             State::Ok,
-            format!("{path} is of version {found}, an older server's: the next start brings it up; back it up before"),
+            format!("{place} is of version {found}, an older server's: the next start brings it up; back it up before"),
         ),
-        Ok(DatabaseFile::Missing) => missing(settings),
-        Ok(_) => (State::Wrong, format!("{path} is another program's database: name another file")),
-        Err(problem) => (State::Wrong, format!("{path}: {problem}")),
+        Ok(DatabaseFile::Missing) => missing(place),
+        Ok(_) => (State::Wrong, format!("{place} is another program's database: name another one")),
+        Err(problem) => (State::Wrong, format!("{place}: {problem}")),
     }
 }
 
-fn missing(settings: &ProgramSettings) -> Finding {
-    let path = settings.database.display();
-    let folder = settings.database.parent().filter(|folder| !folder.as_os_str().is_empty());
+fn missing(place: &DatabasePlace) -> Finding {
+    let DatabasePlace::File(path) = place else {
+        return (State::Ok, format!("{place} is reached, and empty: the first start makes its tables"));
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
         Some(folder) if !folder.is_dir() => {
-            (State::Wrong, format!("{path}: there is no folder {}: make it, for the server's user", folder.display()))
+            (State::Wrong, format!("{place}: there is no folder {}: make it, for the server's user", folder.display()))
         }
-        _ => (State::Ok, format!("{path} is not there yet: the first start makes it")),
+        _ => (State::Ok, format!("{place} is not there yet: the first start makes it")),
     }
 }
 
@@ -102,16 +106,16 @@ fn is_open_to_all(_: &Path) -> bool {
 }
 
 /// Only a database of this version is opened, as opening brings an older one up.
-async fn keys(settings: &ProgramSettings) -> Finding {
+async fn keys(place: &DatabasePlace) -> Finding {
     let none = || (State::Warning, "no shop can call yet: kassa-server keys new --name shop".to_owned());
-    if !matches!(SqliteStorage::look(&settings.database), Ok(DatabaseFile::Current)) {
+    if !matches!(database::look(place).await, Ok(DatabaseFile::Current)) {
         return none();
     }
-    let found = match SqliteStorage::open(&settings.database) {
-        Ok(storage) => storage.api_keys().await,
-        Err(problem) => Err(problem),
+    let storage = match database::try_open(place).await {
+        Ok(storage) => storage,
+        Err(problem) => return (State::Wrong, problem),
     };
-    match found {
+    match storage.api_keys().await {
         Ok(keys) => {
             let good = |role| keys.iter().filter(|key| key.role == role && key.revoked_at.is_none()).count();
             match (good(KeyRole::Shop), good(KeyRole::Staff)) {

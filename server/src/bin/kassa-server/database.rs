@@ -1,30 +1,47 @@
-//! The database's file: who may read it, and who may bring it up.
+//! The database: opened, looked at; of a file, who may read it.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
-use kassa_server::{DatabaseFile, SqliteStorage};
+use kassa_server::{DatabaseFile, PostgresStorage, SqliteStorage, Storage, StorageError, settings::DatabasePlace};
 
 use super::failure::{Done, Failure};
 
 /// Opens it for a server: made where it is missing, and brought up where it is an older server's.
-pub(crate) fn open(path: &Path) -> Done<SqliteStorage> {
-    make_private(path).map_err(|problem| of(path, &problem))?;
-    SqliteStorage::open(path).map_err(|problem| of(path, &problem))
+pub(crate) async fn open(place: &DatabasePlace) -> Done<Arc<dyn Storage>> {
+    try_open(place).await.map_err(Failure::new)
 }
 
-/// Opens it for a command beside a server. It does not bring it up: a server that runs would not know it any more.
-pub(crate) fn open_beside(path: &Path) -> Done<SqliteStorage> {
-    match SqliteStorage::look(path).map_err(|problem| of(path, &problem))? {
+/// The same, with the problem as a sentence.
+pub(crate) async fn try_open(place: &DatabasePlace) -> Result<Arc<dyn Storage>, String> {
+    let of = |problem: &dyn std::fmt::Display| format!("{place}: {problem}");
+    Ok(match place {
+        DatabasePlace::File(path) => {
+            make_private(path).map_err(|problem| of(&problem))?;
+            Arc::new(SqliteStorage::open(path).map_err(|problem| of(&problem))?)
+        }
+        DatabasePlace::Postgres(settings) => {
+            Arc::new(PostgresStorage::open(settings).await.map_err(|problem| of(&problem))?)
+        }
+    })
+}
+
+/// Opens it for a command beside a server. It does not bring it up: a server that runs might not know it any more.
+pub(crate) async fn open_beside(place: &DatabasePlace) -> Done<Arc<dyn Storage>> {
+    match look(place).await.map_err(|problem| Failure::new(format!("{place}: {problem}")))? {
         DatabaseFile::Older { found } => {
             let sentence = "it is an older server's, and the next start of this one brings it up: start it first";
-            Err(of(path, &format!("{sentence} (version {found})")))
+            Err(Failure::new(format!("{place}: {sentence} (version {found})")))
         }
-        _ => open(path),
+        _ => open(place).await,
     }
 }
 
-fn of(path: &Path, problem: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("{}: {problem}", path.display()))
+/// What there is. It stays as it is.
+pub(crate) async fn look(place: &DatabasePlace) -> Result<DatabaseFile, StorageError> {
+    match place {
+        DatabasePlace::File(path) => SqliteStorage::look(path),
+        DatabasePlace::Postgres(settings) => PostgresStorage::look(settings).await,
+    }
 }
 
 /// What is in it concerns its owner alone. SQLite gives the files beside it the same permissions.

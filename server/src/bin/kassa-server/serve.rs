@@ -41,7 +41,7 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions) -> Done<()> {
     // An address that is taken ends it before the database is touched.
     let listener = Listener::bind(settings.listener.clone()).await.map_err(Failure::new)?;
     let metrics = bind_metrics(settings).await?;
-    let storage: Arc<dyn Storage> = Arc::new(database::open(&settings.database)?);
+    let storage = database::open(&settings.database).await?;
     let server = build(settings, storage.clone())?;
     let addresses =
         Addresses::new(listener.address(), settings.listener.tls.is_some(), metrics.as_ref().map(Listener::address));

@@ -72,6 +72,13 @@ impl PostgresSettings {
         Ok(Self { config, connections: CONNECTIONS, ca_file: options.ca_file })
     }
 
+    /// Gives this password, instead of one in the address.
+    #[must_use]
+    pub fn with_password(mut self, password: &str) -> Self {
+        self.config.password(password);
+        self
+    }
+
     /// Holds so many connections at most. All servers together need less than the database's `max_connections`.
     #[must_use]
     pub fn with_connections(self, most: u32) -> Self {
@@ -98,6 +105,15 @@ impl PostgresSettings {
         format!("postgres://{}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
     }
 
+    pub(crate) fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
+    /// Whether what is said goes to another machine in plain text.
+    pub(crate) fn is_in_clear(&self) -> bool {
+        !is_local(&self.config) && self.config.get_ssl_mode() == SslMode::Disable
+    }
+
     pub(super) fn config(&self) -> Config {
         self.config.clone()
     }
@@ -106,7 +122,8 @@ impl PostgresSettings {
         self.connections
     }
 
-    pub(super) fn tls(&self) -> Result<ClientConfig, StorageError> {
+    /// Whom to believe. It can be asked for before a connection is made, to learn whether the certificates can be used.
+    pub(crate) fn tls(&self) -> Result<ClientConfig, StorageError> {
         let roots = match &self.ca_file {
             Some(path) => certificates(path)?,
             None => RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),

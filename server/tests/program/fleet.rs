@@ -1,0 +1,131 @@
+//! The program on PostgreSQL: the same commands, several servers, and a password that is printed nowhere.
+
+use serde_json::Value;
+
+use crate::support::{Caller, Ended, Place, ended, permit, sandbox, settings_for};
+
+/// With PostgreSQL, which takes any password here: it listens to this machine alone, and lets everybody in.
+fn place(gateway: &str, url: &str) -> Place {
+    let place = Place::new();
+    place.write("kassa.toml", &settings_for(gateway).replace("'kassa.db'", &format!("'{url}'")));
+    place
+}
+
+fn with_password(url: &str) -> String {
+    url.replacen('@', ":hunter2@", 1)
+}
+
+fn assert_secret(ended: &Ended) {
+    assert!(!ended.out.contains("hunter2") && !ended.err.contains("hunter2"), "{ended:?}");
+}
+
+#[test]
+fn two_servers_share_a_database_and_one_that_is_killed_leaves_nothing_behind() {
+    let sandbox = sandbox();
+    let database = kassa_test_postgres::shared().database();
+    let place = place(sandbox.url(), &with_password(&database.url()));
+    let shown = database.url().replacen("kassa@", "", 1);
+    let checked = place.run(&["check"]);
+    assert!(checked.line("database").contains(&format!("{shown} is reached, and empty")), "{checked:?}");
+    assert!(checked.out.contains(&format!("database = {shown}  (kassa.toml:3)")), "{checked:?}");
+    let listed = place.run(&["keys", "list"]);
+    assert!(listed.code == Some(1) && listed.err.contains(&format!("there is no database {shown}")), "{listed:?}");
+    let made = place.run(&["keys", "new", "--name", "shop"]);
+    assert!(made.code == Some(0) && made.err.contains(&format!("this one was made: {shown}")), "{made:?}");
+    let key = made.out.trim().to_owned();
+
+    let (one, two) = (place.start(&[]), place.start(&["--log", "debug"]));
+    let (id, _) = Caller::new(&one, &key).open("order-1");
+    one.signal("KILL");
+    let (_, first_log, _) = one.wait();
+    let (status, found) = Caller::new(&two, &key).call("GET", &format!("/v1/checkouts/{id}"), &Value::Null);
+    assert!(status == 200 && found["state"] == "open", "{found}");
+
+    let checked = place.run(&["check"]);
+    assert!(checked.line("database").ends_with("is of this server's version"), "{checked:?}");
+    assert!(checked.line("keys").ends_with("1 good, 0 revoked"), "{checked:?}");
+    let listed = place.run(&["keys", "list"]);
+    assert!(listed.out.contains(" good  shop"), "{listed:?}");
+    let replayed = place.run(&["events", "replay"]);
+    assert!(replayed.out.starts_with("0 checkouts"), "{replayed:?}");
+    let (status, second_log, _) = two.stop();
+    assert!(status.success() && !first_log.contains("hunter2") && !second_log.contains("hunter2"), "{second_log}");
+    let announced = place.command(&["--config", "kassa.toml", "--exit-with-stdin"]).output().unwrap();
+    assert!(String::from_utf8(announced.stdout).unwrap().contains(&format!("  database     {shown}\n")));
+    for ended in [checked, listed, replayed, made] {
+        assert_secret(&ended);
+    }
+}
+
+#[test]
+fn a_password_has_one_place_and_none_that_everybody_reads() {
+    let url = "postgres://kassa@db.invalid/kassa";
+    let file = place("http://127.0.0.1:9", &with_password(url));
+    let told = |place: &Place, arguments: &[&str]| {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert_secret(&ended);
+        ended.err
+    };
+    let flag = told(&file, &["keys", "list", "--database", &with_password(url)]);
+    assert!(flag.contains("database (--database) must not hold a password, as every user"), "{flag}");
+    file.write("password", "hunter2\n");
+    let twice = told(&file, &["keys", "list", "--database-password-file", "password"]);
+    assert!(twice.contains("database (kassa.toml:3) must not hold a password beside"), "{twice}");
+    permit(&file.path("kassa.toml"), 0o644);
+    assert!(file.run(&["check"]).out.contains("every user of this machine can read kassa.toml, which holds a secret"));
+
+    // It reaches the database: a name that nobody has is what is wrong, and nothing before that.
+    let alone = place("http://127.0.0.1:9", url);
+    alone.write("password", "hunter2\n");
+    let err = told(&alone, &["keys", "new", "--name", "shop", "--database-password-file", "password"]);
+    assert!(err.starts_with("kassa-server: postgres://db.invalid:5432/kassa: "), "{err}");
+    let mut command = alone.command(&["keys", "list", "--config", "kassa.toml"]);
+    let err = ended(command.env("KASSA_SERVER_DATABASE_PASSWORD", "")).err;
+    assert!(!err.contains("settings"), "an empty one is not set: {err}");
+}
+
+#[test]
+fn what_cannot_be_used_is_told_in_one_line() {
+    let sandbox = sandbox();
+    let told = |url: &str| {
+        let place = place(sandbox.url(), url);
+        let (checked, served) = (place.run(&["check"]), place.run(&[]));
+        assert_eq!((checked.code, served.code), (Some(1), Some(1)), "{checked:?} {served:?}");
+        for ended in [&checked, &served] {
+            assert_secret(ended);
+        }
+        format!("{}\n{}", checked.out, served.err)
+    };
+    for (url, rule) in [
+        ("mysql://hunter2", "must name a SQLite file, or begin with postgres://"),
+        ("postgres://u:hunter2@h", "must name a host and a database"),
+        ("postgres://u:hunter2@h/n?sslmode=prefer", "must not say sslmode=allow or prefer"),
+        ("postgres://u:hunter2@h/n?sslrootcert=/no/such.pem", "/no/such.pem cannot be used"),
+    ] {
+        let told = told(url);
+        assert_eq!(told.matches("database (kassa.toml:3) ").count(), 2, "{told}");
+        assert_eq!(told.matches(rule).count(), 2, "{told}");
+    }
+    let nobody = told("postgres://kassa:hunter2@127.0.0.1:1/kassa");
+    assert!(nobody.contains("wrong    database    postgres://127.0.0.1:1/kassa: "), "{nobody}");
+    assert!(nobody.contains("kassa-server: postgres://127.0.0.1:1/kassa: "), "{nobody}");
+
+    let database = kassa_test_postgres::shared().database();
+    database.psql("CREATE TABLE recipes (id INTEGER)");
+    assert_eq!(told(&with_password(&database.url())).matches("it is another program's").count(), 2);
+    assert_eq!(database.psql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "1", "nothing was made");
+    let newer = kassa_test_postgres::shared().database();
+    let place = place(sandbox.url(), &newer.url());
+    assert_eq!(place.run(&["keys", "new", "--name", "shop"]).code, Some(0));
+    newer.psql("INSERT INTO kassa_schema (version, oldest_program) VALUES (99, 99)");
+    assert_eq!(told(&newer.url()).matches("the database is of version 99").count(), 2);
+}
+
+#[test]
+fn what_is_for_postgres_alone_is_told_beside_a_file() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let checked = place.run(&["check", "--database-connections", "4"]);
+    assert!(checked.out.contains("database_connections is for PostgreSQL: database names a file"), "{checked:?}");
+}
