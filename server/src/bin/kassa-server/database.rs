@@ -25,12 +25,28 @@ pub(crate) async fn try_open(place: &DatabasePlace) -> Result<Arc<dyn Storage>, 
     })
 }
 
+/// What a command does where there is no database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IfMissing {
+    Make,
+    Refuse,
+}
+
 /// Opens it for a command beside a server. It does not bring it up: a server that runs might not know it any more.
-pub(crate) async fn open_beside(place: &DatabasePlace) -> Done<Arc<dyn Storage>> {
+pub(crate) async fn open_beside(place: &DatabasePlace, if_missing: IfMissing) -> Done<Arc<dyn Storage>> {
     match look(place).await.map_err(|problem| Failure::new(format!("{place}: {problem}")))? {
         DatabaseFile::Older { found } => {
             let sentence = "it is an older server's, and the next start of this one brings it up: start it first";
             Err(Failure::new(format!("{place}: {sentence} (version {found})")))
+        }
+        DatabaseFile::Missing if if_missing == IfMissing::Refuse => {
+            let sentence = format!("there is no database {place}: name it by --database or in the settings file");
+            Err(Failure::new(sentence))
+        }
+        DatabaseFile::Missing => {
+            let storage = open(place).await?;
+            eprintln!("There was no database, so this one was made: {place}");
+            Ok(storage)
         }
         _ => open(place).await,
     }

@@ -3,14 +3,14 @@
 use std::{process::ExitCode, sync::Arc};
 
 use kassa_server::{
-    DatabaseFile, KeyRole, Permission, RealSurroundings, Storage, make_api_key,
+    KeyRole, Permission, RealSurroundings, Storage, make_api_key,
     settings::{DatabasePlace, Sources},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::runtime::Handle;
 
 use super::{
-    database::{look, open_beside},
+    database::{IfMissing, open_beside},
     failure::{Done, Failure},
 };
 
@@ -18,11 +18,7 @@ use super::{
 pub(crate) fn new(sources: &Sources, role: KeyRole, may: Permission, name: &str) -> Done<ExitCode> {
     let place = place(sources)?;
     wait(async {
-        let is_new = is_missing(&place).await;
-        let storage = open_beside(&place).await?;
-        if is_new {
-            eprintln!("There was no database, so this one was made: {place}");
-        }
+        let storage = open_beside(&place, IfMissing::Make).await?;
         let surroundings = RealSurroundings::on(Handle::current());
         let key = make_api_key(&*storage, &surroundings, role, may, name).await.map_err(Failure::new)?;
         eprintln!("The key {}, shown this once: only its hash is kept.", key.id());
@@ -64,16 +60,7 @@ pub(crate) fn place(sources: &Sources) -> Done<DatabasePlace> {
 
 /// The storage of a database that must be there.
 pub(crate) async fn existing(place: &DatabasePlace) -> Done<Arc<dyn Storage>> {
-    if is_missing(place).await {
-        let sentence = format!("there is no database {place}: name it by --database or in the settings file");
-        return Err(Failure::new(sentence));
-    }
-    open_beside(place).await
-}
-
-/// One that cannot be looked at is not missing: opening it says what is wrong.
-async fn is_missing(place: &DatabasePlace) -> bool {
-    matches!(look(place).await, Ok(DatabaseFile::Missing))
+    open_beside(place, IfMissing::Refuse).await
 }
 
 /// Does what a command is about.

@@ -1,6 +1,7 @@
 //! Transactions about the streams that deliver events, in their order.
 
 use super::{
+    books::NOW,
     horizon::{Horizons, Queue},
     problem::Problem,
     rows,
@@ -35,7 +36,6 @@ const NEXT: &str = "SELECT due_at FROM streams WHERE due_at >= $1 ORDER BY due_a
 /// Whoever writes an event meanwhile waits for the stream's row, and makes it due again.
 const NOTHING_LEFT: &str = "UPDATE streams SET due_at = NULL WHERE checkout_id = ANY($1)
     AND NOT EXISTS (SELECT 1 FROM events WHERE events.checkout_id = streams.checkout_id AND id > streams.delivered)";
-const NOW: &str = "SELECT now_ms()";
 
 /// The lease is the schedule: what its taker does not settle is due again. A lease that a power cut takes away is taken again,
 /// and the event comes twice, as any may.

@@ -3,6 +3,7 @@
 use tokio_postgres::Row;
 
 use super::{
+    books::NOW,
     problem::Problem,
     rows,
     session::{Query, Session, first},
@@ -33,7 +34,6 @@ const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
         (SELECT MIN(failing_since) FROM streams WHERE failing_since IS NOT NULL AND NOT is_given_up),
         (SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL))";
 const BYTES: &str = "SELECT pg_database_size(current_database())";
-const NOW: &str = "SELECT now_ms()";
 
 pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
     let now: Millis = first(Some(&db.rows(NOW, &[]).await?))?;
