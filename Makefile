@@ -73,11 +73,12 @@ test-shops: ## The small shops that use the server, in Python, Node, PHP and Jav
 
 soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
 soak: export KASSA_PROCESS_SCHEDULES = $(or $(PROCESS_SCHEDULES),2000)
-soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000; 2,000 with real processes
+soak: export KASSA_FLEET_SCHEDULES = $(or $(FLEET_SCHEDULES),1000)
+soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000; with real processes 2,000 on a file, 1,000 as a fleet
 	@scripts/ci/ensure-tools cargo cc
 	cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
 	cargo test --release --locked -p kassa-server --test server schedules::nothing_is_lost
-	cargo test --release --locked -p kassa-server --test processes schedules::nothing_is_lost
+	cargo test --release --locked -p kassa-server --test processes schedules::
 
 fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
 	@scripts/ci/ensure-tools cargo cc c++

@@ -7,7 +7,7 @@ use kassa_sandbox::{Payment, PaymentStatus};
 use serde_json::Value;
 
 use crate::{
-    ledger::{Checkout, Event, Ledger, Row},
+    ledger::{Checkout, Event, Row},
     scene::Scene,
     shop::Arrived,
 };
@@ -46,13 +46,12 @@ pub fn missing(scene: &Scene) -> Vec<String> {
 impl<'a> Books<'a> {
     /// The gateway's last: what it has done since then, the server cannot know yet.
     fn read(scene: &'a Scene) -> Self {
-        let ledger = Ledger::open(&scene.folder()).expect("the database");
         let arrived = scene.shop.arrived();
-        ledger.0.execute_batch("BEGIN").expect("one moment");
+        let ledger = scene.ledger().one_moment();
         Self {
-            rows: ledger.rows().expect("payments"),
-            checkouts: ledger.checkouts().expect("checkouts"),
-            events: ledger.events().expect("events"),
+            rows: ledger.rows(),
+            checkouts: ledger.checkouts(),
+            events: ledger.events(),
             gateway: scene.sandbox.payments(),
             arrived,
             scene,

@@ -16,7 +16,6 @@ use serde_json::json;
 
 use crate::{
     api::{Answer, Caller},
-    ledger::Ledger,
     paying::{PAYMENTS, order},
     program::{Plan, Program, SANDBOX_DIALECT, until},
     scene::Scene,
@@ -168,7 +167,7 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
     assert_eq!((again.status, &again.body["state"]), (202, &json!("sending")), "{again:?}");
 
     // Its sender is taken for dead; then it is asked about.
-    Ledger::open(&scene.folder()).unwrap().time_passes(Duration::from_secs(120)).unwrap();
+    scene.keeper.time_passes(Duration::from_secs(120));
     until("the gateway was asked", || app.get("/v1/checkout").unwrap().body["payments"][0]["state"] == "awaiting");
     let path = format!("{PAYMENTS}/{}/confirm", again.member("id").unwrap());
     assert!(app.send("POST", &path, Some("otp-1"), &json!({ "otp": payer.otp })).unwrap().status < 300);

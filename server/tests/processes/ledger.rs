@@ -1,12 +1,17 @@
 //! What the server has written down, read past it.
 
-use std::{path::Path, time::Duration};
-
 use kassa::PaymentRef;
 use kassa_sandbox::{Payment, PaymentKind};
-use rusqlite::{Connection, OpenFlags};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error},
+};
+use serde_json::Value;
+
+use crate::keeper::{Connection, Keeper};
 
 /// A payment of the database's, as far as it is compared.
+#[derive(Deserialize)]
 pub struct Row {
     pub id: String,
     pub checkout: String,
@@ -15,21 +20,26 @@ pub struct Row {
     pub events: i64,
     pub page_url: Option<String>,
     pub qr_text: Option<String>,
+    #[serde(deserialize_with = "reference")]
     pub reference: PaymentRef,
     pub callback_secret: String,
 }
 
 /// A checkout of the database's.
+#[derive(Deserialize)]
 pub struct Checkout {
     pub id: String,
     pub state: String,
     pub version: i64,
+    #[serde(deserialize_with = "yes")]
     pub is_overpaid: bool,
     pub paid_by: Option<String>,
+    #[serde(deserialize_with = "yes")]
     pub has_expired: bool,
 }
 
 /// An event of the database's.
+#[derive(Deserialize)]
 pub struct Event {
     pub id: String,
     pub checkout: String,
@@ -39,90 +49,68 @@ pub struct Event {
     pub body: String,
 }
 
-/// The file, beside its servers.
-pub struct Ledger(pub Connection);
+/// What is written down, beside its servers.
+pub struct Ledger(Connection);
 
 impl Ledger {
-    pub fn open(folder: &Path) -> rusqlite::Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(folder.join("kassa.db"), flags)?;
-        connection.busy_timeout(Duration::from_secs(30))?;
-        Ok(Self(connection))
+    pub fn of(keeper: &Keeper) -> Self {
+        Self(keeper.connect())
     }
 
-    pub fn rows(&self) -> rusqlite::Result<Vec<Row>> {
-        let sql = "SELECT payments.id, checkout_id, method, payments.state, payments.events, page_url, qr_text,
-            payments.reference, callback_secret FROM payments JOIN checkouts ON checkouts.id = checkout_id";
-        let mut statement = self.0.prepare(sql)?;
-        let rows = statement.query_map([], |row| {
-            Ok(Row {
-                id: row.get(0)?,
-                checkout: row.get(1)?,
-                method: row.get(2)?,
-                state: row.get(3)?,
-                events: row.get(4)?,
-                page_url: row.get(5)?,
-                qr_text: row.get(6)?,
-                reference: row.get::<_, String>(7)?.parse().expect("a reference"),
-                callback_secret: row.get(8)?,
-            })
-        });
-        rows?.collect()
+    /// From now on all is of one moment.
+    pub fn one_moment(self) -> Self {
+        self.0.one_moment();
+        self
     }
 
-    pub fn checkouts(&self) -> rusqlite::Result<Vec<Checkout>> {
-        let sql = "SELECT id, state, version, is_overpaid, paid_by, expires_at <= unixepoch() * 1000 FROM checkouts";
-        let mut statement = self.0.prepare(sql)?;
-        let rows = statement.query_map([], |row| {
-            Ok(Checkout {
-                id: row.get(0)?,
-                state: row.get(1)?,
-                version: row.get(2)?,
-                is_overpaid: row.get(3)?,
-                paid_by: row.get(4)?,
-                has_expired: row.get(5)?,
-            })
-        });
-        rows?.collect()
+    pub fn rows(&self) -> Vec<Row> {
+        self.read(
+            "SELECT payments.id, checkout_id AS checkout, method, payments.state, payments.events, page_url, qr_text,
+                payments.reference, callback_secret FROM payments JOIN checkouts ON checkouts.id = checkout_id",
+        )
+    }
+
+    pub fn checkouts(&self) -> Vec<Checkout> {
+        self.read(&format!(
+            "SELECT id, state, version, is_overpaid, paid_by, expires_at <= {} AS has_expired FROM checkouts",
+            self.0.now()
+        ))
     }
 
     /// The ends of the hosted pages' addresses.
-    pub fn pages(&self) -> rusqlite::Result<Vec<String>> {
-        self.0.prepare("SELECT page_secret FROM checkouts")?.query_map([], |row| row.get(0))?.collect()
+    pub fn pages(&self) -> Vec<String> {
+        let pages = self.0.rows("SELECT page_secret FROM checkouts");
+        pages.iter().filter_map(|page| page["page_secret"].as_str().map(str::to_owned)).collect()
     }
 
-    /// In the order of their commits.
-    pub fn events(&self) -> rusqlite::Result<Vec<Event>> {
-        let sql = "SELECT event_id, checkout_id, payment_id, number, kind, body FROM events ORDER BY seq";
-        let mut statement = self.0.prepare(sql)?;
-        let rows = statement.query_map([], |row| {
-            Ok(Event {
-                id: row.get(0)?,
-                checkout: row.get(1)?,
-                payment: row.get(2)?,
-                number: row.get(3)?,
-                kind: row.get(4)?,
-                body: row.get(5)?,
-            })
-        });
-        rows?.collect()
-    }
-
-    /// The calendar goes ahead: what waits for a time, a lease included, waits that much less.
-    pub fn time_passes(&self, by: Duration) -> rusqlite::Result<()> {
-        self.0.execute_batch(&format!(
-            "BEGIN IMMEDIATE;
-             UPDATE due SET at = at - {by};
-             UPDATE payments SET until = until - {by} WHERE state IN ('prepared', 'sending');
-             UPDATE streams SET due_at = due_at - {by} WHERE due_at IS NOT NULL;
-             UPDATE checkouts SET expires_at = expires_at - {by}, expiry_due_at = expiry_due_at - {by}
-                WHERE state = 'open';
-             UPDATE question_limit SET filled_at = filled_at - {by}, halved_at = halved_at - {by},
-                not_before = not_before - {by};
-             COMMIT;",
-            by = by.as_millis()
+    /// In the order in which they are read.
+    pub fn events(&self) -> Vec<Event> {
+        self.read(&format!(
+            "SELECT event_id AS id, checkout_id AS checkout, payment_id AS payment, number, kind, body
+                FROM events ORDER BY {}",
+            self.0.order_of_events()
         ))
     }
+
+    /// Every text of every table.
+    pub fn texts(&self) -> Vec<String> {
+        self.0.texts()
+    }
+
+    fn read<T: DeserializeOwned>(&self, sql: &str) -> Vec<T> {
+        let read = |row| serde_json::from_value(Value::Object(row)).expect(sql);
+        self.0.rows(sql).into_iter().map(read).collect()
+    }
+}
+
+/// SQLite has no booleans.
+fn yes<'de, D: Deserializer<'de>>(read: D) -> Result<bool, D::Error> {
+    let value = Value::deserialize(read)?;
+    Ok(value == Value::Bool(true) || value == 1)
+}
+
+fn reference<'de, D: Deserializer<'de>>(read: D) -> Result<PaymentRef, D::Error> {
+    String::deserialize(read)?.parse().map_err(D::Error::custom)
 }
 
 impl Row {

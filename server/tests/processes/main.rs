@@ -7,8 +7,11 @@ mod api;
 mod books;
 #[cfg(target_os = "linux")]
 mod disks;
+mod fleet;
 mod gateway_side;
+mod keeper;
 mod ledger;
+mod line;
 mod paying;
 mod play;
 mod program;
@@ -19,3 +22,4 @@ mod settling;
 mod shop;
 mod stopping;
 mod story;
+mod troubles;

@@ -3,19 +3,29 @@
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, PoisonError},
     thread::{self, JoinHandle},
     time::Duration,
 };
 
 use fastrand::Rng;
 
-use crate::{books, gateway_side, ledger::Ledger, paying, program::Program, scene::Scene, settling};
+use crate::{
+    books,
+    fleet::{FLEET, RESTLESS},
+    gateway_side, paying,
+    program::Program,
+    scene::Scene,
+    settling, troubles,
+};
 
 /// Longer than a server that stands still has the lease of what it sends: 1 s for the gateway, and 20 s.
 const PAST_THE_LEASE: Duration = Duration::from_secs(22);
-/// One schedule in so many waits for that, by real time.
+/// One schedule in so many waits for that, by real time; as many hear nothing of the database for that long.
 const STANDS_STILL_EVERY: u64 = 40;
+const OF_FLEETS: u64 = 10;
+/// One schedule in so many has a primary that restarts.
+const RESTARTS_EVERY: u64 = 5;
 
 /// What was met, and how often: a check that meets nothing shows nothing.
 pub type Coverage = BTreeMap<String, u64>;
@@ -26,17 +36,39 @@ pub struct Play {
     pub servers: [Option<Program>; 2],
     pub random: Rng,
     pub met: Coverage,
+    troubles: Option<Troubles>,
     calls: Vec<JoinHandle<()>>,
 }
 
+/// What a fleet's database does.
+#[derive(Clone, Copy)]
+struct Troubles {
+    restarts: bool,
+}
+
 /// Plays the schedule of a seed. What is broken is told with everything that everybody did.
-pub fn play(seed: u64) -> Result<Coverage, String> {
-    let scene = Arc::new(Scene::open(seed));
+pub fn play_on_a_file(seed: u64) -> Result<Coverage, String> {
+    play(seed, Scene::open(seed), None)
+}
+
+/// The same with PostgreSQL.
+pub fn play_in_a_fleet(seed: u64) -> Result<Coverage, String> {
+    if !seed.is_multiple_of(RESTARTS_EVERY) {
+        return play(seed, Scene::of_fleet(seed, &FLEET), Some(Troubles { restarts: false }));
+    }
+    let (cluster, turn) = &*RESTLESS;
+    let _alone = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    play(seed, Scene::of_fleet(seed, cluster), Some(Troubles { restarts: true }))
+}
+
+fn play(seed: u64, scene: Scene, troubles: Option<Troubles>) -> Result<Coverage, String> {
+    let scene = Arc::new(scene);
     let mut play = Play {
         scene: scene.clone(),
         servers: [None, None],
         random: Rng::with_seed(seed),
         met: Coverage::new(),
+        troubles,
         calls: Vec::new(),
     };
     let played = catch_unwind(AssertUnwindSafe(|| play.run(seed)));
@@ -73,13 +105,20 @@ impl Play {
             opens(&self.scene);
         }
         let acts = self.random.usize(15..45);
-        let stands_still_at = (seed % STANDS_STILL_EVERY == 7).then_some(acts / 2);
+        let every = if self.troubles.is_some() { OF_FLEETS } else { STANDS_STILL_EVERY };
+        let stands_still_at = (seed % every == 7).then_some(acts / 2);
+        let is_parted_at = (self.troubles.is_some() && seed % every == 3).then_some(acts / 2);
         for act in 0..acts {
             self.act()?;
             thread::sleep(Duration::from_millis(self.random.u64(0..50)));
             if stands_still_at == Some(act) {
                 self.start(1)?;
                 self.stand_still(0, PAST_THE_LEASE);
+                self.meet("SIGSTOP past the lease");
+            }
+            if is_parted_at == Some(act) {
+                self.start(1)?;
+                troubles::part_past_the_lease(self, 0);
             }
         }
         self.wait_for_calls();
@@ -88,8 +127,8 @@ impl Play {
         }
         no(books::broken(&self.scene))?;
         settling::settle(self)?;
-        let events = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.events());
-        for event in events.map_err(|problem| problem.to_string())? {
+        troubles::count(self);
+        for event in self.scene.ledger().events() {
             self.meet(&event.kind);
             if event.body.contains(r#""method":"card""#) {
                 self.meet(&format!("{} card", event.kind));
@@ -99,12 +138,20 @@ impl Play {
     }
 
     fn act(&mut self) -> Result<(), String> {
+        if let Some(Troubles { restarts }) = self.troubles
+            && self.random.u32(0..5) == 0
+        {
+            troubles::strike(self, restarts);
+        }
         let random = &mut self.random;
         let deed = match random.u32(0..100) {
             0..12 => paying::open(random),
             12..40 => paying::pay(random),
             40..56 => paying::confirm(random),
-            56..68 => return self.payer_decides(),
+            56..68 => {
+                self.payer_decides();
+                return Ok(());
+            }
             68..76 => paying::look(random),
             76..79 => paying::cancel(random),
             79..83 => paying::read_events(random),
@@ -125,13 +172,18 @@ impl Play {
             }
         };
         let scene = self.scene.clone();
-        self.calls.push(thread::spawn(move || deed(&scene)));
+        self.meanwhile(move || deed(&scene));
         Ok(())
     }
 
+    /// Others go on.
+    pub fn meanwhile(&mut self, deed: impl FnOnce() + Send + 'static) {
+        self.calls.push(thread::spawn(deed));
+    }
+
     /// Pays or goes away, on a page or by a code that was shown.
-    fn payer_decides(&mut self) -> Result<(), String> {
-        let rows = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.rows()).map_err(told)?;
+    fn payer_decides(&mut self) {
+        let rows = self.scene.ledger().rows();
         let books = self.scene.sandbox.payments();
         let open = rows.iter().filter(|row| row.was_shown()).filter_map(|row| row.booked(&books));
         let open: Vec<_> = open.filter(|payment| !payment.status.is_final()).collect();
@@ -140,7 +192,6 @@ impl Play {
             self.scene.story.tell(format!("the payer of {} pays: {approves}", payment.gateway_number));
             gateway_side::decide(&self.scene.sandbox, &payment.gateway_number, approves);
         }
-        Ok(())
     }
 
     pub fn start(&mut self, which: usize) -> Result<(), String> {
@@ -206,8 +257,8 @@ impl Play {
     /// By the calendar, as where it is put ahead.
     pub fn time_passes(&mut self, by: Duration) {
         // A server that stands still may have the database just now.
-        let passed = Ledger::open(&self.scene.folder()).and_then(|ledger| ledger.time_passes(by));
-        self.scene.story.tell(format!("{by:?} pass: {passed:?}"));
+        self.scene.keeper.time_passes(by);
+        self.scene.story.tell(format!("{by:?} pass"));
     }
 
     pub fn wait_for_calls(&mut self) {
@@ -226,8 +277,4 @@ impl Play {
 /// Nothing is broken.
 pub fn no(broken: Vec<String>) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
-}
-
-fn told(problem: rusqlite::Error) -> String {
-    problem.to_string()
 }

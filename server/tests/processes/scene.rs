@@ -8,12 +8,17 @@ use std::{
 };
 
 use kassa_sandbox::Sandbox;
+use kassa_test_postgres::Cluster;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
     api::{Answer, Caller},
-    books, gateway_side,
+    books,
+    fleet::Fleet,
+    gateway_side,
+    keeper::Keeper,
+    ledger::Ledger,
     paying::order,
     program::{EVENTS_SECRET, Plan, until},
     secrets,
@@ -57,6 +62,7 @@ pub struct Scene {
     pub key: String,
     /// Two servers on one database.
     pub plans: [Plan; 2],
+    pub keeper: Keeper,
     known: Mutex<Known>,
     folder: TempDir,
 }
@@ -78,7 +84,16 @@ fn template(sandbox: &Sandbox) -> &'static Template {
     })
 }
 
+fn plan(sandbox: &Sandbox, shop: &Shop, folder: &TempDir) -> Plan {
+    let mut plan = Plan::new(sandbox, folder.path());
+    plan.set("KASSA_SERVER_EVENTS_URL", &shop.url);
+    plan.set("KASSA_SERVER_CARDS_ENABLED", "true");
+    plan.set("KASSA_SERVER_EVENTS_SECRET", EVENTS_SECRET);
+    plan
+}
+
 impl Scene {
+    /// With a file.
     pub fn open(seed: u64) -> Self {
         let (sandbox, shop) = (gateway_side::open(), Shop::open(seed));
         let folder = tempfile::tempdir().expect("a folder");
@@ -86,13 +101,31 @@ impl Scene {
         for (name, bytes) in &template.files {
             fs::write(folder.path().join(name), bytes).expect("a copy");
         }
-        let mut plan = Plan::new(&sandbox, folder.path());
-        plan.set("KASSA_SERVER_EVENTS_URL", &shop.url);
-        plan.set("KASSA_SERVER_CARDS_ENABLED", "true");
-        plan.set("KASSA_SERVER_EVENTS_SECRET", EVENTS_SECRET);
+        let (plan, keeper) = (plan(&sandbox, &shop, &folder), Keeper::File(folder.path().join("kassa.db")));
         let plans = [plan.clone(), plan.another()];
         let key = template.key.clone();
-        Self { sandbox, shop, story: Story::new(), key, plans, known: Mutex::default(), folder }
+        Self { sandbox, shop, story: Story::new(), key, plans, keeper, known: Mutex::default(), folder }
+    }
+
+    /// With a database of PostgreSQL's.
+    pub fn of_fleet(seed: u64, cluster: &'static Cluster) -> Self {
+        let (sandbox, shop) = (gateway_side::open(), Shop::open(seed));
+        let folder = tempfile::tempdir().expect("a folder");
+        let (plan, fleet) = (plan(&sandbox, &shop, &folder), Fleet::new(cluster));
+        let mut plans = [plan.clone(), plan.another()];
+        for (at, plan) in plans.iter_mut().enumerate() {
+            plan.set("KASSA_SERVER_DATABASE", fleet.url_by_line(at));
+            plan.set("KASSA_SERVER_DATABASE_CONNECTIONS", "3");
+        }
+        let key = plans[0].new_key();
+        fleet.has_a_calendar();
+        let keeper = Keeper::Fleet(fleet);
+        Self { sandbox, shop, story: Story::new(), key, plans, keeper, known: Mutex::default(), folder }
+    }
+
+    /// What is written down just now.
+    pub fn ledger(&self) -> Ledger {
+        Ledger::of(&self.keeper)
     }
 
     pub fn folder(&self) -> PathBuf {

@@ -5,7 +5,7 @@ use std::fs;
 use kassa_sandbox::{Provider, TEST_CARDS, TEST_PHONES, TestPhone};
 
 use crate::{
-    ledger::Ledger,
+    fleet::{FLEET, RESTLESS},
     program::{EVENTS_SECRET, PASSWORD},
     scene::Scene,
 };
@@ -21,18 +21,31 @@ pub fn payers() -> Vec<TestPhone> {
     TEST_PHONES.into_iter().filter(|phone| phone.provider == Provider::MBank).collect()
 }
 
-/// What was found.
-pub fn found(scene: &Scene) -> Vec<String> {
+/// Those of every scene.
+fn known() -> Vec<String> {
     let mut secrets = vec![WRONG_OTP.to_owned(), PASSWORD.to_owned()];
     secrets.push(EVENTS_SECRET["whsec_".len()..].to_owned());
-    secrets.push(scene.key.splitn(3, '_').nth(2).expect("its secret part").to_owned());
-    secrets.extend(scene.tokens().iter().map(|token| token["ct_".len()..].to_owned()));
     secrets.extend(payers().iter().map(|phone| phone.phone.to_owned()));
     for card in TEST_CARDS {
         secrets.push(card.pan.to_owned());
         let groups: Vec<_> = card.pan.as_bytes().chunks(4).map(String::from_utf8_lossy).collect();
         secrets.extend([groups.join(" "), groups.join("-")]);
     }
+    secrets
+}
+
+/// In what PostgreSQL wrote, logs included.
+pub fn found_on_disk() -> Vec<String> {
+    let clusters = [&*FLEET, &RESTLESS.0];
+    let found = clusters.into_iter().flat_map(|cluster| cluster.files_with(&known()));
+    found.map(|file| format!("invariant 9: a secret is in {file}")).collect()
+}
+
+/// What was found.
+pub fn found(scene: &Scene) -> Vec<String> {
+    let mut secrets = known();
+    secrets.push(scene.key.splitn(3, '_').nth(2).expect("its secret part").to_owned());
+    secrets.extend(scene.tokens().iter().map(|token| token["ct_".len()..].to_owned()));
     let mut found = Vec::new();
     for file in fs::read_dir(scene.folder()).expect("the folder").map_while(Result::ok) {
         let bytes = fs::read(file.path()).unwrap_or_default();
@@ -46,7 +59,11 @@ pub fn found(scene: &Scene) -> Vec<String> {
     let in_log = ["cvc".to_owned(), format!("\"{CVC}\"")].into_iter().filter(|trace| log.contains(trace));
     found.extend(in_log.map(|trace| format!("invariant 9: {trace} is in the log")));
     let mut texts: Vec<_> = scene.shop.arrived().into_iter().map(|arrived| arrived.body).collect();
-    texts.extend(all_texts(scene));
+    texts.extend(scene.ledger().texts());
+    for secret in &secrets {
+        let holds = texts.iter().any(|text| text.contains(secret.as_str()));
+        found.extend(holds.then(|| format!("invariant 9: {secret} is in a text")));
+    }
     found.extend(texts.iter().filter(|text| holds(text, CVC)).map(|text| format!("invariant 9: {CVC} in {text}")));
     texts.push(log);
     found.extend(told_pages(scene, &texts));
@@ -58,7 +75,7 @@ pub fn found(scene: &Scene) -> Vec<String> {
 
 /// The address of a hosted page is told to its shop alone. It stands in its own row, and in no other text.
 fn told_pages(scene: &Scene, texts: &[String]) -> Vec<String> {
-    let pages = Ledger::open(&scene.folder()).and_then(|ledger| ledger.pages()).expect("the database");
+    let pages = scene.ledger().pages();
     let is_told = |page: &&String| texts.iter().any(|text| text != *page && text.contains(page.as_str()));
     pages.iter().filter(is_told).map(|page| format!("invariant 9: the page {page} is told")).collect()
 }
@@ -68,20 +85,4 @@ fn holds(text: &str, secret: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     text.match_indices(secret)
         .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + secret.len()..].chars().next()))
-}
-
-fn all_texts(scene: &Scene) -> Vec<String> {
-    let ledger = Ledger::open(&scene.folder()).expect("the database");
-    let mut tables = ledger.0.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").expect("the schema");
-    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).expect("tables").map_while(Result::ok).collect();
-    let mut texts = Vec::new();
-    for table in tables {
-        let mut statement = ledger.0.prepare(&format!("SELECT * FROM {table}")).expect("a table");
-        let columns = statement.column_count();
-        let mut rows = statement.query([]).expect("rows");
-        while let Ok(Some(row)) = rows.next() {
-            texts.extend((0..columns).filter_map(|index| row.get::<_, String>(index).ok()));
-        }
-    }
-    texts
 }

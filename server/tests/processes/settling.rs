@@ -12,7 +12,8 @@ use serde_json::json;
 use crate::{
     api::Caller,
     books, gateway_side,
-    ledger::{Ledger, Row},
+    keeper::Keeper,
+    ledger::Row,
     play::{Play, no},
     program::PATIENCE,
     secrets,
@@ -35,7 +36,10 @@ pub fn settle(play: &mut Play) -> Result<(), String> {
             server.kill();
         }
     }
-    let rows = Ledger::open(&scene.folder()).and_then(|ledger| ledger.rows()).map_err(|problem| problem.to_string())?;
+    if let Keeper::Fleet(fleet) = &scene.keeper {
+        fleet.is_healed();
+    }
+    let rows = scene.ledger().rows();
     everybody_decides(play, &rows);
     play.time_passes(LONG);
     play.start(0)?;

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::{
     api::Caller,
-    ledger::Ledger,
     paying::PAYMENTS,
     program::{free_port, until},
     scene::Scene,
@@ -69,13 +68,13 @@ fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
 
     scene.shop.hangs(false);
     scene.sandbox.faults().clear();
-    Ledger::open(&scene.folder()).unwrap().time_passes(Duration::from_secs(300)).unwrap();
+    scene.keeper.time_passes(Duration::from_secs(300));
     let server = scene.plans[0].start_in_the_end().unwrap();
     for payment in scene.sandbox.payments().iter().filter(|payment| !payment.status.is_final()) {
         scene.sandbox.approve(&payment.gateway_number).unwrap();
     }
     scene.settled();
-    let paid = Ledger::open(&scene.folder()).unwrap().checkouts().unwrap();
+    let paid = scene.ledger().checkouts();
     assert_eq!(paid.iter().filter(|checkout| checkout.state == "paid").count(), 2);
     assert!(server.stop().0.success());
 }

@@ -75,6 +75,19 @@ impl Cluster {
         cluster
     }
 
+    /// Where it listens, on this machine alone.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Which of its files hold one of these texts: tables, logs, what is left of what was deleted.
+    pub fn files_with(&self, texts: &[String]) -> Vec<String> {
+        let mut grep = self.programs.command("grep");
+        grep.args(["-r", "-l", "-a", "-F"]).args(texts.iter().flat_map(|text| ["-e", text])).arg(&self.folder);
+        let found = grep.stdin(Stdio::null()).output().unwrap_or_else(|why| panic!("grep: {why}"));
+        String::from_utf8_lossy(&found.stdout).lines().map(str::to_owned).collect()
+    }
+
     /// A database of its own, which is empty.
     pub fn database(&self) -> Database<'_> {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
@@ -174,6 +187,7 @@ mod tests {
         let cluster = Cluster::start();
         let database = cluster.database();
         database.psql("CREATE TABLE kept (one INTEGER); INSERT INTO kept VALUES (1)");
+        assert!(cluster.files_with(&["CREATE TABLE kept".to_owned()]).is_empty(), "no log repeats what it is told");
         cluster.crash_and_recover();
         assert_eq!(database.psql("SELECT one FROM kept"), "1");
         assert_eq!(cluster.database().psql("SELECT to_regclass('kept') IS NULL"), "t", "each is empty");

@@ -1,0 +1,73 @@
+//! What goes wrong between servers and a database that is not in their own process.
+
+use std::{thread, time::Duration};
+
+use crate::{fleet::Fleet, keeper::Keeper, play::Play};
+
+/// A server that hears nothing for so long is no longer whose it was.
+const PARTED: Duration = Duration::from_secs(22);
+
+/// Something of it goes wrong.
+pub fn strike(play: &mut Play, may_restart: bool) {
+    let scene = play.scene.clone();
+    let Keeper::Fleet(fleet) = &scene.keeper else { return };
+    let (server, count) = (play.random.usize(0..2), play.random.u64(1..4));
+    let what = match play.random.u32(0..10) {
+        0 | 1 => {
+            fleet.ends_connections();
+            "pg_terminate_backend"
+        }
+        2 | 3 => {
+            fleet.lines[server].loses_answers(count);
+            "answers to commits will be lost"
+        }
+        4 | 5 => {
+            fleet.lines[server].loses_commits(count);
+            "commits will be lost"
+        }
+        6 => {
+            fleet.lines[server].breaks();
+            "the line breaks"
+        }
+        7 if may_restart => {
+            fleet.cluster.crash_and_recover();
+            "the primary restarts"
+        }
+        _ => {
+            let time = Duration::from_millis(play.random.u64(50..1_500));
+            part(play, server, time);
+            return;
+        }
+    };
+    scene.story.tell(format!("{what}, for server {server}"));
+    play.meet(what);
+}
+
+/// Nothing gets through to a server for longer than its leases last.
+pub fn part_past_the_lease(play: &mut Play, server: usize) {
+    part(play, server, PARTED);
+}
+
+/// Others go on meanwhile.
+fn part(play: &mut Play, server: usize, time: Duration) {
+    play.meet("partition");
+    let scene = play.scene.clone();
+    play.meanwhile(move || {
+        let Keeper::Fleet(Fleet { lines, .. }) = &scene.keeper else { return };
+        scene.story.tell(format!("server {server} is parted from the database for {time:?}"));
+        lines[server].is_parted(true);
+        thread::sleep(time);
+        lines[server].is_parted(false);
+        scene.story.tell(format!("server {server} has the database again"));
+    });
+}
+
+/// What got lost on the lines.
+pub fn count(play: &mut Play) {
+    let scene = play.scene.clone();
+    let Keeper::Fleet(fleet) = &scene.keeper else { return };
+    for (commits, answers) in fleet.lines.iter().map(|line| line.met()) {
+        *play.met.entry("a commit got lost".to_owned()).or_default() += commits;
+        *play.met.entry("a commit's answer got lost".to_owned()).or_default() += answers;
+    }
+}
