@@ -89,7 +89,8 @@ fn play(seed: u64, scene: Scene, troubles: Option<Troubles>) -> Result<Coverage,
     let requests: Vec<_> = scene.sandbox.requests().iter().map(|request| format!("{request:?}")).collect();
     let payments: Vec<_> = scene.sandbox.payments().iter().map(|payment| format!("{payment:?}")).collect();
     let (requests, payments) = (requests.join("\n"), payments.join("\n"));
-    Err(format!("{broken}\n\n{story}\n\nat the gateway:\n{requests}\n{payments}\n\nlogged:\n{log}"))
+    // Who reads only the end of it reads what is broken.
+    Err(format!("{story}\n\nat the gateway:\n{requests}\n{payments}\n\nlogged:\n{log}\n\n{broken}"))
 }
 
 impl Play {

@@ -13,7 +13,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{
         LazyLock,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU16, AtomicU32, Ordering},
     },
 };
 
@@ -26,6 +26,8 @@ const SETTINGS: &str = "-c listen_addresses=127.0.0.1 -c unix_socket_directories
     -c shared_buffers=64MB -c log_min_messages=warning";
 /// How often another port is tried, as somebody may take a free one before PostgreSQL does.
 const TRIES: u32 = 5;
+/// How many ports are tried.
+const PORTS: u16 = 100;
 
 /// The one that all tests of a process share.
 pub fn shared() -> &'static Cluster {
@@ -145,9 +147,14 @@ fn own_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
+/// Below those that systems hand out (ephemeral ports): a cluster that starts again needs the same one, which a connection of
+/// somebody else's would have taken meanwhile.
 fn free_port() -> u16 {
-    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    port.unwrap_or_else(|why| panic!("no port is free: {why}")).port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let begin = 24_000 + (std::process::id() % 80) as u16 * 100;
+    let mut ports = (0..PORTS).map(|_| begin + NEXT.fetch_add(1, Ordering::Relaxed) % PORTS);
+    let free = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.unwrap_or_else(|| panic!("no port from {begin} on is free"))
 }
 
 /// An empty database. It is dropped with what is connected to it.
