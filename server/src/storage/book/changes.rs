@@ -53,9 +53,11 @@ pub(in crate::storage) struct Changes {
     pub(in crate::storage) exchanges: Vec<NewExchange>,
     pub(in crate::storage) keys: Vec<NewKey>,
     pub(in crate::storage) claims: Vec<ClaimSaid>,
-    /// The gateway has trouble, and how long it asked to wait.
-    pub(in crate::storage) troubles: Vec<Option<Duration>>,
+    pub(in crate::storage) troubles: Troubles,
 }
+
+/// The gateway has trouble, each time, and how long it asked to wait.
+pub(in crate::storage) type Troubles = Vec<Option<Duration>>;
 
 impl Changes {
     /// None yet.

@@ -13,7 +13,7 @@ use crate::{
     },
     storage::error::StorageError,
     tokens::decided_by::DecidedBy,
-    values::states::PaymentState,
+    values::{Millis, states::PaymentState},
 };
 
 /// Why something happened, and where a person decided, who.
@@ -46,7 +46,7 @@ pub(super) fn happen(
     kept.payment.is_stuck &= !change.to.is_final();
     kept.unknown_since = (change.to == PaymentState::Unknown).then_some(changes.now);
     if was_under_way && !kept.payment.is_under_way() {
-        book.head.wait_no_longer();
+        book.head.wait_no_longer(changes.now);
     }
     let after = change.after.map(|state| state.to_string());
     tell(changes, book, change.event, &Told { payment: Some(at), after, reason: why.reason, by: why.by })?;
@@ -64,7 +64,7 @@ pub(super) fn happen_to_checkout(
     paid_by: Option<usize>,
     by: Option<&DecidedBy>,
 ) -> Result<bool, StorageError> {
-    let Book { head, payments } = &mut *book;
+    let Book { head, payments, .. } = &mut *book;
     let Some(change) = checkout_machine::next(head.state, happened) else { return Ok(false) };
     if change.to == head.state {
         head.is_overpaid = true;
@@ -82,10 +82,12 @@ pub(super) fn happen_to_checkout(
 }
 
 impl Head {
-    /// Something of it is no longer under way: whether it expires is looked at when it should.
-    fn wait_no_longer(&mut self) {
-        if self.expiry_due_at != self.expires_at {
-            self.expiry_due_at = self.expires_at;
+    /// Something of it is no longer under way: whether it expires is looked at when it should, or now. Never before now, where
+    /// nobody may look any more.
+    fn wait_no_longer(&mut self, now: Millis) {
+        let at = self.expires_at.max(now);
+        if self.expiry_due_at > at {
+            self.expiry_due_at = at;
             self.touched.expiry = true;
         }
     }

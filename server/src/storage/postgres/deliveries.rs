@@ -1,8 +1,10 @@
 //! Transactions about the streams that deliver events, in their order.
 
+use std::collections::BTreeMap;
+
 use super::{
     books::NOW,
-    horizon::{Horizons, Queue},
+    horizon::{Found, Look},
     problem::Problem,
     rows,
     session::{NOT_ON_DISK, Session, first},
@@ -41,19 +43,17 @@ const NOTHING_LEFT: &str = "UPDATE streams SET due_at = NULL WHERE checkout_id =
 /// and the event comes twice, as any may.
 pub(super) async fn claim(
     db: &Session,
-    horizons: &Horizons,
+    look: &Look<1>,
     most: u32,
     lease_ms: Millis,
-) -> Result<Deliveries, Problem> {
+) -> Result<(Deliveries, Found<1>), Problem> {
     let found = db.together(vec![(NOT_ON_DISK, vec![]), (NOW, vec![])]).await?;
     let now: Millis = first(found.get(1))?;
-    let (since, leased_until) = (horizons.since(now).streams(), now.saturating_add(lease_ms));
+    let (since, leased_until) = (look.since[0], now.saturating_add(lease_ms));
     let leased = db.rows(LEASE, &[&now, &since, &i64::from(most), &leased_until]).await?;
-    let mut checkouts: Vec<String> = Vec::with_capacity(leased.len());
-    for row in &leased {
-        horizons.taken(Queue::Streams, row.try_get(1)?);
-        checkouts.push(row.try_get(0)?);
-    }
+    let checkouts = leased.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
+    let last = leased.last().map(|row| row.try_get(1)).transpose()?;
+    let come_to = Found { now, last: [last], is_full: leased.len() >= most as usize };
     let found = match checkouts.is_empty() {
         true => db.together(vec![(NEXT, vec![&since])]).await?,
         false => db.together(vec![(NEXT, vec![&since]), (FIRSTS, vec![&checkouts])]).await?,
@@ -75,7 +75,7 @@ pub(super) async fn claim(
     if !nothing_left.is_empty() {
         db.later(NOTHING_LEFT, vec![Box::new(nothing_left)]);
     }
-    Ok(Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) })
+    Ok((Deliveries { deliveries, now, next_in_ms: next.map(|at| (at - now).max(0)) }, come_to))
 }
 
 /// In the order of the checkouts, so that nobody waits for one another.
@@ -88,40 +88,49 @@ const TAKEN: &str = "UPDATE streams SET delivered = n.id, failures = 0, failing_
     WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.id";
 /// Of two who delivered at once, one alone makes the pause.
 const FAILED: &str = "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, $4)
-    WHERE checkout_id = $1 AND delivered < $2 AND due_at = $3 RETURNING failures, failing_since";
-const PAUSE: &str = "UPDATE streams SET due_at = $2, is_given_up = $3 WHERE checkout_id = $1";
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS n (checkout_id, id, leased_until)
+    WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.id AND streams.due_at = n.leased_until
+    RETURNING streams.checkout_id, failures, failing_since";
+const PAUSE: &str = "UPDATE streams SET due_at = n.due_at, is_given_up = n.due_at IS NULL
+    FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, due_at) WHERE streams.checkout_id = n.checkout_id";
 
 pub(super) async fn settle(db: &Session, delivered: &[Delivered]) -> Result<(), Problem> {
     let all: Vec<&str> = delivered.iter().map(|one| one.checkout.as_str()).collect();
     let found = db.together(vec![(LOCK, vec![&all]), (NOW, vec![])]).await?;
     let now: Millis = first(found.get(1))?;
-    for one in delivered.iter().filter(|one| !one.is_taken) {
-        failed(db, now, one).await?;
+    let (taken, failed): (Vec<_>, Vec<_>) = delivered.iter().partition(|one| one.is_taken);
+    if !failed.is_empty() {
+        pause(db, now, &failed).await?;
     }
-    let (mut checkouts, mut places): (Vec<String>, Vec<i64>) = (Vec::new(), Vec::new());
-    for one in delivered.iter().filter(|one| one.is_taken) {
-        // One that was delivered twice is noted by its last event.
-        match checkouts.iter().position(|checkout| checkout == one.checkout.as_str()) {
-            Some(at) => places[at] = places[at].max(one.seq),
-            None => {
-                checkouts.push(one.checkout.as_str().to_owned());
-                places.push(one.seq);
-            }
-        }
+    // One that was delivered twice is noted by its last event.
+    let mut places: BTreeMap<&str, i64> = BTreeMap::new();
+    for one in taken {
+        let place = places.entry(one.checkout.as_str()).or_insert(one.seq);
+        *place = one.seq.max(*place);
     }
-    if !checkouts.is_empty() {
+    if !places.is_empty() {
+        let (checkouts, places): (Vec<String>, Vec<i64>) =
+            places.into_iter().map(|(checkout, place)| (checkout.to_owned(), place)).unzip();
         db.later(TAKEN, vec![Box::new(checkouts), Box::new(places), Box::new(now)]);
     }
     Ok(())
 }
 
-async fn failed(db: &Session, now: Millis, one: &Delivered) -> Result<(), Problem> {
-    let checkout = one.checkout.as_str();
-    let Some(row) = db.row(FAILED, &[&checkout, &one.seq, &one.leased_until, &now]).await? else { return Ok(()) };
-    let (failures, since): (i64, Millis) = (row.try_get(0)?, row.try_get(1)?);
-    let is_given_up = now - since >= GIVEN_UP_AFTER;
-    let failures = u32::try_from(failures).unwrap_or(u32::MAX);
-    let due_at = (!is_given_up).then(|| now.saturating_add(pause_after(failures)));
-    db.later(PAUSE, vec![Box::new(checkout.to_owned()), Box::new(due_at), Box::new(is_given_up)]);
+async fn pause(db: &Session, now: Millis, failed: &[&Delivered]) -> Result<(), Problem> {
+    let checkouts: Vec<&str> = failed.iter().map(|one| one.checkout.as_str()).collect();
+    let places: Vec<i64> = failed.iter().map(|one| one.seq).collect();
+    let leases: Vec<Millis> = failed.iter().map(|one| one.leased_until).collect();
+    let rows = db.rows(FAILED, &[&checkouts, &places, &leases, &now]).await?;
+    let (mut checkouts, mut due): (Vec<String>, Vec<Option<Millis>>) = (Vec::new(), Vec::new());
+    for row in &rows {
+        let (failures, since): (i64, Millis) = (row.try_get(1)?, row.try_get(2)?);
+        let is_given_up = now - since >= GIVEN_UP_AFTER;
+        let failures = u32::try_from(failures).unwrap_or(u32::MAX);
+        checkouts.push(row.try_get(0)?);
+        due.push((!is_given_up).then(|| now.saturating_add(pause_after(failures))));
+    }
+    if !checkouts.is_empty() {
+        db.later(PAUSE, vec![Box::new(checkouts), Box::new(due)]);
+    }
     Ok(())
 }

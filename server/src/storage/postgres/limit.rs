@@ -1,15 +1,59 @@
-//! The rate of questions, for all workers of all servers: the bucket's row, which is locked while it is changed.
+//! The rate of questions, for all workers of all servers: the bucket's row, which is locked while it is changed. It is changed
+//! in transactions of its own, so that whoever stops in the middle of something else stops nobody here.
+
+use std::time::Duration;
 
 use tokio_postgres::Row;
 
-use super::{problem::Problem, session::Session};
-use crate::{pace::limit::Bucket, storage::book::changes::Changes, storage::error::StorageError};
+use super::{
+    books::NOW,
+    problem::Problem,
+    session::{NOT_ON_DISK, Session, first},
+};
+use crate::{pace::limit::Bucket, storage::error::StorageError, values::Millis};
 
 /// Locks it: one after another.
-pub(super) const BUCKET: &str = "SELECT tokens, rate, filled_at, halved_at, not_before FROM question_limit FOR UPDATE";
+const BUCKET: &str = "SELECT tokens, rate, filled_at, halved_at, not_before FROM question_limit FOR UPDATE";
+/// Who is cut off, or stands still, between two statements keeps others waiting no longer than this.
+const BRIEFLY: &str = "SELECT set_config('idle_in_transaction_session_timeout', '1s', TRUE)";
+
+/// Takes questions out of the bucket: how many, and how long everybody waits where there are none.
+pub(super) async fn take(db: &Session, wanted: u32, per_second: u32) -> Result<(u32, Option<Millis>), Problem> {
+    let (before, now) = lock(db).await?;
+    let (bucket, granted) = before.take(wanted, per_second, now);
+    // Where none was granted, nothing is written: it fills from when it was written last. A clock that was put back is noted.
+    if granted > 0 || before.filled_at > now {
+        write(db, &bucket);
+    }
+    Ok((granted, (granted == 0).then(|| bucket.next_at(now) - now)))
+}
+
+/// Puts back what was taken and not used, or takes what was used beyond.
+pub(super) async fn correct(db: &Session, unused: i64) -> Result<(), Problem> {
+    let (bucket, _) = lock(db).await?;
+    write(db, &bucket.corrected(unused));
+    Ok(())
+}
+
+/// The gateway has trouble. How long it asked to wait stands in a table of its own as well, as each payment that is begun reads
+/// it: versions of the bucket pile up.
+pub(super) async fn note_troubles(db: &Session, troubles: &[Option<Duration>]) -> Result<(), Problem> {
+    let (bucket, now) = lock(db).await?;
+    let troubled = troubles.iter().fold(bucket, |bucket, wait| bucket.troubled(*wait, now));
+    write(db, &troubled);
+    if troubled.not_before > bucket.not_before {
+        db.later("UPDATE gateway_pause SET not_before = $1", vec![Box::new(troubled.not_before)]);
+    }
+    Ok(())
+}
+
+async fn lock(db: &Session) -> Result<(Bucket, Millis), Problem> {
+    let found = db.together(vec![(NOT_ON_DISK, vec![]), (BRIEFLY, vec![]), (BUCKET, vec![]), (NOW, vec![])]).await?;
+    Ok((bucket(found.get(2).map_or(&[], Vec::as_slice))?, first(found.get(3))?))
+}
 
 /// The row that the schema made.
-pub(super) fn bucket(rows: &[Row]) -> Result<Bucket, Problem> {
+fn bucket(rows: &[Row]) -> Result<Bucket, Problem> {
     let row = rows.first().ok_or(StorageError::Damaged { what: "rate of questions" })?;
     Ok(Bucket {
         tokens: row.try_get(0)?,
@@ -21,7 +65,7 @@ pub(super) fn bucket(rows: &[Row]) -> Result<Bucket, Problem> {
 }
 
 /// Writes it with the commit.
-pub(super) fn write(db: &Session, bucket: &Bucket) {
+fn write(db: &Session, bucket: &Bucket) {
     db.later(
         "UPDATE question_limit SET tokens = $1, rate = $2, filled_at = $3, halved_at = $4, not_before = $5",
         vec![
@@ -32,16 +76,4 @@ pub(super) fn write(db: &Session, bucket: &Bucket) {
             Box::new(bucket.not_before),
         ],
     );
-}
-
-/// The gateway has trouble. Last in a transaction, as everybody waits for this row.
-pub(super) async fn note_troubles(db: &Session, changes: &Changes) -> Result<(), Problem> {
-    if changes.troubles.is_empty() {
-        return Ok(());
-    }
-    db.flush().await?;
-    let bucket = bucket(&db.rows(BUCKET, &[]).await?)?;
-    let troubled = changes.troubles.iter().fold(bucket, |bucket, wait| bucket.troubled(*wait, changes.now));
-    write(db, &troubled);
-    Ok(())
 }

@@ -28,11 +28,10 @@ mod statistics;
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-
-use connections::{Connections, Kind};
-use horizon::Horizons;
+use connections::{Connections, Kind, Work};
+use horizon::{Found, Horizon, Look};
 use problem::Problem;
+use questions::{Lease, PartSwept};
 use session::{Session, first};
 use settings::PostgresSettings;
 
@@ -41,6 +40,7 @@ use crate::{
     events::Event,
     storage::{
         Storage, Stored,
+        book::changes::Troubles,
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
@@ -70,6 +70,15 @@ pub struct PostgresStorage {
     horizons: Arc<Horizons>,
 }
 
+/// Where the looks of this server have come to.
+#[derive(Debug, Default)]
+struct Horizons {
+    questions: Horizon<{ questions::CLASSES }>,
+    streams: Horizon<1>,
+    sending: Horizon<1>,
+    expiring: Horizon<1>,
+}
+
 impl PostgresStorage {
     /// Connects, and brings the tables up to this version.
     ///
@@ -95,17 +104,96 @@ impl PostgresStorage {
         Ok(migrations::look(&client).await?)
     }
 
-    fn run<I, T>(
-        &self,
-        kind: Kind,
-        input: I,
-        work: for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Result<T, Problem>>,
-    ) -> Stored<'_, T>
+    fn run<I, T>(&self, kind: Kind, input: I, work: Work<I, T>) -> Stored<'_, T>
     where
         I: Send + Sync + 'static,
         T: Send + 'static,
     {
         Box::pin(self.connections.run(kind, input, work))
+    }
+
+    /// What is due is looked at, then so many questions are taken out of the bucket, then as many are leased: three
+    /// transactions, so that a server that stops in one of them keeps none of the others from asking.
+    async fn claim(&self, claim: ClaimQuestions) -> Result<Questions, StorageError> {
+        let horizon = &self.horizons.questions;
+        let look = horizon.look();
+        let claimed = self.claim_by(look, claim).await;
+        if claimed.is_err() {
+            horizon.ended(look);
+        }
+        claimed
+    }
+
+    async fn claim_by(
+        &self,
+        look: Look<{ questions::CLASSES }>,
+        claim: ClaimQuestions,
+    ) -> Result<Questions, StorageError> {
+        let input = (look, claim.most);
+        let due = self.run(Kind::Read, input, |db, (look, most)| Box::pin(questions::due(db, look, *most))).await?;
+        if due.count == 0 {
+            let found = Found { now: due.now, last: [None; questions::CLASSES], is_full: claim.most == 0 };
+            self.horizons.questions.came_to(look, &found);
+            return Ok(Questions { questions: Vec::new(), next_in_ms: due.next_in_ms });
+        }
+        let input = (due.count, claim.per_second);
+        let take = self.run(Kind::GoOn, input, |db, (count, rate)| Box::pin(limit::take(db, *count, *rate)));
+        let (granted, wait) = take.await?;
+        if granted == 0 {
+            self.horizons.questions.ended(look);
+            return Ok(Questions { questions: Vec::new(), next_in_ms: wait });
+        }
+        let lease = Lease { look, now: due.now, most: granted, lease_ms: claim.lease_ms };
+        let leased = self.run(Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
+        self.horizons.questions.came_to(look, &leased.found);
+        let used: i64 = leased.questions.iter().map(|question| question.ask.len() as i64).sum();
+        let unused = i64::from(granted) - used;
+        if unused != 0 {
+            let corrected = self.run(Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, *unused))).await;
+            advice(corrected);
+        }
+        Ok(Questions { questions: leased.questions, next_in_ms: leased.next_in_ms })
+    }
+
+    /// Three transactions as well, each of which locks the books of many checkouts, in their order.
+    async fn sweep_all(&self, sweep: Sweep) -> Result<Swept, StorageError> {
+        let mut swept = Swept::default();
+        let parts: [(&Horizon<1>, Work<(Look<1>, u32), PartSwept>); 2] = [
+            (&self.horizons.sending, |db, (look, most)| Box::pin(questions::sweep_sending(db, look, *most))),
+            (&self.horizons.expiring, |db, (look, most)| Box::pin(questions::sweep_checkouts(db, look, *most))),
+        ];
+        for (horizon, work) in parts {
+            let look = horizon.look();
+            match self.run(Kind::GoOn, (look, sweep.most), work).await {
+                Ok(Some((changed, found))) => {
+                    horizon.came_to(look, &found);
+                    swept.is_more |= found.is_full;
+                    swept.changed.extend(changed);
+                }
+                Ok(None) => horizon.ended(look),
+                Err(problem) => {
+                    horizon.ended(look);
+                    return Err(problem);
+                }
+            }
+        }
+        swept.is_more |= self.run(Kind::GoOn, sweep, |db, sweep| Box::pin(questions::sweep_kept(db, *sweep))).await?;
+        Ok(swept)
+    }
+
+    /// Rate limiting of what was settled before: should it get lost, the next answer says it again.
+    async fn note_troubles<T>(&self, (settled, troubles): (T, Troubles)) -> T {
+        if !troubles.is_empty() {
+            advice(self.run(Kind::GoOn, troubles, |db, troubles| Box::pin(limit::note_troubles(db, troubles))).await);
+        }
+        settled
+    }
+}
+
+/// What helps, and is not needed.
+fn advice(result: Result<(), StorageError>) {
+    if let Err(problem) = result {
+        tracing::warn!(target: "kassa_server", %problem, "the rate of questions was not noted");
     }
 }
 
@@ -159,7 +247,10 @@ impl Storage for PostgresStorage {
     }
 
     fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
-        self.run(Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent)))
+        Box::pin(async move {
+            let settled = self.run(Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent))).await?;
+            Ok(self.note_troubles(settled).await)
+        })
     }
 
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
@@ -179,17 +270,18 @@ impl Storage for PostgresStorage {
     }
 
     fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
-        self.run(Kind::GoOn, sweep, |db, sweep| Box::pin(questions::sweep(db, *sweep)))
+        Box::pin(self.sweep_all(sweep))
     }
 
     fn claim_questions(&self, claim: ClaimQuestions) -> Stored<'_, Questions> {
-        self.run(Kind::GoOn, (self.horizons.clone(), claim), |db, (horizons, claim)| {
-            Box::pin(questions::claim(db, horizons, claim))
-        })
+        Box::pin(self.claim(claim))
     }
 
     fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
-        self.run(Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers)))
+        Box::pin(async move {
+            let settled = self.run(Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers))).await?;
+            Ok(self.note_troubles(settled).await)
+        })
     }
 
     fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
@@ -197,8 +289,21 @@ impl Storage for PostgresStorage {
     }
 
     fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
-        self.run(Kind::GoOn, (self.horizons.clone(), most, lease_ms), |db, (horizons, most, lease_ms)| {
-            Box::pin(deliveries::claim(db, horizons, *most, *lease_ms))
+        Box::pin(async move {
+            let (horizon, input) = (&self.horizons.streams, (self.horizons.streams.look(), most, lease_ms));
+            let claimed = self.run(Kind::GoOn, input, |db, (look, most, lease_ms)| {
+                Box::pin(deliveries::claim(db, look, *most, *lease_ms))
+            });
+            match claimed.await {
+                Ok((deliveries, found)) => {
+                    horizon.came_to(input.0, &found);
+                    Ok(deliveries)
+                }
+                Err(problem) => {
+                    horizon.ended(input.0);
+                    Err(problem)
+                }
+            }
         })
     }
 

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use tokio_postgres::Row;
 
 use super::{
-    books::{self, NOW, Of, With, unless_damaged},
-    horizon::{Horizons, Queue, Since},
-    limit,
+    books::{self, Of, With, unless_damaged},
+    horizon::{Found, Look},
     problem::Problem,
     pruning::prune,
     rows,
@@ -15,11 +14,11 @@ use super::{
     session::{NOT_ON_DISK, Session, first},
 };
 use crate::{
-    pace::limit::Bucket,
     storage::{
-        book::{Kept, ending, questions},
-        inputs::{Answered, ClaimQuestions, Sweep},
-        outputs::{Question, Questions, SettledMany, Swept},
+        book::{Kept, changes::Troubles, ending, questions},
+        error::StorageError,
+        inputs::{Answered, Sweep},
+        outputs::{Question, SettledMany},
     },
     values::{
         Millis,
@@ -29,31 +28,48 @@ use crate::{
 
 /// One server sweeps at a time: what one does, the others would only wait for.
 const TRY_SWEEP: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended('kassa sweep', 0)), now_ms()";
-const OVERDUE: &str = "SELECT id FROM payments
-    WHERE state IN ('prepared', 'sending') AND until <= $1 ORDER BY until LIMIT $2";
-const EXPIRING: &str = "SELECT id FROM checkouts
-    WHERE state = 'open' AND expiry_due_at <= $1 ORDER BY expiry_due_at LIMIT $2";
+const OVERDUE: &str = "SELECT id, until FROM payments
+    WHERE state IN ('prepared', 'sending') AND until <= $1 AND until >= $2 ORDER BY until LIMIT $3";
+const EXPIRING: &str = "SELECT id, expiry_due_at FROM checkouts
+    WHERE state = 'open' AND expiry_due_at <= $1 AND expiry_due_at >= $2 ORDER BY expiry_due_at LIMIT $3";
 
-pub(super) async fn sweep(db: &Session, sweep: Sweep) -> Result<Swept, Problem> {
-    let (is_mine, now): (bool, Millis) = match db.row(TRY_SWEEP, &[]).await? {
-        Some(row) => (row.try_get(0)?, row.try_get(1)?),
-        None => (false, 0),
-    };
-    if !is_mine {
-        return Ok(Swept::default());
-    }
-    let most = i64::from(sweep.most);
-    let found = db.together(vec![(OVERDUE, vec![&now, &most]), (EXPIRING, vec![&now, &most])]).await?;
-    let [overdue, expiring] = <[_; 2]>::try_from(found).unwrap_or_default();
-    let overdue = overdue.iter().map(|row| rows::id(row, "payment")).collect::<Result<Vec<PaymentId>, _>>()?;
-    let expiring = expiring.iter().map(|row| rows::id(row, "checkout")).collect::<Result<Vec<CheckoutId>, _>>()?;
-    let mut changed = give_up_sending(db, &overdue).await?;
-    // What was given up may be of a checkout that expires.
-    db.flush().await?;
-    changed.extend(expire(db, &expiring).await?);
+/// What a part of a sweep did, and where it came to; nothing where another server sweeps.
+pub(super) type PartSwept = Option<(Vec<CheckoutId>, Found<1>)>;
+
+async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
+    Ok(match db.row(TRY_SWEEP, &[]).await? {
+        Some(row) if row.try_get(0)? => Some(row.try_get(1)?),
+        _ => None,
+    })
+}
+
+/// What time does to payments that are being sent. It is a transaction of its own, as the next ones are: each locks the books of
+/// many checkouts, in their order.
+pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
+    let Some(now) = is_mine(db).await? else { return Ok(None) };
+    let rows = db.rows(OVERDUE, &[&now, &look.since[0], &i64::from(most)]).await?;
+    let overdue = rows.iter().map(|row| rows::id(row, "payment")).collect::<Result<Vec<PaymentId>, _>>()?;
+    Ok(Some((give_up_sending(db, &overdue).await?, found(now, &rows, most)?)))
+}
+
+/// The same to checkouts.
+pub(super) async fn sweep_checkouts(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
+    let Some(now) = is_mine(db).await? else { return Ok(None) };
+    let rows = db.rows(EXPIRING, &[&now, &look.since[0], &i64::from(most)]).await?;
+    let expiring = rows.iter().map(|row| rows::id(row, "checkout")).collect::<Result<Vec<CheckoutId>, _>>()?;
+    Ok(Some((expire(db, &expiring).await?, found(now, &rows, most)?)))
+}
+
+fn found(now: Millis, rows: &[Row], most: u32) -> Result<Found<1>, Problem> {
+    let last = rows.last().map(|row| row.try_get(1)).transpose()?;
+    Ok(Found { now, last: [last], is_full: rows.len() >= most as usize })
+}
+
+/// The same to what is kept no longer. Whether there may be more.
+pub(super) async fn sweep_kept(db: &Session, sweep: Sweep) -> Result<bool, Problem> {
+    let Some(now) = is_mine(db).await? else { return Ok(false) };
     let pruned = prune(db, now, now.saturating_sub(sweep.keep_for_ms), sweep.most).await?;
-    let is_more = overdue.len().max(expiring.len()).max(pruned) >= sweep.most as usize;
-    Ok(Swept { changed, is_more })
+    Ok(pruned >= sweep.most as usize)
 }
 
 /// The checkouts that changed.
@@ -89,6 +105,12 @@ async fn expire(db: &Session, expiring: &[CheckoutId]) -> Result<Vec<CheckoutId>
     Ok(changed)
 }
 
+/// How many are due, as far as somebody wants them, and when the next one is.
+const DUE: &str = "SELECT
+        (SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 0 AND at <= now AND at >= $1 LIMIT $4) AS hinted)
+        + (SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 1 AND at <= now AND at >= $2 LIMIT $4) AS fresh)
+        + (SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 2 AND at <= now AND at >= $3 LIMIT $4) AS old), now
+    FROM (SELECT now_ms() AS now OFFSET 0) AS moment";
 /// The most urgent first; what somebody else takes at the same moment is left to them. The inner query reads each class by
 /// its index, and no more of it than is taken.
 const LEASE: &str = "WITH taken AS MATERIALIZED (
@@ -113,57 +135,81 @@ const ASKED: &str = rows::payments!("id = ANY($1)");
 const CLAIMS: &str = "SELECT payment_id, number, provider FROM claims
     WHERE payment_id = ANY($1) AND state <> 'taken' ORDER BY at DESC";
 
-/// The lease is the schedule: a question that nobody settles is asked again at its end. So the commit need not wait for the
-/// disk: a lease that a power cut takes away is taken again.
-pub(super) async fn claim(db: &Session, horizons: &Horizons, claim: &ClaimQuestions) -> Result<Questions, Problem> {
-    let found = db.together(vec![(NOT_ON_DISK, vec![]), (limit::BUCKET, vec![]), (NOW, vec![])]).await?;
-    let now: Millis = first(found.get(2))?;
-    let before = limit::bucket(found.get(1).map_or(&[], Vec::as_slice))?;
-    let (bucket, granted) = before.take(claim.most, claim.per_second, now);
-    let since = horizons.since(now);
-    let leased_until = now.saturating_add(claim.lease_ms);
-    let leased = match granted {
-        0 => Vec::new(),
-        _ => lease(db, horizons, now, (granted, leased_until), &since).await?,
-    };
-    let ids: Vec<&str> = leased.iter().map(String::as_str).collect();
-    let [hinted, fresh, old] = since.classes();
-    let next = (NEXT, vec![&hinted as _, &fresh as _, &old as _]);
-    let (next, questions) = if ids.is_empty() {
-        (db.together(vec![next]).await?, Vec::new())
-    } else {
-        let mut found = db.together(vec![next, (ASKED, vec![&ids]), (CLAIMS, vec![&ids])]).await?;
-        let claims = found.pop().unwrap_or_default();
-        let questions = questions_of(db, &leased, leased_until, &found.pop().unwrap_or_default(), &claims)?;
-        (found, questions)
-    };
-    let used = questions.iter().map(|question: &Question| question.ask.len() as i64).sum();
-    let limited = note_used(db, (before, bucket), granted, used, now);
-    let next: Option<Millis> = first(next.first())?;
-    let next_in_ms = next.map(|at| (at - now).max(limited.unwrap_or(0)).max(0));
-    Ok(Questions { questions, next_in_ms })
+/// Classes of questions, each a queue.
+pub(super) const CLASSES: usize = 3;
+
+/// What is due.
+pub(super) struct Due {
+    /// How many, up to what is wanted.
+    pub(super) count: u32,
+    pub(super) now: Millis,
+    pub(super) next_in_ms: Option<Millis>,
 }
 
-/// Takes so many.
-async fn lease(
-    db: &Session,
-    horizons: &Horizons,
-    now: Millis,
-    (most, leased_until): (u32, Millis),
-    since: &Since,
-) -> Result<Vec<String>, Problem> {
-    let [hinted, fresh, old] = since.classes();
-    let rows = db.rows(LEASE, &[&now, &i64::from(most), &hinted, &fresh, &old, &leased_until]).await?;
-    for row in &rows {
-        horizons.taken(Queue::of_class(row.try_get(1)?), row.try_get(2)?);
+/// Looks what is due, and locks nothing: a server that has nothing to ask keeps nobody waiting.
+pub(super) async fn due(db: &Session, look: &Look<CLASSES>, most: u32) -> Result<Due, Problem> {
+    let ([hinted, fresh, old], most_of_each) = (look.since, i64::from(most));
+    let found = db
+        .together(vec![(DUE, vec![&hinted, &fresh, &old, &most_of_each]), (NEXT, vec![&hinted, &fresh, &old])])
+        .await?;
+    let row = found[0].first().ok_or_else(|| StorageError::failed("a row is missing"))?;
+    let (count, now): (i64, Millis) = (row.try_get(0)?, row.try_get(1)?);
+    let next: Option<Millis> = first(found.get(1))?;
+    let count = u32::try_from(count).unwrap_or(u32::MAX).min(most);
+    Ok(Due { count, now, next_in_ms: next.map(|at| (at - now).max(0)) })
+}
+
+/// What is leased, and how many of them at most.
+pub(super) struct Lease {
+    pub(super) look: Look<CLASSES>,
+    pub(super) now: Millis,
+    pub(super) most: u32,
+    pub(super) lease_ms: Millis,
+}
+
+/// What was leased, and where the look came to.
+pub(super) struct Leased {
+    pub(super) questions: Vec<Question>,
+    pub(super) next_in_ms: Option<Millis>,
+    pub(super) found: Found<CLASSES>,
+}
+
+/// The lease is the schedule: a question that nobody settles is asked again at its end. So the commit need not wait for the
+/// disk: a lease that a power cut takes away is taken again.
+pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
+    let ([hinted, fresh, old], now) = (lease.look.since, lease.now);
+    let leased_until = now.saturating_add(lease.lease_ms);
+    let most = i64::from(lease.most);
+    let found = db
+        .together(vec![
+            (NOT_ON_DISK, vec![]),
+            (LEASE, vec![&now, &most, &hinted, &fresh, &old, &leased_until]),
+            (NEXT, vec![&hinted, &fresh, &old]),
+        ])
+        .await?;
+    let (mut ids, mut last): (Vec<&str>, _) = (Vec::new(), [None; CLASSES]);
+    for row in &found[1] {
+        let class: i16 = row.try_get(1)?;
+        if let Some(last) = usize::try_from(class).ok().and_then(|class| last.get_mut(class)) {
+            *last = Some(row.try_get(2)?);
+        }
+        ids.push(row.try_get(0)?);
     }
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    let next: Option<Millis> = first(found.get(2))?;
+    let questions = if ids.is_empty() {
+        Vec::new()
+    } else {
+        let asked = db.together(vec![(ASKED, vec![&ids]), (CLAIMS, vec![&ids])]).await?;
+        questions_of(db, &ids, leased_until, &asked[0], &asked[1])?
+    };
+    let found = Found { now, last, is_full: ids.len() >= lease.most as usize };
+    Ok(Leased { questions, next_in_ms: next.map(|at| (at - now).max(0)), found })
 }
 
 /// What to ask, in the order of the leases. Where there is nothing to ask, it is not asked again.
 fn questions_of(
     db: &Session,
-    leased: &[String],
+    leased: &[&str],
     leased_until: Millis,
     payments: &[Row],
     claims: &[Row],
@@ -179,11 +225,11 @@ fn questions_of(
     }
     let (mut questions, mut nothing) = (Vec::new(), Vec::new());
     for id in leased {
-        let Some(kept) = kept.remove(id.as_str()) else { continue };
+        let Some(kept) = kept.remove(id) else { continue };
         let payment = kept.payment.id.clone();
-        let ask = questions::what_to_ask(kept.payment, claimed.remove(id.as_str()).unwrap_or_default());
+        let ask = questions::what_to_ask(kept.payment, claimed.remove(id).unwrap_or_default());
         if ask.is_empty() {
-            nothing.push(id.as_str());
+            nothing.push(*id);
         } else {
             questions.push(Question { payment, leased_until, ask });
         }
@@ -192,18 +238,8 @@ fn questions_of(
     Ok(questions)
 }
 
-/// How long everybody waits, where nothing was granted. Where none was used, nothing is written: the bucket fills from when it
-/// was written last. A clock that was put back is noted.
-fn note_used(db: &Session, (before, bucket): (Bucket, Bucket), granted: u32, used: i64, now: Millis) -> Option<Millis> {
-    let bucket = bucket.corrected(i64::from(granted) - used);
-    if used > 0 || before.filled_at > now {
-        limit::write(db, &bucket);
-    }
-    (granted == 0).then(|| bucket.next_at(now) - now)
-}
-
 /// All answers are one batch: so many statements, however many they are.
-pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<SettledMany, Problem> {
+pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Troubles), Problem> {
     let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
     let numbers = answers.iter().flat_map(questions::numbers_of_answered).collect();
     let mut opened = books::open(db, Of::Payments(&ids), With { numbers, key: None, due: &ids }).await?;
@@ -215,6 +251,5 @@ pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<Settled
         }
     }
     save(db, &opened.changes, &opened.books);
-    limit::note_troubles(db, &opened.changes).await?;
-    Ok(SettledMany { changed })
+    Ok((SettledMany { changed }, opened.changes.troubles))
 }

@@ -65,7 +65,7 @@ fn insert_payments(db: &Session, rows: &[&Kept]) {
     );
 }
 
-/// All that can change: where a column that is indexed stays as it is, its index is not touched (HOT).
+/// All that can change. Where no column that is indexed does, no index is touched (HOT).
 fn update_payments(db: &Session, rows: &[&Kept]) {
     if rows.is_empty() {
         return;
@@ -249,8 +249,8 @@ fn change_due(db: &Session, changes: &Changes) {
         }
     }
     forget.sort_unstable();
-    put_due(db, PUT, &put);
-    put_due(db, PUT_UNLESS_THERE, &put_unless_there);
+    put_due(db, PUT, &put, Some(changes.now));
+    put_due(db, PUT_UNLESS_THERE, &put_unless_there, None);
     if !again.is_empty() {
         let rows: Vec<_> = again.into_iter().collect();
         db.later(
@@ -276,28 +276,28 @@ fn change_due(db: &Session, changes: &Changes) {
     forget_due(db, &forget);
 }
 
+/// Never before now: what is put back in another queue may be behind where all looks begin.
 const PUT: &str = "INSERT INTO due (payment_id, at, class, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
-    ON CONFLICT (payment_id) DO UPDATE SET
-        at = LEAST(due.at, excluded.at), class = LEAST(due.class, excluded.class), since = excluded.since";
+    ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at), $5),
+        class = LEAST(due.class, excluded.class), since = excluded.since";
 const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, class, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
     ON CONFLICT (payment_id) DO NOTHING";
 
-fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>) {
+fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>, now: Option<Millis>) {
     if put.is_empty() {
         return;
     }
     let rows: Vec<(&&str, &Put)> = put.iter().collect();
-    db.later(
-        sql,
-        vec![
-            column(&rows, |row| (*row.0).to_owned()),
-            column(&rows, |row| row.1.0),
-            column(&rows, |row| row.1.1),
-            column(&rows, |row| row.1.2),
-        ],
-    );
+    let mut values = vec![
+        column(&rows, |row| (*row.0).to_owned()),
+        column(&rows, |row| row.1.0),
+        column(&rows, |row| row.1.1),
+        column(&rows, |row| row.1.2),
+    ];
+    values.extend(now.map(|now| -> Param { Box::new(now) }));
+    db.later(sql, values);
 }
 
 /// Asks no more, whatever was hinted.
