@@ -108,5 +108,5 @@ impl Failure {
 
 /// A gateway's words go into events, which are not for long texts.
 fn cut(text: &str) -> String {
-    text.chars().take(200).collect()
+    text.chars().filter(|sign| *sign != '\0').take(200).collect()
 }

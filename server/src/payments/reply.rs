@@ -40,7 +40,8 @@ pub(super) fn words(text: &str) -> String {
 }
 
 fn without_secrets(text: &str) -> String {
-    let text = without_own_addresses(text);
+    // Not every database keeps it, and it says nothing.
+    let text = without_own_addresses(&text.replace('\0', ""));
     let clean = without_card_numbers(&text);
     without_phones(&if clean == text { clean } else { without_short_numbers(&clean) })
 }
@@ -133,6 +134,11 @@ fn is_phone(digits: &str, first_group: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sign_that_not_every_database_keeps_is_left_out() {
+        assert_eq!(words("B\0a\0d gateway"), "Bad gateway");
+    }
 
     #[test]
     fn neither_a_card_s_number_nor_a_phone_is_kept() {

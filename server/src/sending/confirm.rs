@@ -3,21 +3,18 @@
 use kassa::PaymentError;
 use zeroize::Zeroizing;
 
-use super::Sender;
+use super::{About, BEFORE_NEXT_TRY, Sender};
 use crate::{
     payments::{
         exchange::{Asked, Exchange},
         payment::{Failure, Payment},
     },
     storage::{
-        error::StorageError,
         inputs::{BeginConfirmation, ConfirmResult, Confirmed},
         outputs::ConfirmationBegun,
     },
-    values::{error::ServerError, ids::PaymentId},
+    values::error::ServerError,
 };
-
-const TRIES: u32 = 3;
 
 impl Sender {
     /// Writes a confirmation down and sends it.
@@ -26,13 +23,14 @@ impl Sender {
         begin: BeginConfirmation,
         otp: Zeroizing<String>,
     ) -> Result<ConfirmationBegun, ServerError> {
-        let (id, sender) = (begin.payment.clone(), begin.sender.clone());
+        let about =
+            About { checkout: begin.checkout.clone(), payment: begin.payment.clone(), sender: begin.sender.clone() };
         let started = self.surroundings.monotonic();
         let begun = match self.storage.begin_confirmation(begin).await {
             Ok(begun) => begun,
-            Err(problem @ StorageError::Busy) => return Err(problem.into()),
+            Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
             Err(problem) => {
-                let _ = self.note_confirmed(&id, &sender, not_sent(), None).await;
+                let _ = self.note_confirmed(&about, not_sent(), None).await;
                 return Err(problem.into());
             }
         };
@@ -43,7 +41,7 @@ impl Sender {
             false => (not_sent(), None),
         };
         drop(otp);
-        Ok(ConfirmationBegun::New(self.note_confirmed(&id, &sender, result, exchange).await?.into()))
+        Ok(ConfirmationBegun::New(self.note_confirmed(&about, result, exchange).await?.into()))
     }
 
     async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {
@@ -65,19 +63,18 @@ impl Sender {
 
     async fn note_confirmed(
         &self,
-        id: &PaymentId,
-        sender: &str,
+        about: &About,
         result: ConfirmResult,
         exchange: Option<Exchange>,
     ) -> Result<Payment, ServerError> {
-        let mut tries = 0;
+        let mut pauses = BEFORE_NEXT_TRY.into_iter();
         loop {
-            let (sender, result, exchange) = (sender.to_owned(), result.clone(), exchange.clone());
-            let confirmed = Confirmed { payment: id.clone(), sender, result, exchange };
-            match self.storage.settle_confirmation(confirmed).await {
-                Ok(settled) => return Ok(settled.payment),
-                Err(problem) if tries + 1 >= TRIES => return Err(problem.into()),
-                Err(_) => tries += 1,
+            let About { checkout, payment, sender } = about.clone();
+            let confirmed = Confirmed { checkout, payment, sender, result: result.clone(), exchange: exchange.clone() };
+            match (self.storage.settle_confirmation(confirmed).await, pauses.next()) {
+                (Ok(settled), _) => return Ok(settled.payment),
+                (Err(problem), None) => return Err(problem.into()),
+                (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
             }
         }
     }

@@ -20,22 +20,31 @@ use crate::{
     },
     storage::{
         Storage,
-        error::StorageError,
         inputs::{BeginPayment, SendResult, Sent, TakePrepared},
         outputs::{Begun, Taken},
     },
     surroundings::Surroundings,
-    values::{Millis, error::ServerError, ids::PaymentId, method::Method, states::PaymentState},
+    values::{Millis, error::ServerError, ids::CheckoutId, ids::PaymentId, method::Method, states::PaymentState},
 };
 
-/// How often what came back is tried to be written down. Where that fails, the payment is asked about.
-const TRIES: u32 = 3;
+/// How long is waited before what came back is tried to be written down again: a database that starts again, or another one that takes
+/// over, has some seconds. Where it fails to the end, the payment is asked about.
+const BEFORE_NEXT_TRY: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(5)];
 
 /// How long is waited at once: the calendar may be put forward meanwhile.
 const LONGEST_NAP: Duration = Duration::from_secs(1);
 
 /// How long a card waits for a place before anything of it is written down. Its caller waits that much longer.
 const CARD_WAITS: Duration = Duration::from_secs(2);
+
+/// What is sent, of which checkout, and by whom.
+#[derive(Clone)]
+struct About {
+    checkout: CheckoutId,
+    payment: PaymentId,
+    sender: String,
+}
 
 /// What became of a payment that waited.
 enum Turn {
@@ -71,21 +80,21 @@ impl Sender {
     pub(crate) async fn begin(&self, mut begin: BeginPayment, request: Request) -> Result<Begun, ServerError> {
         let permit = self.place(request.method()).await;
         begin.is_sent_at_once = permit.is_some();
-        let (id, sender) = (begin.id.clone(), begin.sender.clone());
+        let sent = About { checkout: begin.checkout.clone(), payment: begin.id.clone(), sender: begin.sender.clone() };
         let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
         let started = self.surroundings.monotonic();
         let begun = match self.storage.begin_payment(begin).await {
             Ok(begun) => begun,
-            Err(problem @ StorageError::Busy) => return Err(problem.into()),
+            Err(problem) if problem.wrote_nothing() => return Err(problem.into()),
             Err(problem) => {
-                // Whether it was written is not known; that it was not sent, is.
-                let _ = self.note(&id, &sender, interrupted()).await;
+                // Whether it was written is not known; that it was not sent, is. It may be written at any moment still.
+                let _ = self.note(&sent, interrupted()).await;
                 return Err(problem.into());
             }
         };
         let Begun::New(payment) = &begun else { return Ok(begun) };
         if payment.state == PaymentState::Sending {
-            let payment = self.send(&id, &sender, started, request).await?;
+            let payment = self.send(&sent, started, request).await?;
             return Ok(Begun::New(payment.into()));
         }
         // A card does not wait.
@@ -93,9 +102,9 @@ impl Sender {
             return Ok(begun);
         }
         let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
-        let payment = match self.wait(&id, &sender, send_for_ms, until, permit).await? {
-            Turn::Come(_permit, started) => self.send(&id, &sender, started, request).await?,
-            Turn::NeverCame => self.note(&id, &sender, interrupted()).await?,
+        let payment = match self.wait(&sent, send_for_ms, until, permit).await? {
+            Turn::Come(_permit, started) => self.send(&sent, started, request).await?,
+            Turn::NeverCame => self.note(&sent, interrupted()).await?,
         };
         Ok(Begun::New(payment.into()))
     }
@@ -118,8 +127,7 @@ impl Sender {
     /// Waits for its turn, and takes it from prepared to sending.
     async fn wait(
         &self,
-        id: &PaymentId,
-        sender: &str,
+        about: &About,
         send_for_ms: Millis,
         until: Duration,
         mut permit: Option<OwnedSemaphorePermit>,
@@ -136,7 +144,7 @@ impl Sender {
             if started > until {
                 return Ok(Turn::NeverCame);
             }
-            let take = TakePrepared { payment: id.clone(), sender: sender.to_owned(), send_for_ms };
+            let take = TakePrepared { payment: about.payment.clone(), sender: about.sender.clone(), send_for_ms };
             match self.storage.take_prepared(take).await {
                 Ok(Taken::Send) => return Ok(Turn::Come(held, started)),
                 Ok(Taken::Gone) => return Ok(Turn::NeverCame),
@@ -146,7 +154,7 @@ impl Sender {
                     permit = Some(held);
                 }
                 Err(problem) => {
-                    let _ = self.note(id, sender, interrupted()).await;
+                    let _ = self.note(about, interrupted()).await;
                     return Err(problem.into());
                 }
             }
@@ -154,16 +162,10 @@ impl Sender {
     }
 
     /// Sends what is written down as sending, if that is not long ago.
-    async fn send(
-        &self,
-        id: &PaymentId,
-        sender: &str,
-        started: Duration,
-        request: Request,
-    ) -> Result<Payment, ServerError> {
+    async fn send(&self, about: &About, started: Duration, request: Request) -> Result<Payment, ServerError> {
         let is_in_time = self.surroundings.monotonic().saturating_sub(started) <= self.in_time;
         let result = if is_in_time { self.send_now(request).await } else { interrupted() };
-        self.note(id, sender, result).await
+        self.note(about, result).await
     }
 
     async fn send_now(&self, request: Request) -> Outcome {
@@ -173,15 +175,15 @@ impl Sender {
         (result, Some(exchange))
     }
 
-    async fn note(&self, id: &PaymentId, sender: &str, (result, exchange): Outcome) -> Result<Payment, ServerError> {
-        let mut tries = 0;
+    async fn note(&self, about: &About, (result, exchange): Outcome) -> Result<Payment, ServerError> {
+        let mut pauses = BEFORE_NEXT_TRY.into_iter();
         loop {
-            let (sender, result, exchange) = (sender.to_owned(), result.clone(), exchange.clone());
-            let sent = Sent { payment: id.clone(), sender, result, exchange };
-            match self.storage.settle_sending(sent).await {
-                Ok(settled) => return Ok(settled.payment),
-                Err(problem) if tries + 1 >= TRIES => return Err(problem.into()),
-                Err(_) => tries += 1,
+            let About { checkout, payment, sender } = about.clone();
+            let sent = Sent { checkout, payment, sender, result: result.clone(), exchange: exchange.clone() };
+            match (self.storage.settle_sending(sent).await, pauses.next()) {
+                (Ok(settled), _) => return Ok(settled.payment),
+                (Err(problem), None) => return Err(problem.into()),
+                (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
             }
         }
     }

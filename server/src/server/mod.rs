@@ -153,7 +153,7 @@ impl Server {
         if self.is_stopping() {
             return Err(ServerError::unavailable("the server is stopping"));
         }
-        self.shared.storage.events_after(i64::MAX, 1).await?;
+        self.shared.storage.moment().await?;
         Ok(())
     }
 

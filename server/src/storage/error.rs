@@ -22,6 +22,13 @@ pub enum StorageError {
         /// What it said.
         detail: String,
     },
+    /// The database cannot be reached. Nothing was written.
+    #[error("the database cannot be reached: {detail}")]
+    #[non_exhaustive]
+    Unreachable {
+        /// What it said, or the system.
+        detail: String,
+    },
     /// Too much waits for the database. Nothing was written.
     #[error("the database is busy, and nothing was written")]
     Busy,
@@ -38,6 +45,11 @@ impl StorageError {
     /// A failure, in its own words.
     pub fn failed(detail: impl Into<String>) -> Self {
         Self::Failed { detail: detail.into() }
+    }
+
+    /// Whether nothing was written for certain.
+    pub fn wrote_nothing(&self) -> bool {
+        matches!(self, Self::Busy | Self::Unreachable { .. } | Self::Newer { .. })
     }
 }
 

@@ -121,6 +121,8 @@ pub struct TakePrepared {
 /// What sending a payment brought.
 #[derive(Clone, Debug)]
 pub struct Sent {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
     /// Which.
     pub payment: PaymentId,
     /// Who sent it.
@@ -173,6 +175,8 @@ pub struct BeginConfirmation {
 /// What sending a one-time password brought.
 #[derive(Clone, Debug)]
 pub struct Confirmed {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
     /// Of which payment.
     pub payment: PaymentId,
     /// Who sent it.

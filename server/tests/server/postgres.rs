@@ -1,18 +1,22 @@
 //! What PostgreSQL adds: several servers on one database, at once.
 
-use std::sync::Arc;
+use std::{
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kassa_server::{
-    CheckoutId, Method, PaymentId, PostgresSettings, PostgresStorage, Storage, StorageError,
+    CheckoutId, Failure, Method, PaymentId, PaymentState, PostgresSettings, PostgresStorage, Storage, StorageError,
     storage::{
-        inputs::{BeginPayment, ClaimQuestions, Hint},
-        outputs::Begun,
+        inputs::{BeginPayment, ClaimQuestions, Hint, SendResult, Sent},
+        outputs::{Begun, Questions},
     },
 };
-use kassa_test_postgres::Database;
+use kassa_test_postgres::{Cluster, Database};
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::storage::{accepted, begin, id, new, payment_id};
+use crate::storage::{SWEEP, accepted, begin, id, new, payment_id};
 
 /// So many servers share a database.
 const SERVERS: usize = 4;
@@ -82,23 +86,25 @@ fn of_servers_that_begin_at_once_one_alone_sends() {
     assert_eq!(database.psql(sending), format!("{CHECKOUTS}|{CHECKOUTS}"));
 }
 
+/// What all servers take who ask at once, where a payment of every checkout is due.
+async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimQuestions) -> Vec<Questions> {
+    for checkout in 1..=CHECKOUTS {
+        servers[0].open_checkout(new(checkout)).await.unwrap();
+        let begin = own(checkout, 0);
+        let reference = begin.reference.clone();
+        servers[0].begin_payment(begin).await.unwrap();
+        servers[0].settle_sending(accepted(checkout, checkout * 10, reference)).await.unwrap();
+        servers[0].note_hint(Hint::Checkout { id: id(checkout) }).await.unwrap();
+    }
+    race(servers, |server, _, _| async move { server.claim_questions(claim).await.unwrap() }).await
+}
+
 #[test]
 fn servers_that_ask_at_once_take_different_questions() {
     let database = kassa_test_postgres::shared().database();
     let asked = Runtime::new().unwrap().block_on(async {
-        let servers = servers(&database).await;
-        for checkout in 1..=CHECKOUTS {
-            servers[0].open_checkout(new(checkout)).await.unwrap();
-            let begin = own(checkout, 0);
-            let reference = begin.reference.clone();
-            servers[0].begin_payment(begin).await.unwrap();
-            servers[0].settle_sending(accepted(checkout * 10, reference)).await.unwrap();
-            servers[0].note_hint(Hint::Checkout { id: id(checkout) }).await.unwrap();
-        }
-        let claim = |server: Arc<PostgresStorage>, _, _| async move {
-            server.claim_questions(ClaimQuestions { most: 2, lease_ms: 60_000, per_second: 500 }).await.unwrap()
-        };
-        race(&servers, claim).await
+        let claim = ClaimQuestions { most: 2, lease_ms: 60_000, per_second: 500 };
+        asked_at_once(&servers(&database).await, claim).await
     });
     let mut payments: Vec<_> =
         asked.into_iter().flat_map(|questions| questions.questions).map(|question| question.payment).collect();
@@ -106,6 +112,99 @@ fn servers_that_ask_at_once_take_different_questions() {
     let mut all: Vec<_> = (1..=CHECKOUTS).map(|checkout| payment_id(checkout * 10)).collect();
     all.sort_by_key(ToString::to_string);
     assert_eq!(payments, all, "each once");
+}
+
+#[test]
+fn all_servers_together_ask_no_more_than_one_may() {
+    let database = kassa_test_postgres::shared().database();
+    let begun = Instant::now();
+    let asked = Runtime::new().unwrap().block_on(async {
+        let claim = ClaimQuestions { most: 2, lease_ms: 60_000, per_second: 1 };
+        asked_at_once(&servers(&database).await, claim).await
+    });
+    let count: usize = asked.iter().map(|questions| questions.questions.len()).sum();
+    // One at the beginning, and one for each second since then.
+    let most = 1 + begun.elapsed().as_secs() as usize;
+    assert!((1..=most).contains(&count), "{count} of {most}");
+    let waits = asked.iter().filter(|questions| questions.questions.is_empty()).filter_map(|none| none.next_in_ms);
+    assert!(waits.max().is_some_and(|wait| (1..=1_000).contains(&wait)), "the others are told when to ask again");
+}
+
+/// A newer server beside this one may have written what this one does not know.
+#[test]
+fn around_a_payment_that_cannot_be_read_nothing_is_begun_and_nothing_ends() {
+    let database = kassa_test_postgres::shared().database();
+    Runtime::new().unwrap().block_on(async {
+        let server = servers(&database).await.remove(0);
+        server.open_checkout(new(1)).await.unwrap();
+        server.begin_payment(own(1, 0)).await.unwrap();
+        let is_damaged = |problem| matches!(problem, StorageError::Damaged { what: "payment", .. });
+        database.psql("UPDATE payments SET state = 'of tomorrow'");
+        assert!(server.begin_payment(own(1, 1)).await.is_err_and(is_damaged));
+        assert!(server.cancel_checkout(id(1), None).await.is_err_and(is_damaged));
+        database.psql("UPDATE checkouts SET expires_at = 0, expiry_due_at = 0");
+        assert!(server.sweep(SWEEP).await.unwrap().changed.is_empty());
+        assert_eq!(database.psql("SELECT state, expiry_due_at > now_ms() FROM checkouts"), "open|t", "looked at later");
+        database.psql("UPDATE checkouts SET state = 'of tomorrow'");
+        assert!(server.cancel_checkout(id(1), None).await.is_err(), "it is not told that there is none");
+    });
+}
+
+/// Nothing of it was sent, so nobody has to look for it: the row may become visible after that is known.
+#[test]
+fn what_was_not_sent_is_noted_of_a_payment_whose_commit_is_still_under_way() {
+    let cluster = Cluster::start();
+    let database = cluster.database();
+    Runtime::new().unwrap().block_on(async {
+        let server = servers(&database).await.remove(0);
+        server.open_checkout(new(1)).await.unwrap();
+        // Commits wait for a standby that is not there.
+        database.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+        database.psql("SELECT pg_reload_conf()");
+        let begin = own(1, 0);
+        let result = SendResult::NothingHappened { failure: Failure::of_kind("Interrupted"), retry_after: None };
+        let sent = Sent { result, ..accepted(1, 10, begin.reference.clone()) };
+        let beginning = tokio::spawn({
+            let server = server.clone();
+            async move { server.begin_payment(begin).await }
+        });
+        let waiting = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        until(&database, waiting, "1");
+        let noting = tokio::spawn({
+            let server = server.clone();
+            async move { server.settle_sending(sent).await }
+        });
+        until(&database, "SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted", "t");
+        database.psql("ALTER SYSTEM RESET synchronous_standby_names");
+        database.psql("SELECT pg_reload_conf()");
+        assert!(matches!(beginning.await.unwrap(), Ok(Begun::New(_))));
+        let settled = noting.await.unwrap().unwrap();
+        assert_eq!((settled.is_changed, settled.payment.state), (true, PaymentState::NotMade));
+    });
+}
+
+fn until(database: &Database<'_>, sql: &str, answer: &str) {
+    let begun = Instant::now();
+    while database.psql(sql) != answer {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{sql} did not become {answer}");
+    }
+}
+
+/// A machine that lost its power says nothing at all.
+#[test]
+fn of_several_hosts_the_second_is_found_where_the_first_says_nothing() {
+    let database = kassa_test_postgres::shared().database();
+    let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let _waiting = fill(silent.local_addr().unwrap());
+    let there = format!("127.0.0.1:{},127.0.0.1:", silent.local_addr().unwrap().port());
+    let settings = PostgresSettings::parse(&database.url().replacen("127.0.0.1:", &there, 1)).unwrap();
+    Runtime::new().unwrap().block_on(PostgresStorage::open(&settings)).unwrap();
+}
+
+/// Connects until the system answers no more: nobody takes those connections.
+fn fill(address: SocketAddr) -> Vec<TcpStream> {
+    let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok();
+    std::iter::from_fn(connect).take(10_000).collect()
 }
 
 #[test]
@@ -141,8 +240,10 @@ fn what_is_done_all_the_time_goes_by_indexes() {
     let often = [
         "SELECT payment_id FROM due WHERE class = 1 AND at <= 5 AND at >= 0 ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED",
         "SELECT checkout_id FROM streams WHERE due_at <= 5 AND due_at >= 0 ORDER BY due_at LIMIT 100",
-        "SELECT id FROM payments WHERE state IN ('prepared', 'sending') AND until <= 5 ORDER BY until LIMIT 100",
-        "SELECT id FROM checkouts WHERE state = 'open' AND expiry_due_at <= 5 ORDER BY expiry_due_at LIMIT 100",
+        "SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 0 AND at <= 5 AND at >= 0 LIMIT 100) AS hinted",
+        "SELECT id FROM payments WHERE state IN ('prepared', 'sending') AND until <= 5 AND until >= 0 ORDER BY until LIMIT 100",
+        "SELECT id FROM checkouts WHERE state = 'open' AND expiry_due_at <= 5 AND expiry_due_at >= 0
+            ORDER BY expiry_due_at LIMIT 100",
         "SELECT id FROM checkouts WHERE keys_kept_since <= 5 ORDER BY keys_kept_since LIMIT 100",
         "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1",
         "SELECT MAX(seq) FROM events WHERE seq IS NOT NULL",

@@ -101,9 +101,13 @@ pub fn begin(checkout: u8, number: u8, method: Method) -> BeginPayment {
     }
 }
 
-pub fn accepted(number: u8, reference: PaymentRef) -> Sent {
-    let result = SendResult::Accepted { reference, page_url: None, qr_text: None };
-    Sent { payment: payment_id(number), sender: format!("sender-{number}"), result, exchange: None }
+pub fn accepted(checkout: u8, number: u8, reference: PaymentRef) -> Sent {
+    sent(checkout, number, SendResult::Accepted { reference, page_url: None, qr_text: None })
+}
+
+fn sent(checkout: u8, number: u8, result: SendResult) -> Sent {
+    let (checkout, payment, sender) = (id(checkout), payment_id(number), format!("sender-{number}"));
+    Sent { checkout, payment, sender, result, exchange: None }
 }
 
 fn claim() -> ClaimQuestions {
@@ -124,7 +128,7 @@ fn state(storage: &dyn Storage, checkout: u8, number: u8) -> PaymentState {
     view.payment(&payment_id(number)).unwrap().state
 }
 
-const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
+pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 
 /// One promise of a storage's, on an empty one.
 type Check = fn(&dyn Storage, &Calendar);
@@ -313,7 +317,7 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
         block_on(storage.begin_payment(card.clone())).unwrap();
         let page_url = (number == 2).then(|| "https://gateway.example.kg/3ds".to_owned());
         let result = SendResult::Accepted { reference: card.reference.clone(), page_url, qr_text: None };
-        block_on(storage.settle_sending(Sent { result, ..accepted(number, card.reference) })).unwrap();
+        block_on(storage.settle_sending(sent(number, number, result))).unwrap();
     }
     let cancel = |number| block_on(storage.cancel_checkout(id(number), None)).unwrap();
     assert!(matches!(cancel(1), Cancelled::UnderWay(PaymentState::Awaiting)));
@@ -335,9 +339,8 @@ fn cards_and_payments_run_out(storage: &dyn Storage, _: &Calendar) {
     let ended = |number: u8, method, kind: &str| {
         let begun = block_on(storage.begin_payment(begin(1, number, method))).unwrap();
         let result = SendResult::NothingHappened { failure: Failure::of_kind(kind), retry_after: None };
-        let sent = Sent { payment: payment_id(number), sender: format!("sender-{number}"), result, exchange: None };
         if matches!(begun, Begun::New(_)) {
-            block_on(storage.settle_sending(sent)).unwrap();
+            block_on(storage.settle_sending(sent(1, number, result))).unwrap();
         }
         begun
     };
@@ -358,7 +361,7 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     block_on(storage.open_checkout(new(1))).unwrap();
     let form = begin(1, 1, Method::PayForm);
     block_on(storage.begin_payment(form.clone())).unwrap();
-    block_on(storage.settle_sending(accepted(1, form.reference.clone()))).unwrap();
+    block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
     block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
     let claim = Some(Claim { number: "form-1".into(), provider: None });
     let secret = format!("{:032x}", 1);
@@ -380,7 +383,7 @@ fn only_the_sender_settles(storage: &dyn Storage, _: &Calendar) {
     let failure = Failure::of_kind("Refused");
     let result = SendResult::NothingHappened { failure, retry_after: None };
     let settle = |sender: &str| {
-        let sent = Sent { payment: payment_id(1), sender: sender.into(), result: result.clone(), exchange: None };
+        let sent = Sent { sender: sender.into(), ..sent(1, 1, result.clone()) };
         block_on(storage.settle_sending(sent)).unwrap()
     };
     assert!(!settle("another").is_changed);
@@ -440,7 +443,7 @@ fn following(storage: &dyn Storage, calendar: &Calendar, checkout: u8) {
     block_on(storage.open_checkout(new(checkout))).unwrap();
     let begin = begin(checkout, checkout, Method::Mbank);
     block_on(storage.begin_payment(begin.clone())).unwrap();
-    block_on(storage.settle_sending(accepted(checkout, begin.reference))).unwrap();
+    block_on(storage.settle_sending(accepted(checkout, checkout, begin.reference))).unwrap();
     calendar.pass(Duration::from_secs(10));
 }
 
@@ -455,7 +458,7 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
         // A sender whose commit was not answered notes it again.
         let exchange = Some(Exchange::new(Asked::Create, "accepted"));
         let reference = begin(1, 1, Method::Mbank).reference;
-        block_on(storage.settle_sending(Sent { exchange, ..accepted(1, reference) })).unwrap();
+        block_on(storage.settle_sending(Sent { exchange, ..accepted(1, 1, reference) })).unwrap();
     }
     let ask = |exchange: &Exchange, claim: Option<&str>| {
         calendar.pass(Duration::from_secs(10));
@@ -553,7 +556,8 @@ fn wrong_passwords_run_out(storage: &dyn Storage, calendar: &Calendar) {
     };
     let refuse = |sender: &str| {
         let result = ConfirmResult::Refused { failure: Failure::of_kind("Refused") };
-        let confirmed = Confirmed { payment: payment_id(1), sender: sender.into(), result, exchange: None };
+        let (checkout, payment, sender) = (id(1), payment_id(1), sender.into());
+        let confirmed = Confirmed { checkout, payment, sender, result, exchange: None };
         block_on(storage.settle_confirmation(confirmed)).unwrap()
     };
     assert!(matches!(begin("a"), ConfirmationBegun::New(_)));

@@ -24,6 +24,7 @@ pub(in crate::storage) fn cancel(
     book: &mut Book,
     by: Option<&DecidedBy>,
 ) -> Result<Option<Cancelled>, StorageError> {
+    book.check()?;
     match book.head.state {
         CheckoutState::Open => {}
         CheckoutState::Cancelled => return Ok(None),
@@ -44,7 +45,7 @@ pub(in crate::storage) fn expire(changes: &mut Changes, book: &mut Book) -> Resu
     if head.state != CheckoutState::Open || head.expiry_due_at > changes.now {
         return Ok(false);
     }
-    if book.payments.iter().any(|kept| kept.payment.is_under_way()) {
+    if book.is_damaged || book.payments.iter().any(|kept| kept.payment.is_under_way()) {
         let wait = ((changes.now - head.expires_at) / 10).max(SHORTEST_WAIT);
         head.expiry_due_at = changes.now.saturating_add(wait);
         head.touched.expiry = true;

@@ -19,6 +19,7 @@ use changes::Touched;
 
 use crate::{
     payments::payment::Payment,
+    storage::error::StorageError,
     values::{
         Millis,
         ids::{CheckoutId, PaymentId},
@@ -31,6 +32,8 @@ use crate::{
 pub(super) struct Book {
     pub(super) head: Head,
     pub(super) payments: Vec<Kept>,
+    /// A payment of it cannot be read: it is not among them, and may have taken money.
+    pub(super) is_damaged: bool,
 }
 
 /// What changes of a checkout, and what its events tell of it.
@@ -99,6 +102,11 @@ impl Book {
     /// Where a payment stands in it.
     pub(super) fn place(&self, id: &PaymentId) -> Option<usize> {
         self.payments.iter().position(|kept| kept.payment.id == *id)
+    }
+
+    /// Nothing new is begun, and nothing ended, around what cannot be read.
+    pub(super) fn check(&self) -> Result<(), StorageError> {
+        if self.is_damaged { Err(StorageError::Damaged { what: "payment" }) } else { Ok(()) }
     }
 
     /// Open also by the clock: who expires it may not have come to it yet.

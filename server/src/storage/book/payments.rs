@@ -87,6 +87,7 @@ pub(in crate::storage) fn begin(
     wait: Option<Millis>,
     begin: &BeginPayment,
 ) -> Result<Begun, StorageError> {
+    book.check()?;
     match used(known, begin.key.as_ref()) {
         Used::ForSomethingElse => return Ok(Begun::KeyReused),
         Used::For(id) => return book.payment(&id).map(|payment| Begun::Again(payment.into())),
@@ -187,6 +188,7 @@ pub(in crate::storage) fn take_prepared(
     wait: Option<Millis>,
     take: &TakePrepared,
 ) -> Result<Taken, StorageError> {
+    book.check()?;
     if let Some(wait) = wait {
         return Ok(Taken::Wait(wait));
     }
@@ -297,6 +299,7 @@ pub(in crate::storage) fn begin_confirmation(
     known: Option<KnownKey>,
     begin: &BeginConfirmation,
 ) -> Result<ConfirmationBegun, StorageError> {
+    book.check()?;
     let Some(at) = book.place(&begin.payment) else { return Ok(ConfirmationBegun::Nowhere) };
     match used(known, begin.key.as_ref()) {
         Used::For(id) if id == begin.payment => {

@@ -25,6 +25,7 @@ pub(in crate::storage) fn resolve(
     at: usize,
     resolve: &Resolve,
 ) -> Result<Resolved, StorageError> {
+    book.check()?;
     let kept = &book.payments[at];
     let before = kept.payment.state;
     if before == resolve.resolution.state() {

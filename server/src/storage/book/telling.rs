@@ -27,7 +27,7 @@ pub(super) fn tell(
     kind: EventKind,
     told: &Told<'_>,
 ) -> Result<(), StorageError> {
-    let Book { head, payments } = book;
+    let Book { head, payments, .. } = book;
     head.version += 1;
     head.touched.version = true;
     let kept = told.payment.map(|at| &mut payments[at]);

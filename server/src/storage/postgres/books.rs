@@ -47,7 +47,7 @@ const PAYMENTS_OF_PAYMENTS: &str = rows::payments!(
 const PAYMENTS: &str = rows::payments!("checkout_id = ANY($1) ORDER BY checkout_id, number");
 const OWNERS: &str = "SELECT number, payment_id FROM taken_numbers WHERE number = ANY($1)";
 const KEY: &str = "SELECT fingerprint, payment_id FROM idempotency WHERE checkout_id = $1 AND key = $2";
-const WAIT: &str = "SELECT not_before FROM question_limit";
+const WAIT: &str = "SELECT not_before FROM gateway_pause";
 const CLAIMS: &str = "SELECT payment_id, number, state FROM claims WHERE payment_id = ANY($1)";
 const DUE: &str = "SELECT payment_id, since FROM due WHERE payment_id = ANY($1)";
 /// After all locks were waited for.
@@ -140,19 +140,28 @@ fn books_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<Book>, Places), Prob
     let (mut books, mut numbers) = (Vec::with_capacity(heads.len()), HashMap::new());
     for row in heads {
         let id: &str = row.try_get(0)?;
-        if let Some(head) = unless_damaged(id, head_of(row))? {
-            numbers.insert(id, books.len());
-            books.push(Book { head, payments: Vec::new() });
+        match unless_damaged(id, head_of(row))? {
+            Some(head) => {
+                numbers.insert(id, books.len());
+                books.push(Book { head, payments: Vec::new(), is_damaged: false });
+            }
+            // Who asked for it alone is not told that there is none.
+            None if heads.len() == 1 => return Err(StorageError::Damaged { what: "checkout" }.into()),
+            None => {}
         }
     }
     let mut places = Places::new();
     for row in payments {
         let (id, checkout): (&str, &str) = (row.try_get(0)?, row.try_get(1)?);
-        let Some(kept) = unless_damaged(id, rows::kept(row))? else { continue };
-        if let Some(number) = numbers.get(checkout) {
-            let payments = &mut books[*number].payments;
-            places.insert(kept.payment.id.clone(), (*number, payments.len()));
-            payments.push(kept);
+        let kept = unless_damaged(id, rows::kept(row))?;
+        let Some(number) = numbers.get(checkout) else { continue };
+        let book: &mut Book = &mut books[*number];
+        match kept {
+            Some(kept) => {
+                places.insert(kept.payment.id.clone(), (*number, book.payments.len()));
+                book.payments.push(kept);
+            }
+            None => book.is_damaged = true,
         }
     }
     Ok((books, places))

@@ -23,8 +23,12 @@ use crate::storage::error::StorageError;
 
 /// A whole transaction: whoever waits for it hears something after that.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// How long a connection may take to be made.
-const CONNECTING: Duration = Duration::from_secs(5);
+/// How long somebody waits for a connection who can be told that nothing was written.
+const WAITING: Duration = Duration::from_secs(5);
+/// How long a connection may take to be made, to each of the hosts that are tried one after another.
+const CONNECTING_TO_EACH: Duration = Duration::from_secs(4);
+/// How long is waited between attempts to connect, by who goes on until the deadline.
+const BEFORE_NEXT: Duration = Duration::from_millis(200);
 /// From how many waiting callers on they are refused (admission control).
 const LONGEST_QUEUE: usize = 2048;
 /// How often a transaction that met another one is run.
@@ -81,8 +85,8 @@ impl Connections {
         let pool = Pool::builder(manager)
             .max_size(settings.connections() as usize)
             .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(DEADLINE))
-            .create_timeout(Some(CONNECTING))
+            .wait_timeout(Some(WAITING))
+            .create_timeout(Some((CONNECTING_TO_EACH * settings.hosts()).min(DEADLINE - CONNECTING_TO_EACH)))
             .post_create(set_up)
             .build()
             .map_err(|problem| StorageError::failed(problem.to_string()))?;
@@ -115,7 +119,11 @@ impl Connections {
     ) -> Result<T, StorageError> {
         let mut tries = 1;
         loop {
-            let mut session = Session::new(self.connection(kind).await?, kind.begin());
+            let client = match kind {
+                Kind::GoOn => self.connection_in_the_end().await,
+                Kind::Write | Kind::Read => self.connection(kind).await?,
+            };
+            let mut session = Session::new(client, kind.begin());
             let result = match work(&session, input).await {
                 Ok(value) => session.commit().await.map(|()| value),
                 Err(problem) => Err(problem),
@@ -147,6 +155,17 @@ impl Connections {
         self.connection(Kind::GoOn).await
     }
 
+    /// What the server began is not thrown away because the database is away for a moment: it is tried until the deadline.
+    async fn connection_in_the_end(&self) -> Object {
+        loop {
+            match self.connection(Kind::GoOn).await {
+                Ok(client) => return client,
+                Err(problem) => tracing::debug!(target: "kassa_server", %problem, "connecting again"),
+            }
+            tokio::time::sleep(BEFORE_NEXT).await;
+        }
+    }
+
     async fn connection(&self, kind: Kind) -> Result<Object, StorageError> {
         let waiting = Waiting::new(&self.waiting);
         if waiting.others >= LONGEST_QUEUE && kind != Kind::GoOn {
@@ -155,10 +174,10 @@ impl Connections {
         self.pool.get().await.map_err(|problem| match problem {
             PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => StorageError::Busy,
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
-                StorageError::failed(told(&error))
+                StorageError::Unreachable { detail: told(&error) }
             }
-            PoolError::Timeout(_) => StorageError::failed("it does not answer"),
-            other => StorageError::failed(other.to_string()),
+            PoolError::Timeout(_) => StorageError::Unreachable { detail: "it does not answer".to_owned() },
+            other => StorageError::Unreachable { detail: other.to_string() },
         })
     }
 }

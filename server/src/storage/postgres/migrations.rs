@@ -4,7 +4,7 @@
 //! still use what it leaves behind. One that only adds (a table, a column with a default, an index) leaves the old ones
 //! working; what is no longer used is dropped by a later version, when no program that uses it runs any more.
 
-use tokio_postgres::Client;
+use tokio_postgres::{Client, IsolationLevel};
 
 use super::problem::Problem;
 use crate::storage::{error::StorageError, sqlite::look::DatabaseFile};
@@ -24,8 +24,9 @@ pub const VERSION: i32 = MIGRATIONS.len() as i32;
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS kassa_schema (
     version INTEGER PRIMARY KEY, oldest_program INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())";
 /// Who waits here, waits for another program's migration. It takes as long as that one.
-const LOCK: &str = "SELECT set_config('lock_timeout', '0', TRUE), set_config('statement_timeout', '0', TRUE),
-    pg_advisory_xact_lock(hashtextextended('kassa schema', 0))";
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa schema', 0))";
+/// A statement has the time limit that stood when it began.
+const WITHOUT_LIMITS: &str = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
 
 /// What there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,8 @@ enum Found {
 pub(super) async fn migrate(client: &mut Client) -> Result<(), Problem> {
     let mut next = usable(find(client).await?)?;
     while let Some(migration) = usize::try_from(next).ok().and_then(|done| MIGRATIONS.get(done)) {
-        let transaction = client.transaction().await?;
+        let transaction = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted).start().await?;
+        transaction.batch_execute(WITHOUT_LIMITS).await?;
         transaction.batch_execute(LOCK).await?;
         transaction.batch_execute(VERSIONS).await?;
         let row = transaction.query_one("SELECT COALESCE(MAX(version), 0) FROM kassa_schema", &[]).await?;
@@ -75,11 +77,9 @@ async fn find(client: &Client) -> Result<Found, Problem> {
     if !row.try_get(0)? {
         return Ok(if row.try_get(1)? { Found::Foreign } else { Found::Nothing });
     }
-    let newest = "SELECT version, oldest_program FROM kassa_schema ORDER BY version DESC LIMIT 1";
-    Ok(match client.query_opt(newest, &[]).await? {
-        Some(row) => Found::Version { version: row.try_get(0)?, oldest_program: row.try_get(1)? },
-        None => Found::Version { version: 0, oldest_program: 0 },
-    })
+    let newest = "SELECT COALESCE(MAX(version), 0), COALESCE(MAX(oldest_program), 0) FROM kassa_schema";
+    let row = client.query_one(newest, &[]).await?;
+    Ok(Found::Version { version: row.try_get(0)?, oldest_program: row.try_get(1)? })
 }
 
 /// The version to go on from. Tables are left alone that are another program's, or a newer one's that this one cannot use.

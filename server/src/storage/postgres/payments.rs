@@ -4,13 +4,12 @@ use std::slice;
 
 use super::{
     books::{self, Of, With},
-    limit,
     problem::Problem,
     saving::save,
     session::Session,
 };
 use crate::storage::{
-    book::{payments, resolving},
+    book::{changes::Troubles, payments, resolving},
     inputs::{BeginConfirmation, BeginPayment, Confirmed, Resolve, Sent, TakePrepared},
     outputs::{Begun, ConfirmationBegun, Resolved, Settled, Taken},
 };
@@ -37,14 +36,14 @@ pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<T
     Ok(taken)
 }
 
-pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<Settled, Problem> {
+/// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
+pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<(Settled, Troubles), Problem> {
     let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
-    let mut opened = books::open(db, Of::Payments(slice::from_ref(&sent.payment)), with).await?;
+    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
     let (changes, book, at) = opened.at(&sent.payment)?;
     let settled = payments::settle_sending(changes, book, at, sent)?;
     save(db, &opened.changes, &opened.books);
-    limit::note_troubles(db, &opened.changes).await?;
-    Ok(settled)
+    Ok((settled, opened.changes.troubles))
 }
 
 pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {
@@ -59,7 +58,7 @@ pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) 
 
 pub(super) async fn settle_confirmation(db: &Session, confirmed: &Confirmed) -> Result<Settled, Problem> {
     let with = With { numbers: payments::numbers_of_confirmed(confirmed), ..With::default() };
-    let mut opened = books::open(db, Of::Payments(slice::from_ref(&confirmed.payment)), with).await?;
+    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&confirmed.checkout)), with).await?;
     let (changes, book, at) = opened.at(&confirmed.payment)?;
     let settled = payments::settle_confirmation(changes, book, at, confirmed)?;
     save(db, &opened.changes, &opened.books);

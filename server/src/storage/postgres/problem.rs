@@ -1,6 +1,6 @@
 //! What can go wrong with a statement, and whether it may be tried again.
 
-use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use crate::storage::error::StorageError;
 
@@ -24,9 +24,10 @@ impl Problem {
     pub(super) fn is_of_the_connection(&self) -> bool {
         match self {
             Self::Storage(_) => false,
-            Self::Database(error) => {
-                error.code().is_none_or(|code| ["57P01", "57P02", "57P03", "25P03", "0A000"].contains(&code.code()))
-            }
+            Self::Database(error) => match error.as_db_error() {
+                Some(said) => is_fatal(said) || said.code() == &SqlState::FEATURE_NOT_SUPPORTED,
+                None => !is_of_a_value(error),
+            },
         }
     }
 
@@ -36,6 +37,18 @@ impl Problem {
             Self::Database(error) => error.code(),
         }
     }
+}
+
+/// After which the database closes the connection, whatever the reason.
+fn is_fatal(error: &DbError) -> bool {
+    matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+}
+
+/// A row that is not as it should be is so on every connection.
+fn is_of_a_value(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|cause| {
+        cause.is::<tokio_postgres::types::WrongType>() || cause.is::<tokio_postgres::types::WasNull>()
+    })
 }
 
 impl From<tokio_postgres::Error> for Problem {

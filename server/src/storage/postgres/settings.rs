@@ -28,7 +28,8 @@ use crate::{
 
 /// How many connections one server holds at most, unless said otherwise.
 const CONNECTIONS: u32 = 16;
-const CONNECTING: Duration = Duration::from_secs(5);
+/// How long each address is tried. A host that is gone must not take the time of the next one.
+const CONNECTING: Duration = Duration::from_secs(2);
 /// From when on a connection is lost over which nothing comes back: a cable that was cut says nothing.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
@@ -116,6 +117,11 @@ impl PostgresSettings {
 
     pub(super) fn config(&self) -> Config {
         self.config.clone()
+    }
+
+    /// How many hosts are tried, one after another.
+    pub(super) fn hosts(&self) -> u32 {
+        u32::try_from(self.config.get_hosts().len().max(self.config.get_hostaddrs().len())).unwrap_or(u32::MAX)
     }
 
     pub(super) fn connections(&self) -> u32 {

@@ -26,14 +26,14 @@ use crate::{
 /// The book of a checkout with all its payments.
 pub(super) fn open(db: &Connection, id: &CheckoutId) -> Result<Option<Book>, StorageError> {
     let Some(head) = head(db, id)? else { return Ok(None) };
-    Ok(Some(Book { head, payments: rows::payments_of(db, id)? }))
+    Ok(Some(Book { head, payments: rows::payments_of(db, id)?, is_damaged: false }))
 }
 
 /// The book of a payment's checkout with that payment alone, which stands at the first place.
 pub(super) fn open_at(db: &Connection, payment: &PaymentId) -> Result<Option<Book>, StorageError> {
     let Some(kept) = rows::payment(db, payment)? else { return Ok(None) };
     let head = head(db, &kept.payment.checkout)?.ok_or(StorageError::Damaged { what: "checkout's identifier" })?;
-    Ok(Some(Book { head, payments: vec![kept] }))
+    Ok(Some(Book { head, payments: vec![kept], is_damaged: false }))
 }
 
 /// One that must be there.
