@@ -1,6 +1,7 @@
 //! The server as a library: what HTTP will sit on. Every method is safe to call again, with the same reference or key.
 
 pub mod api_keys;
+mod neighbours;
 mod page;
 mod places;
 pub mod settings;
@@ -22,6 +23,7 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use zeroize::Zeroizing;
 
 use api_keys::make_api_key;
+use neighbours::Untold;
 use settings::ServerSettings;
 use watchers::Watchers;
 
@@ -89,6 +91,7 @@ struct Shared {
     sender: Sender,
     metrics: Arc<Metrics>,
     watchers: Watchers,
+    untold: Untold,
     /// Something is due at once.
     follow: Notify,
     deliver: Notify,
@@ -130,6 +133,7 @@ impl Server {
             sender,
             metrics,
             watchers: Watchers::default(),
+            untold: Untold::default(),
             follow: Notify::new(),
             deliver: Notify::new(),
             is_stopping: AtomicBool::new(false),
@@ -595,6 +599,7 @@ impl Shared {
     /// Something happened to a checkout: who waits for it is told, and its events go out.
     fn changed(&self, checkout: &CheckoutId) {
         self.watchers.tell(checkout);
+        self.untold.note(checkout);
         self.deliver.notify_one();
     }
 }

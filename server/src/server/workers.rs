@@ -34,6 +34,8 @@ impl Server {
         if self.shared.post.is_some() {
             self.spawn_worker(Self::deliver_all);
         }
+        self.spawn_worker(Self::tell_neighbours);
+        self.spawn_worker(Self::hear_neighbours);
     }
 
     /// Stops: nothing new is begun, and what is under way is waited for, 5 s at most. Nothing is lost: what was not settled

@@ -5,16 +5,20 @@ mod book;
 mod ends;
 pub mod error;
 pub mod inputs;
+pub mod neighbours;
 pub mod outputs;
 pub mod postgres;
 pub mod sqlite;
 pub mod staff;
+
+use std::sync::Arc;
 
 use error::StorageError;
 use inputs::{
     Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
     OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
 };
+use neighbours::Neighbours;
 use outputs::{
     Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved, Settled,
     SettledMany, Statistics, Swept, Taken,
@@ -148,4 +152,9 @@ pub trait Storage: Send + Sync + 'static {
 
     /// Counts what there is now, cheaply at any size.
     fn statistics(&self) -> Stored<'_, Statistics>;
+
+    /// The other servers on this database, where they can be told something.
+    fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {
+        None
+    }
 }

@@ -6,8 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kassa::FakeGateway;
 use kassa_server::{
-    CheckoutId, Failure, Method, PaymentId, PaymentState, PostgresSettings, PostgresStorage, Storage, StorageError,
+    CheckoutId, CheckoutState, Failure, Method, PaymentId, PaymentState, PostgresSettings, PostgresStorage,
+    RealSurroundings, Server, ServerSettings, Storage, StorageError,
     storage::{
         inputs::{BeginPayment, ClaimQuestions, Hint, SendResult, Sent},
         outputs::{Begun, Questions},
@@ -230,6 +232,50 @@ fn who_reads_the_feed_while_others_write_misses_nothing() {
     });
     assert_eq!(seen.len(), usize::from(CHECKOUTS), "one event a payment that was begun: {seen:?}");
 }
+
+/// Whoever waits at one server for what another one changes does not wait until it looks by itself.
+#[test]
+fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {
+    let database = kassa_test_postgres::shared().database();
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let storages = servers(&database).await;
+        let fake = FakeGateway::new().unwrap();
+        let server = |storage: &Arc<PostgresStorage>| {
+            let surroundings = Arc::new(RealSurroundings::on(runtime.handle().clone()));
+            let mut settings = ServerSettings::new("https://shop.example.kg/callbacks");
+            settings.longest_unwatched = LONG;
+            let gateway = Arc::new(fake.gateway());
+            let server = Server::new(storage.clone(), gateway, surroundings, settings, None).unwrap();
+            server.run();
+            server
+        };
+        let (one, other) = (server(&storages[0]), server(&storages[1]));
+        until(&database, "SELECT COUNT(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'", "2");
+        for (number, is_cut_off) in [(1, false), (2, true)] {
+            if is_cut_off {
+                let end = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+                assert_eq!(database.psql(end), "2");
+                until(&database, "SELECT COUNT(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'", "2");
+            }
+            let id = storages[0].open_checkout(new(number)).await.map(|_| id(number)).unwrap();
+            let waiting = tokio::spawn({
+                let (other, id) = (other.clone(), id.clone());
+                async move { other.checkout_after(&id, 0, LONG).await }
+            });
+            // Long enough that it waits; where it does not yet, it sees the change when it looks first.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            one.cancel(&id).await.unwrap();
+            let seen = tokio::time::timeout(LONG / 2, waiting).await.expect("it was woken").unwrap().unwrap();
+            assert_eq!(seen.checkout.state, CheckoutState::Cancelled);
+        }
+        one.stop().await;
+        other.stop().await;
+    });
+}
+
+/// Far longer than it takes to be woken.
+const LONG: Duration = Duration::from_secs(60);
 
 /// At a million rows, reading a table from its beginning would take a thousand times as long.
 #[test]

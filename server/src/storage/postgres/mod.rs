@@ -14,6 +14,7 @@ mod horizon;
 mod limit;
 mod migrations;
 mod needs;
+mod notify;
 mod outbox;
 mod payments;
 mod problem;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 
 use connections::{Connections, Kind, Work};
 use horizon::{Found, Horizon, Look};
+use notify::Channel;
 use problem::Problem;
 use questions::{Lease, PartSwept};
 use session::{Session, first};
@@ -46,6 +48,7 @@ use crate::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
             OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
         },
+        neighbours::Neighbours,
         outputs::{
             Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
             Settled, SettledMany, Statistics, Swept, Taken,
@@ -68,6 +71,7 @@ use crate::{
 pub struct PostgresStorage {
     connections: Connections,
     horizons: Arc<Horizons>,
+    channel: Arc<Channel>,
 }
 
 /// Where the looks of this server have come to.
@@ -90,8 +94,10 @@ impl PostgresStorage {
         let mut client = connections.client().await?;
         migrations::check(&client).await?;
         migrations::migrate(&mut client).await?;
-        drop(client);
-        Ok(Self { connections, horizons: Arc::default() })
+        let row = client.query_one("SELECT gen_random_uuid()::text", &[]).await.map_err(Problem::from)?;
+        let name = row.try_get(0).map_err(Problem::from)?;
+        let channel = Channel { connections: connections.clone(), settings: settings.clone(), name };
+        Ok(Self { connections, horizons: Arc::default(), channel: channel.into() })
     }
 
     /// What a database is. It stays as it is.
@@ -361,6 +367,10 @@ impl Storage for PostgresStorage {
 
     fn statistics(&self) -> Stored<'_, Statistics> {
         self.run(Kind::Read, (), |db, _| Box::pin(statistics::count(db)))
+    }
+
+    fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {
+        Some(self.channel.clone())
     }
 }
 
