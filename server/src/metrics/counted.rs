@@ -175,6 +175,8 @@ mod tests {
         let storage = Statistics {
             open_payments: PaymentState::MAY_TAKE_MONEY.map(|state| (state, 7)).to_vec(),
             oldest_due_ms: 1500,
+            oldest_unknown_ms: 60_000,
+            dead_rows: vec![("due".to_owned(), 17)],
             ..Statistics::default()
         };
         let (_one, _other) = (metrics.waiting(), metrics.waiting());
@@ -199,6 +201,8 @@ mod tests {
             "kassa_event_deliveries_total{result=\"failed\"} 0",
             "kassa_open_payments{state=\"awaiting\"} 7",
             "kassa_oldest_due_seconds 1.5",
+            "kassa_oldest_unknown_seconds 60",
+            "kassa_database_dead_rows{table=\"due\"} 17",
             "kassa_waiting_apps 2",
             "kassa_database_up 1",
         ] {
@@ -227,6 +231,28 @@ mod tests {
         for name in filled().lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()) {
             assert!(page.contains(&format!("`{name}`")), "{name}");
         }
+    }
+
+    /// The names of metrics in a text.
+    fn names(text: &str) -> BTreeSet<&str> {
+        let words = text.split(|sign: char| !sign.is_ascii_lowercase() && sign != '_');
+        words.filter(|word| word.starts_with("kassa_")).map(|word| word.trim_end_matches("_bucket")).collect()
+    }
+
+    #[test]
+    fn dashboard_and_alarms_ask_for_what_there_is() {
+        let text = filled();
+        let there: BTreeSet<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next()).collect();
+        let dashboard = include_str!("../../packaging/grafana-dashboard.json");
+        let alarms = include_str!("../../packaging/prometheus-alerts.yml");
+        assert_eq!(names(dashboard), there, "all of them are shown, and no others");
+        assert!(names(alarms).is_subset(&there), "{:?}", names(alarms));
+        let page = include_str!("../../../docs/server.md");
+        let told = page.split("## Alarms").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a table");
+        let lacking: Vec<_> = names(told).difference(&names(alarms)).copied().collect();
+        assert!(lacking.is_empty(), "told as an alarm, and no rule: {lacking:?}");
+        serde_json::from_str::<serde_json::Value>(dashboard).expect("JSON");
     }
 
     fn check(text: &str) {
@@ -269,7 +295,8 @@ mod tests {
         let ending = name.strip_prefix(family).expect("the family's own");
         let endings: &[&str] = if kind == "histogram" { &["_bucket", "_sum", "_count"] } else { &[""] };
         assert!(endings.contains(&ending), "{sample}");
-        assert_eq!(ending == "_bucket", labels.contains("le=\""), "{sample}");
+        let has_bound = labels.starts_with("le=\"") || labels.contains(",le=\"");
+        assert_eq!(ending == "_bucket", has_bound, "{sample}");
         let Some(mut rest) = labels.strip_suffix('}') else { return assert!(labels.is_empty(), "{sample}") };
         loop {
             let (label, after) = rest.split_once("=\"").expect("a label");

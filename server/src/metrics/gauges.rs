@@ -19,6 +19,10 @@ fn write_storage(of: &Statistics, text: &mut Text) {
     }
     let help = "Payments that a person should look at, as they have been open for three days, counted up to 10,000.";
     text.gauge("kassa_stuck_payments", help, of.stuck_payments);
+    let help = "How long the payment that is unknown for the longest has been so.";
+    text.gauge("kassa_oldest_unknown_seconds", help, seconds(of.oldest_unknown_ms));
+    let help = "How long the gateway asked to wait still.";
+    text.gauge("kassa_gateway_wait_seconds", help, seconds(of.gateway_wait_ms));
     let help = "Payments that the gateway should have been asked about by now, counted up to 10,000.";
     text.gauge("kassa_due_payments", help, of.due_payments);
     let help = "How long the question that is due for the longest has been waiting.";
@@ -28,6 +32,15 @@ fn write_storage(of: &Statistics, text: &mut Text) {
     let help = "How long the event that is undelivered for the longest has been waiting; without those given up.";
     text.gauge("kassa_oldest_undelivered_event_seconds", help, seconds(of.oldest_undelivered_ms));
     text.gauge("kassa_database_size_bytes", "The size of the database.", of.database_bytes);
+    if !of.dead_rows.is_empty() {
+        let name = "kassa_database_dead_rows";
+        text.family(
+            name,
+            "gauge",
+            "Old versions of rows that were not cleaned away yet, as PostgreSQL estimates them.",
+        );
+        of.dead_rows.iter().for_each(|(table, count)| text.sample(name, &[("table", table)], count));
+    }
 }
 
 fn seconds(ms: i64) -> f64 {

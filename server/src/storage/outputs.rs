@@ -218,6 +218,10 @@ pub struct Statistics {
     pub open_payments: Vec<(PaymentState, u64)>,
     /// Those of them that are flagged for a person, as they have been open for days.
     pub stuck_payments: u64,
+    /// For how long that one of them has been unknown which has been so for the longest.
+    pub oldest_unknown_ms: Millis,
+    /// How long the gateway asked to wait still.
+    pub gateway_wait_ms: Millis,
     /// How many should have been asked about by now.
     pub due_payments: u64,
     /// For how long the first of those has been due.
@@ -228,4 +232,6 @@ pub struct Statistics {
     pub oldest_undelivered_ms: Millis,
     /// The size of the database.
     pub database_bytes: u64,
+    /// Old versions of rows that nobody has cleaned away yet, by table, where the database keeps such.
+    pub dead_rows: Vec<(String, u64)>,
 }

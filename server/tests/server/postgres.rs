@@ -233,6 +233,20 @@ fn who_reads_the_feed_while_others_write_misses_nothing() {
     assert_eq!(seen.len(), usize::from(CHECKOUTS), "one event a payment that was begun: {seen:?}");
 }
 
+#[test]
+fn dead_rows_of_what_is_written_all_the_time_are_told() {
+    let database = kassa_test_postgres::shared().database();
+    let found = Runtime::new().unwrap().block_on(async {
+        let server = servers(&database).await.remove(0);
+        database.psql("UPDATE question_limit SET rate = 1");
+        database.psql("ANALYZE question_limit");
+        server.statistics().await.unwrap().dead_rows
+    });
+    let tables: Vec<&str> = found.iter().map(|(table, _)| table.as_str()).collect();
+    assert_eq!(tables, ["checkouts", "due", "payments", "question_limit", "streams"]);
+    assert!(found[3].1 >= 1, "{found:?}");
+}
+
 /// Whoever waits at one server for what another one changes does not wait until it looks by itself.
 #[test]
 fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {

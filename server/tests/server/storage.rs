@@ -645,6 +645,19 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (2, 0), "it is told that one is stuck");
     block_on(storage.replay(None)).unwrap();
     assert_eq!(count().streams_given_up, 0);
+    assert_eq!((count().oldest_unknown_ms, count().gateway_wait_ms), (0, 0));
+    block_on(storage.open_checkout(new(4))).unwrap();
+    let begin_unknown = begin(4, 5, Method::Mbank);
+    let unknown = SendResult::Unknown { reference: begin_unknown.reference.clone() };
+    block_on(storage.begin_payment(begin_unknown)).unwrap();
+    block_on(storage.settle_sending(sent(4, 5, unknown))).unwrap();
+    calendar.pass(Duration::from_secs(5));
+    block_on(storage.open_checkout(new(5))).unwrap();
+    block_on(storage.begin_payment(begin(5, 6, Method::Mbank))).unwrap();
+    let retry_after = Some(Duration::from_secs(30));
+    let busy = SendResult::NothingHappened { failure: Failure::of_kind("Unavailable"), retry_after };
+    block_on(storage.settle_sending(sent(5, 6, busy))).unwrap();
+    assert_eq!((count().oldest_unknown_ms, count().gateway_wait_ms), (5_000, 30_000));
 }
 
 fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calendar) {

@@ -66,7 +66,9 @@ impl Channel {
     async fn listen(&self, wake: Wake<'_>) -> Result<(), tokio_postgres::Error> {
         let Ok(tls) = self.settings.tls() else { return Ok(()) };
         let config = self.settings.config();
-        let Ok(connected) = timeout(CONNECTING, config.connect(MakeRustlsConnect::new(tls))).await else { return Ok(()) };
+        let Ok(connected) = timeout(CONNECTING, config.connect(MakeRustlsConnect::new(tls))).await else {
+            return Ok(());
+        };
         let (client, mut connection) = connected?;
         let mut listening = pin!(async {
             client.batch_execute(LISTEN).await?;

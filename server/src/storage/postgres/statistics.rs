@@ -33,6 +33,12 @@ const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHER
 const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
         (SELECT MIN(failing_since) FROM streams WHERE failing_since IS NOT NULL AND NOT is_given_up),
         (SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL))";
+const OLDEST_UNKNOWN: &str = "SELECT MIN(unknown_since) FROM payments WHERE unknown_since IS NOT NULL";
+const WAIT: &str = "SELECT GREATEST(not_before - $1, 0) FROM gateway_pause";
+/// The tables that are written all the time. They pile up while somebody holds a snapshot: a backup, or a session that was forgotten.
+const DEAD_ROWS: &str = "SELECT relname::text, n_dead_tup FROM pg_stat_user_tables
+    WHERE relname IN ('checkouts', 'due', 'payments', 'question_limit', 'streams') AND schemaname = current_schema()
+    ORDER BY relname";
 const BYTES: &str = "SELECT pg_database_size(current_database())";
 
 pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
@@ -45,6 +51,9 @@ pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
         (STREAMS_GIVEN_UP, vec![&MOST]),
         (OLDEST_UNDELIVERED, vec![]),
         (BYTES, vec![]),
+        (OLDEST_UNKNOWN, vec![]),
+        (WAIT, vec![&now]),
+        (DEAD_ROWS, vec![]),
     ];
     let found = db.together(queries).await?;
     let number = |at: usize| first::<i64>(found.get(at)).map(i64::unsigned_abs);
@@ -58,7 +67,14 @@ pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
         streams_given_up: number(3)?,
         oldest_undelivered_ms: age(first(found.get(4))?),
         database_bytes: number(5)?,
+        oldest_unknown_ms: age(first(found.get(6))?),
+        gateway_wait_ms: first(found.get(7))?,
+        dead_rows: found[8].iter().map(dead_rows).collect::<Result<_, _>>()?,
     })
+}
+
+fn dead_rows(row: &Row) -> Result<(String, u64), Problem> {
+    Ok((row.try_get(0)?, rows::count(row, 1)?))
 }
 
 fn open_payments(row: &Row) -> Result<(PaymentState, u64), Problem> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ToSql, types::FromSql};
 
-use super::connection::now;
+use super::{connection::now, limit};
 use crate::{
     pace::schedule::Class,
     storage::{error::StorageError, outputs::Statistics},
@@ -31,6 +31,7 @@ const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHER
 const OLDEST_FAILING: &str = "SELECT MIN(failing_since) FROM streams
     WHERE failing_since IS NOT NULL AND is_given_up = 0";
 const OLDEST_WAITING: &str = "SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL";
+const OLDEST_UNKNOWN: &str = "SELECT MIN(unknown_since) FROM payments WHERE unknown_since IS NOT NULL";
 const BYTES: &str = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
 
 pub(super) fn count(db: &Connection) -> Result<Statistics, StorageError> {
@@ -44,6 +45,9 @@ pub(super) fn count(db: &Connection) -> Result<Statistics, StorageError> {
         streams_given_up: number(db, STREAMS_GIVEN_UP, &[&MOST])?,
         oldest_undelivered_ms: age(oldest_undelivered(db)?),
         database_bytes: number(db, BYTES, &[])?,
+        oldest_unknown_ms: age(one(db, OLDEST_UNKNOWN, &[])?),
+        gateway_wait_ms: limit::wait_of(db, now)?.unwrap_or(0),
+        dead_rows: Vec::new(),
     })
 }
 
@@ -87,9 +91,16 @@ mod tests {
     #[test]
     fn indexes_alone_are_read() {
         let db = open_in_memory(Arc::new(|| 0)).unwrap();
-        for sql in
-            [OPEN_PAYMENTS, STUCK_PAYMENTS, DUE_PAYMENTS, OLDEST_DUE, STREAMS_GIVEN_UP, OLDEST_FAILING, OLDEST_WAITING]
-        {
+        for sql in [
+            OPEN_PAYMENTS,
+            STUCK_PAYMENTS,
+            DUE_PAYMENTS,
+            OLDEST_DUE,
+            OLDEST_UNKNOWN,
+            STREAMS_GIVEN_UP,
+            OLDEST_FAILING,
+            OLDEST_WAITING,
+        ] {
             let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let steps = plan.raw_query().mapped(|row| row.get(3)).collect::<Result<Vec<String>, _>>().unwrap();
             let reads = |step: &&String| ["payments", "due", "streams"].iter().any(|table| step.contains(table));
