@@ -121,9 +121,9 @@ fn said(verdict: Verdict) -> Report {
 /// None of these says anything of the payment.
 fn not_said(error: &PaymentError) -> Report {
     match error {
-        PaymentError::Unavailable { retry_after, http_status, .. } => {
-            let is_overload = retry_after.is_some() || http_status.is_some_and(|status| status == 429 || status >= 500);
-            Report::Trouble { is_overload, retry_after: *retry_after }
+        // One that cannot be reached, or does not answer in time, is asked less as well: it will come back slowly.
+        PaymentError::Unavailable { retry_after, .. } => {
+            Report::Trouble { is_overload: true, retry_after: *retry_after }
         }
         PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. } => {
             tracing::warn!(target: "kassa_server", kind = error.kind(), "the gateway does not take our questions");

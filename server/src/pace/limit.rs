@@ -12,6 +12,15 @@ const HALVED_AT_MOST_EVERY: Millis = 1_000;
 /// Tokens and rates are kept in thousandths, as whole numbers.
 const WHOLE: Millis = 1_000;
 
+/// From which part of the answers on trouble is the gateway's (overload): of thousands a second one or another fails all the time,
+/// and halving the rate for each would leave hardly any.
+const SHARE_OF_TROUBLE: usize = 10;
+
+/// Whether so many troubles among so many answers, which came together, are a reason to ask less.
+pub fn is_overload(troubles: usize, answers: usize) -> bool {
+    troubles > 0 && troubles.saturating_mul(SHARE_OF_TROUBLE) >= answers
+}
+
 /// The state of the bucket, as the database keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
@@ -107,6 +116,12 @@ mod tests {
         let bucket = bucket.troubled(None, 2000);
         assert_eq!(bucket.rate, 25_000);
         assert_eq!(bucket.take(1000, 100, 2000 + 60_000).1, 100);
+    }
+
+    #[test]
+    fn one_failure_of_many_answers_is_no_overload() {
+        assert!(is_overload(1, 1) && is_overload(1, 10) && is_overload(64, 64));
+        assert!(!is_overload(1, 11) && !is_overload(0, 0));
     }
 
     #[test]

@@ -4,3 +4,5 @@
 pub mod limit;
 pub mod pauses;
 pub mod schedule;
+#[cfg(test)]
+mod simulation;

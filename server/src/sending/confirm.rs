@@ -3,7 +3,7 @@
 use kassa::PaymentError;
 use zeroize::Zeroizing;
 
-use super::{About, BEFORE_NEXT_TRY, Sender};
+use super::{About, BEFORE_NEXT_TRY, Sender, not_noted};
 use crate::{
     payments::{
         exchange::{Asked, Exchange},
@@ -73,7 +73,7 @@ impl Sender {
             let confirmed = Confirmed { checkout, payment, sender, result: result.clone(), exchange: exchange.clone() };
             match (self.storage.settle_confirmation(confirmed).await, pauses.next()) {
                 (Ok(settled), _) => return Ok(settled.payment),
-                (Err(problem), None) => return Err(problem.into()),
+                (Err(problem), None) => return Err(not_noted(&problem, about).into()),
                 (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
             }
         }

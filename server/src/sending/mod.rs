@@ -20,6 +20,7 @@ use crate::{
     },
     storage::{
         Storage,
+        error::StorageError,
         inputs::{BeginPayment, SendResult, Sent, TakePrepared},
         outputs::{Begun, Taken},
     },
@@ -182,11 +183,18 @@ impl Sender {
             let sent = Sent { checkout, payment, sender, result: result.clone(), exchange: exchange.clone() };
             match (self.storage.settle_sending(sent).await, pauses.next()) {
                 (Ok(settled), _) => return Ok(settled.payment),
-                (Err(problem), None) => return Err(problem.into()),
+                (Err(problem), None) => return Err(not_noted(&problem, about).into()),
                 (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
             }
         }
     }
+}
+
+/// Nobody here knows any more what the gateway said.
+fn not_noted(problem: &StorageError, about: &About) -> StorageError {
+    let payment = about.payment.as_str();
+    tracing::warn!(target: "kassa_server", payment, %problem, "an answer could not be written down: the gateway is asked again");
+    problem.clone()
 }
 
 /// As the metrics call it.

@@ -9,6 +9,8 @@ use crate::{
     values::{checks::Checks, error::ServerError, violation::Rule},
 };
 
+/// More than a hundred million open payments ask.
+const MOST_QUESTIONS_PER_SECOND: u32 = 1_000_000;
 /// In seconds.
 const DAY: u64 = 24 * 3600;
 
@@ -107,11 +109,13 @@ impl ServerSettings {
             ("sends_at_once", self.sends_at_once),
             ("otp_attempts", self.otp_attempts),
             ("card_attempts", self.card_attempts),
-            ("questions_per_second", self.questions_per_second),
             ("questions_at_once", self.questions_at_once),
             ("followers", self.followers),
             ("deliveries_at_once", self.deliveries_at_once),
         ];
+        if !(1..=MOST_QUESTIONS_PER_SECOND).contains(&self.questions_per_second) {
+            checks.fail("questions_per_second", Rule::Range, "must be from 1 to 1000000");
+        }
         for (field, _) in counts.iter().filter(|(_, count)| !(1..=10_000).contains(count)) {
             checks.fail(field, Rule::Range, "must be from 1 to 10000");
         }

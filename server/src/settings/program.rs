@@ -148,7 +148,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
 
 /// What the library is set to; its own check is the last word.
 fn server(values: &mut Values) -> Read<ServerSettings> {
-    let questions_per_second = values.read(&QUESTIONS_PER_SECOND, parse::count(1..=10_000));
+    let questions_per_second = values.read(&QUESTIONS_PER_SECOND, parse::count(1..=1_000_000));
     let followers = values.read(&FOLLOWERS, parse::count(1..=10_000));
     let sends_at_once = values.read(&SENDS_AT_ONCE, parse::count(1..=10_000));
     let longest_wait = values.read(&PAYMENT_WAIT, time::within("1s", "10m"));

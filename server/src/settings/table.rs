@@ -112,7 +112,7 @@ table! {
     ).or_nothing("`events.old_secret`");
 
     QUESTIONS_PER_SECOND = Setting::new(
-        "questions_per_second", "KASSA_SERVER_QUESTIONS_PER_SECOND", "questions-per-second", "1 to 10000",
+        "questions_per_second", "KASSA_SERVER_QUESTIONS_PER_SECOND", "questions-per-second", "1 to 1000000",
         "The most questions a second that all servers on the database ask the gateway together",
     ).or("50");
     FOLLOWERS = Setting::new(

@@ -34,7 +34,7 @@ fn two_servers_share_a_database_and_one_that_is_killed_leaves_nothing_behind() {
     assert!(made.code == Some(0) && made.err.contains(&format!("this one was made: {shown}")), "{made:?}");
     let key = made.out.trim().to_owned();
 
-    let (one, two) = (place.start(&[]), place.start(&["--log", "debug"]));
+    let (one, two) = (place.start(&[]), place.start(&["--log", "trace"]));
     let (id, _) = Caller::new(&one, &key).open("order-1");
     one.signal("KILL");
     let (_, first_log, _) = one.wait();
@@ -50,6 +50,8 @@ fn two_servers_share_a_database_and_one_that_is_killed_leaves_nothing_behind() {
     assert!(replayed.out.starts_with("0 checkouts"), "{replayed:?}");
     let (status, second_log, _) = two.stop();
     assert!(status.success() && !first_log.contains("hunter2") && !second_log.contains("hunter2"), "{second_log}");
+    // It would tell the values of each statement, wherever a crate of the same build turns that on.
+    assert!(second_log.contains("serving") && !second_log.contains("tokio_postgres"), "{second_log}");
     let announced = place.command(&["--config", "kassa.toml", "--exit-with-stdin"]).output().unwrap();
     assert!(String::from_utf8(announced.stdout).unwrap().contains(&format!("  database     {shown}\n")));
     for ended in [checked, listed, replayed, made] {

@@ -4,13 +4,14 @@ use kassa::{PaymentRef, Provider};
 
 use super::{
     Book, Kept,
-    changes::{Changes, ClaimSaid, DueChange},
+    changes::{Changes, ClaimSaid, DueChange, Troubles},
     happening::{Why, happen},
     payments::ask_from_now_on,
     telling::{Told, tell},
 };
 use crate::{
     events::kind::EventKind,
+    pace::limit::is_overload,
     pace::schedule::{Class, FORGOTTEN_AFTER, STUCK_AFTER, interval_at, jittered},
     payments::{machine::Happened, payment::Payment},
     storage::{
@@ -75,6 +76,21 @@ pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<String
     numbers
 }
 
+/// What answers that came together say of the gateway: that it is overloaded, and how long it asked to wait. Its own word on that
+/// counts however few say it.
+pub(in crate::storage) fn troubles_of(answers: &[Answered]) -> Troubles {
+    let reports = || answers.iter().flat_map(|answered| &answered.reports);
+    let trouble = |reported: &Reported| match reported.report {
+        Report::Trouble { is_overload: true, retry_after } => Some(retry_after),
+        _ => None,
+    };
+    let mut troubles: Troubles = reports().filter_map(trouble).collect();
+    if !is_overload(troubles.len(), reports().count()) {
+        troubles.retain(Option::is_some);
+    }
+    troubles
+}
+
 /// Notes what the gateway answered about a payment. True where that changed it.
 pub(in crate::storage) fn settle(
     changes: &mut Changes,
@@ -85,9 +101,6 @@ pub(in crate::storage) fn settle(
     let mut is_changed = false;
     for reported in &answered.reports {
         changes.note_exchange(&answered.payment, &reported.exchange, None);
-        if let Report::Trouble { is_overload: true, retry_after } = reported.report {
-            changes.troubles.push(retry_after);
-        }
         is_changed |= match &reported.claim {
             None => take_report(changes, book, at, &reported.report)?,
             Some(number) => take_claimed(changes, book, at, number, &reported.report)?,

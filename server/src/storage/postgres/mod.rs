@@ -164,7 +164,7 @@ impl PostgresStorage {
     /// Three transactions as well, each of which locks the books of many checkouts, in their order.
     async fn sweep_all(&self, sweep: Sweep) -> Result<Swept, StorageError> {
         let mut swept = Swept::default();
-        let parts: [(&Horizon<1>, Work<(Look<1>, u32), PartSwept>); 2] = [
+        let parts: [(&Horizon<1>, Sweeping); 2] = [
             (&self.horizons.sending, |db, (look, most)| Box::pin(questions::sweep_sending(db, look, *most))),
             (&self.horizons.expiring, |db, (look, most)| Box::pin(questions::sweep_checkouts(db, look, *most))),
         ];
@@ -195,6 +195,9 @@ impl PostgresStorage {
         settled
     }
 }
+
+/// A part of a sweep.
+type Sweeping = Work<(Look<1>, u32), PartSwept>;
 
 /// What helps, and is not needed.
 fn advice(result: Result<(), StorageError>) {

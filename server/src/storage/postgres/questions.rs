@@ -251,5 +251,5 @@ pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(Settle
         }
     }
     save(db, &opened.changes, &opened.books);
-    Ok((SettledMany { changed }, opened.changes.troubles))
+    Ok((SettledMany { changed }, questions::troubles_of(answers)))
 }

@@ -149,6 +149,8 @@ pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMan
         let settled = unless_damaged(answered.payment.as_str(), settle_one(db, answered))?;
         changed.extend(settled.flatten());
     }
+    let now = now(db)?;
+    questions::troubles_of(answers).into_iter().try_for_each(|wait| limit::trouble(db, wait, now))?;
     Ok(SettledMany { changed })
 }
 

@@ -1,0 +1,271 @@
+//! The servers: workers with places, as `server/places.rs` has them, on one bucket and one table of what is due.
+
+use super::{
+    MINUTE, SECOND, STEP_MS, Size, Step,
+    gateway::{Gateway, Phase},
+    payments::{NEVER, Payments},
+    queue::Queue,
+    report::Second,
+};
+use crate::{
+    pace::{
+        limit::{Bucket, is_overload},
+        schedule::{Class, interval_at, jittered},
+    },
+    values::Millis,
+};
+
+/// As the server's settings have them.
+const FOLLOWERS: u32 = 4;
+const PLACES: u32 = 32;
+const LEASE: Step = 60 * SECOND;
+/// How long a worker waits at least, and at most, before it claims again.
+const SHORTEST_SLEEP: Step = 1;
+const LONGEST_SLEEP: Step = SECOND;
+/// A quarter of the servers dies here, without a word, and is started again there.
+const DIE: Step = 10 * MINUTE;
+const START: Step = 15 * MINUTE;
+
+/// A question on its way.
+#[derive(Clone, Copy)]
+struct Asked {
+    id: u32,
+    worker: u32,
+    leased_until: Step,
+    is_trouble: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Worker {
+    free: u32,
+    /// Its answers of this step.
+    answers: u32,
+    troubles: u32,
+}
+
+pub(super) struct Fleet {
+    size: Size,
+    payments: Payments,
+    queues: [Queue; 3],
+    bucket: Bucket,
+    gateway: Gateway,
+    workers: Vec<Worker>,
+    /// What comes back in which step, and who claims.
+    answers: Ring<Asked>,
+    claims: Ring<u32>,
+    counted: Second,
+    unsettled: u32,
+    /// Of those, what ended before the gateway came back.
+    lost: u32,
+}
+
+impl Fleet {
+    pub(super) fn new(size: Size) -> Self {
+        let payments = Payments::new(size);
+        let mut queues = [(0, 1), (1, 1), (2, SECOND)].map(|(class, width)| Queue::new(class, width, Phase::END));
+        for id in 0..payments.count() {
+            queues[usize::from(payments.class[id as usize])].push(id, payments.due[id as usize]);
+        }
+        let count = size.servers * FOLLOWERS;
+        let mut claims = Ring::new(LONGEST_SLEEP + 1);
+        (0..count).for_each(|worker| claims.put(worker % SECOND, worker));
+        Self {
+            size,
+            payments,
+            queues,
+            bucket: Bucket::full(size.per_second, 0),
+            gateway: Gateway::new(size),
+            workers: vec![Worker { free: PLACES, answers: 0, troubles: 0 }; count as usize],
+            answers: Ring::new(31 * SECOND),
+            claims,
+            counted: Second::default(),
+            unsettled: 0,
+            lost: 0,
+        }
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        if step.is_multiple_of(SECOND) {
+            self.people(step / SECOND);
+        }
+        if step == START {
+            self.start_again(step);
+        }
+        self.hear(step);
+        for worker in self.claims.take(step) {
+            if self.is_dead(worker, step) {
+                continue;
+            }
+            let pause = self.claim(worker, step);
+            self.claims.put(step + pause, worker);
+        }
+    }
+
+    /// Payers begin and end.
+    fn people(&mut self, second: u32) {
+        for id in self.payments.begin_new(second) {
+            self.queues[Class::Fresh as usize].push(id, self.payments.due[id as usize]);
+        }
+        let (ended, hinted) = self.payments.called_back(second);
+        if second * SECOND == Phase::Back.begin() {
+            self.lost = self.unsettled;
+        }
+        self.unsettled += ended;
+        for id in hinted {
+            if self.payments.due[id as usize] != NEVER {
+                self.put(id, second * SECOND, Class::Hinted);
+            }
+        }
+    }
+
+    fn put(&mut self, id: u32, due: Step, class: Class) {
+        self.payments.due[id as usize] = due;
+        self.payments.class[id as usize] = class as u8;
+        self.queues[class as usize].push(id, due);
+    }
+
+    fn is_dead(&self, worker: u32, step: Step) -> bool {
+        (DIE..START).contains(&step) && worker / FOLLOWERS < self.size.servers / 4
+    }
+
+    fn start_again(&mut self, step: Step) {
+        for worker in 0..self.size.servers / 4 * FOLLOWERS {
+            self.workers[worker as usize].free = PLACES;
+            self.claims.put(step + 1, worker);
+        }
+    }
+
+    /// What came back is settled: by each worker together.
+    fn hear(&mut self, step: Step) {
+        let answers = self.answers.take(step);
+        for asked in &answers {
+            // Who died hears nothing, also after it was started again: the lease ends.
+            let began_before = asked.leased_until - LEASE < START;
+            if self.is_dead(asked.worker, step) || (step >= START && began_before && self.was_killed(asked)) {
+                continue;
+            }
+            let worker = &mut self.workers[asked.worker as usize];
+            worker.free += 1;
+            worker.answers += 1;
+            worker.troubles += u32::from(asked.is_trouble);
+            self.counted.troubled += u32::from(asked.is_trouble);
+            self.settle(*asked, step);
+        }
+        for asked in answers {
+            let worker = &mut self.workers[asked.worker as usize];
+            let (answers, troubles) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.troubles));
+            if is_overload(troubles as usize, answers as usize) {
+                self.bucket = self.bucket.troubled(None, Millis::from(step) * STEP_MS);
+            }
+        }
+    }
+
+    fn was_killed(&self, asked: &Asked) -> bool {
+        asked.worker / FOLLOWERS < self.size.servers / 4
+    }
+
+    fn settle(&mut self, asked: Asked, step: Step) {
+        let id = asked.id;
+        if !asked.is_trouble && self.payments.has_ended(id, step) {
+            if self.payments.due[id as usize] != NEVER {
+                self.payments.due[id as usize] = NEVER;
+                self.unsettled = self.unsettled.saturating_sub(1);
+                self.counted.settled += 1;
+                self.lost -= u32::from(step >= Phase::Back.begin() && self.payments.ended_before_return(id));
+            }
+            return;
+        }
+        // A hint that came meanwhile knows more.
+        if self.payments.due[id as usize] != asked.leased_until {
+            return;
+        }
+        let age = self.payments.age_ms(id, step);
+        let pause = jittered(interval_at(age), self.payments.random()) / STEP_MS;
+        self.put(id, step.saturating_add(u32::try_from(pause).unwrap_or(NEVER)), Class::at_age(age));
+    }
+
+    /// A worker takes what is due, the most urgent first, and asks. How long it waits before it does so again.
+    fn claim(&mut self, worker: u32, step: Step) -> Step {
+        let free = self.workers[worker as usize].free;
+        if free == 0 {
+            return SHORTEST_SLEEP;
+        }
+        let now = Millis::from(step) * STEP_MS;
+        let due = self.due(free, step);
+        let wanted = u32::try_from(due.len()).unwrap_or(u32::MAX);
+        if wanted == 0 {
+            return 5 * SHORTEST_SLEEP;
+        }
+        let (bucket, granted) = self.bucket.take(wanted, self.size.per_second, now);
+        self.bucket = bucket;
+        let (asked, left) = due.split_at(granted as usize);
+        asked.iter().for_each(|id| self.ask(*id, worker, step));
+        // The first one is taken first again.
+        for id in left.iter().rev() {
+            self.queues[usize::from(self.payments.class[*id as usize])].put_back(*id);
+        }
+        if granted < wanted {
+            let wait = (self.bucket.next_at(now) - now) / STEP_MS;
+            return u32::try_from(wait).unwrap_or(LONGEST_SLEEP).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
+        }
+        SHORTEST_SLEEP
+    }
+
+    fn due(&mut self, most: u32, step: Step) -> Vec<u32> {
+        let mut due = Vec::new();
+        for queue in &mut self.queues {
+            while due.len() < most as usize {
+                let Some(id) = queue.pop(step, &self.payments) else { break };
+                due.push(id);
+            }
+        }
+        due
+    }
+
+    fn ask(&mut self, id: u32, worker: u32, step: Step) {
+        let leased_until = step + LEASE;
+        let class = self.payments.class[id as usize];
+        self.payments.due[id as usize] = leased_until;
+        self.queues[usize::from(class)].push(id, leased_until);
+        self.workers[worker as usize].free -= 1;
+        self.counted.asked += 1;
+        let answer = self.gateway.ask(step);
+        let asked = Asked { id, worker, leased_until, is_trouble: answer.is_trouble };
+        self.answers.put(step + answer.after, asked);
+    }
+
+    /// What happened in the second that ends now.
+    pub(super) fn second(&mut self, end: Step) -> Second {
+        let ages = [0, 1, 2].map(|class| {
+            let first = self.queues[class].first(end, &self.payments);
+            first.map_or(0.0, |id| f64::from(end - self.payments.due[id as usize]) / f64::from(SECOND))
+        });
+        let counted = std::mem::take(&mut self.counted);
+        Second {
+            oldest_fresh: ages[0].max(ages[1]),
+            oldest_old: ages[2],
+            unsettled: self.unsettled,
+            lost: self.lost,
+            ..counted
+        }
+    }
+}
+
+/// What happens in one of the next steps.
+struct Ring<T>(Vec<Vec<T>>);
+
+impl<T> Ring<T> {
+    fn new(length: Step) -> Self {
+        Self((0..length).map(|_| Vec::new()).collect())
+    }
+
+    fn put(&mut self, step: Step, what: T) {
+        let length = self.0.len();
+        self.0[step as usize % length].push(what);
+    }
+
+    fn take(&mut self, step: Step) -> Vec<T> {
+        let length = self.0.len();
+        std::mem::take(&mut self.0[step as usize % length])
+    }
+}
