@@ -77,7 +77,8 @@ async fn settle(storage: &SqliteStorage, number: u128) {
     let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
     let mut exchange = Exchange::new(Asked::Create, "accepted");
     exchange.reply = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
-    let sent = Sent { payment: payment(number), sender: sender(number), result, exchange: Some(exchange) };
+    let (checkout, payment, sender) = (checkout(number), payment(number), sender(number));
+    let sent = Sent { checkout, payment, sender, result, exchange: Some(exchange) };
     assert!(storage.settle_sending(sent).await.is_ok_and(|settled| settled.is_changed));
 }
 
