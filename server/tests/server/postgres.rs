@@ -128,8 +128,8 @@ fn all_servers_together_ask_no_more_than_one_may() {
     // One at the beginning, and one for each second since then.
     let most = 1 + begun.elapsed().as_secs() as usize;
     assert!((1..=most).contains(&count), "{count} of {most}");
-    let waits = asked.iter().filter(|questions| questions.questions.is_empty()).filter_map(|none| none.next_in_ms);
-    assert!(waits.max().is_some_and(|wait| (1..=1_000).contains(&wait)), "the others are told when to ask again");
+    let mut waits = asked.iter().filter(|questions| questions.questions.is_empty()).filter_map(|none| none.next_in_ms);
+    assert!(waits.any(|wait| (1..=1_000).contains(&wait)), "the others are told when to ask again");
 }
 
 /// A newer server beside this one may have written what this one does not know.

@@ -125,7 +125,11 @@ impl Fleet {
     }
 
     fn is_dead(&self, worker: u32, step: Step) -> bool {
-        (DIE..START).contains(&step) && worker / FOLLOWERS < self.size.servers / 4
+        (DIE..START).contains(&step) && self.dies(worker)
+    }
+
+    fn dies(&self, worker: u32) -> bool {
+        worker / FOLLOWERS < self.size.servers / 4
     }
 
     fn start_again(&mut self, step: Step) {
@@ -141,7 +145,7 @@ impl Fleet {
         for asked in &answers {
             // Who died hears nothing, also after it was started again: the lease ends.
             let began_before = asked.leased_until - LEASE < START;
-            if self.is_dead(asked.worker, step) || (step >= START && began_before && self.was_killed(asked)) {
+            if self.is_dead(asked.worker, step) || (step >= START && began_before && self.dies(asked.worker)) {
                 continue;
             }
             let worker = &mut self.workers[asked.worker as usize];
@@ -160,17 +164,12 @@ impl Fleet {
         }
     }
 
-    fn was_killed(&self, asked: &Asked) -> bool {
-        asked.worker / FOLLOWERS < self.size.servers / 4
-    }
-
     fn settle(&mut self, asked: Asked, step: Step) {
         let id = asked.id;
         if !asked.is_trouble && self.payments.has_ended(id, step) {
             if self.payments.due[id as usize] != NEVER {
                 self.payments.due[id as usize] = NEVER;
                 self.unsettled = self.unsettled.saturating_sub(1);
-                self.counted.settled += 1;
                 self.lost -= u32::from(step >= Phase::Back.begin() && self.payments.ended_before_return(id));
             }
             return;

@@ -1,6 +1,6 @@
 //! A fleet at internet scale, simulated (discrete time): a hundred million open payments on 200 servers, and a gateway that slows
-//! down, goes away for an hour and comes back. What is asked when, at which rate, and what a lease does are the real functions;
-//! the database answers at once, and the gateway is a model.
+//! down, goes away for an hour and comes back. When a payment is asked about again, in which class, and at which rate are the real
+//! functions; workers and leases are written after the server's, the database answers at once, and the gateway is a model.
 //!
 //! The tests play a thousandth of it. All of it takes minutes and 3 GB:
 //! `cargo test --release -p kassa-server --lib pace::simulation -- --ignored --nocapture`.

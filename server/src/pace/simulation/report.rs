@@ -9,7 +9,6 @@ use super::{SECOND, Size, gateway::Phase};
 pub(super) struct Second {
     pub(super) asked: u32,
     pub(super) troubled: u32,
-    pub(super) settled: u32,
     /// For how many seconds the oldest one has been due: of those whose payers may be waiting, and of the others.
     pub(super) oldest_fresh: f64,
     pub(super) oldest_old: f64,
