@@ -15,6 +15,7 @@ mod line;
 mod paying;
 mod play;
 mod program;
+mod restoring;
 mod scene;
 mod schedules;
 mod secrets;

@@ -6,7 +6,9 @@
 //! assert_eq!(database.psql("SELECT 1 + 1"), "2");
 //! ```
 
+mod archive;
 mod programs;
+mod snapshot;
 
 use std::{
     net::TcpListener,
@@ -18,6 +20,7 @@ use std::{
 };
 
 use programs::{Programs, output};
+pub use snapshot::Snapshot;
 
 /// Its user, who may do everything and needs no password.
 const USER: &str = "kassa";
@@ -40,6 +43,8 @@ pub fn shared() -> &'static Cluster {
 pub struct Cluster {
     programs: Programs,
     folder: String,
+    /// More options of its start.
+    settings: String,
     port: u16,
     /// Ends the cluster when the pipe to it closes, which the system does for a process that was killed.
     keeper: Child,
@@ -49,10 +54,20 @@ pub struct Cluster {
 impl Cluster {
     /// Starts the newest version that this machine has.
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same, with settings such as `shared_buffers=1GB` instead of those of tests.
+    pub fn start_with(settings: &[&str]) -> Self {
+        Self::start_in_a_folder(|_| settings.iter().map(|setting| format!(" -c {setting}")).collect())
+    }
+
+    fn start_in_a_folder(settings: impl FnOnce(&str) -> String) -> Self {
         let programs = Programs::find();
         let folder = output(programs.command("mktemp").args(["-d", "/tmp/kassa-postgres.XXXXXX"]));
         let keeper = keeper(&programs, &folder);
-        let mut cluster = Self { programs, folder, port: 0, keeper, databases: AtomicU32::new(0) };
+        let settings = settings(&folder);
+        let mut cluster = Self { programs, folder, settings, port: 0, keeper, databases: AtomicU32::new(0) };
         let data = cluster.data();
         let how = [
             "--username",
@@ -92,14 +107,26 @@ impl Cluster {
 
     /// A database of its own, which is empty.
     pub fn database(&self) -> Database<'_> {
+        self.create("")
+    }
+
+    fn create(&self, options: &str) -> Database<'_> {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        self.psql("postgres", &format!("CREATE DATABASE {name}"));
+        self.psql("postgres", &format!("CREATE DATABASE {name}{options}"));
         Database { cluster: self, name }
     }
 
     /// Stops it as a power cut would, and starts it again, in recovery.
     pub fn crash_and_recover(&self) {
-        output(self.programs.postgres("pg_ctl").args(["stop", "-w", "-m", "immediate", "-D", &self.data()]));
+        self.stop("immediate");
+        self.start_again();
+    }
+
+    fn stop(&self, mode: &str) {
+        output(self.programs.postgres("pg_ctl").args(["stop", "-w", "-m", mode, "-D", &self.data()]));
+    }
+
+    fn start_again(&self) {
         self.try_start().unwrap_or_else(|why| panic!("PostgreSQL does not start again: {why}"));
     }
 
@@ -108,7 +135,8 @@ impl Cluster {
     }
 
     fn try_start(&self) -> Result<(), String> {
-        let (log, settings) = (format!("{}/log", self.folder), format!("{SETTINGS} -c port={}", self.port));
+        let log = format!("{}/log", self.folder);
+        let settings = format!("{SETTINGS} -c port={}{}", self.port, self.settings);
         let mut start = self.programs.postgres("pg_ctl");
         start.args(["start", "-w", "-t", "60", "-D", &self.data(), "-l", &log, "-o", &settings]);
         let is_started = start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -119,10 +147,31 @@ impl Cluster {
     }
 
     fn psql(&self, database: &str, sql: &str) -> String {
-        let port = self.port.to_string();
-        let to = ["-h", "127.0.0.1", "-p", &port, "-U", USER, "-d", database];
-        output(self.programs.postgres("psql").args(to).args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql]))
+        output(psql_of(&self.programs, &url(self.port, database)).args(["-c", sql]))
     }
+}
+
+fn url(port: u16, database: &str) -> String {
+    format!("postgres://{USER}@127.0.0.1:{port}/{database}")
+}
+
+/// Rows are lines, columns are parted by a bar.
+fn psql_of(programs: &Programs, url: &str) -> Command {
+    let mut psql = programs.postgres("psql");
+    psql.args([url, "-XAtq", "-v", "ON_ERROR_STOP=1"]);
+    psql
+}
+
+/// As [`Database::psql`], for a process that was given an address.
+pub fn psql(url: &str, sql: &str) -> String {
+    output(psql_of(&Programs::find(), url).args(["-c", sql]))
+}
+
+/// The address of another database beside one, which is made. It is gone when the cluster is.
+pub fn sibling(of: &str, name: &str) -> String {
+    psql(of, &format!("CREATE DATABASE {name}"));
+    let (cluster, _) = of.rsplit_once('/').unwrap_or((of, ""));
+    format!("{cluster}/{name}")
 }
 
 impl Drop for Cluster {
@@ -167,7 +216,12 @@ pub struct Database<'a> {
 impl Database<'_> {
     /// Its address.
     pub fn url(&self) -> String {
-        format!("postgres://{USER}@127.0.0.1:{}/{}", self.cluster.port, self.name)
+        url(self.cluster.port, &self.name)
+    }
+
+    /// Another one with the same in it. Nobody may be connected to this one.
+    pub fn copy(&self) -> Database<'_> {
+        self.cluster.create(&format!(" TEMPLATE {} STRATEGY file_copy", self.name))
     }
 
     /// Runs SQL with psql: rows are lines, columns are parted by a bar. An error is a panic with psql's words.
@@ -198,6 +252,20 @@ mod tests {
         cluster.crash_and_recover();
         assert_eq!(database.psql("SELECT one FROM kept"), "1");
         assert_eq!(cluster.database().psql("SELECT to_regclass('kept') IS NULL"), "t", "each is empty");
+    }
+
+    #[test]
+    fn what_came_after_a_moment_is_gone_when_it_is_restored() {
+        let cluster = Cluster::start_with_archive();
+        let database = cluster.database();
+        database.psql("CREATE TABLE kept (one INTEGER)");
+        cluster.back_up();
+        database.psql("INSERT INTO kept VALUES (1)");
+        cluster.mark("then");
+        database.psql("INSERT INTO kept VALUES (2)");
+        cluster.restore("then");
+        assert_eq!(database.psql("SELECT one FROM kept"), "1");
+        database.psql("INSERT INTO kept VALUES (3)");
     }
 
     #[test]

@@ -26,8 +26,11 @@ impl Programs {
         Self { folder, user: user() }
     }
 
+    /// What a folder of servers alone does not have, another version has: clients speak to all.
     pub(crate) fn path(&self, name: &str) -> String {
-        self.folder.join(name).display().to_string()
+        let own = Some(self.folder.clone()).filter(|folder| folder.join(name).exists());
+        let folder = own.or_else(debians).or_else(on_the_path).unwrap_or_else(|| panic!("{name}: {MISSING}"));
+        folder.join(name).display().to_string()
     }
 
     /// One of PostgreSQL's.
@@ -51,12 +54,17 @@ impl Programs {
     }
 }
 
+/// A server's.
+const SERVERS: [&str; 3] = ["initdb", "pg_ctl", "postgres"];
+
 fn has_programs(folder: &Path) -> bool {
-    ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|name| folder.join(name).exists())
+    SERVERS.iter().chain(&["psql", "pg_basebackup"]).all(|name| folder.join(name).exists())
 }
 
 fn named() -> Option<PathBuf> {
-    env::var_os("KASSA_POSTGRES_BIN").map(PathBuf::from).filter(|folder| has_programs(folder))
+    let folder = PathBuf::from(env::var_os("KASSA_POSTGRES_BIN")?);
+    assert!(SERVERS.iter().all(|name| folder.join(name).exists()), "{} has no PostgreSQL", folder.display());
+    Some(folder)
 }
 
 fn debians() -> Option<PathBuf> {

@@ -1,0 +1,66 @@
+//! A database that was put back to an earlier moment (point-in-time recovery): what was sent since is asked about.
+
+use std::{sync::LazyLock, thread, time::Duration};
+
+use kassa_sandbox::{EndpointName, Fault};
+use kassa_test_postgres::Cluster;
+use serde_json::{Value, json};
+
+use crate::{api::Caller, paying::PAYMENTS, program::until, scene::Scene, secrets::payers};
+
+static ARCHIVED: LazyLock<Cluster> = LazyLock::new(Cluster::start_with_archive);
+
+fn state(app: &Caller) -> (Value, Value) {
+    let seen = app.get("/v1/checkout").unwrap().body;
+    (seen["state"].clone(), seen["payments"][0]["state"].clone())
+}
+
+/// One payment waited for its payer then, one was on its way, and one was not begun yet.
+#[test]
+fn after_a_restore_to_an_earlier_moment_what_was_sent_since_is_asked_about() {
+    let mut scene = Scene::of_fleet(1, &ARCHIVED);
+    scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
+    let server = scene.plans[0].start_in_the_end().unwrap();
+    let payer = payers()[0];
+    let by_mbank = json!({ "method": "mbank", "phone": payer.phone });
+    let ((waits, _), (on_its_way, _), (later, _)) = (scene.app("order-1"), scene.app("order-2"), scene.app("order-3"));
+    let begun = waits.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+    ARCHIVED.back_up();
+
+    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(Duration::from_secs(5)).times(1);
+    scene.sandbox.faults().add(slow).unwrap();
+    let paying = {
+        let (app, by_mbank) = (on_its_way.clone(), by_mbank.clone());
+        thread::spawn(move || app.send("POST", PAYMENTS, Some("try-1"), &by_mbank))
+    };
+    until("the gateway has it", || scene.sandbox.payments().len() == 2);
+    assert_eq!(state(&on_its_way).1, "sending");
+    ARCHIVED.mark("then");
+
+    // All three are paid, and the shop hears of it.
+    let pay = |app: &Caller, id: &str| {
+        let path = format!("{PAYMENTS}/{id}/confirm");
+        assert!(app.send("POST", &path, Some("otp-1"), &json!({ "otp": payer.otp })).unwrap().status < 300);
+    };
+    pay(&waits, &begun.member("id").unwrap());
+    pay(&on_its_way, &paying.join().unwrap().unwrap().member("id").unwrap());
+    pay(&later, &later.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap().member("id").unwrap());
+    for app in [&waits, &on_its_way, &later] {
+        until("it is paid", || state(app).0 == "paid");
+    }
+    assert!(server.stop().0.success());
+
+    ARCHIVED.restore("then");
+    scene.keeper.time_passes(Duration::from_secs(120));
+    let server = scene.plans[0].start_in_the_end().unwrap();
+    for app in [&waits, &on_its_way] {
+        until("the gateway was asked", || state(app) == (json!("paid"), json!("charged")));
+    }
+    // What was begun later is forgotten here. The gateway has it: the staff find it by the gateway's statement.
+    assert_eq!(state(&later), (json!("open"), Value::Null));
+    let sent =
+        scene.sandbox.requests().iter().filter(|request| request.endpoint == EndpointName::MbankPay.path()).count();
+    assert_eq!(sent, 3, "nothing was sent again");
+    assert_eq!(scene.sandbox.payments().iter().map(|payment| payment.times_charged).sum::<u32>(), 3);
+    assert!(server.stop().0.success());
+}
