@@ -1,5 +1,5 @@
 //! Rate limit of questions (token bucket) for the whole fleet: halved where the gateway says 429 or fails, recovering by
-//! and by, and standing still while `Retry-After` lasts. Its state is in the database, so that all workers share it.
+//! and by once it answers, and standing still while `Retry-After` lasts. Its state is in the database, so that all workers share it.
 
 use std::time::Duration;
 
@@ -7,6 +7,9 @@ use crate::values::{Millis, millis};
 
 /// In which time the rate recovers from nothing to its most.
 const RECOVERY: Millis = 60_000;
+/// For how long after trouble it does not recover, unless the gateway answers sooner (half-open circuit breaker). One that lets
+/// everything time out says so once in 30 s: in between the rate would be back.
+const UNHEARD_FOR: Millis = 60_000;
 /// Trouble that many workers meet at once halves the rate once.
 const HALVED_AT_MOST_EVERY: Millis = 1_000;
 /// Tokens and rates are kept in thousandths, as whole numbers.
@@ -34,13 +37,15 @@ pub struct Bucket {
     pub halved_at: Millis,
     /// Nothing may be asked before.
     pub not_before: Millis,
+    /// From when on the rate recovers.
+    pub recovers_at: Millis,
 }
 
 impl Bucket {
     /// One that nobody used yet, for so many questions a second.
     pub fn full(per_second: u32, now: Millis) -> Self {
         let rate = Millis::from(per_second) * WHOLE;
-        Self { tokens: rate, rate, filled_at: now, halved_at: 0, not_before: 0 }
+        Self { tokens: rate, rate, filled_at: now, halved_at: 0, not_before: 0, recovers_at: 0 }
     }
 
     /// Takes as many questions out as there are, and as are wanted.
@@ -71,10 +76,23 @@ impl Bucket {
             self.tokens = self.tokens.min(self.rate);
             self.halved_at = now;
         }
+        self.recovers_at = now.saturating_add(UNHEARD_FOR);
         if let Some(wait) = retry_after {
             self.not_before = self.not_before.max(now.saturating_add(millis(wait)));
         }
         self
+    }
+
+    /// The gateway answers: the rate recovers from now on.
+    #[must_use]
+    pub fn heard(mut self, now: Millis) -> Self {
+        self.recovers_at = self.recovers_at.min(now);
+        self
+    }
+
+    /// Whether it waits for the gateway to answer.
+    pub fn is_unheard(&self, now: Millis) -> bool {
+        self.recovers_at > now
     }
 
     /// When there is something to take again.
@@ -88,7 +106,9 @@ impl Bucket {
         let most = Millis::from(most_per_second.max(1)) * WHOLE;
         // A clock that was put back brings nothing, and costs nothing.
         let passed = (now - self.filled_at).clamp(0, RECOVERY);
-        self.rate = (self.rate + most * passed / RECOVERY).clamp(WHOLE.min(most), most);
+        self.recovers_at = self.recovers_at.min(now.saturating_add(UNHEARD_FOR));
+        let recovering = (now - self.recovers_at).clamp(0, passed);
+        self.rate = (self.rate + most * recovering / RECOVERY).clamp(WHOLE.min(most), most);
         self.tokens = (self.tokens + self.rate * passed / 1000).min(self.rate);
         self.filled_at = now;
         self
@@ -113,9 +133,18 @@ mod tests {
     fn trouble_halves_it_once_a_second_and_it_recovers() {
         let bucket = Bucket::full(100, 0).troubled(None, 1000).troubled(None, 1500);
         assert_eq!(bucket.rate, 50_000);
-        let bucket = bucket.troubled(None, 2000);
+        let bucket = bucket.troubled(None, 2000).heard(2000);
         assert_eq!(bucket.rate, 25_000);
         assert_eq!(bucket.take(1000, 100, 2000 + 60_000).1, 100);
+    }
+
+    #[test]
+    fn it_recovers_when_the_gateway_answers_and_otherwise_after_a_minute() {
+        let troubled = Bucket::full(100, 0).troubled(None, 1000);
+        let (unheard, taken) = troubled.take(1000, 100, 31_000);
+        assert_eq!((taken, unheard.rate, unheard.is_unheard(31_000)), (50, 50_000, true));
+        assert_eq!(unheard.heard(31_000).take(1000, 100, 61_000).0.rate, 100_000);
+        assert_eq!(unheard.take(1000, 100, 61_000 + 15_000).0.rate, 75_000);
     }
 
     #[test]
@@ -138,5 +167,7 @@ mod tests {
         let (bucket, taken) = bucket.take(10, 10, 5_000_000);
         assert_eq!(taken, 0);
         assert_eq!(bucket.take(10, 10, 5_001_000).1, 10);
+        let troubled = Bucket::full(10, 10_000_000).troubled(None, 10_000_000).take(0, 10, 5_000_000).0;
+        assert!(!troubled.take(0, 10, 5_060_000).0.is_unheard(5_060_000));
     }
 }

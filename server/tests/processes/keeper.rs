@@ -48,7 +48,7 @@ impl Keeper {
                  UPDATE checkouts SET expires_at = expires_at - {by}, expiry_due_at = expiry_due_at - {by}
                     WHERE state = 'open';
                  UPDATE question_limit SET filled_at = filled_at - {by}, halved_at = halved_at - {by},
-                    not_before = not_before - {by};
+                    not_before = not_before - {by}, recovers_at = recovers_at - {by};
                  COMMIT;",
                 by = by.as_millis()
             )),

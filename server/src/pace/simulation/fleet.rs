@@ -158,8 +158,12 @@ impl Fleet {
         for asked in answers {
             let worker = &mut self.workers[asked.worker as usize];
             let (answers, troubles) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.troubles));
+            let now = Millis::from(step) * STEP_MS;
             if is_overload(troubles as usize, answers as usize) {
-                self.bucket = self.bucket.troubled(None, Millis::from(step) * STEP_MS);
+                self.bucket = self.bucket.troubled(None, now);
+            }
+            if answers > troubles {
+                self.bucket = self.bucket.heard(now);
             }
         }
     }

@@ -76,9 +76,17 @@ pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<String
     numbers
 }
 
-/// What answers that came together say of the gateway: that it is overloaded, and how long it asked to wait. Its own word on that
-/// counts however few say it.
-pub(in crate::storage) fn troubles_of(answers: &[Answered]) -> Troubles {
+/// What answers that came together say of the gateway.
+#[derive(Debug, Default)]
+pub(in crate::storage) struct Heard {
+    /// It is overloaded, and asked to wait so long.
+    pub(in crate::storage) troubles: Troubles,
+    /// It answers.
+    pub(in crate::storage) is_well: bool,
+}
+
+/// Its own word on how long to wait counts however few say it.
+pub(in crate::storage) fn heard_of(answers: &[Answered]) -> Heard {
     let reports = || answers.iter().flat_map(|answered| &answered.reports);
     let trouble = |reported: &Reported| match reported.report {
         Report::Trouble { is_overload: true, retry_after } => Some(retry_after),
@@ -88,7 +96,8 @@ pub(in crate::storage) fn troubles_of(answers: &[Answered]) -> Troubles {
     if !is_overload(troubles.len(), reports().count()) {
         troubles.retain(Option::is_some);
     }
-    troubles
+    let is_well = reports().any(|reported| !matches!(reported.report, Report::Trouble { .. }));
+    Heard { troubles, is_well }
 }
 
 /// Notes what the gateway answered about a payment. True where that changed it.

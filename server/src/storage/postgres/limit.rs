@@ -1,8 +1,6 @@
 //! The rate of questions, for all workers of all servers: the bucket's row, which is locked while it is changed. It is changed
 //! in transactions of its own, so that whoever stops in the middle of something else stops nobody here.
 
-use std::time::Duration;
-
 use tokio_postgres::Row;
 
 use super::{
@@ -10,22 +8,37 @@ use super::{
     problem::Problem,
     session::{NOT_ON_DISK, Session, first},
 };
-use crate::{pace::limit::Bucket, storage::error::StorageError, values::Millis};
+use crate::{
+    pace::limit::Bucket,
+    storage::{book::questions::Heard, error::StorageError},
+    values::Millis,
+};
 
 /// Locks it: one after another.
-const BUCKET: &str = "SELECT tokens, rate, filled_at, halved_at, not_before FROM question_limit FOR UPDATE";
+const BUCKET: &str =
+    "SELECT tokens, rate, filled_at, halved_at, not_before, recovers_at FROM question_limit FOR UPDATE";
 /// Who is cut off, or stands still, between two statements keeps others waiting no longer than this.
 const BRIEFLY: &str = "SELECT set_config('idle_in_transaction_session_timeout', '1s', TRUE)";
 
-/// Takes questions out of the bucket: how many, and how long everybody waits where there are none.
-pub(super) async fn take(db: &Session, wanted: u32, per_second: u32) -> Result<(u32, Option<Millis>), Problem> {
+/// What was taken out of the bucket.
+pub(super) struct Granted {
+    pub(super) questions: u32,
+    /// How long everybody waits, where there are none.
+    pub(super) wait: Option<Millis>,
+    /// The rate waits for the gateway to answer.
+    pub(super) is_unheard: bool,
+}
+
+/// Takes questions out of the bucket.
+pub(super) async fn take(db: &Session, wanted: u32, per_second: u32) -> Result<Granted, Problem> {
     let (before, now) = lock(db).await?;
     let (bucket, granted) = before.take(wanted, per_second, now);
     // Where none was granted, nothing is written: it fills from when it was written last. A clock that was put back is noted.
     if granted > 0 || before.filled_at > now {
         write(db, &bucket);
     }
-    Ok((granted, (granted == 0).then(|| bucket.next_at(now) - now)))
+    let wait = (granted == 0).then(|| bucket.next_at(now) - now);
+    Ok(Granted { questions: granted, wait, is_unheard: bucket.is_unheard(now) })
 }
 
 /// Puts back what was taken and not used, or takes what was used beyond.
@@ -35,14 +48,17 @@ pub(super) async fn correct(db: &Session, unused: i64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The gateway has trouble. How long it asked to wait stands in a table of its own as well, as each payment that is begun reads
-/// it: versions of the bucket pile up.
-pub(super) async fn note_troubles(db: &Session, troubles: &[Option<Duration>]) -> Result<(), Problem> {
-    let (bucket, now) = lock(db).await?;
-    let troubled = troubles.iter().fold(bucket, |bucket, wait| bucket.troubled(*wait, now));
-    write(db, &troubled);
-    if troubled.not_before > bucket.not_before {
-        db.later("UPDATE gateway_pause SET not_before = $1", vec![Box::new(troubled.not_before)]);
+/// The gateway has trouble, or answers. How long it asked to wait stands in a table of its own as well, as each payment that is
+/// begun reads it: versions of the bucket pile up.
+pub(super) async fn note(db: &Session, heard: &Heard) -> Result<(), Problem> {
+    let (before, now) = lock(db).await?;
+    let mut bucket = heard.troubles.iter().fold(before, |bucket, wait| bucket.troubled(*wait, now));
+    if heard.is_well {
+        bucket = bucket.heard(now);
+    }
+    write(db, &bucket);
+    if bucket.not_before > before.not_before {
+        db.later("UPDATE gateway_pause SET not_before = $1", vec![Box::new(bucket.not_before)]);
     }
     Ok(())
 }
@@ -61,19 +77,22 @@ fn bucket(rows: &[Row]) -> Result<Bucket, Problem> {
         filled_at: row.try_get(2)?,
         halved_at: row.try_get(3)?,
         not_before: row.try_get(4)?,
+        recovers_at: row.try_get(5)?,
     })
 }
 
 /// Writes it with the commit.
 fn write(db: &Session, bucket: &Bucket) {
     db.later(
-        "UPDATE question_limit SET tokens = $1, rate = $2, filled_at = $3, halved_at = $4, not_before = $5",
+        "UPDATE question_limit
+         SET tokens = $1, rate = $2, filled_at = $3, halved_at = $4, not_before = $5, recovers_at = $6",
         vec![
             Box::new(bucket.tokens),
             Box::new(bucket.rate),
             Box::new(bucket.filled_at),
             Box::new(bucket.halved_at),
             Box::new(bucket.not_before),
+            Box::new(bucket.recovers_at),
         ],
     );
 }

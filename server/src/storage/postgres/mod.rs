@@ -27,7 +27,10 @@ pub mod settings;
 mod staff;
 mod statistics;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use connections::{Connections, Kind, Work};
 use horizon::{Found, Horizon, Look};
@@ -42,7 +45,7 @@ use crate::{
     events::Event,
     storage::{
         Storage, Stored,
-        book::changes::Troubles,
+        book::questions::Heard,
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
@@ -71,6 +74,8 @@ use crate::{
 pub struct PostgresStorage {
     connections: Connections,
     horizons: Arc<Horizons>,
+    /// The rate of questions waits for the gateway to answer, as this server saw it last.
+    is_unheard: Arc<AtomicBool>,
     channel: Arc<Channel>,
 }
 
@@ -97,7 +102,7 @@ impl PostgresStorage {
         let row = client.query_one("SELECT gen_random_uuid()::text", &[]).await.map_err(Problem::from)?;
         let name = row.try_get(0).map_err(Problem::from)?;
         let channel = Channel { connections: connections.clone(), settings: settings.clone(), name };
-        Ok(Self { connections, horizons: Arc::default(), channel: channel.into() })
+        Ok(Self { connections, horizons: Arc::default(), is_unheard: Arc::default(), channel: channel.into() })
     }
 
     /// What a database is. It stays as it is.
@@ -144,16 +149,17 @@ impl PostgresStorage {
         }
         let input = (due.count, claim.per_second);
         let take = self.run(Kind::GoOn, input, |db, (count, rate)| Box::pin(limit::take(db, *count, *rate)));
-        let (granted, wait) = take.await?;
-        if granted == 0 {
+        let granted = take.await?;
+        self.is_unheard.store(granted.is_unheard, Ordering::Relaxed);
+        if granted.questions == 0 {
             self.horizons.questions.ended(look);
-            return Ok(Questions { questions: Vec::new(), next_in_ms: wait });
+            return Ok(Questions { questions: Vec::new(), next_in_ms: granted.wait });
         }
-        let lease = Lease { look, now: due.now, most: granted, lease_ms: claim.lease_ms };
+        let lease = Lease { look, now: due.now, most: granted.questions, lease_ms: claim.lease_ms };
         let leased = self.run(Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
         self.horizons.questions.came_to(look, &leased.found);
         let used: i64 = leased.questions.iter().map(|question| question.ask.len() as i64).sum();
-        let unused = i64::from(granted) - used;
+        let unused = i64::from(granted.questions) - used;
         if unused != 0 {
             let corrected = self.run(Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, *unused))).await;
             advice(corrected);
@@ -187,10 +193,12 @@ impl PostgresStorage {
         Ok(swept)
     }
 
-    /// Rate limiting of what was settled before: should it get lost, the next answer says it again.
-    async fn note_troubles<T>(&self, (settled, troubles): (T, Troubles)) -> T {
-        if !troubles.is_empty() {
-            advice(self.run(Kind::GoOn, troubles, |db, troubles| Box::pin(limit::note_troubles(db, troubles))).await);
+    /// Rate limiting of what was settled before: should it get lost, the next answer says it again. That the gateway answers is
+    /// news only where the rate waits for it, as whoever claims finds out.
+    async fn note_heard<T>(&self, (settled, heard): (T, Heard)) -> T {
+        let is_news = heard.is_well && self.is_unheard.load(Ordering::Relaxed);
+        if is_news || !heard.troubles.is_empty() {
+            advice(self.run(Kind::GoOn, heard, |db, heard| Box::pin(limit::note(db, heard))).await);
         }
         settled
     }
@@ -258,7 +266,7 @@ impl Storage for PostgresStorage {
     fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
         Box::pin(async move {
             let settled = self.run(Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent))).await?;
-            Ok(self.note_troubles(settled).await)
+            Ok(self.note_heard(settled).await)
         })
     }
 
@@ -289,7 +297,7 @@ impl Storage for PostgresStorage {
     fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
         Box::pin(async move {
             let settled = self.run(Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers))).await?;
-            Ok(self.note_troubles(settled).await)
+            Ok(self.note_heard(settled).await)
         })
     }
 

@@ -9,7 +9,7 @@ use super::{
     session::Session,
 };
 use crate::storage::{
-    book::{changes::Troubles, payments, resolving},
+    book::{payments, questions::Heard, resolving},
     inputs::{BeginConfirmation, BeginPayment, Confirmed, Resolve, Sent, TakePrepared},
     outputs::{Begun, ConfirmationBegun, Resolved, Settled, Taken},
 };
@@ -37,13 +37,13 @@ pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<T
 }
 
 /// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
-pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<(Settled, Troubles), Problem> {
+pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<(Settled, Heard), Problem> {
     let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
     let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
     let (changes, book, at) = opened.at(&sent.payment)?;
     let settled = payments::settle_sending(changes, book, at, sent)?;
     save(db, &opened.changes, &opened.books);
-    Ok((settled, opened.changes.troubles))
+    Ok((settled, Heard { troubles: opened.changes.troubles, is_well: false }))
 }
 
 pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {

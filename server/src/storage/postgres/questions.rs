@@ -15,7 +15,10 @@ use super::{
 };
 use crate::{
     storage::{
-        book::{Kept, changes::Troubles, ending, questions},
+        book::{
+            Kept, ending,
+            questions::{self, Heard},
+        },
         error::StorageError,
         inputs::{Answered, Sweep},
         outputs::{Question, SettledMany},
@@ -239,7 +242,7 @@ fn questions_of(
 }
 
 /// All answers are one batch: so many statements, however many they are.
-pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Troubles), Problem> {
+pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Heard), Problem> {
     let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
     let numbers = answers.iter().flat_map(questions::numbers_of_answered).collect();
     let mut opened = books::open(db, Of::Payments(&ids), With { numbers, key: None, due: &ids }).await?;
@@ -251,5 +254,5 @@ pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(Settle
         }
     }
     save(db, &opened.changes, &opened.books);
-    Ok((SettledMany { changed }, questions::troubles_of(answers)))
+    Ok((SettledMany { changed }, questions::heard_of(answers)))
 }

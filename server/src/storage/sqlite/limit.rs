@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::{pace::limit::Bucket, storage::error::StorageError, values::Millis};
 
 fn read(db: &Connection) -> Result<Option<Bucket>, StorageError> {
-    let mut statement =
-        db.prepare_cached("SELECT tokens, rate, filled_at, halved_at, not_before FROM question_limit WHERE only = 1")?;
+    let mut statement = db.prepare_cached(
+        "SELECT tokens, rate, filled_at, halved_at, not_before, recovers_at FROM question_limit WHERE only = 1",
+    )?;
     let bucket = statement.query_row([], |row| {
         Ok(Bucket {
             tokens: row.get(0)?,
@@ -16,6 +17,7 @@ fn read(db: &Connection) -> Result<Option<Bucket>, StorageError> {
             filled_at: row.get(2)?,
             halved_at: row.get(3)?,
             not_before: row.get(4)?,
+            recovers_at: row.get(5)?,
         })
     });
     Ok(bucket.optional()?)
@@ -23,11 +25,20 @@ fn read(db: &Connection) -> Result<Option<Bucket>, StorageError> {
 
 fn write(db: &Connection, bucket: &Bucket) -> Result<(), StorageError> {
     db.prepare_cached(
-        "INSERT INTO question_limit (only, tokens, rate, filled_at, halved_at, not_before) VALUES (1, ?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO question_limit (only, tokens, rate, filled_at, halved_at, not_before, recovers_at)
+         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (only) DO UPDATE SET tokens = excluded.tokens, rate = excluded.rate,
-            filled_at = excluded.filled_at, halved_at = excluded.halved_at, not_before = excluded.not_before",
+            filled_at = excluded.filled_at, halved_at = excluded.halved_at, not_before = excluded.not_before,
+            recovers_at = excluded.recovers_at",
     )?
-    .execute((bucket.tokens, bucket.rate, bucket.filled_at, bucket.halved_at, bucket.not_before))?;
+    .execute((
+        bucket.tokens,
+        bucket.rate,
+        bucket.filled_at,
+        bucket.halved_at,
+        bucket.not_before,
+        bucket.recovers_at,
+    ))?;
     Ok(())
 }
 
@@ -61,4 +72,12 @@ pub(super) fn within(
 pub(super) fn trouble(db: &Connection, retry_after: Option<Duration>, now: Millis) -> Result<(), StorageError> {
     let bucket = read(db)?.unwrap_or_else(|| Bucket::full(1, now));
     write(db, &bucket.troubled(retry_after, now))
+}
+
+/// Nothing is written where the rate recovers already.
+pub(super) fn heard(db: &Connection, now: Millis) -> Result<(), StorageError> {
+    match read(db)? {
+        Some(bucket) if bucket.is_unheard(now) => write(db, &bucket.heard(now)),
+        _ => Ok(()),
+    }
 }

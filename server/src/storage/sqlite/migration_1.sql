@@ -169,7 +169,8 @@ CREATE TABLE question_limit (
     rate INTEGER NOT NULL,
     filled_at INTEGER NOT NULL,
     halved_at INTEGER NOT NULL,
-    not_before INTEGER NOT NULL
+    not_before INTEGER NOT NULL,
+    recovers_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE events (

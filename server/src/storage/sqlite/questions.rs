@@ -150,7 +150,11 @@ pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMan
         changed.extend(settled.flatten());
     }
     let now = now(db)?;
-    questions::troubles_of(answers).into_iter().try_for_each(|wait| limit::trouble(db, wait, now))?;
+    let heard = questions::heard_of(answers);
+    heard.troubles.into_iter().try_for_each(|wait| limit::trouble(db, wait, now))?;
+    if heard.is_well {
+        limit::heard(db, now)?;
+    }
     Ok(SettledMany { changed })
 }
 

@@ -174,11 +174,12 @@ CREATE TABLE question_limit (
     rate BIGINT NOT NULL,
     filled_at BIGINT NOT NULL,
     halved_at BIGINT NOT NULL,
-    not_before BIGINT NOT NULL
+    not_before BIGINT NOT NULL,
+    recovers_at BIGINT NOT NULL
 );
 
 -- It fills at once.
-INSERT INTO question_limit VALUES (1, 0, 0, 0, 0, 0);
+INSERT INTO question_limit VALUES (1, 0, 0, 0, 0, 0, 0);
 
 -- How long the gateway asked to wait, once more: each payment that is begun reads it, and it is seldom written.
 CREATE TABLE gateway_pause (
