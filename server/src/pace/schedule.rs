@@ -18,8 +18,10 @@ pub const STUCK_AFTER: Millis = 3 * DAY;
 /// decided.
 pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 
-/// Jitter, in thousandths of the interval.
+/// Jitter, in thousandths of the interval: little where a payer waits, much where nobody does, so that payments which an outage made
+/// due at once are soon spread again.
 const JITTER: Millis = 100;
+const WIDE_JITTER: Millis = 500;
 
 /// In which order payments are asked about that are due at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,10 +49,11 @@ pub fn interval_at(age: Millis) -> Millis {
     STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
 }
 
-/// The interval with 10 % jitter around it, so that payments begun at once are not asked about at once forever. `random` is
-/// any number; its remainder counts.
+/// The interval with jitter around it, 10 % up to a minute and 50 % above, so that payments begun at once are not asked about at
+/// once forever. `random` is any number; its remainder counts.
 pub fn jittered(interval: Millis, random: u32) -> Millis {
-    let per_mille = 1000 - JITTER / 2 + Millis::from(random) % (JITTER + 1);
+    let jitter = if interval > MINUTE { WIDE_JITTER } else { JITTER };
+    let per_mille = 1000 - jitter / 2 + Millis::from(random) % (jitter + 1);
     interval.saturating_mul(per_mille) / 1000
 }
 
@@ -75,8 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_a_tenth_around_the_interval() {
-        let all: Vec<_> = (0..=JITTER as u32).map(|random| jittered(10 * SECOND, random)).collect();
-        assert_eq!((all.iter().min(), all.iter().max()), (Some(&9500), Some(&10500)));
+    fn jitter_is_a_tenth_around_the_interval_and_half_of_it_where_nobody_waits() {
+        let spread = |interval| {
+            let all: Vec<_> = (0..=1000).map(|random| jittered(interval, random)).collect();
+            (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0))
+        };
+        assert_eq!(spread(10 * SECOND), (9500, 10_500));
+        assert_eq!(spread(HOUR), (45 * MINUTE, 75 * MINUTE));
     }
 }
