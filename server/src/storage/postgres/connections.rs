@@ -35,10 +35,14 @@ const LONGEST_QUEUE: usize = 2048;
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What a connection is told once. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this.
+/// What a connection is told once. A transaction whose owner is gone (stopped, cut off) holds its locks no longer than this. Plans
+/// are made once (generic plans), perhaps when a table was still empty: whatever goes by an index must do so from the beginning.
 const SET_UP: &str = "SELECT
     set_config('statement_timeout', '10s', FALSE), set_config('lock_timeout', '5s', FALSE),
     set_config('idle_in_transaction_session_timeout', '15s', FALSE), set_config('TimeZone', 'UTC', FALSE),
+    set_config('plan_cache_mode', 'force_generic_plan', FALSE), set_config('enable_seqscan', 'off', FALSE),
+    set_config('enable_hashjoin', 'off', FALSE), set_config('enable_mergejoin', 'off', FALSE),
+    set_config('jit', 'off', FALSE),
     set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
         THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)";
 

@@ -1,6 +1,7 @@
 //! How far back a queue is looked through. What was leased leaves dead entries at the front of its index, which pile up while
 //! anybody holds a snapshot open (a backup does, for hours): so a look begins where the last one came to (a lower bound of
-//! the scan), and now and then one goes through everything, for what became due behind it.
+//! the scan). For what became due behind it, as its commit took long, one in a second goes further back, and now and then one goes
+//! through everything.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -9,8 +10,12 @@ use std::{
 
 use crate::values::Millis;
 
-/// What may become visible so much later than it is due is found at once; what takes longer waits for a whole look.
-const SLACK: Millis = 2_000;
+/// What may become visible so much later than it is due is found at once. At 10,000 leases a second these are a thousand dead
+/// entries that each look steps over.
+const SLACK: Millis = 100;
+/// What becomes visible so much later is found within a second; what takes longer waits for a whole look.
+const WIDE_SLACK: Millis = 5_000;
+const WIDE_EVERY: Duration = Duration::from_secs(1);
 /// How often everything is looked through.
 const WHOLE_EVERY: Duration = Duration::from_secs(10);
 /// The slower that is, the rarer: no more than this part of the time goes into it.
@@ -23,7 +28,16 @@ pub(super) struct Horizon<const QUEUES: usize>(Mutex<Marks<QUEUES>>);
 #[derive(Debug)]
 struct Marks<const QUEUES: usize> {
     since: [Millis; QUEUES],
+    wide_at: Option<Instant>,
     whole_at: Option<Instant>,
+}
+
+/// How far a look goes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    Near,
+    Wide,
+    Whole,
 }
 
 /// A look that is under way.
@@ -32,7 +46,7 @@ pub(super) struct Look<const QUEUES: usize> {
     /// From which moment on each queue is looked through.
     pub(super) since: [Millis; QUEUES],
     began: Instant,
-    is_whole: bool,
+    reach: Reach,
 }
 
 /// What a look took.
@@ -48,7 +62,7 @@ pub(super) struct Found<const QUEUES: usize> {
 
 impl<const QUEUES: usize> Default for Horizon<QUEUES> {
     fn default() -> Self {
-        Self(Mutex::new(Marks { since: [0; QUEUES], whole_at: None }))
+        Self(Mutex::new(Marks { since: [0; QUEUES], wide_at: None, whole_at: None }))
     }
 }
 
@@ -56,11 +70,17 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
     /// Where a look begins. While one goes through everything, the others do not.
     pub(super) fn look(&self) -> Look<QUEUES> {
         let (began, mut marks) = (Instant::now(), self.marks());
-        let is_whole = marks.whole_at.is_none_or(|at| began >= at);
-        if is_whole {
+        let is_due = |at: Option<Instant>| at.is_none_or(|at| began >= at);
+        if is_due(marks.whole_at) {
             marks.whole_at = began.checked_add(WHOLE_EVERY * SHARE_OF_WHOLE);
+            return Look { since: [0; QUEUES], began, reach: Reach::Whole };
         }
-        Look { since: if is_whole { [0; QUEUES] } else { marks.since }, began, is_whole }
+        if is_due(marks.wide_at) {
+            marks.wide_at = began.checked_add(WIDE_EVERY);
+            let since = marks.since.map(|since| since.saturating_sub(WIDE_SLACK));
+            return Look { since, began, reach: Reach::Wide };
+        }
+        Look { since: marks.since, began, reach: Reach::Near }
     }
 
     /// What a look took is committed.
@@ -71,17 +91,17 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
             // Where it was not full, nothing is left of what is due by now. Where it was, nothing before the last one.
             let come_to = if found.is_full { last } else { Some(found.now) };
             let Some(mark) = come_to.map(|at| at.min(found.now).saturating_sub(SLACK)) else { continue };
-            *since = if look.is_whole { mark } else { mark.max(*since) };
+            *since = if look.reach == Reach::Near { mark.max(*since) } else { mark };
         }
         // A clock that was put back.
         if marks.since.iter().any(|since| *since > found.now) {
-            *marks = Marks { since: [0; QUEUES], whole_at: None };
+            *marks = Marks { since: [0; QUEUES], wide_at: None, whole_at: None };
         }
     }
 
     /// A look ended, or failed. A whole one comes again after a while, by how long this one took.
     pub(super) fn ended(&self, look: Look<QUEUES>) {
-        if look.is_whole {
+        if look.reach == Reach::Whole {
             let pause = (look.began.elapsed() * SHARE_OF_WHOLE).max(WHOLE_EVERY);
             self.marks().whole_at = Instant::now().checked_add(pause);
         }
@@ -103,6 +123,7 @@ mod tests {
         let look = horizon.look();
         assert_eq!(look.since, [0, 0]);
         horizon.came_to(look, &Found { now: 50_000, last: [None, None], is_full: false });
+        horizon.marks().wide_at = Instant::now().checked_add(WIDE_EVERY * 1_000);
         horizon
     }
 
@@ -117,11 +138,11 @@ mod tests {
     #[test]
     fn a_look_begins_where_the_last_one_came_to() {
         let horizon = horizon();
-        assert_eq!(horizon.look().since, [48_000, 48_000], "nothing was left by then");
+        assert_eq!(horizon.look().since, [49_900, 49_900], "nothing was left by then");
         horizon.came_to(horizon.look(), &full(100_000, [Some(70_000), None]));
-        assert_eq!(horizon.look().since, [68_000, 48_000], "the second was not looked through");
+        assert_eq!(horizon.look().since, [69_900, 49_900], "the second was not looked through");
         horizon.came_to(horizon.look(), &full(100_000, [Some(60_000), None]));
-        assert_eq!(horizon.look().since, [68_000, 48_000], "another worker has come further");
+        assert_eq!(horizon.look().since, [69_900, 49_900], "another worker has come further");
     }
 
     #[test]
@@ -131,9 +152,20 @@ mod tests {
         make_whole_due(&horizon);
         let whole = horizon.look();
         assert_eq!(whole.since, [0, 0]);
-        assert_eq!(horizon.look().since, [88_000, 88_000], "one at a time");
+        assert_eq!(horizon.look().since, [89_900, 89_900], "one at a time");
         horizon.came_to(whole, &full(100_000, [Some(20_000), None]));
-        assert_eq!(horizon.look().since, [18_000, 88_000], "more may be due behind");
+        assert_eq!(horizon.look().since, [19_900, 89_900], "more may be due behind");
+    }
+
+    #[test]
+    fn what_became_visible_late_is_found_by_a_wide_look_and_those_after_it() {
+        let horizon = horizon();
+        horizon.marks().wide_at = None;
+        let wide = horizon.look();
+        assert_eq!(wide.since, [44_900, 44_900]);
+        assert_eq!(horizon.look().since, [49_900, 49_900], "one in a second");
+        horizon.came_to(wide, &full(51_000, [Some(46_000), Some(50_500)]));
+        assert_eq!(horizon.look().since, [45_900, 50_400], "more may be due behind");
     }
 
     #[test]
@@ -142,7 +174,7 @@ mod tests {
         make_whole_due(&horizon);
         let whole = horizon.look();
         horizon.ended(whole);
-        assert_eq!(horizon.look().since, [48_000, 48_000]);
+        assert_eq!(horizon.look().since, [49_900, 49_900]);
     }
 
     #[test]
