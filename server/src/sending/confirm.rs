@@ -3,7 +3,7 @@
 use kassa::PaymentError;
 use zeroize::Zeroizing;
 
-use super::{About, BEFORE_NEXT_TRY, Sender, not_noted};
+use super::{About, Sender};
 use crate::{
     payments::{
         exchange::{Asked, Exchange},
@@ -67,16 +67,11 @@ impl Sender {
         result: ConfirmResult,
         exchange: Option<Exchange>,
     ) -> Result<Payment, ServerError> {
-        let mut pauses = BEFORE_NEXT_TRY.into_iter();
-        loop {
-            let About { checkout, payment, sender } = about.clone();
-            let confirmed = Confirmed { checkout, payment, sender, result: result.clone(), exchange: exchange.clone() };
-            match (self.storage.settle_confirmation(confirmed).await, pauses.next()) {
-                (Ok(settled), _) => return Ok(settled.payment),
-                (Err(problem), None) => return Err(not_noted(&problem, about).into()),
-                (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
-            }
-        }
+        let settle = |About { checkout, payment, sender }| {
+            let (result, exchange) = (result.clone(), exchange.clone());
+            self.storage.settle_confirmation(Confirmed { checkout, payment, sender, result, exchange })
+        };
+        self.note_in_the_end(about, settle).await
     }
 }
 

@@ -19,10 +19,10 @@ use crate::{
         payment::{Failure, Payment},
     },
     storage::{
-        Storage,
+        Storage, Stored,
         error::StorageError,
         inputs::{BeginPayment, SendResult, Sent, TakePrepared},
-        outputs::{Begun, Taken},
+        outputs::{Begun, Settled, Taken},
     },
     surroundings::Surroundings,
     values::{Millis, error::ServerError, ids::CheckoutId, ids::PaymentId, method::Method, states::PaymentState},
@@ -177,11 +177,22 @@ impl Sender {
     }
 
     async fn note(&self, about: &About, (result, exchange): Outcome) -> Result<Payment, ServerError> {
+        let settle = |About { checkout, payment, sender }| {
+            let (result, exchange) = (result.clone(), exchange.clone());
+            self.storage.settle_sending(Sent { checkout, payment, sender, result, exchange })
+        };
+        self.note_in_the_end(about, settle).await
+    }
+
+    /// Writes down what came back, again where that fails, for as long as the pauses last.
+    async fn note_in_the_end<'a>(
+        &'a self,
+        about: &About,
+        settle: impl Fn(About) -> Stored<'a, Settled>,
+    ) -> Result<Payment, ServerError> {
         let mut pauses = BEFORE_NEXT_TRY.into_iter();
         loop {
-            let About { checkout, payment, sender } = about.clone();
-            let sent = Sent { checkout, payment, sender, result: result.clone(), exchange: exchange.clone() };
-            match (self.storage.settle_sending(sent).await, pauses.next()) {
+            match (settle(about.clone()).await, pauses.next()) {
                 (Ok(settled), _) => return Ok(settled.payment),
                 (Err(problem), None) => return Err(not_noted(&problem, about).into()),
                 (Err(_), Some(pause)) => self.surroundings.sleep(pause).await,
