@@ -28,6 +28,16 @@ impl Phase {
         (Self::Well, 110 * MINUTE),
     ];
 
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "well",
+            Self::Slow => "slow",
+            Self::Away => "away",
+            Self::Back => "back, and weak",
+            Self::Well => "well",
+        }
+    }
+
     pub(super) fn at(step: Step) -> Self {
         Self::ALL.iter().rev().find(|(_, begin)| *begin <= step).map_or(Self::Steady, |(phase, _)| *phase)
     }

@@ -2,16 +2,16 @@
 //! down, goes away for an hour and comes back. When a payment is asked about again, in which class, and at which rate are the real
 //! functions; workers and leases are written after the server's, the database answers at once, and the gateway is a model.
 //!
-//! The tests play a thousandth of it. All of it takes minutes and 3 GB:
-//! `cargo test --release -p kassa-server --lib pace::simulation -- --ignored --nocapture`.
+//! The tests play a thousandth of it. All of it takes five minutes and 3 GB, and draws the pictures of `docs/`: `make simulate`.
 
 mod fleet;
 mod gateway;
 mod payments;
+mod pictures;
 mod queue;
 mod report;
 
-use std::env;
+use std::{env, path::Path};
 
 use fleet::Fleet;
 use gateway::Phase;
@@ -94,10 +94,13 @@ fn check(figures: &Figures, size: Size) {
 
 /// All of it, or as many payments as `KASSA_SIMULATED` says.
 #[test]
-#[ignore = "takes minutes and 3 GB"]
+#[ignore = "takes five minutes and 3 GB"]
 fn a_hundred_million_open_payments_on_two_hundred_servers() {
     let size = Size::of(env::var("KASSA_SIMULATED").map_or(100_000_000, |count| count.parse().expect("a number")), 200);
     let figures = play(size);
     println!("{}", figures.text(size));
+    if let Some(folder) = env::var_os("KASSA_PICTURES") {
+        pictures::draw(&figures, size, Path::new(&folder));
+    }
     check(&figures, size);
 }
