@@ -26,6 +26,7 @@ SUITES = [
     "rust_journal",
     "sandbox",
     "server",
+    "fleet",
 ]
 FILE = Path(__file__).parents[2] / "BENCHMARKS.md"
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from ..foreign import ROOT, rust
 from ..results import Figures, Section
+from .sandbox import build as build_sandbox
 
 SIZE_BAR_MB = 15
 START_BAR_MS = 150
@@ -105,9 +106,10 @@ def allow_files() -> None:
 
 def run() -> Section:
     allow_files()
+    os.environ["KASSA_BENCH_SANDBOX"] = str(build_sandbox())
     # On the disk of the project, and not in a folder that may be in memory.
     with tempfile.TemporaryDirectory(dir=ROOT / "target") as folder:
-        parts = [the_program(Path(folder)), *rust("server", Path(folder))]
+        parts = [the_program(Path(folder)), *rust("server", Path(folder), "sqlite")]
     return Section(
         "The merchant's server",
         "Over SQLite in WAL with `synchronous=FULL`; callers, gateway and server share the processors. The gateway is in "

@@ -1,11 +1,10 @@
 //! A kept-alive connection that costs next to nothing.
 
+use kassa_bench::Sandbox;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
 };
-
-use crate::program::Program;
 
 pub struct Line {
     reader: BufReader<TcpStream>,
@@ -13,7 +12,7 @@ pub struct Line {
 }
 
 impl Line {
-    pub fn to(sandbox: &Program) -> Self {
+    pub fn to(sandbox: &Sandbox) -> Self {
         let address = sandbox.url.trim_start_matches("http://");
         let stream = TcpStream::connect(address).expect("a sandbox");
         stream.set_nodelay(true).expect("a socket");

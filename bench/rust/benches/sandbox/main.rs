@@ -2,7 +2,6 @@
 //! payments stored, and whole payments a second through the SDK. Its argument is the sandbox's program.
 
 mod line;
-mod program;
 mod sdk;
 
 use std::{
@@ -12,9 +11,9 @@ use std::{
     time::Instant,
 };
 
-use kassa_bench::Figures;
+use kassa_bench::{Figures, Sandbox};
 
-use self::{line::Line, program::Program};
+use self::line::Line;
 
 /// Payments that are stored when figures are taken.
 const LEVELS: [u64; 3] = [1, 100, 100_000];
@@ -42,7 +41,7 @@ fn main() {
 
 /// Creates and queries, straight over sockets, so that the clients cost little.
 fn under_load(title: &str, program: &Path, file: Option<&Path>) -> Figures {
-    let sandbox = Program::start(program, file);
+    let sandbox = Sandbox::start(program, file);
     let mut figures = Figures::new(format!("A second, {title}"));
     let mut stored = 0;
     for level in LEVELS {
@@ -67,7 +66,7 @@ struct Rate {
     processor_us: f64,
 }
 
-fn rate(sandbox: &Program, times: u64, work: impl FnOnce()) -> Rate {
+fn rate(sandbox: &Sandbox, times: u64, work: impl FnOnce()) -> Rate {
     let (started, busy) = (Instant::now(), sandbox.processor_time());
     work();
     let took = started.elapsed();
@@ -85,7 +84,7 @@ fn add(figures: &mut Figures, what: &str, rates: Vec<Rate>) {
     figures.add(what, format!("{a_second:.0}; {processor:.0} us of the sandbox's processor time each"));
 }
 
-fn create(sandbox: &Program, numbers: std::ops::Range<u64>) {
+fn create(sandbox: &Sandbox, numbers: std::ops::Range<u64>) {
     let next = AtomicU64::new(numbers.start);
     at_once(sandbox, |line| {
         loop {
@@ -101,7 +100,7 @@ fn create(sandbox: &Program, numbers: std::ops::Range<u64>) {
 }
 
 /// About payments from the whole range, each as likely as any other.
-fn query(sandbox: &Program, stored: u64) {
+fn query(sandbox: &Sandbox, stored: u64) {
     let left = AtomicU64::new(QUERIES);
     at_once(sandbox, |line| {
         while let Ok(number) = left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)) {
@@ -112,7 +111,7 @@ fn query(sandbox: &Program, stored: u64) {
     });
 }
 
-fn at_once(sandbox: &Program, work: impl Fn(&mut Line) + Sync) {
+fn at_once(sandbox: &Sandbox, work: impl Fn(&mut Line) + Sync) {
     thread::scope(|scope| {
         for _ in 0..CLIENTS {
             scope.spawn(|| work(&mut Line::to(sandbox)));

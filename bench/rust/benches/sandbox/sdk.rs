@@ -10,17 +10,15 @@ use std::{
 };
 
 use kassa::{Credentials, Gateway, GatewayConfig, MbankPayment, PaymentStatus, Provider};
-use kassa_bench::{Figures, processor_time};
+use kassa_bench::{Figures, Sandbox, processor_time};
 use tokio::runtime::Builder;
-
-use crate::program::Program;
 
 const PAYMENTS: u64 = 1_500;
 /// Callers at the same time.
 const CALLERS: usize = 16;
 
 pub fn payments(title: &str, program: &Path, file: Option<&Path>) -> Figures {
-    let sandbox = Program::start(program, file);
+    let sandbox = Sandbox::start(program, file);
     let config = GatewayConfig::new(&sandbox.url, Credentials::basic(&sandbox.login, &sandbox.password));
     let gateway = Gateway::new(config).expect("a gateway");
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");

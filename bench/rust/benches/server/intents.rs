@@ -1,51 +1,77 @@
 //! Intents by many callers at once: the database commits them in groups. And what a payment takes on the disk.
 
-use std::{fs, path::Path, time::Instant};
+use std::{fs, ops::Range, sync::Arc};
 
 use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    Asked, CheckoutId, Exchange, Hidden, Method, PaymentId, SqliteStorage, Storage,
+    Asked, CheckoutId, Exchange, Hidden, Method, PaymentId, Storage,
     storage::{
         inputs::{BeginPayment, Key, OpenCheckout, SendResult, Sent},
         outputs::{Begun, Opened},
     },
 };
+use kassa_test_postgres::psql;
 
-use crate::{order, runtime};
+use crate::{
+    order,
+    parts::{self, mine, take_part},
+    place::Place,
+    runtime,
+};
 
-const MANY: u128 = 50_000;
+/// In each of three steps.
+const MANY: usize = 12_000;
 const CALLERS: usize = 256;
 const BAR: f64 = 5_000.0;
+const STEPS: [&str; 3] = ["checkouts opened", "intents", "answers written down"];
 
-pub fn measure(folder: &Path) {
-    let path = folder.join("kassa.db");
-    let storage = SqliteStorage::open(&path).expect("a new database");
-    let empty = size(&path);
-    let (opened, begun, settled) = runtime().block_on(async {
-        let opened = a_second(|number| open(&storage, number)).await;
-        let begun = a_second(|number| begin(&storage, number)).await;
-        (opened, begun, a_second(|number| settle(&storage, number)).await)
-    });
-    drop(storage);
-    let a_second = |figure: f64| format!("{figure:.0} a second");
-    let mut figures = Figures::new(format!("{CALLERS} callers at once, the database alone"));
-    figures.add("checkouts opened", a_second(opened));
-    figures.add_with_floor("intents", begun, BAR, a_second);
-    figures.add("answers written down", a_second(settled));
-    let each = (size(&path) - empty) / u64::try_from(MANY).expect("not so many");
+pub fn measure(place: &Place) {
+    let mut figures = Figures::new(format!("{CALLERS} callers at once in each process, the database alone"));
+    let write = |figure: f64| format!("{figure:.0} a second");
+    // The first ones, which find nothing in the caches, are not measured.
+    for step in 0..STEPS.len() {
+        parts::a_second(place, "intents-apart", 1, step * MANY..(step + 1) * MANY);
+    }
+    let (empty, mut written) = (size(place), STEPS.len() * MANY);
+    let warm = written;
+    for processes in place.processes() {
+        for step in STEPS {
+            let a_second = parts::a_second(place, "intents-apart", *processes, written..written + MANY);
+            let what = format!("{step}, processes: {processes}");
+            match step {
+                "intents" => figures.add_with_floor(what, a_second, BAR, write),
+                _ => figures.add(what, write(a_second)),
+            }
+            written += MANY;
+        }
+    }
+    let payments = (written - warm) / STEPS.len();
+    let each = (size(place) - empty) / u64::try_from(payments).expect("not so many");
     figures.add("on the disk, for an open payment with its checkout and events", format!("{each} bytes"));
     figures.print();
 }
 
-async fn a_second<F: Future<Output = ()>>(work: impl Fn(u128) -> F) -> f64 {
-    let started = Instant::now();
-    stream::iter(0..MANY).map(work).buffer_unordered(CALLERS).collect::<()>().await;
-    MANY as f64 / started.elapsed().as_secs_f64()
+/// The steps follow one another, each with all of the numbers.
+pub fn apart(place: &Place) {
+    let (runtime, mine) = (runtime(), mine());
+    let storage = runtime.block_on(place.storage());
+    let step = mine.start / MANY % STEPS.len();
+    let first = mine.start - step * MANY;
+    let numbers = first..first + mine.len();
+    take_part(|| match STEPS[step] {
+        "checkouts opened" => runtime.block_on(all(numbers, |number| open(&storage, number))),
+        "intents" => runtime.block_on(all(numbers, |number| begin(&storage, number))),
+        _ => runtime.block_on(all(numbers, |number| settle(&storage, number))),
+    });
 }
 
-async fn open(storage: &SqliteStorage, number: u128) {
+async fn all<F: Future<Output = ()>>(numbers: Range<usize>, work: impl Fn(u128) -> F) {
+    stream::iter(numbers).map(|number| work(number as u128)).buffer_unordered(CALLERS).collect::<()>().await;
+}
+
+async fn open(storage: &Arc<dyn Storage>, number: u128) {
     let new = OpenCheckout {
         id: checkout(number),
         wanted: order(format!("order-{number}")),
@@ -55,7 +81,7 @@ async fn open(storage: &SqliteStorage, number: u128) {
     assert!(matches!(storage.open_checkout(new).await, Ok(Opened::New(_))));
 }
 
-async fn begin(storage: &SqliteStorage, number: u128) {
+async fn begin(storage: &Arc<dyn Storage>, number: u128) {
     let begin = BeginPayment {
         checkout: checkout(number),
         id: payment(number),
@@ -73,7 +99,7 @@ async fn begin(storage: &SqliteStorage, number: u128) {
     assert!(matches!(storage.begin_payment(begin).await, Ok(Begun::New(_))));
 }
 
-async fn settle(storage: &SqliteStorage, number: u128) {
+async fn settle(storage: &Arc<dyn Storage>, number: u128) {
     let result = SendResult::Accepted { reference: reference(number), page_url: None, qr_text: None };
     let mut exchange = Exchange::new(Asked::Create, "accepted");
     exchange.reply = Some(format!(r#"{{"code":"110","message":"{}"}}"#, "x".repeat(150)));
@@ -103,8 +129,14 @@ fn reference(number: u128) -> PaymentRef {
     PaymentRef::mbank(payment(number).bare(), 390)
 }
 
-/// All of a database's files.
-fn size(path: &Path) -> u64 {
-    let folder = path.parent().expect("a folder");
-    fs::read_dir(folder).expect("a folder").flatten().filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+/// What the database takes on the disk.
+fn size(place: &Place) -> u64 {
+    let file_sizes = || {
+        let files = fs::read_dir(&place.folder).expect("a folder").flatten();
+        files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+    };
+    match &place.url {
+        Some(url) => psql(url, "SELECT pg_database_size(current_database())").parse().expect("a size"),
+        None => file_sizes(),
+    }
 }

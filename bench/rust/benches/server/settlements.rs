@@ -1,61 +1,86 @@
 //! Settlements, the database alone: what the gateway answered of a hundred payments is one commit.
 
-use std::{path::Path, time::Instant};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    Asked, Exchange, SqliteStorage, Storage,
+    Asked, Exchange, Storage,
     storage::inputs::{Answered, Report, Reported},
 };
 
 use crate::{
     fill::{Open, fill},
     gateway::now,
+    parts::{a_second, mine, take_part},
+    place::Place,
     runtime,
 };
 
-const MANY: i64 = 100_000;
+const MANY: i64 = 200_000;
+/// Of each kind a measurement.
+const AT_ONCE: usize = 50_000;
 const BATCH: usize = 100;
 /// As many workers follow payments.
 const WORKERS: usize = 4;
 const BAR: f64 = 10_000.0;
 
-pub fn measure(folder: &Path) {
-    let path = folder.join("kassa.db");
-    let open: Vec<Open> = fill(&path, MANY, now()).collect();
-    let (still_open, charged) = open.split_at(open.len() / 2);
-    let storage = SqliteStorage::open(&path).expect("the database");
-    let (still_open, charged) = runtime().block_on(async {
-        let still_open = a_second(&storage, still_open, Report::Open).await;
-        (still_open, a_second(&storage, charged, Report::Charged).await)
-    });
-    let a_second = |figure: f64| format!("{figure:.0} a second");
-    let mut figures = Figures::new(format!("Settlements, {BATCH} a commit, {WORKERS} workers, the database alone"));
-    figures.add("that are still open", a_second(still_open));
-    figures.add_with_floor(
-        "that are charged, with the checkout, its events and their delivery",
-        charged,
-        BAR,
-        a_second,
+/// The first half of what is settled is still open, the second is charged.
+pub fn measure(place: &Place) {
+    let open = fill(place, place.many(MANY), now());
+    let lines: Vec<String> = open.iter().map(|open| format!("{} {}", open.order_number, open.at)).collect();
+    fs::write(numbers(place), lines.join("\n")).expect("room on the disk");
+    let title = format!(
+        "Settlements, {BATCH} a commit, {WORKERS} workers a process, {} are open, the database alone",
+        open.len()
     );
+    let mut figures = Figures::new(title);
+    let write = |figure: f64| format!("{figure:.0} a second");
+    let mut first = 0;
+    let mut next = |processes| {
+        first += AT_ONCE;
+        a_second(place, "settlements-apart", processes, first - AT_ONCE..first)
+    };
+    // The first ones, which find nothing in the caches, are not measured.
+    next(1);
+    next(1);
+    for processes in place.processes() {
+        figures.add(format!("that are still open, processes: {processes}"), write(next(*processes)));
+        let what =
+            format!("that are charged, with the checkout, its events and their delivery, processes: {processes}");
+        figures.add_with_floor(what, next(*processes), BAR, write);
+    }
     figures.print();
 }
 
-async fn a_second(storage: &SqliteStorage, open: &[Open], report: fn(Box<PaymentRef>) -> Report) -> f64 {
-    let started = Instant::now();
+/// Where it stands what is open.
+fn numbers(place: &Place) -> PathBuf {
+    place.folder.join("open")
+}
+
+pub fn apart(place: &Place) {
+    let (runtime, mine) = (runtime(), mine());
+    let is_charged = mine.start / AT_ONCE % 2 == 1;
+    let text = fs::read_to_string(numbers(place)).expect("a file");
+    let lines = text.lines().skip(mine.start).take(mine.len());
+    let open: Vec<Open> = lines.map(|line| Open::of(line, ' ')).collect();
+    let storage = runtime.block_on(place.storage());
+    take_part(|| runtime.block_on(settle(&storage, &open, if is_charged { Report::Charged } else { Report::Open })));
+}
+
+async fn settle(storage: &Arc<dyn Storage>, open: &[Open], report: fn(Box<PaymentRef>) -> Report) {
     let batches = open.chunks(BATCH).map(|batch| batch.iter().map(|open| answered(open, report)).collect());
     let settled = batches.map(|batch: Vec<Answered>| async {
+        let many = batch.len();
         let settled = storage.settle_questions(batch).await.expect("room on the disk");
-        assert!(settled.changed.is_empty() || settled.changed.len() == BATCH);
+        assert!(settled.changed.is_empty() || settled.changed.len() == many);
     });
     stream::iter(settled).buffer_unordered(WORKERS).collect::<()>().await;
-    open.len() as f64 / started.elapsed().as_secs_f64()
 }
 
 /// As the sandbox says it.
-fn said() -> Exchange {
+pub fn said() -> Exchange {
     let mut said = Exchange::new(Asked::Status, "open");
     said.code = Some("200".into());
     said.reply = Some(format!(r#"{{"code":"200","message":"{}"}}"#, "x".repeat(150)));

@@ -2,18 +2,18 @@
 
 use std::{
     fs,
-    path::Path,
     time::{Duration, Instant},
 };
 
 use kassa_bench::{Figures, resident_memory};
-use kassa_server::SqliteStorage;
+use kassa_test_postgres::psql;
 use tokio::time::sleep;
 
 use crate::{
     fill::fill,
     gateway::{Lateness, StillOpen, now},
-    runtime, server, this_program,
+    place::Place,
+    runtime, server,
 };
 
 const MANY: i64 = 1_000_000;
@@ -24,19 +24,21 @@ const FOR: Duration = Duration::from_secs(10);
 const LEASE_BAR: f64 = 1_000.0;
 const MEMORY_BAR: f64 = 100.0;
 
-pub fn measure(folder: &Path) {
-    drop(fill(&folder.join("kassa.db"), MANY, now() - AWAY));
+pub fn measure(place: &Place) {
+    drop(fill(place, MANY, now() - AWAY));
     // Filling leaves memory behind.
-    assert!(this_program(folder, "start-apart").status().expect("a process").success());
+    assert!(place.process("start-apart").status().expect("a process").success());
 }
 
-pub fn apart(folder: &Path) {
-    let path = folder.join("kassa.db");
-    let on_disk = fs::metadata(&path).expect("the database").len();
+pub fn apart(place: &Place) {
+    let on_disk = match &place.url {
+        Some(url) => psql(url, "SELECT pg_database_size(current_database())").parse().expect("a size"),
+        None => fs::metadata(place.file()).expect("the database").len(),
+    };
     let lateness = Lateness::of(Default::default());
     let (idle, started) = (resident_memory(), Instant::now());
     let (first, at_first, later) = runtime().block_on(async {
-        let server = server(SqliteStorage::open(&path).expect("the database"), StillOpen(lateness.clone()));
+        let server = server(place.storage().await, StillOpen(lateness.clone()));
         server.run();
         lateness.asked.notified().await;
         let (first, at_first) = (started.elapsed(), resident_memory());

@@ -7,13 +7,18 @@ use std::{
     time::Duration,
 };
 
-use kassa_bench::processor_time_of;
 use serde::Deserialize;
 
-pub struct Program {
+use crate::processor_time_of;
+
+/// One that is running; it ends when it is dropped.
+pub struct Sandbox {
     process: Child,
+    /// Its address.
     pub url: String,
+    /// Of its merchant.
     pub login: String,
+    /// Of its merchant.
     pub password: String,
     /// The header's value.
     pub authorization: &'static str,
@@ -26,7 +31,8 @@ struct Announcement {
     password: String,
 }
 
-impl Program {
+impl Sandbox {
+    /// Starts it, in memory or with a file.
     pub fn start(program: &Path, file: Option<&Path>) -> Self {
         let mut command = Command::new(program);
         command.args(["--listen", "127.0.0.1:0", "--announce", "json", "--exit-with-stdin"]).env("RUST_LOG", "warn");
@@ -48,7 +54,7 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for Sandbox {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
         let _ended = self.process.wait();
