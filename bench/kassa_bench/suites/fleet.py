@@ -29,9 +29,14 @@ def run() -> Section:
         "with a million jobs that are due, and take turns with Kassa, 20,000 a round, seven rounds after one that does not "
         "count. The sandbox is in memory.",
         parts,
+        remarks=(
+            "Intents and answers are a transaction each, of two or three round trips and up to a dozen statements; what PostgreSQL and "
+            "the server compute for them is the limit on two cores, not the disk. SQLite groups the commits of many callers and has no "
+            "round trips. A job of River's or graphile-worker's writes one row; a question of Kassa's is put down with what the gateway "
+            "said, beside the payment's and its checkout's locks."
+        ),
         why_missed=(
-            "Where a rate is missed: intents and single settlements are a transaction each, of three to five round trips and up to "
-            "a dozen statements, and what PostgreSQL and the server compute for it is the limit on two cores, not the disk. "
-            "SQLite groups the commits of many callers and has no round trips."
+            "Where charged settlements miss their rate: each writes the payment, its checkout, two events and their stream into "
+            "tables and indexes at random places, so that after a checkpoint most writes are whole pages."
         ),
     )

@@ -18,10 +18,10 @@ pub const STUCK_AFTER: Millis = 3 * DAY;
 /// decided.
 pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 
-/// Jitter, in thousandths of the interval: little where a payer waits, much where nobody does, so that payments which an outage made
-/// due at once are soon spread again.
-const JITTER: Millis = 100;
-const WIDE_JITTER: Millis = 500;
+/// Jitter: between which thousandths of the interval the next question is. Little where a payer waits; much, and rather sooner than
+/// later, where nobody does, so that payments which an outage made due at once are soon spread again.
+const JITTER: (Millis, Millis) = (950, 1050);
+const WIDE_JITTER: (Millis, Millis) = (700, 1050);
 
 /// In which order payments are asked about that are due at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,11 +49,11 @@ pub fn interval_at(age: Millis) -> Millis {
     STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
 }
 
-/// The interval with jitter around it, 10 % up to a minute and 50 % above, so that payments begun at once are not asked about at
-/// once forever. `random` is any number; its remainder counts.
+/// The interval with jitter, so that payments begun at once are not asked about at once forever. `random` is any number; its
+/// remainder counts.
 pub fn jittered(interval: Millis, random: u32) -> Millis {
-    let jitter = if interval > MINUTE { WIDE_JITTER } else { JITTER };
-    let per_mille = 1000 - jitter / 2 + Millis::from(random) % (jitter + 1);
+    let (least, most) = if interval > MINUTE { WIDE_JITTER } else { JITTER };
+    let per_mille = least + Millis::from(random) % (most - least + 1);
     interval.saturating_mul(per_mille) / 1000
 }
 
@@ -78,12 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_a_tenth_around_the_interval_and_half_of_it_where_nobody_waits() {
+    fn jitter_is_little_where_a_payer_waits() {
         let spread = |interval| {
             let all: Vec<_> = (0..=1000).map(|random| jittered(interval, random)).collect();
             (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0))
         };
         assert_eq!(spread(10 * SECOND), (9500, 10_500));
-        assert_eq!(spread(HOUR), (45 * MINUTE, 75 * MINUTE));
+        assert_eq!(spread(HOUR), (42 * MINUTE, 63 * MINUTE));
     }
 }

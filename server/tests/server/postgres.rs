@@ -11,14 +11,14 @@ use kassa_server::{
     CheckoutId, CheckoutState, Failure, Method, PaymentId, PaymentState, PostgresSettings, PostgresStorage,
     RealSurroundings, Server, ServerSettings, Storage, StorageError,
     storage::{
-        inputs::{BeginPayment, ClaimQuestions, Hint, SendResult, Sent},
+        inputs::{BeginPayment, ClaimQuestions, Hint, Report, SendResult, Sent},
         outputs::{Begun, Questions},
     },
 };
 use kassa_test_postgres::{Cluster, Database};
 use tokio::{runtime::Runtime, task::JoinSet};
 
-use crate::storage::{SWEEP, accepted, begin, id, new, payment_id};
+use crate::storage::{SWEEP, accepted, answer, begin, id, new, payment_id};
 
 /// So many servers share a database.
 const SERVERS: usize = 4;
@@ -290,6 +290,43 @@ fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {
 
 /// Far longer than it takes to be woken.
 const LONG: Duration = Duration::from_secs(60);
+
+/// Plans are made once, when the tables are empty: one that reads a table from its beginning would do so when it has grown.
+#[test]
+fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
+    let database = kassa_test_postgres::shared().database();
+    let settings = PostgresSettings::parse(&database.url()).unwrap();
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(PostgresStorage::open(&settings)).unwrap();
+    let connections =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND backend_type = 'client backend'";
+    // What a connection counted is told when it ends.
+    until(&database, connections, "0");
+    database.psql("SELECT pg_stat_reset()");
+    runtime.block_on(async {
+        let storage = PostgresStorage::open(&settings).await.unwrap();
+        for number in 1..=CHECKOUTS {
+            storage.open_checkout(new(number)).await.unwrap();
+            let begin = begin(number, number, Method::Mbank);
+            let reference = begin.reference.clone();
+            storage.begin_payment(begin).await.unwrap();
+            storage.settle_sending(accepted(number, number, reference.clone())).await.unwrap();
+            storage.note_hint(Hint::Checkout { id: id(number) }).await.unwrap();
+            let claim = ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 500 };
+            let leased = storage.claim_questions(claim).await.unwrap().questions.remove(0);
+            let report = Report::Charged(Box::new(reference));
+            storage.settle_questions(vec![answer(number, leased.leased_until, report)]).await.unwrap();
+            storage.claim_deliveries(10, 60_000).await.unwrap();
+            storage.sweep(SWEEP).await.unwrap();
+        }
+    });
+    until(&database, connections, "0");
+    let read = "SELECT string_agg(relname, ' ') FROM pg_stat_user_tables WHERE seq_scan > 0
+        AND relname NOT IN ('question_limit', 'gateway_pause', 'kassa_schema')";
+    assert_eq!(database.psql(read), "", "these were read from their beginning");
+    until(&database, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'payments'", &CHECKOUTS.to_string());
+}
 
 /// At a million rows, reading a table from its beginning would take a thousand times as long.
 #[test]

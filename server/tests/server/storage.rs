@@ -114,7 +114,7 @@ fn claim() -> ClaimQuestions {
     ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 100 }
 }
 
-fn answer(number: u8, leased_until: i64, report: Report) -> Answered {
+pub fn answer(number: u8, leased_until: i64, report: Report) -> Answered {
     let reports = vec![Reported { claim: None, report, exchange: said() }];
     Answered { payment: payment_id(number), leased_until, reports, random: 50 }
 }

@@ -37,7 +37,7 @@ const PICTURES: [Picture; 3] = [
         file: "fleet-oldest.svg",
         title: "Minutes for which the oldest question has been due",
         lines: [
-            ("of a young payment, or of one hinted at   ", |minute| most(minute, |second| second.oldest_fresh / 60.0)),
+            ("of a young one, or one hinted at   ", |minute| most(minute, |second| second.oldest_fresh / 60.0)),
             ("of an older one", |minute| most(minute, |second| second.oldest_old / 60.0)),
         ],
     },
