@@ -33,6 +33,11 @@ pub fn fill(place: &Place, many: i64, until: i64) -> Vec<Open> {
     }
 }
 
+/// A million of them on PostgreSQL, all of which are due for an hour or more; how many.
+pub fn fill_overdue(place: &Place) -> usize {
+    fill(place, place.many(0), now() - 2 * HOUR).len()
+}
+
 fn fill_file(place: &Place, many: i64, until: i64) -> Vec<Open> {
     drop(SqliteStorage::open(&place.file()).expect("a new database"));
     let mut db = Connection::open(place.file()).expect("the database");

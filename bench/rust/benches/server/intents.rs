@@ -1,6 +1,6 @@
 //! Intents by many callers at once: the database commits them in groups. And what a payment takes on the disk.
 
-use std::{fs, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc};
 
 use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
@@ -12,7 +12,6 @@ use kassa_server::{
         outputs::{Begun, Opened},
     },
 };
-use kassa_test_postgres::psql;
 
 use crate::{
     order,
@@ -34,7 +33,7 @@ pub fn measure(place: &Place) {
     for step in 0..STEPS.len() {
         parts::a_second(place, "intents-apart", 1, step * MANY..(step + 1) * MANY);
     }
-    let (empty, mut written) = (size(place), STEPS.len() * MANY);
+    let (empty, mut written) = (place.size(), STEPS.len() * MANY);
     let warm = written;
     for processes in place.processes() {
         for step in STEPS {
@@ -49,7 +48,7 @@ pub fn measure(place: &Place) {
         }
     }
     let payments = (written - warm) / STEPS.len();
-    let each = (size(place) - empty) / u64::try_from(payments).expect("not so many");
+    let each = (place.size() - empty) / u64::try_from(payments).expect("not so many");
     figures.add("on the disk, for an open payment with its checkout and events", format!("{each} bytes"));
     figures.print();
 }
@@ -128,16 +127,4 @@ fn sender(number: u128) -> String {
 
 fn reference(number: u128) -> PaymentRef {
     PaymentRef::mbank(payment(number).bare(), 390)
-}
-
-/// What the database takes on the disk.
-fn size(place: &Place) -> u64 {
-    let file_sizes = || {
-        let files = fs::read_dir(&place.folder).expect("a folder").flatten();
-        files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
-    };
-    match &place.url {
-        Some(url) => psql(url, "SELECT pg_database_size(current_database())").parse().expect("a size"),
-        None => file_sizes(),
-    }
 }

@@ -13,8 +13,7 @@ use kassa_server::{
 };
 
 use crate::{
-    fill::fill,
-    gateway::now,
+    fill::fill_overdue,
     parts::{a_second, mine, take_part},
     place::Place,
     runtime,
@@ -22,17 +21,16 @@ use crate::{
 
 pub const BATCH: u32 = 100;
 /// As many workers follow payments in each process.
-const WORKERS: usize = 4;
+pub const WORKERS: usize = 4;
 const MANY: usize = 100_000;
 const BAR: f64 = 10_000.0;
 const LEASE_MS: i64 = 60_000;
-const HOUR: i64 = 3_600_000;
 
 /// Leased as if nothing limited how often the gateway may be asked.
 pub const CLAIM: ClaimQuestions = ClaimQuestions { most: BATCH, lease_ms: LEASE_MS, per_second: 1_000_000 };
 
 pub fn measure(place: &Place) {
-    let open = fill(place, place.many(0), now() - 2 * HOUR).len();
+    let open = fill_overdue(place);
     let mut figures = Figures::new(format!("Leases, {BATCH} a claim, {WORKERS} workers a process, {open} are due"));
     // The first ones, which find nothing in the caches, are not measured.
     a_second(place, "leases-apart", 1, 0..MANY);

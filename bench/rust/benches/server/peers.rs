@@ -20,8 +20,7 @@ use kassa_server::{
 use kassa_test_postgres::sibling;
 
 use crate::{
-    fill::fill,
-    gateway::now,
+    fill::fill_overdue,
     leases::{claim_all, lease},
     parts::rounds,
     place::Place,
@@ -30,12 +29,10 @@ use crate::{
 };
 
 pub const A_ROUND: usize = 20_000;
-pub const WORKERS: usize = 4;
 const ROUNDS: usize = 7;
-const HOUR: i64 = 3_600_000;
 
 pub fn measure(place: &Place) {
-    fill(place, place.many(0), now() - 2 * HOUR);
+    fill_overdue(place);
     let url = place.url.as_deref().expect("a database");
     let others = ["plain", "river", "graphile"].map(|name| sibling(url, name));
     let own = |measurement: &str| place.process(measurement);

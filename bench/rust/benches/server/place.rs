@@ -1,8 +1,9 @@
 //! Where what is measured keeps its data: a SQLite file, or a database on PostgreSQL.
 
-use std::{path::PathBuf, process::Command, sync::Arc};
+use std::{fs, path::PathBuf, process::Command, sync::Arc};
 
 use kassa_server::{PostgresSettings, PostgresStorage, SqliteStorage, Storage};
+use kassa_test_postgres::psql;
 
 pub struct Place {
     pub folder: PathBuf,
@@ -28,6 +29,15 @@ impl Place {
     /// SQLite's file.
     pub fn file(&self) -> PathBuf {
         self.folder.join("kassa.db")
+    }
+
+    /// What the database takes on the disk.
+    pub fn size(&self) -> u64 {
+        if let Some(url) = &self.url {
+            return psql(url, "SELECT pg_database_size(current_database())").parse().expect("a size");
+        }
+        let files = fs::read_dir(&self.folder).expect("a folder").flatten();
+        files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
     }
 
     pub async fn storage(&self) -> Arc<dyn Storage> {

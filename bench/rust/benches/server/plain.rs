@@ -6,12 +6,7 @@ use futures_util::future::join_all;
 use kassa_test_postgres::psql;
 use tokio_postgres::{Client, NoTls, Statement};
 
-use crate::{
-    parts::rounds as tell_rounds,
-    peers::{A_ROUND, WORKERS},
-    place::Place,
-    runtime,
-};
+use crate::{leases::WORKERS, parts::rounds as tell_rounds, peers::A_ROUND, place::Place, runtime};
 
 const TABLE: &str = "CREATE TABLE plain (id TEXT PRIMARY KEY, at BIGINT NOT NULL);
     INSERT INTO plain SELECT md5(i::text), i FROM generate_series(1, 1000000) AS i;

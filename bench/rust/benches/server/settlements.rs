@@ -26,7 +26,7 @@ const BATCH: usize = 100;
 const WORKERS: usize = 4;
 const BAR: f64 = 10_000.0;
 
-/// The first half of what is settled is still open, the second is charged.
+/// In turns: so many that are still open, and so many that are charged.
 pub fn measure(place: &Place) {
     let open = fill(place, place.many(MANY), now());
     let lines: Vec<String> = open.iter().map(|open| format!("{} {}", open.order_number, open.at)).collect();

@@ -11,8 +11,7 @@ use kassa_test_postgres::Snapshot;
 use tokio::time::interval;
 
 use crate::{
-    fill::fill,
-    gateway::now,
+    fill::fill_overdue,
     leases::{BATCH, lease},
     place::Place,
     runtime,
@@ -23,13 +22,12 @@ const LAST: Duration = Duration::from_secs(10);
 /// 10,000 a second are wanted.
 const A_TICK: usize = 2_000;
 const TICK: Duration = Duration::from_millis(200);
-const HOUR: i64 = 3_600_000;
 /// Of the rate without one, in percent.
 const BAR: f64 = 80.0;
 
 pub fn measure(place: &Place) {
     let url = place.url.as_deref().expect("a database");
-    let open = fill(place, place.many(0), now() - 2 * HOUR).len();
+    let open = fill_overdue(place);
     let (before, held) = runtime().block_on(async {
         let storage = place.storage().await;
         let before = leases(&storage).await;

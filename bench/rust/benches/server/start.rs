@@ -1,12 +1,8 @@
 //! A start over a million open payments.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use kassa_bench::{Figures, resident_memory};
-use kassa_test_postgres::psql;
 use tokio::time::sleep;
 
 use crate::{
@@ -31,10 +27,7 @@ pub fn measure(place: &Place) {
 }
 
 pub fn apart(place: &Place) {
-    let on_disk = match &place.url {
-        Some(url) => psql(url, "SELECT pg_database_size(current_database())").parse().expect("a size"),
-        None => fs::metadata(place.file()).expect("the database").len(),
-    };
+    let on_disk = place.size();
     let lateness = Lateness::of(Default::default());
     let (idle, started) = (resident_memory(), Instant::now());
     let (first, at_first, later) = runtime().block_on(async {
