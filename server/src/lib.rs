@@ -55,6 +55,7 @@ mod payments;
 mod sending;
 mod server;
 pub mod settings;
+mod spans;
 mod staff;
 pub mod storage;
 mod surroundings;
@@ -82,6 +83,9 @@ pub use payments::{
     payment::{Failure, Payment},
 };
 pub use server::{Server, api_keys::make_api_key, settings::ServerSettings};
+#[cfg(feature = "opentelemetry")]
+pub use spans::Collector;
+pub use spans::CollectorSettings;
 pub use staff::staff_router;
 pub use storage::{
     Storage,

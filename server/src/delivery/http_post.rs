@@ -1,13 +1,13 @@
-//! The HTTP client of events: no redirects and no proxy, as an event goes to the shop's address alone.
+//! Events over HTTP.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use reqwest::{Client, Url, redirect};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use reqwest::{Client, Url};
 
 use super::{Notice, Post};
 use crate::{
-    surroundings::Boxed,
+    spans,
+    surroundings::{Boxed, http_client, is_loopback},
     values::{
         error::ServerError,
         violation::{Rule, Violation},
@@ -32,35 +32,11 @@ impl HttpPost {
         let sentence = "must be an https address, or http on a loopback address";
         let refused = || ServerError::invalid(Violation::new("events_url", Rule::Url, sentence));
         let url = Url::parse(url).map_err(|_| refused())?;
-        let is_loopback = match url.host() {
-            Some(url::Host::Domain(name)) => name == "localhost",
-            Some(url::Host::Ipv4(address)) => address.is_loopback(),
-            Some(url::Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback) {
+        if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback(&url)) {
             return Err(refused());
         }
-        Ok(Self { client: client()?, url })
+        Ok(Self { client: http_client(DEADLINE)?, url })
     }
-}
-
-fn client() -> Result<Client, ServerError> {
-    let broken = |problem: &dyn std::fmt::Display| ServerError::unavailable(format!("the client of events: {problem}"));
-    let roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|problem| broken(&problem))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Client::builder()
-        .tls_backend_preconfigured(tls)
-        .timeout(DEADLINE)
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .user_agent(concat!("kassa-server/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|problem| broken(&problem))
 }
 
 impl Post for HttpPost {
@@ -74,7 +50,7 @@ impl Post for HttpPost {
             .header("webhook-signature", notice.signature)
             .body(notice.body);
         Box::pin(async move {
-            match request.send().await {
+            match request.headers(spans::headers()).send().await {
                 Ok(answer) if answer.status().is_success() => Ok(()),
                 Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
                 // Its address may hold a secret of the shop's.

@@ -9,9 +9,11 @@ use futures_util::{StreamExt, stream::FuturesUnordered};
 
 pub use http_post::HttpPost;
 use signature::SigningSecret;
+use tracing::Instrument;
 
 use crate::{
     metrics::Metrics,
+    spans,
     storage::{Storage, inputs::Delivered, outputs::Delivery},
     surroundings::Boxed,
     values::{Millis, error::ServerError},
@@ -97,7 +99,9 @@ pub(crate) async fn settle(
 
 async fn post_one(post: Arc<dyn Post>, signature: String, timestamp: i64, delivery: Delivery) -> Delivered {
     let notice = Notice { id: delivery.id.clone(), timestamp, signature, body: delivery.body };
-    let result = post.post(notice).await;
+    let span = spans::delivery(&delivery.id, &delivery.checkout);
+    let result = post.post(notice).instrument(span.clone()).await;
+    spans::came_of(&span, if result.is_ok() { "taken" } else { "not_taken" }, result.is_err());
     if let Err(why) = &result {
         tracing::warn!(target: "kassa_server", event = delivery.id, why, "the shop did not take an event");
     }

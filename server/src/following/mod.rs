@@ -5,17 +5,23 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
 use kassa::{PaymentError, PaymentGateway, Verdict};
+use tracing::Instrument;
 
 use crate::{
     metrics::Metrics,
     payments::exchange::Exchange,
+    spans,
     storage::{
         Storage,
         inputs::{Answered, ClaimQuestions, Report, Reported, Sweep},
         outputs::{Ask, Question},
     },
     surroundings::{Boxed, Surroundings},
-    values::{Millis, error::ServerError, ids::CheckoutId},
+    values::{
+        Millis,
+        error::ServerError,
+        ids::{CheckoutId, PaymentId},
+    },
 };
 
 /// How much of each kind is swept at once.
@@ -93,17 +99,19 @@ pub(crate) async fn follow(
 }
 
 async fn ask(gateway: Arc<dyn PaymentGateway>, question: Question, random: u32) -> Answered {
-    let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, one))).await;
+    let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, &question.payment, one))).await;
     Answered { payment: question.payment, leased_until: question.leased_until, reports, random }
 }
 
-async fn ask_one(gateway: &dyn PaymentGateway, ask: Ask) -> Reported {
-    let result = gateway.check(&ask.reference).await;
+async fn ask_one(gateway: &dyn PaymentGateway, payment: &PaymentId, ask: Ask) -> Reported {
+    let span = spans::to_gateway("ask", payment);
+    let result = gateway.check(&ask.reference).instrument(span.clone()).await;
     let exchange = Exchange::about(ask.claim.as_deref(), &result);
     let report = match result {
         Ok(verdict) => said(verdict),
         Err(error) => not_said(&error),
     };
+    spans::came_of(&span, word(&report), matches!(report, Report::Trouble { .. }));
     Reported { claim: ask.claim, report, exchange }
 }
 

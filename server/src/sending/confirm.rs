@@ -1,6 +1,7 @@
 //! Confirmation of a mobile-bank payment: it moves money too, so it is written down first, and sent once.
 
 use kassa::PaymentError;
+use tracing::Instrument;
 use zeroize::Zeroizing;
 
 use super::{About, Sender};
@@ -9,6 +10,7 @@ use crate::{
         exchange::{Asked, Exchange},
         payment::{Failure, Payment},
     },
+    spans,
     storage::{
         inputs::{BeginConfirmation, ConfirmResult, Confirmed},
         outputs::ConfirmationBegun,
@@ -45,7 +47,9 @@ impl Sender {
     }
 
     async fn send_otp(&self, payment: &Payment, otp: &str) -> (ConfirmResult, Option<Exchange>) {
-        let answer = self.gateway.confirm_mbank_payment(&payment.reference, otp).await;
+        let span = spans::to_gateway("confirm", &payment.id);
+        let confirming = self.gateway.confirm_mbank_payment(&payment.reference, otp);
+        let answer = confirming.instrument(span.clone()).await;
         let exchange = Exchange::of(Asked::Confirm, &answer);
         let result = match answer {
             Ok(confirmed) => {
@@ -57,7 +61,9 @@ impl Sender {
             Err(error @ PaymentError::Refused { .. }) => ConfirmResult::Refused { failure: Failure::of(&error) },
             Err(error) => ConfirmResult::NothingHappened { failure: Failure::of(&error) },
         };
-        self.metrics.confirmed(word(&result));
+        let word = word(&result);
+        spans::came_of(&span, word, matches!(result, ConfirmResult::Sent { reference: None }));
+        self.metrics.confirmed(word);
         (result, Some(exchange))
     }
 

@@ -9,6 +9,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::future::{Either, select};
 use kassa::PaymentGateway;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::Instrument;
 
 pub(crate) use request::{Request, Way};
 
@@ -18,6 +19,7 @@ use crate::{
         exchange::Exchange,
         payment::{Failure, Payment},
     },
+    spans,
     storage::{
         Storage, Stored,
         error::StorageError,
@@ -165,14 +167,17 @@ impl Sender {
     /// Sends what is written down as sending, if that is not long ago.
     async fn send(&self, about: &About, started: Duration, request: Request) -> Result<Payment, ServerError> {
         let is_in_time = self.surroundings.monotonic().saturating_sub(started) <= self.in_time;
-        let result = if is_in_time { self.send_now(request).await } else { interrupted() };
+        let result = if is_in_time { self.send_now(about, request).await } else { interrupted() };
         self.note(about, result).await
     }
 
-    async fn send_now(&self, request: Request) -> Outcome {
+    async fn send_now(&self, about: &About, request: Request) -> Outcome {
         let method = request.method();
-        let (result, exchange) = request.send(&*self.gateway).await;
-        self.metrics.sent(method, word(&result));
+        let span = spans::to_gateway("send", &about.payment);
+        let (result, exchange) = request.send(&*self.gateway).instrument(span.clone()).await;
+        let word = word(&result);
+        spans::came_of(&span, word, matches!(result, SendResult::Unknown { .. }));
+        self.metrics.sent(method, word);
         (result, Some(exchange))
     }
 

@@ -20,6 +20,7 @@ use std::{
 use kassa::PaymentGateway;
 use ring::digest::{SHA256, digest};
 use tokio::sync::{Notify, Semaphore, oneshot};
+use tracing::Instrument;
 use zeroize::Zeroizing;
 
 use api_keys::make_api_key;
@@ -562,6 +563,7 @@ impl Server {
         let (tell, told) = oneshot::channel();
         let (shared, checkout) = (self.shared.clone(), checkout.clone());
         let counted = Counted::new(self.shared.clone());
+        let work = work.in_current_span();
         let task: Boxed<'static, ()> = Box::pin(async move {
             let result = work.await;
             shared.changed(&checkout);

@@ -13,6 +13,7 @@ mod setting;
 mod sources;
 mod table;
 mod time;
+mod traces;
 mod values;
 
 pub use database_place::DatabasePlace;

@@ -18,7 +18,7 @@ use super::{
         PAYMENT_WAIT, PROXIES, PUBLIC_URL, QUESTIONS_PER_SECOND, SENDS_AT_ONCE, STAFF_ENABLED, TLS_CERTIFICATE,
         TLS_KEY, TOKEN_LIFETIME,
     },
-    time,
+    time, traces,
     values::{Noted, Read, Values},
 };
 use crate::{
@@ -27,6 +27,7 @@ use crate::{
     net::{self, ListenerSettings, NetError, Proxies, TlsFiles},
     pay::{Colour, Logo, Merchant},
     server::settings::ServerSettings,
+    spans::CollectorSettings,
     values::{checks::Checks, hidden::Hidden},
 };
 
@@ -61,6 +62,8 @@ pub struct ProgramSettings {
     pub server: ServerSettings,
     /// What is logged, and how.
     pub log: LogSettings,
+    /// Where traces go.
+    pub traces: Option<CollectorSettings>,
     /// What works, and should not stay so.
     pub warnings: Vec<String>,
     /// What was given: name, value as it may be printed, place.
@@ -111,6 +114,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let merchant = merchant(values);
     let has_staff_pages = values.read(&STAFF_ENABLED, parse::yes_or_no);
     let log = log(values);
+    let traces = traces::read(values);
 
     let (public_url, gateway, server) = (public_url?, gateway?, server?);
     let server = ServerSettings {
@@ -141,6 +145,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
         events_url: events_url?,
         server,
         log: log?,
+        traces: traces?,
         warnings: std::mem::take(&mut values.warnings),
         given: values.shown(),
     })

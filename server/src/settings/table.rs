@@ -208,6 +208,19 @@ table! {
         "log_format", "KASSA_SERVER_LOG_FORMAT", "log-format", "text|json",
         "How it is written, to the standard error",
     ).or("text");
+
+    TRACES_URL = Setting::new(
+        "traces.url", "KASSA_SERVER_TRACES_URL", "traces-url", "URL",
+        "Where an OpenTelemetry collector takes traces by OTLP over HTTP; for a program built with the feature `opentelemetry`",
+    ).or_nothing("no traces").shown_as_origin();
+    TRACES_HEADERS = Setting::secret(
+        "traces.headers", "KASSA_SERVER_TRACES_HEADERS", "NAME=VALUE,...",
+        "Headers that the collector asks for, with a key as a rule",
+    ).or_nothing("none");
+    TRACES_ONE_IN = Setting::new(
+        "traces.one_in", "KASSA_SERVER_TRACES_ONE_IN", "traces-one-in", "1 to 1000000",
+        "Of so many traces that begin here the collector gets one; who calls with a trace of his own decides himself",
+    ).or("1");
 }
 
 /// A setting by its name.

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{http::StatusCode, response::Response};
 use tokio::sync::Semaphore;
+use tracing::Instrument;
 
 use super::page::Refusal;
 
@@ -16,10 +17,11 @@ pub(super) async fn alone(
     work: impl Future<Output = Result<Response, Refusal>> + Send + 'static,
 ) -> Result<Response, Refusal> {
     let Ok(place) = places.clone().try_acquire_owned() else { return Err(busy()) };
-    let work = tokio::spawn(async move {
+    let work = async move {
         let _place = place;
         work.await
-    });
+    };
+    let work = tokio::spawn(work.in_current_span());
     // Whoever panicked has said so in the log.
     let failed = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed; its log says why.");
     work.await.unwrap_or_else(|_| Err(failed()))

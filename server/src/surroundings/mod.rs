@@ -1,6 +1,8 @@
 //! All that the server needs from outside beside database, gateway and shop (dependency injection): a monotonic clock,
 //! tasks, random bits. **No calendar**: what is due, the database's clock says, so that servers whose clocks differ agree.
 
+mod http_client;
+
 use std::{
     future::Future,
     pin::Pin,
@@ -9,6 +11,8 @@ use std::{
 
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::runtime::Handle;
+
+pub(crate) use http_client::{http_client, is_loopback};
 
 use crate::values::error::ServerError;
 

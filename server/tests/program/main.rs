@@ -9,3 +9,4 @@ mod paying;
 mod serving;
 mod settings;
 mod support;
+mod traces;

@@ -56,7 +56,7 @@ impl UnderWay {
     }
 }
 
-fn until(mut is_so: impl FnMut() -> bool) {
+pub fn until(mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < Duration::from_secs(180), "it never came");

@@ -203,11 +203,13 @@ fn send(url: &str, head: &str, body: &str) -> (u16, String) {
 pub struct Caller {
     pub url: String,
     pub credential: String,
+    /// More of them, each with its line's end.
+    pub headers: String,
 }
 
 impl Caller {
     pub fn new(running: &Running, credential: &str) -> Self {
-        Self { url: running.url.clone(), credential: credential.to_owned() }
+        Self { url: running.url.clone(), credential: credential.to_owned(), headers: String::new() }
     }
 
     /// Status and body of what is answered. Each POST has a key of its own.
@@ -215,9 +217,10 @@ impl Caller {
         let text = if body.is_null() { String::new() } else { body.to_string() };
         let kind = if text.is_empty() { "" } else { "content-type: application/json\r\n" };
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nauthorization: Bearer {}\r\nidempotency-key: {}\r\n{kind}",
+            "{method} {path} HTTP/1.1\r\nauthorization: Bearer {}\r\nidempotency-key: {}\r\n{kind}{}",
             self.credential,
-            KEYS.fetch_add(1, Ordering::Relaxed)
+            KEYS.fetch_add(1, Ordering::Relaxed),
+            self.headers
         );
         let (status, body) = send(&self.url, &head, &text);
         (status, serde_json::from_str(&body).unwrap_or_default())

@@ -1,5 +1,6 @@
-//! The program's log, to the standard error: lines for people, or JSON objects. It is the server's own alone: what libraries say
-//! of what they carry would hold secrets, as PostgreSQL's does of each statement's values.
+//! What the program tells by `tracing`: its log, to the standard error as lines for people or JSON objects, and its spans to
+//! whoever collects them. Both are the server's own alone: what libraries say of what they carry would hold secrets, as
+//! PostgreSQL's does of each statement's values.
 
 use std::{
     io::{self, IsTerminal},
@@ -7,26 +8,45 @@ use std::{
 };
 
 use kassa_server::settings::LogSettings;
-use tracing::{Metadata, Subscriber, subscriber::set_global_default};
-use tracing_subscriber::{EnvFilter, filter::filter_fn, layer::SubscriberExt};
+use tracing::{Metadata, level_filters::LevelFilter, subscriber::set_global_default};
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry,
+    filter::{FilterExt, filter_fn},
+    fmt,
+    layer::SubscriberExt,
+    registry,
+};
 
-/// Begins to write it.
-pub(crate) fn start(settings: &LogSettings) {
-    // The filter was tried when the settings were read.
-    let filter = EnvFilter::try_new(&settings.filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+use super::traces::Traces;
+
+/// Begins to tell.
+pub(crate) fn start(settings: &LogSettings, traces: &Traces) {
+    let spans = traces.layer().with_filter(LevelFilter::INFO.and(filter_fn(is_own_span)));
+    // By itself, as `init` would also take what comes through the older interface `log`, where any crate of a build turns
+    // that on. Nobody set one before.
+    let _ = set_global_default(registry().with(log(settings)).with(spans));
     if settings.is_json {
-        set(log.json().flatten_event(true).finish());
         panic::set_hook(Box::new(|panic| tracing::error!(target: "kassa_server", "{panic}")));
-    } else {
-        set(log.with_ansi(io::stderr().is_terminal()).finish());
     }
 }
 
-/// By itself, as `init` would also take what comes through the older interface `log`, where any crate of a build turns that on.
-fn set(log: impl Subscriber + Send + Sync + for<'a> tracing_subscriber::registry::LookupSpan<'a>) {
-    // Nobody set one before.
-    let _ = set_global_default(log.with(filter_fn(is_own)));
+fn log(settings: &LogSettings) -> impl Layer<Registry> {
+    // The filter was tried when the settings were read.
+    let filter = EnvFilter::try_new(&settings.filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = fmt::layer().with_writer(io::stderr);
+    let lines = match settings.is_json {
+        true => lines.json().flatten_event(true).boxed(),
+        false => lines.with_ansi(io::stderr().is_terminal()).boxed(),
+    };
+    lines.with_filter(filter.and(filter_fn(is_own_event)))
+}
+
+fn is_own_event(metadata: &Metadata<'_>) -> bool {
+    metadata.is_event() && is_own(metadata)
+}
+
+fn is_own_span(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && is_own(metadata)
 }
 
 fn is_own(metadata: &Metadata<'_>) -> bool {

@@ -15,6 +15,7 @@ mod log;
 mod secret;
 mod serve;
 mod stop;
+mod traces;
 mod warnings;
 
 use std::process::ExitCode;

@@ -16,26 +16,30 @@ use super::{
     cli::ServeOptions,
     database,
     failure::{Done, Failure},
-    log, stop, warnings,
+    log, stop,
+    traces::Traces,
+    warnings,
 };
 
 /// How long requests under way may go on once it is to stop. All of stopping takes 5 s at most.
-const REQUESTS: Duration = Duration::from_millis(4_500);
-const STOPPING: Duration = Duration::from_millis(4_800);
+const REQUESTS: Duration = Duration::from_millis(4_300);
+const STOPPING: Duration = Duration::from_millis(4_600);
 /// How long what was handed to the disk is waited for after that.
 const DISK: Duration = Duration::from_millis(150);
 
 pub(crate) fn run(sources: &Sources, options: &ServeOptions) -> Done<ExitCode> {
     let settings = ProgramSettings::read(sources).map_err(|problems| Failure::settings(&problems))?;
-    log::start(&settings.log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?;
-    runtime.block_on(serve(&settings, options))?;
+    let traces = Traces::to(settings.traces.as_ref(), runtime.handle())?;
+    log::start(&settings.log, &traces);
+    runtime.block_on(serve(&settings, options, &traces))?;
+    traces.close();
     // What still runs is given up: it is asked about after the next start.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(settings: &ProgramSettings, options: &ServeOptions) -> Done<()> {
+async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Traces) -> Done<()> {
     // Signal handlers are set before anything begins, so that an early signal ends it in order, too.
     let ordered = stop::ordered(options.exit_with_stdin).map_err(Failure::new)?;
     // An address that is taken ends it before the database is touched.
@@ -49,7 +53,7 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions) -> Done<()> {
 
     let (tell, told) = watch::channel(false);
     let answering = [
-        Some(answer(listener, pages(&server, settings), &told)),
+        Some(answer(listener, traces.over(pages(&server, settings)), &told)),
         metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &told)),
     ];
     addresses.print(settings, options.announce_json, &mut io::stdout().lock()).map_err(Failure::new)?;

@@ -43,6 +43,7 @@ use settings::PostgresSettings;
 use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
+    spans,
     storage::{
         Storage, Stored,
         book::questions::Heard,
@@ -115,12 +116,13 @@ impl PostgresStorage {
         Ok(migrations::look(&client).await?)
     }
 
-    fn run<I, T>(&self, kind: Kind, input: I, work: Work<I, T>) -> Stored<'_, T>
+    fn run<I, T>(&self, name: &'static str, kind: Kind, input: I, work: Work<I, T>) -> Stored<'_, T>
     where
         I: Send + Sync + 'static,
         T: Send + 'static,
     {
-        Box::pin(self.connections.run(kind, input, work))
+        let span = spans::transaction("postgresql", name);
+        Box::pin(spans::within(span, self.connections.run(kind, input, work)))
     }
 
     /// What is due is looked at, then so many questions are taken out of the bucket, then as many are leased: three
@@ -141,14 +143,16 @@ impl PostgresStorage {
         claim: ClaimQuestions,
     ) -> Result<Questions, StorageError> {
         let input = (look, claim.most);
-        let due = self.run(Kind::Read, input, |db, (look, most)| Box::pin(questions::due(db, look, *most))).await?;
+        let due =
+            self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(questions::due(db, look, *most))).await?;
         if due.count == 0 {
             let found = Found { now: due.now, last: [None; questions::CLASSES], is_full: claim.most == 0 };
             self.horizons.questions.came_to(look, &found);
             return Ok(Questions { questions: Vec::new(), next_in_ms: due.next_in_ms });
         }
         let input = (due.count, claim.per_second);
-        let take = self.run(Kind::GoOn, input, |db, (count, rate)| Box::pin(limit::take(db, *count, *rate)));
+        let take =
+            self.run("take_questions", Kind::GoOn, input, |db, (count, rate)| Box::pin(limit::take(db, *count, *rate)));
         let granted = take.await?;
         self.is_unheard.store(granted.is_unheard, Ordering::Relaxed);
         if granted.questions == 0 {
@@ -156,12 +160,13 @@ impl PostgresStorage {
             return Ok(Questions { questions: Vec::new(), next_in_ms: granted.wait });
         }
         let lease = Lease { look, now: due.now, most: granted.questions, lease_ms: claim.lease_ms };
-        let leased = self.run(Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
+        let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
         self.horizons.questions.came_to(look, &leased.found);
         let used: i64 = leased.questions.iter().map(|question| question.ask.len() as i64).sum();
         let unused = i64::from(granted.questions) - used;
         if unused != 0 {
-            let corrected = self.run(Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, *unused))).await;
+            let corrected =
+                self.run("correct_limit", Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, *unused))).await;
             advice(corrected);
         }
         Ok(Questions { questions: leased.questions, next_in_ms: leased.next_in_ms })
@@ -170,13 +175,17 @@ impl PostgresStorage {
     /// Three transactions as well, each of which locks the books of many checkouts, in their order.
     async fn sweep_all(&self, sweep: Sweep) -> Result<Swept, StorageError> {
         let mut swept = Swept::default();
-        let parts: [(&Horizon<1>, Sweeping); 2] = [
-            (&self.horizons.sending, |db, (look, most)| Box::pin(questions::sweep_sending(db, look, *most))),
-            (&self.horizons.expiring, |db, (look, most)| Box::pin(questions::sweep_checkouts(db, look, *most))),
+        let parts: [(&'static str, &Horizon<1>, Sweeping); 2] = [
+            ("sweep_sending", &self.horizons.sending, |db, (look, most)| {
+                Box::pin(questions::sweep_sending(db, look, *most))
+            }),
+            ("sweep_checkouts", &self.horizons.expiring, |db, (look, most)| {
+                Box::pin(questions::sweep_checkouts(db, look, *most))
+            }),
         ];
-        for (horizon, work) in parts {
+        for (name, horizon, work) in parts {
             let look = horizon.look();
-            match self.run(Kind::GoOn, (look, sweep.most), work).await {
+            match self.run(name, Kind::GoOn, (look, sweep.most), work).await {
                 Ok(Some((changed, found))) => {
                     horizon.came_to(look, &found);
                     swept.is_more |= found.is_full;
@@ -189,7 +198,8 @@ impl PostgresStorage {
                 }
             }
         }
-        swept.is_more |= self.run(Kind::GoOn, sweep, |db, sweep| Box::pin(questions::sweep_kept(db, *sweep))).await?;
+        swept.is_more |=
+            self.run("sweep_kept", Kind::GoOn, sweep, |db, sweep| Box::pin(questions::sweep_kept(db, *sweep))).await?;
         Ok(swept)
     }
 
@@ -198,7 +208,7 @@ impl PostgresStorage {
     async fn note_heard<T>(&self, (settled, heard): (T, Heard)) -> T {
         let is_news = heard.is_well && self.is_unheard.load(Ordering::Relaxed);
         if is_news || !heard.troubles.is_empty() {
-            advice(self.run(Kind::GoOn, heard, |db, heard| Box::pin(limit::note(db, heard))).await);
+            advice(self.run("note_heard", Kind::GoOn, heard, |db, heard| Box::pin(limit::note(db, heard))).await);
         }
         settled
     }
@@ -216,74 +226,80 @@ fn advice(result: Result<(), StorageError>) {
 
 impl Storage for PostgresStorage {
     fn open_checkout(&self, new: OpenCheckout) -> Stored<'_, Opened> {
-        self.run(Kind::Write, new, |db, new| Box::pin(checkouts::open(db, new)))
+        self.run("open_checkout", Kind::Write, new, |db, new| Box::pin(checkouts::open(db, new)))
     }
 
     fn checkout(&self, whose: Whose) -> Stored<'_, Option<CheckoutView>> {
-        self.run(Kind::Read, whose, |db, whose| Box::pin(checkouts::find(db, whose)))
+        self.run("checkout", Kind::Read, whose, |db, whose| Box::pin(checkouts::find(db, whose)))
     }
 
     fn cancel_checkout(&self, id: CheckoutId, by: Option<DecidedBy>) -> Stored<'_, Cancelled> {
-        self.run(Kind::Write, (id, by), |db, (id, by)| Box::pin(ending::cancel(db, id, by.as_ref())))
+        self.run("cancel_checkout", Kind::Write, (id, by), |db, (id, by)| Box::pin(ending::cancel(db, id, by.as_ref())))
     }
 
     fn add_token(&self, new: NewToken) -> Stored<'_, bool> {
-        self.run(Kind::Write, new, |db, new| Box::pin(checkouts::add_token(db, new)))
+        self.run("add_token", Kind::Write, new, |db, new| Box::pin(checkouts::add_token(db, new)))
     }
 
     fn was_token(&self, hash: TokenHash) -> Stored<'_, bool> {
-        self.run(Kind::Read, hash, |db, hash| Box::pin(checkouts::was_token(db, hash)))
+        self.run("was_token", Kind::Read, hash, |db, hash| Box::pin(checkouts::was_token(db, hash)))
     }
 
     fn revoke_tokens(&self, id: CheckoutId) -> Stored<'_, u64> {
-        self.run(Kind::Write, id, |db, id| Box::pin(checkouts::revoke_tokens(db, id)))
+        self.run("revoke_tokens", Kind::Write, id, |db, id| Box::pin(checkouts::revoke_tokens(db, id)))
     }
 
     fn add_api_key(&self, new: NewApiKey) -> Stored<'_, ()> {
-        self.run(Kind::Write, new, |db, new| Box::pin(api_keys::add(db, new)))
+        self.run("add_api_key", Kind::Write, new, |db, new| Box::pin(api_keys::add(db, new)))
     }
 
     fn api_key(&self, id: ApiKeyId) -> Stored<'_, Option<KeptApiKey>> {
-        self.run(Kind::Read, id, |db, id| Box::pin(api_keys::find(db, id)))
+        self.run("api_key", Kind::Read, id, |db, id| Box::pin(api_keys::find(db, id)))
     }
 
     fn api_keys(&self) -> Stored<'_, Vec<KeptApiKey>> {
-        self.run(Kind::Read, (), |db, _| Box::pin(api_keys::all(db)))
+        self.run("api_keys", Kind::Read, (), |db, _| Box::pin(api_keys::all(db)))
     }
 
     fn revoke_api_key(&self, id: ApiKeyId) -> Stored<'_, bool> {
-        self.run(Kind::Write, id, |db, id| Box::pin(api_keys::revoke(db, id)))
+        self.run("revoke_api_key", Kind::Write, id, |db, id| Box::pin(api_keys::revoke(db, id)))
     }
 
     fn begin_payment(&self, begin: BeginPayment) -> Stored<'_, Begun> {
-        self.run(Kind::Write, begin, |db, begin| Box::pin(payments::begin(db, begin)))
+        self.run("begin_payment", Kind::Write, begin, |db, begin| Box::pin(payments::begin(db, begin)))
     }
 
     fn take_prepared(&self, take: TakePrepared) -> Stored<'_, Taken> {
-        self.run(Kind::GoOn, take, |db, take| Box::pin(payments::take_prepared(db, take)))
+        self.run("take_prepared", Kind::GoOn, take, |db, take| Box::pin(payments::take_prepared(db, take)))
     }
 
     fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
         Box::pin(async move {
-            let settled = self.run(Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent))).await?;
+            let settled = self
+                .run("settle_sending", Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent)))
+                .await?;
             Ok(self.note_heard(settled).await)
         })
     }
 
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {
-        self.run(Kind::Write, begin, |db, begin| Box::pin(payments::begin_confirmation(db, begin)))
+        self.run("begin_confirmation", Kind::Write, begin, |db, begin| {
+            Box::pin(payments::begin_confirmation(db, begin))
+        })
     }
 
     fn settle_confirmation(&self, confirmed: Confirmed) -> Stored<'_, Settled> {
-        self.run(Kind::GoOn, confirmed, |db, confirmed| Box::pin(payments::settle_confirmation(db, confirmed)))
+        self.run("settle_confirmation", Kind::GoOn, confirmed, |db, confirmed| {
+            Box::pin(payments::settle_confirmation(db, confirmed))
+        })
     }
 
     fn resolve(&self, resolve: Resolve) -> Stored<'_, Resolved> {
-        self.run(Kind::Write, resolve, |db, resolve| Box::pin(payments::resolve(db, resolve)))
+        self.run("resolve", Kind::Write, resolve, |db, resolve| Box::pin(payments::resolve(db, resolve)))
     }
 
     fn note_hint(&self, hint: Hint) -> Stored<'_, HintNoted> {
-        self.run(Kind::Write, hint, |db, hint| Box::pin(hints::note(db, hint)))
+        self.run("note_hint", Kind::Write, hint, |db, hint| Box::pin(hints::note(db, hint)))
     }
 
     fn sweep(&self, sweep: Sweep) -> Stored<'_, Swept> {
@@ -296,19 +312,23 @@ impl Storage for PostgresStorage {
 
     fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany> {
         Box::pin(async move {
-            let settled = self.run(Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers))).await?;
+            let settled = self
+                .run("settle_questions", Kind::GoOn, answers, |db, answers| Box::pin(questions::settle(db, answers)))
+                .await?;
             Ok(self.note_heard(settled).await)
         })
     }
 
     fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
-        self.run(Kind::GoOn, (cursor, most), |db, (cursor, most)| Box::pin(outbox::events_after(db, *cursor, *most)))
+        self.run("events_after", Kind::GoOn, (cursor, most), |db, (cursor, most)| {
+            Box::pin(outbox::events_after(db, *cursor, *most))
+        })
     }
 
     fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {
         Box::pin(async move {
             let (horizon, input) = (&self.horizons.streams, (self.horizons.streams.look(), most, lease_ms));
-            let claimed = self.run(Kind::GoOn, input, |db, (look, most, lease_ms)| {
+            let claimed = self.run("claim_deliveries", Kind::GoOn, input, |db, (look, most, lease_ms)| {
                 Box::pin(deliveries::claim(db, look, *most, *lease_ms))
             });
             match claimed.await {
@@ -325,59 +345,63 @@ impl Storage for PostgresStorage {
     }
 
     fn settle_deliveries(&self, delivered: Vec<Delivered>) -> Stored<'_, ()> {
-        self.run(Kind::GoOn, delivered, |db, delivered| Box::pin(deliveries::settle(db, delivered)))
+        self.run("settle_deliveries", Kind::GoOn, delivered, |db, delivered| {
+            Box::pin(deliveries::settle(db, delivered))
+        })
     }
 
     fn replay(&self, checkout: Option<CheckoutId>) -> Stored<'_, u64> {
-        self.run(Kind::Write, checkout, |db, checkout| Box::pin(outbox::replay(db, checkout.as_ref())))
+        self.run("replay", Kind::Write, checkout, |db, checkout| Box::pin(outbox::replay(db, checkout.as_ref())))
     }
 
     fn add_staff_session(&self, new: NewStaffSession) -> Stored<'_, bool> {
-        self.run(Kind::Write, new, |db, new| Box::pin(staff::add_session(db, new)))
+        self.run("add_staff_session", Kind::Write, new, |db, new| Box::pin(staff::add_session(db, new)))
     }
 
     fn staff_session(&self, hash: TokenHash) -> Stored<'_, Option<StaffSession>> {
-        self.run(Kind::Read, hash, |db, hash| Box::pin(staff::session(db, hash)))
+        self.run("staff_session", Kind::Read, hash, |db, hash| Box::pin(staff::session(db, hash)))
     }
 
     fn use_staff_session(&self, hash: TokenHash) -> Stored<'_, ()> {
-        self.run(Kind::Write, hash, |db, hash| Box::pin(staff::use_session(db, hash)))
+        self.run("use_staff_session", Kind::Write, hash, |db, hash| Box::pin(staff::use_session(db, hash)))
     }
 
     fn end_staff_session(&self, hash: TokenHash) -> Stored<'_, ()> {
-        self.run(Kind::Write, hash, |db, hash| Box::pin(staff::end_session(db, hash)))
+        self.run("end_staff_session", Kind::Write, hash, |db, hash| Box::pin(staff::end_session(db, hash)))
     }
 
     fn list_checkouts(&self, list: ListCheckouts) -> Stored<'_, Listed> {
-        self.run(Kind::Read, list, |db, list| Box::pin(staff::list(db, list)))
+        self.run("list_checkouts", Kind::Read, list, |db, list| Box::pin(staff::list(db, list)))
     }
 
     fn count_needs(&self) -> Stored<'_, Vec<(Need, u64)>> {
-        self.run(Kind::Read, (), |db, _| Box::pin(staff::count_needs(db)))
+        self.run("count_needs", Kind::Read, (), |db, _| Box::pin(staff::count_needs(db)))
     }
 
     fn history(&self, id: CheckoutId) -> Stored<'_, Option<History>> {
-        self.run(Kind::Read, id, |db, id| Box::pin(staff::history(db, id)))
+        self.run("history", Kind::Read, id, |db, id| Box::pin(staff::history(db, id)))
     }
 
     fn note_refund(&self, note: NoteRefund) -> Stored<'_, RefundNoted> {
-        self.run(Kind::Write, note, |db, note| Box::pin(ending::note_refund(db, note)))
+        self.run("note_refund", Kind::Write, note, |db, note| Box::pin(ending::note_refund(db, note)))
     }
 
     fn charges(&self, period: Period, most: u32) -> Stored<'_, Charges> {
-        self.run(Kind::Read, (period, most), |db, (period, most)| Box::pin(staff::charges(db, *period, *most)))
+        self.run("charges", Kind::Read, (period, most), |db, (period, most)| {
+            Box::pin(staff::charges(db, *period, *most))
+        })
     }
 
     fn ends(&self, period: Period, most: u32) -> Stored<'_, Ends> {
-        self.run(Kind::Read, (period, most), |db, (period, most)| Box::pin(staff::ends(db, *period, *most)))
+        self.run("ends", Kind::Read, (period, most), |db, (period, most)| Box::pin(staff::ends(db, *period, *most)))
     }
 
     fn moment(&self) -> Stored<'_, Millis> {
-        self.run(Kind::Read, (), |db, _| Box::pin(moment(db)))
+        self.run("moment", Kind::Read, (), |db, _| Box::pin(moment(db)))
     }
 
     fn statistics(&self) -> Stored<'_, Statistics> {
-        self.run(Kind::Read, (), |db, _| Box::pin(statistics::count(db)))
+        self.run("statistics", Kind::Read, (), |db, _| Box::pin(statistics::count(db)))
     }
 
     fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {

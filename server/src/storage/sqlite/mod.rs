@@ -34,6 +34,7 @@ use threads::Threads;
 use crate::{
     checkouts::checkout::CheckoutView,
     events::Event,
+    spans,
     storage::{
         Storage, Stored,
         error::StorageError,
@@ -102,7 +103,7 @@ impl SqliteStorage {
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
         let (job, told) = job(name, Asked::ByCaller, work);
-        answer(self.executor.write(job), told)
+        answer(name, self.executor.write(job), told)
     }
 
     /// What the server began, and goes on with.
@@ -112,7 +113,7 @@ impl SqliteStorage {
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
         let (job, told) = job(name, Asked::ByServer, work);
-        answer(self.executor.write(job), told)
+        answer(name, self.executor.write(job), told)
     }
 
     fn read<T: Send + 'static>(
@@ -121,18 +122,20 @@ impl SqliteStorage {
         work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
     ) -> Stored<'_, T> {
         let (job, told) = job(name, Asked::ByCaller, work);
-        answer(self.executor.read(job), told)
+        answer(name, self.executor.read(job), told)
     }
 }
 
 fn answer<T: Send + 'static>(
+    name: &'static str,
     handed_over: Boxed<'static, Result<(), StorageError>>,
     told: oneshot::Receiver<Result<T, StorageError>>,
 ) -> Stored<'static, T> {
-    Box::pin(async move {
+    let answered = async move {
         handed_over.await?;
         told.await.unwrap_or_else(|_| Err(gone()))
-    })
+    };
+    Box::pin(spans::within(spans::transaction("sqlite", name), answered))
 }
 
 fn gone() -> StorageError {

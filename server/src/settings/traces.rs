@@ -1,0 +1,47 @@
+//! Where traces go.
+
+use reqwest::{
+    Url,
+    header::{HeaderName, HeaderValue},
+};
+
+use super::{
+    parse,
+    table::{TRACES_HEADERS, TRACES_ONE_IN, TRACES_URL},
+    values::{Read, Values},
+};
+use crate::{spans::CollectorSettings, surroundings::is_loopback, values::hidden::Hidden};
+
+/// The collector, where there is one.
+pub(super) fn read(values: &mut Values) -> Read<Option<CollectorSettings>> {
+    let url = values.optional(&TRACES_URL, address);
+    let headers = values.optional(&TRACES_HEADERS, headers);
+    let one_in = values.read(&TRACES_ONE_IN, parse::count(1..=1_000_000));
+    let (url, headers, one_in) = (url?, headers?.unwrap_or_default(), one_in?);
+    let Some(url) = url else { return Ok(None) };
+    if !headers.is_empty() && url.scheme() != "https" && !is_loopback(&url) {
+        return Err(values.wrong(&TRACES_URL, "must be https, as traces.headers hold a key"));
+    }
+    Ok(Some(CollectorSettings { headers, one_in, ..CollectorSettings::to(url) }))
+}
+
+/// What traces hold is no secret, and a collector beside the server has no certificate as a rule.
+fn address(text: &str) -> Result<Url, String> {
+    if cfg!(not(feature = "opentelemetry")) {
+        return Err("needs a program that was built with traces: cargo build --features opentelemetry".to_owned());
+    }
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    url.ok_or_else(|| "must be an http or https address, such as http://127.0.0.1:4318/v1/traces".to_owned())
+}
+
+fn headers(text: &str) -> Result<Vec<(String, Hidden)>, String> {
+    let rule = || "must be headers such as authorization=Bearer abc, with a comma between two".to_owned();
+    text.split(',').map(|header| one_header(header).ok_or_else(rule)).collect()
+}
+
+fn one_header(text: &str) -> Option<(String, Hidden)> {
+    let (name, value) = text.split_once('=')?;
+    let (name, value) = (name.trim().parse::<HeaderName>().ok()?, value.trim());
+    value.parse::<HeaderValue>().ok()?;
+    Some((name.as_str().to_owned(), Hidden::new(value)))
+}
