@@ -37,7 +37,7 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip aapt2 postgres
+	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip aapt2 postgres ip
 	cargo test --locked --workspace
 	@echo "the server's storage on the newest PostgreSQL"
 	KASSA_POSTGRES_BIN=$$(scripts/ci/find-postgres) cargo test --locked --workspace --test server -- postgres

@@ -1,11 +1,12 @@
-//! A database of PostgreSQL's that two servers share, each by a line of its own.
+//! A database of PostgreSQL's that two servers share. Each has its own way to it, which can go wrong.
 
 use std::{
-    sync::{LazyLock, Mutex},
+    net::Ipv4Addr,
+    sync::{LazyLock, Mutex, PoisonError},
     time::Duration,
 };
 
-use kassa_test_postgres::{Cluster, Database};
+use kassa_test_postgres::{Cluster, Database, LINKS, Namespace};
 
 use crate::line::Line;
 
@@ -15,28 +16,70 @@ pub static FLEET: LazyLock<Cluster> = LazyLock::new(Cluster::start);
 /// The primary that is stopped as by a power cut, and recovers. Only one schedule at a time has it.
 pub static RESTLESS: LazyLock<(Cluster, Mutex<()>)> = LazyLock::new(|| (Cluster::start(), Mutex::new(())));
 
+/// The database in a network namespace, where the machine can make one.
+pub static APART: LazyLock<Option<Apart>> = LazyLock::new(Apart::start);
+
+/// A database in a network namespace. Only one schedule at a time has it, as there is one link for each server.
+pub struct Apart {
+    pub cluster: Cluster,
+    pub turn: Mutex<()>,
+    namespace: Namespace,
+}
+
+impl Apart {
+    /// Nothing on a machine that cannot make one, which is said.
+    pub fn start() -> Option<Self> {
+        let namespace = Namespace::if_possible()?;
+        Some(Self { cluster: Cluster::start_in(&namespace), namespace, turn: Mutex::new(()) })
+    }
+}
+
+/// The servers' ways to the database.
+pub enum Ways {
+    /// A proxy each, which can lose single messages.
+    Lines([Line; 2]),
+    /// A link of the kernel's each, into the database's network namespace. It can be cut, and nothing else.
+    Links(&'static Namespace),
+}
+
 /// The database.
 pub struct Fleet {
     pub cluster: &'static Cluster,
-    pub lines: [Line; 2],
+    pub ways: Ways,
+    /// How many partitions of each server last: they overlap, and the last one's end heals.
+    partitions: [Mutex<u32>; 2],
     database: Database<'static>,
 }
 
 impl Fleet {
-    pub fn new(cluster: &'static Cluster) -> Self {
-        let database = cluster.database();
-        Self { cluster, lines: [(); 2].map(|()| Line::to(cluster.port())), database }
+    pub fn by_lines(cluster: &'static Cluster) -> Self {
+        Self::new(cluster, Ways::Lines([(); 2].map(|()| Line::to(cluster.port()))))
     }
 
-    /// Its address, past the lines.
+    pub fn by_links(apart: &'static Apart) -> Self {
+        // A schedule that failed may have left them cut.
+        (0..LINKS).for_each(|server| apart.namespace.heal(server));
+        Self::new(&apart.cluster, Ways::Links(&apart.namespace))
+    }
+
+    fn new(cluster: &'static Cluster, ways: Ways) -> Self {
+        Self { cluster, ways, partitions: Default::default(), database: cluster.database() }
+    }
+
+    /// Its address, by a way that nothing is wrong with.
     pub fn url(&self) -> String {
         self.database.url()
     }
 
-    /// Its address by a server's line.
-    pub fn url_by_line(&self, server: usize) -> String {
-        let (there, here) = (self.cluster.port(), self.lines[server].port);
-        self.url().replace(&format!(":{there}/"), &format!(":{here}/"))
+    /// Its address by a server's way. No one else is in the namespace, which has no certificate.
+    pub fn url_of(&self, server: usize) -> String {
+        match &self.ways {
+            Ways::Lines(lines) => self.database.url_at(Ipv4Addr::LOCALHOST, lines[server].port),
+            Ways::Links(namespace) => {
+                let url = self.database.url_at(namespace.address(server), self.cluster.port());
+                format!("{url}?sslmode=disable")
+            }
+        }
     }
 
     /// The database's clock can be put ahead from now on.
@@ -56,6 +99,13 @@ impl Fleet {
         ));
     }
 
+    /// How many connections a server has, as PostgreSQL sees it.
+    pub fn connections_of(&self, server: usize) -> u32 {
+        let Ways::Links(namespace) = &self.ways else { return 0 };
+        let count = format!("SELECT COUNT(*) FROM pg_stat_activity WHERE client_addr = '{}'", namespace.peer(server));
+        self.database.psql(&count).parse().expect("a number")
+    }
+
     /// PostgreSQL ends the half of all connections, as an operator may.
     pub fn ends_connections(&self) {
         self.database.psql(
@@ -64,12 +114,40 @@ impl Fleet {
         );
     }
 
-    /// Whatever is wrong with the lines ends.
+    /// What a partition is called, by what makes it.
+    pub fn partition(&self) -> &'static str {
+        match self.ways {
+            Ways::Lines(_) => "partition",
+            Ways::Links(_) => "partition in a network namespace",
+        }
+    }
+
+    /// Nothing gets through from now on.
+    pub fn part(&self, server: usize) {
+        self.count_partitions(server, |count| count + 1);
+    }
+
+    /// One partition is over.
+    pub fn heal(&self, server: usize) {
+        self.count_partitions(server, |count| count - 1);
+    }
+
+    fn count_partitions(&self, server: usize, change: impl FnOnce(u32) -> u32) {
+        let mut count = self.partitions[server].lock().unwrap_or_else(PoisonError::into_inner);
+        *count = change(*count);
+        match (&self.ways, *count > 0) {
+            (Ways::Lines(lines), is_parted) => lines[server].is_parted(is_parted),
+            (Ways::Links(namespace), true) => namespace.part(server),
+            (Ways::Links(namespace), false) => namespace.heal(server),
+        }
+    }
+
+    /// What was still to get lost does not. Partitions end by themselves.
     pub fn is_healed(&self) {
-        for line in &self.lines {
+        let Ways::Lines(lines) = &self.ways else { return };
+        for line in lines {
             line.loses_commits(0);
             line.loses_answers(0);
-            line.is_parted(false);
         }
     }
 }

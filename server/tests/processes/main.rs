@@ -12,6 +12,7 @@ mod gateway_side;
 mod keeper;
 mod ledger;
 mod line;
+mod partition;
 mod paying;
 mod play;
 mod program;

@@ -12,7 +12,7 @@ use fastrand::Rng;
 
 use crate::{
     books,
-    fleet::{FLEET, RESTLESS},
+    fleet::{APART, FLEET, Fleet, RESTLESS},
     gateway_side, paying,
     program::Program,
     scene::Scene,
@@ -24,6 +24,10 @@ const PAST_THE_LEASE: Duration = Duration::from_secs(22);
 /// One schedule in so many waits for that, by real time; as many hear nothing of the database for that long.
 const STANDS_STILL_EVERY: u64 = 40;
 const OF_FLEETS: u64 = 10;
+/// Which ones of those are parted from the database for that long.
+const PARTED: u64 = 3;
+/// One schedule in so many is parted by a link of the kernel's: they wait for one another.
+const BY_LINKS_EVERY: u64 = 2 * OF_FLEETS;
 /// One schedule in so many has a primary that restarts.
 const RESTARTS_EVERY: u64 = 5;
 
@@ -53,12 +57,19 @@ pub fn play_on_a_file(seed: u64) -> Result<Coverage, String> {
 
 /// The same with PostgreSQL.
 pub fn play_in_a_fleet(seed: u64) -> Result<Coverage, String> {
-    if !seed.is_multiple_of(RESTARTS_EVERY) {
-        return play(seed, Scene::of_fleet(seed, &FLEET), Some(Troubles { restarts: false }));
+    let play = |fleet, restarts| play(seed, Scene::of_fleet(seed, fleet), Some(Troubles { restarts }));
+    if seed.is_multiple_of(RESTARTS_EVERY) {
+        let (cluster, turn) = &*RESTLESS;
+        let _alone = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        return play(Fleet::by_lines(cluster), true);
     }
-    let (cluster, turn) = &*RESTLESS;
-    let _alone = turn.lock().unwrap_or_else(PoisonError::into_inner);
-    play(seed, Scene::of_fleet(seed, cluster), Some(Troubles { restarts: true }))
+    if seed % BY_LINKS_EVERY == PARTED
+        && let Some(apart) = &*APART
+    {
+        let _alone = apart.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        return play(Fleet::by_links(apart), false);
+    }
+    play(Fleet::by_lines(&FLEET), false)
 }
 
 fn play(seed: u64, scene: Scene, troubles: Option<Troubles>) -> Result<Coverage, String> {
@@ -108,7 +119,7 @@ impl Play {
         let acts = self.random.usize(15..45);
         let every = if self.troubles.is_some() { OF_FLEETS } else { STANDS_STILL_EVERY };
         let stands_still_at = (seed % every == 7).then_some(acts / 2);
-        let is_parted_at = (self.troubles.is_some() && seed % every == 3).then_some(acts / 2);
+        let is_parted_at = (self.troubles.is_some() && seed % every == PARTED).then_some(acts / 2);
         for act in 0..acts {
             self.act()?;
             thread::sleep(Duration::from_millis(self.random.u64(0..50)));

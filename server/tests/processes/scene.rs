@@ -8,7 +8,6 @@ use std::{
 };
 
 use kassa_sandbox::Sandbox;
-use kassa_test_postgres::Cluster;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -108,13 +107,13 @@ impl Scene {
     }
 
     /// With a database of PostgreSQL's.
-    pub fn of_fleet(seed: u64, cluster: &'static Cluster) -> Self {
+    pub fn of_fleet(seed: u64, fleet: Fleet) -> Self {
         let (sandbox, shop) = (gateway_side::open(), Shop::open(seed));
         let folder = tempfile::tempdir().expect("a folder");
-        let (plan, fleet) = (plan(&sandbox, &shop, &folder), Fleet::new(cluster));
+        let plan = plan(&sandbox, &shop, &folder);
         let mut plans = [plan.clone(), plan.another()];
         for (at, plan) in plans.iter_mut().enumerate() {
-            plan.set("KASSA_SERVER_DATABASE", fleet.url_by_line(at));
+            plan.set("KASSA_SERVER_DATABASE", fleet.url_of(at));
             plan.set("KASSA_SERVER_DATABASE_CONNECTIONS", "3");
         }
         let key = plans[0].new_key();

@@ -14,6 +14,7 @@ use std::{
 use kassa_sandbox::FaultName;
 
 use crate::{
+    fleet::APART,
     gateway_side::FAULTS,
     play::{Coverage, play_in_a_fleet, play_on_a_file},
     secrets,
@@ -50,14 +51,18 @@ const KINDS: [&str; 16] = [
     "SIGSTOP",
 ];
 
+/// What happens to one besides, where the machine can make network namespaces.
+const IN_A_NAMESPACE: &str = "partition in a network namespace";
+
 /// What happens to a fleet alone.
-const TROUBLES: [&str; 7] = [
+const TROUBLES: [&str; 8] = [
     "pg_terminate_backend",
     "a commit got lost",
     "a commit's answer got lost",
     "the line breaks",
     "the primary restarts",
     "partition",
+    "partition past the lease",
     "SIGSTOP past the lease",
 ];
 
@@ -88,7 +93,8 @@ fn in_a_fleet_nothing_is_lost_whoever_is_killed_parted_or_not_answered() {
         play: play_in_a_fleet,
     };
     if let Some(met) = schedules.play() {
-        check(&met, KINDS.into_iter().filter(|kind| *kind != "checkout.overpaid").chain(TROUBLES));
+        let kinds = KINDS.into_iter().filter(|kind| *kind != "checkout.overpaid");
+        check(&met, kinds.chain(TROUBLES).chain(APART.is_some().then_some(IN_A_NAMESPACE)));
     }
     assert_eq!(secrets::found_on_disk(), Vec::<String>::new());
 }

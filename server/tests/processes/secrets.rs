@@ -5,7 +5,7 @@ use std::fs;
 use kassa_sandbox::{Provider, TEST_CARDS, TEST_PHONES, TestPhone};
 
 use crate::{
-    fleet::{FLEET, RESTLESS},
+    fleet::{APART, FLEET, RESTLESS},
     program::{EVENTS_SECRET, PASSWORD},
     scene::Scene,
 };
@@ -36,8 +36,8 @@ fn known() -> Vec<String> {
 
 /// In what PostgreSQL wrote, logs included.
 pub fn found_on_disk() -> Vec<String> {
-    let clusters = [&*FLEET, &RESTLESS.0];
-    let found = clusters.into_iter().flat_map(|cluster| cluster.files_with(&known()));
+    let clusters = [&*FLEET, &RESTLESS.0].into_iter().chain(APART.as_ref().map(|apart| &apart.cluster));
+    let found = clusters.flat_map(|cluster| cluster.files_with(&known()));
     found.map(|file| format!("invariant 9: a secret is in {file}")).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use crate::{fleet::Fleet, keeper::Keeper, play::Play};
+use crate::{fleet::Ways, keeper::Keeper, play::Play};
 
 /// A server that hears nothing for so long is no longer whose it was.
 const PARTED: Duration = Duration::from_secs(22);
@@ -12,24 +12,26 @@ pub fn strike(play: &mut Play, may_restart: bool) {
     let scene = play.scene.clone();
     let Keeper::Fleet(fleet) = &scene.keeper else { return };
     let (server, count) = (play.random.usize(0..2), play.random.u64(1..4));
-    let what = match play.random.u32(0..10) {
-        0 | 1 => {
+    let what = match (play.random.u32(0..10), &fleet.ways) {
+        (0 | 1, _) => {
             fleet.ends_connections();
             "pg_terminate_backend"
         }
-        2 | 3 => {
-            fleet.lines[server].loses_answers(count);
+        // A link of the kernel's knows no messages: nothing of this happens there.
+        (2..=6, Ways::Links(_)) => return,
+        (2 | 3, Ways::Lines(lines)) => {
+            lines[server].loses_answers(count);
             "answers to commits will be lost"
         }
-        4 | 5 => {
-            fleet.lines[server].loses_commits(count);
+        (4 | 5, Ways::Lines(lines)) => {
+            lines[server].loses_commits(count);
             "commits will be lost"
         }
-        6 => {
-            fleet.lines[server].breaks();
+        (6, Ways::Lines(lines)) => {
+            lines[server].breaks();
             "the line breaks"
         }
-        7 if may_restart => {
+        (7, _) if may_restart => {
             fleet.cluster.crash_and_recover();
             "the primary restarts"
         }
@@ -45,28 +47,32 @@ pub fn strike(play: &mut Play, may_restart: bool) {
 
 /// Nothing gets through to a server for longer than its leases last.
 pub fn part_past_the_lease(play: &mut Play, server: usize) {
+    play.meet("partition past the lease");
     part(play, server, PARTED);
 }
 
 /// Others go on meanwhile.
 fn part(play: &mut Play, server: usize, time: Duration) {
-    play.meet("partition");
     let scene = play.scene.clone();
+    let Keeper::Fleet(fleet) = &scene.keeper else { return };
+    let (partition, scene) = (fleet.partition(), scene.clone());
+    play.meet(partition);
     play.meanwhile(move || {
-        let Keeper::Fleet(Fleet { lines, .. }) = &scene.keeper else { return };
-        scene.story.tell(format!("server {server} is parted from the database for {time:?}"));
-        lines[server].is_parted(true);
+        let Keeper::Fleet(fleet) = &scene.keeper else { return };
+        scene.story.tell(format!("{partition}, of server {server} for {time:?}"));
+        fleet.part(server);
         thread::sleep(time);
-        lines[server].is_parted(false);
-        scene.story.tell(format!("server {server} has the database again"));
+        fleet.heal(server);
+        scene.story.tell(format!("server {server}: a partition is over"));
     });
 }
 
-/// What got lost on the lines.
+/// What got lost on lines. On links, nothing does for good.
 pub fn count(play: &mut Play) {
     let scene = play.scene.clone();
     let Keeper::Fleet(fleet) = &scene.keeper else { return };
-    for (commits, answers) in fleet.lines.iter().map(|line| line.met()) {
+    let Ways::Lines(lines) = &fleet.ways else { return };
+    for (commits, answers) in lines.iter().map(|line| line.met()) {
         *play.met.entry("a commit got lost".to_owned()).or_default() += commits;
         *play.met.entry("a commit's answer got lost".to_owned()).or_default() += answers;
     }

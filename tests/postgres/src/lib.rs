@@ -7,10 +7,12 @@
 //! ```
 
 mod archive;
+mod namespace;
 mod programs;
 mod snapshot;
 
 use std::{
+    fmt::Display,
     net::TcpListener,
     process::{Child, Command, Stdio},
     sync::{
@@ -19,16 +21,18 @@ use std::{
     },
 };
 
+pub use namespace::{LINKS, Namespace};
 use programs::{Programs, output};
 pub use snapshot::Snapshot;
 
 /// Its user, who may do everything and needs no password.
 const USER: &str = "kassa";
 /// What the settings say beside the defaults: `fsync` and `synchronous_commit` stay on, as what is tested is what is on the disk.
-const SETTINGS: &str = "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 \
+const SETTINGS: &str = "-c unix_socket_directories= -c max_connections=200 \
     -c shared_buffers=64MB -c log_min_messages=warning";
 /// How often another port is tried, as somebody may take a free one before PostgreSQL does.
 const TRIES: u32 = 5;
+const LOOPBACK: &str = "127.0.0.1";
 /// How many ports are tried.
 const PORTS: u16 = 100;
 
@@ -45,6 +49,10 @@ pub struct Cluster {
     folder: String,
     /// More options of its start.
     settings: String,
+    /// Where tests reach it.
+    host: String,
+    /// What runs its server in a network namespace.
+    entry: Option<Vec<String>>,
     port: u16,
     /// Ends the cluster when the pipe to it closes, which the system does for a process that was killed.
     keeper: Child,
@@ -62,12 +70,34 @@ impl Cluster {
         Self::start_in_a_folder(|_| settings.iter().map(|setting| format!(" -c {setting}")).collect())
     }
 
+    /// Starts one in a network namespace: it can be reached by the namespace's links, and in no other way.
+    pub fn start_in(namespace: &Namespace) -> Self {
+        let mut cluster = Self::make(|_| String::new());
+        let addresses: Vec<_> = namespace.addresses().map(|address| address.to_string()).collect();
+        cluster.settings = format!(" -c listen_addresses={}", addresses.join(","));
+        let peers: String = namespace.peers().map(|peer| format!("host all all {peer}/32 trust\n")).collect();
+        let append = "printf %s \"$0\" >> \"$1/pg_hba.conf\"";
+        output(cluster.programs.command("sh").args(["-ec", append, &peers, &cluster.data()]));
+        cluster.host = namespace.uncut_address().to_string();
+        cluster.entry = Some(namespace.entry());
+        cluster.start_on_a_free_port();
+        cluster
+    }
+
     fn start_in_a_folder(settings: impl FnOnce(&str) -> String) -> Self {
+        let mut cluster = Self::make(|folder| format!(" -c listen_addresses={LOOPBACK}{}", settings(folder)));
+        cluster.start_on_a_free_port();
+        cluster
+    }
+
+    /// It is not started yet.
+    fn make(settings: impl FnOnce(&str) -> String) -> Self {
         let programs = Programs::find();
         let folder = output(programs.command("mktemp").args(["-d", "/tmp/kassa-postgres.XXXXXX"]));
-        let keeper = keeper(&programs, &folder);
-        let settings = settings(&folder);
-        let mut cluster = Self { programs, folder, settings, port: 0, keeper, databases: AtomicU32::new(0) };
+        let keeper = keeper_of_cluster(&programs, &folder);
+        let (settings, host) = (settings(&folder), LOOPBACK.to_owned());
+        let cluster =
+            Self { programs, folder, settings, host, entry: None, port: 0, keeper, databases: AtomicU32::new(0) };
         let data = cluster.data();
         let how = [
             "--username",
@@ -82,17 +112,20 @@ impl Cluster {
             "--no-instructions",
         ];
         output(cluster.programs.postgres("initdb").args(how).args(["--pgdata", &data]));
+        cluster
+    }
+
+    fn start_on_a_free_port(&mut self) {
         for left in (0..TRIES).rev() {
-            cluster.port = free_port();
-            match cluster.try_start() {
+            self.port = free_port();
+            match self.try_start() {
                 Ok(()) => break,
                 Err(why) => assert!(left > 0, "PostgreSQL does not start: {why}"),
             }
         }
-        cluster
     }
 
-    /// Where it listens, on this machine alone.
+    /// Where it listens, for this machine alone.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -137,7 +170,11 @@ impl Cluster {
     fn try_start(&self) -> Result<(), String> {
         let log = format!("{}/log", self.folder);
         let settings = format!("{SETTINGS} -c port={}{}", self.port, self.settings);
-        let mut start = self.programs.postgres("pg_ctl");
+        let pg_ctl = self.programs.path("pg_ctl");
+        let mut start = match &self.entry {
+            Some(entry) => self.programs.command_in(entry, &pg_ctl),
+            None => self.programs.command(&pg_ctl),
+        };
         start.args(["start", "-w", "-t", "60", "-D", &self.data(), "-l", &log, "-o", &settings]);
         let is_started = start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         match is_started {
@@ -146,13 +183,13 @@ impl Cluster {
         }
     }
 
-    fn psql(&self, database: &str, sql: &str) -> String {
-        output(psql_of(&self.programs, &url(self.port, database)).args(["-c", sql]))
+    fn url(&self, database: &str) -> String {
+        format!("postgres://{USER}@{}:{}/{database}", self.host, self.port)
     }
-}
 
-fn url(port: u16, database: &str) -> String {
-    format!("postgres://{USER}@127.0.0.1:{port}/{database}")
+    fn psql(&self, database: &str, sql: &str) -> String {
+        output(psql_of(&self.programs, &self.url(database)).args(["-c", sql]))
+    }
 }
 
 /// Rows are lines, columns are parted by a bar.
@@ -181,13 +218,17 @@ impl Drop for Cluster {
     }
 }
 
-fn keeper(programs: &Programs, folder: &str) -> Child {
+fn keeper_of_cluster(programs: &Programs, folder: &str) -> Child {
     let end = r#"read -r _; "$0" stop -m immediate -D "$1/data"; rm -rf "$1""#;
     let pg_ctl = programs.path("pg_ctl");
-    let mut keeper = programs.command("sh");
-    keeper.args(["-c", end, &pg_ctl, folder]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    own_group(&mut keeper);
-    keeper.spawn().unwrap_or_else(|why| panic!("sh does not start: {why}"))
+    keeper(programs.command("sh").args(["-c", end, &pg_ctl, folder]))
+}
+
+/// A shell that reads from a pipe to it, and cleans up when that closes.
+fn keeper(shell: &mut Command) -> Child {
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    own_group(shell);
+    shell.spawn().unwrap_or_else(|why| panic!("sh does not start: {why}"))
 }
 
 /// Who interrupts the tests by the keyboard does not interrupt what cleans up after them.
@@ -202,7 +243,7 @@ fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let begin = 24_000 + (std::process::id() % 80) as u16 * 100;
     let mut ports = (0..PORTS).map(|_| begin + NEXT.fetch_add(1, Ordering::Relaxed) % PORTS);
-    let free = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    let free = ports.find(|port| TcpListener::bind((LOOPBACK, *port)).is_ok());
     free.unwrap_or_else(|| panic!("no port from {begin} on is free"))
 }
 
@@ -216,7 +257,12 @@ pub struct Database<'a> {
 impl Database<'_> {
     /// Its address.
     pub fn url(&self) -> String {
-        url(self.cluster.port, &self.name)
+        self.cluster.url(&self.name)
+    }
+
+    /// Its address where something stands between, or by another of the cluster's own.
+    pub fn url_at(&self, host: impl Display, port: u16) -> String {
+        format!("postgres://{USER}@{host}:{port}/{}", self.name)
     }
 
     /// Another one with the same in it. Nobody may be connected to this one.

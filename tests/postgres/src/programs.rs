@@ -40,18 +40,39 @@ impl Programs {
 
     /// Any program, as the same user.
     pub(crate) fn command(&self, program: &str) -> Command {
-        let mut command = match self.user {
+        let command = match self.user {
             Some(user) => {
                 let mut command = Command::new("setpriv");
-                command.args(["--reuid", user, "--regid", user, "--clear-groups", program]);
+                command.args(as_user(user, user)).arg(program);
                 command
             }
             None => Command::new(program),
         };
-        // A folder that the user may not read is where the tests are, perhaps.
-        command.current_dir("/").env("LC_ALL", "C");
-        command
+        anywhere(command)
     }
+
+    /// The same by words that run it as root: it becomes who it would be.
+    pub(crate) fn command_in(&self, entry: &[String], program: &str) -> Command {
+        let mut command = Command::new(&entry[0]);
+        command.args(&entry[1..]).arg("setpriv");
+        match self.user {
+            Some(user) => command.args(as_user(user, user)),
+            None => command.args(as_user(&id("-u"), &id("-g"))),
+        };
+        command.arg(program);
+        anywhere(command)
+    }
+}
+
+/// To `setpriv`.
+fn as_user<'a>(user: &'a str, group: &'a str) -> [&'a str; 5] {
+    ["--reuid", user, "--regid", group, "--clear-groups"]
+}
+
+/// A folder that the user may not read is where the tests are, perhaps.
+fn anywhere(mut command: Command) -> Command {
+    command.current_dir("/").env("LC_ALL", "C");
+    command
 }
 
 /// A server's.
@@ -79,17 +100,32 @@ fn on_the_path() -> Option<PathBuf> {
 }
 
 fn user() -> Option<&'static str> {
-    if output(Command::new("id").arg("-u")) != "0" {
+    if !is_root() {
         return None;
     }
     let is_there = |user: &&str| Command::new("id").arg(user).output().is_ok_and(|output| output.status.success());
     ["postgres", "nobody"].into_iter().find(is_there)
 }
 
+fn id(what: &str) -> String {
+    output(Command::new("id").arg(what))
+}
+
+pub(crate) fn is_root() -> bool {
+    id("-u") == "0"
+}
+
 /// What a program prints. One that fails is a panic with its words.
 pub(crate) fn output(command: &mut Command) -> String {
+    try_output(command).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// What a program prints, or the words of one that fails.
+pub(crate) fn try_output(command: &mut Command) -> Result<String, String> {
     let told = command.stdin(Stdio::null()).output();
-    let told = told.unwrap_or_else(|why| panic!("{}: {why}", command.get_program().display()));
-    assert!(told.status.success(), "{command:?}: {}", String::from_utf8_lossy(&told.stderr));
-    String::from_utf8_lossy(&told.stdout).trim_end().to_owned()
+    let told = told.map_err(|why| format!("{}: {why}", command.get_program().display()))?;
+    if !told.status.success() {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&told.stderr).trim_end()));
+    }
+    Ok(String::from_utf8_lossy(&told.stdout).trim_end().to_owned())
 }

@@ -46,6 +46,12 @@ const SET_UP: &str = "SELECT
     set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
         THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)";
 
+/// The same for PostgreSQL's end: what a server that vanished leaves there counts among `max_connections`, by the system's
+/// defaults for two hours.
+pub(super) const WATCH_THE_LINE: &str = "SELECT
+    set_config('tcp_keepalives_idle', '10', FALSE), set_config('tcp_keepalives_interval', '2', FALSE),
+    set_config('tcp_keepalives_count', '3', FALSE), set_config('tcp_user_timeout', '10s', FALSE)";
+
 /// A transaction's work, and what it is about.
 pub(super) type Work<I, T> = for<'a> fn(&'a Session, &'a I) -> BoxFuture<'a, Result<T, Problem>>;
 
@@ -84,7 +90,9 @@ impl Connections {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(settings.config(), tls, recycling);
         let set_up = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
-            Box::pin(async move { client.batch_execute(SET_UP).await.map_err(HookError::Backend) })
+            Box::pin(async move {
+                client.batch_execute(&format!("{WATCH_THE_LINE}; {SET_UP}")).await.map_err(HookError::Backend)
+            })
         });
         let pool = Pool::builder(manager)
             .max_size(settings.connections() as usize)

@@ -13,7 +13,7 @@ use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{
-    connections::{Connections, Kind},
+    connections::{Connections, Kind, WATCH_THE_LINE},
     problem::{Problem, told},
     session::{NOT_ON_DISK, Session},
     settings::PostgresSettings,
@@ -71,7 +71,7 @@ impl Channel {
         };
         let (client, mut connection) = connected?;
         let mut listening = pin!(async {
-            client.batch_execute(LISTEN).await?;
+            client.batch_execute(&format!("{WATCH_THE_LINE}; {LISTEN}")).await?;
             // Whatever was said before was not heard.
             wake(None);
             pending::<Result<(), tokio_postgres::Error>>().await

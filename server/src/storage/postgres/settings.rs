@@ -32,6 +32,9 @@ const CONNECTIONS: u32 = 16;
 const CONNECTING: Duration = Duration::from_secs(2);
 /// From when on a connection is lost over which nothing comes back: a cable that was cut says nothing.
 const UNANSWERED: Duration = Duration::from_secs(10);
+/// Of a connection on which nothing is said, this is asked (keepalive), and so often again.
+const ASKED_AGAIN: Duration = Duration::from_secs(2);
+const TIMES_ASKED: u32 = 3;
 
 /// Where a PostgreSQL database is, and how it is spoken to. It may hold a password, and prints without it.
 ///
@@ -65,7 +68,7 @@ impl PostgresSettings {
         config.application_name(config.get_application_name().unwrap_or("kassa-server").to_owned());
         config.connect_timeout(*config.get_connect_timeout().unwrap_or(&CONNECTING));
         config.tcp_user_timeout(*config.get_tcp_user_timeout().unwrap_or(&UNANSWERED));
-        config.keepalives_idle(UNANSWERED);
+        config.keepalives_idle(UNANSWERED).keepalives_interval(ASKED_AGAIN).keepalives_retries(TIMES_ASKED);
         if config.get_hosts().len() > 1 {
             // Of several, the primary is meant, whichever it is by now.
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);

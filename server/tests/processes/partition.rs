@@ -1,0 +1,44 @@
+//! A partition in which nobody says anything: what died in it is noticed all the same, at both its ends.
+
+use std::{
+    sync::LazyLock,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    fleet::{Apart, Fleet},
+    keeper::Keeper,
+    program::until,
+    scene::Scene,
+};
+
+static APART: LazyLock<Option<Apart>> = LazyLock::new(Apart::start);
+
+/// By the settings of its connections after 10 to 20 s. By those of the system it would be one to two minutes at the server's
+/// end, and two hours at PostgreSQL's.
+const SOON: Duration = Duration::from_secs(45);
+
+#[test]
+fn a_server_that_hears_nothing_of_its_database_notices_and_so_does_the_database() {
+    let Some(apart) = &*APART else { return };
+    let mut scene = Scene::of_fleet(1, Fleet::by_links(apart));
+    scene.plans[0].set("KASSA_SERVER_LOG", "debug");
+    let server = scene.plans[0].start_in_the_end().unwrap();
+    let Keeper::Fleet(fleet) = &scene.keeper else { panic!("it has a fleet's database") };
+    until("it is connected", || fleet.connections_of(0) > 1);
+    // One listens to other servers, and says nothing.
+    let is_told = || scene.log().contains("other servers cannot be heard");
+    assert!(!is_told(), "{}", scene.log());
+
+    fleet.part(0);
+    let begun = Instant::now();
+    while !is_told() || fleet.connections_of(0) > 0 {
+        let seen = (is_told(), fleet.connections_of(0));
+        assert!(begun.elapsed() < SOON, "noticed by the server, left in the database: {seen:?}");
+        thread::sleep(Duration::from_millis(200));
+    }
+    fleet.heal(0);
+    until("it is connected again", || fleet.connections_of(0) > 1);
+    assert!(server.stop().0.success());
+}
