@@ -100,7 +100,8 @@ pub(crate) async fn follow(
 
 async fn ask(gateway: Arc<dyn PaymentGateway>, question: Question, random: u32) -> Answered {
     let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, &question.payment, one))).await;
-    Answered { payment: question.payment, leased_until: question.leased_until, reports, random }
+    let Question { payment, checkout, leased_until, .. } = question;
+    Answered { payment, checkout, leased_until, reports, random }
 }
 
 async fn ask_one(gateway: &dyn PaymentGateway, payment: &PaymentId, ask: Ask) -> Reported {

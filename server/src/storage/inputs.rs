@@ -277,6 +277,8 @@ pub struct ClaimQuestions {
 pub struct Answered {
     /// Which.
     pub payment: PaymentId,
+    /// What it pays for.
+    pub checkout: CheckoutId,
     /// The lease under which it was asked.
     pub leased_until: Millis,
     /// Its answers.

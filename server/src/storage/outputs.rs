@@ -161,6 +161,8 @@ pub enum HintNoted {
 pub struct Question {
     /// Which.
     pub payment: PaymentId,
+    /// What it pays for.
+    pub checkout: CheckoutId,
     /// Nobody else asks before.
     pub leased_until: Millis,
     /// What to ask with: the payment's own reference, or what callbacks claimed.

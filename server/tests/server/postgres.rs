@@ -316,7 +316,7 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
             let claim = ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 500 };
             let leased = storage.claim_questions(claim).await.unwrap().questions.remove(0);
             let report = Report::Charged(Box::new(reference));
-            storage.settle_questions(vec![answer(number, leased.leased_until, report)]).await.unwrap();
+            storage.settle_questions(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
             storage.claim_deliveries(10, 60_000).await.unwrap();
             storage.sweep(SWEEP).await.unwrap();
         }
@@ -344,7 +344,7 @@ fn what_is_done_all_the_time_goes_by_indexes() {
         "SELECT id FROM checkouts WHERE keys_kept_since <= 5 ORDER BY keys_kept_since LIMIT 100",
         "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1",
         "SELECT MAX(seq) FROM events WHERE seq IS NOT NULL",
-        "SELECT id FROM events WHERE checkout_id = 'a' AND id > 5 ORDER BY id LIMIT 1",
+        "SELECT version FROM events WHERE checkout_id = 'a' AND version > 5 ORDER BY version LIMIT 1",
         "SELECT checkout_id FROM payments WHERE unknown_since <= 5 LIMIT 10000",
         "SELECT checkout_id FROM payments WHERE state = 'contradicted' LIMIT 10000",
         "SELECT checkout_id FROM payments WHERE is_stuck AND state IN ('awaiting', 'confirming') LIMIT 10000",

@@ -114,9 +114,9 @@ fn claim() -> ClaimQuestions {
     ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 100 }
 }
 
-pub fn answer(number: u8, leased_until: i64, report: Report) -> Answered {
+pub fn answer(checkout: u8, number: u8, leased_until: i64, report: Report) -> Answered {
     let reports = vec![Reported { claim: None, report, exchange: said() }];
-    Answered { payment: payment_id(number), leased_until, reports, random: 50 }
+    Answered { payment: payment_id(number), checkout: id(checkout), leased_until, reports, random: 50 }
 }
 
 fn said() -> Exchange {
@@ -328,7 +328,7 @@ fn a_card_that_needs_nobody_holds_its_checkout(storage: &dyn Storage, calendar: 
     assert_eq!(open(), CheckoutState::Open, "its shop must not hear that it expired");
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
     let asked = asked.into_iter().find(|asked| asked.payment == payment_id(1)).unwrap();
-    block_on(storage.settle_questions(vec![answer(1, asked.leased_until, Report::Rejected)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 1, asked.leased_until, Report::Rejected)])).unwrap();
     block_on(storage.sweep(SWEEP)).unwrap();
     assert_eq!(open(), CheckoutState::Expired, "as soon as the gateway says so");
 }
@@ -370,7 +370,7 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     assert_eq!(asked.ask[0].reference.order_number.as_deref(), Some("form-1"));
     let report = Report::Charged(Box::new(asked.ask[0].reference.clone()));
     let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
-    let answered = Answered { reports, ..answer(1, asked.leased_until, Report::Nothing) };
+    let answered = Answered { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
     assert_eq!(block_on(storage.settle_questions(vec![answered])).unwrap().changed, [id(1)]);
     let take = TakePrepared { payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
@@ -418,7 +418,7 @@ fn a_person_decides_what_nobody_knows(storage: &dyn Storage, calendar: &Calendar
     let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
     assert_eq!(asked[0].payment, payment_id(1));
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, asked[0].leased_until, charged)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 1, asked[0].leased_until, charged)])).unwrap();
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
 }
 
@@ -466,7 +466,7 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
         let mut exchange = exchange.clone();
         exchange.claim = claim.clone();
         let reports = vec![Reported { claim, report: Report::Nothing, exchange }];
-        let answered = Answered { reports, ..answer(1, 0, Report::Nothing) };
+        let answered = Answered { reports, ..answer(1, 1, 0, Report::Nothing) };
         block_on(storage.settle_questions(vec![answered])).unwrap();
     };
     // Two questions take turns, and each one's answers are counted.
@@ -501,8 +501,8 @@ fn a_question_is_leased(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!(second.questions.len(), 1, "who had it is dead");
     let (early, late) = (first.questions[0].leased_until, second.questions[0].leased_until);
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, early, charged.clone())])).unwrap();
-    let again = block_on(storage.settle_questions(vec![answer(1, late, charged)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 1, early, charged.clone())])).unwrap();
+    let again = block_on(storage.settle_questions(vec![answer(1, 1, late, charged)])).unwrap();
     assert!(again.changed.is_empty(), "of two settlers one wins");
     assert_eq!(state(storage, 1, 1), PaymentState::Charged);
     let events = block_on(storage.events_after(0, 100)).unwrap();
@@ -525,7 +525,7 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
     assert_eq!(block_on(storage.note_hint(hint())).unwrap(), HintNoted::SeenBefore);
     // The answer may be from before what the hint tells of.
     let open = Report::Open(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, leased, open)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 1, leased, open)])).unwrap();
     assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
     let nobody = Hint::Callback { secret: "x".into(), payment: payment_id(1), claim: None, same: None };
     assert_eq!(block_on(storage.note_hint(nobody)).unwrap(), HintNoted::Nowhere);
@@ -622,7 +622,7 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
     assert_eq!((count().due_payments, count().oldest_due_ms), (0, 0), "somebody asks");
     let charged = Report::Charged(Box::new(PaymentRef::mbank(payment_id(1).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(1, leased, charged)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 1, leased, charged)])).unwrap();
     assert_eq!((open(PaymentState::Awaiting), open(PaymentState::Sending)), (Some(1), Some(1)));
     // The other one is open for days, and the shop takes nothing.
     let mut most = 0;
@@ -640,7 +640,7 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (3, 0));
     let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
     let still_open = Report::Open(Box::new(PaymentRef::mbank(payment_id(2).bare(), 390)));
-    block_on(storage.settle_questions(vec![answer(2, leased, still_open)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(2, 2, leased, still_open)])).unwrap();
     assert_eq!(count().stuck_payments, 1);
     assert_eq!((count().streams_given_up, count().oldest_undelivered_ms), (2, 0), "it is told that one is stuck");
     block_on(storage.replay(None)).unwrap();
@@ -675,7 +675,7 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
         same: Some([1; 32]),
     };
     block_on(storage.note_hint(hint())).unwrap();
-    block_on(storage.settle_questions(vec![answer(1, 0, Report::Nothing)])).unwrap();
+    block_on(storage.settle_questions(vec![answer(1, 1, 0, Report::Nothing)])).unwrap();
     while block_on(storage.sweep(Sweep { most: 1, ..SWEEP })).unwrap().is_more {}
     let begun = |number| block_on(storage.begin_payment(begin(number))).unwrap();
     calendar.pass(Duration::from_secs(89 * 24 * 3600));
@@ -810,7 +810,7 @@ fn a_row_that_cannot_be_read_holds_up_no_others() {
     let db = rusqlite::Connection::open(&path).unwrap();
     let damage = "UPDATE payments SET reference = 'torn' WHERE id = ?1";
     assert_eq!(db.execute(damage, [payment_id(2).as_str()]).unwrap(), 1);
-    let all = (1..=3).map(|number| answer(number, leased, Report::Rejected)).collect();
+    let all = (1..=3).map(|number| answer(number, number, leased, Report::Rejected)).collect();
     assert_eq!(block_on(storage.settle_questions(all)).unwrap().changed, [id(1), id(3)]);
     calendar.pass(Duration::from_secs(60));
     following(&storage, &calendar, 4);

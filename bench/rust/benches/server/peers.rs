@@ -149,6 +149,7 @@ fn still_open(question: Question) -> Answered {
         |ask: Ask| Reported { claim: ask.claim, report: Report::Open(Box::new(ask.reference)), exchange: said() };
     Answered {
         payment: question.payment,
+        checkout: question.checkout,
         leased_until: question.leased_until,
         reports: question.ask.into_iter().map(report).collect(),
         random: 7,

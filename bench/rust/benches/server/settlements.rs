@@ -19,12 +19,15 @@ use crate::{
 };
 
 const MANY: i64 = 200_000;
-/// Of each kind a measurement.
-const AT_ONCE: usize = 50_000;
 const BATCH: usize = 100;
 /// As many workers follow payments.
 const WORKERS: usize = 4;
 const BAR: f64 = 10_000.0;
+
+/// So many for each measurement: of either kind one that is not counted, and one for each number of processes.
+fn at_once(place: &Place) -> usize {
+    place.many(MANY) as usize / (2 + 2 * place.processes().len())
+}
 
 /// In turns: so many that are still open, and so many that are charged.
 pub fn measure(place: &Place) {
@@ -37,10 +40,10 @@ pub fn measure(place: &Place) {
     );
     let mut figures = Figures::new(title);
     let write = |figure: f64| format!("{figure:.0} a second");
-    let mut first = 0;
+    let (mut first, at_once) = (0, at_once(place));
     let mut next = |processes| {
-        first += AT_ONCE;
-        a_second(place, "settlements-apart", processes, first - AT_ONCE..first)
+        first += at_once;
+        a_second(place, "settlements-apart", processes, first - at_once..first)
     };
     // The first ones, which find nothing in the caches, are not measured.
     next(1);
@@ -61,7 +64,7 @@ fn numbers(place: &Place) -> PathBuf {
 
 pub fn apart(place: &Place) {
     let (runtime, mine) = (runtime(), mine());
-    let is_charged = mine.start / AT_ONCE % 2 == 1;
+    let is_charged = mine.start / at_once(place) % 2 == 1;
     let text = fs::read_to_string(numbers(place)).expect("a file");
     let lines = text.lines().skip(mine.start).take(mine.len());
     let open: Vec<Open> = lines.map(|line| Open::of(line, ' ')).collect();
@@ -91,6 +94,7 @@ fn answered(open: &Open, report: fn(Box<PaymentRef>) -> Report) -> Answered {
     let reference = PaymentRef::mbank(&open.order_number, 390);
     Answered {
         payment: format!("pay_{}", open.order_number).parse().expect("an identifier"),
+        checkout: format!("co_{}", open.order_number).parse().expect("an identifier"),
         leased_until: open.at,
         reports: vec![Reported { claim: None, report: report(Box::new(reference)), exchange: said() }],
         random: 7,

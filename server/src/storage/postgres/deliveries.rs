@@ -26,18 +26,18 @@ const LEASE: &str = "WITH taken AS MATERIALIZED (
     )
     SELECT checkout_id, due_at FROM taken ORDER BY due_at";
 /// Its own statement, which sees what was committed while the locks were waited for.
-const FIRSTS: &str = "SELECT streams.checkout_id, next.id, next.event_id, next.body
+const FIRSTS: &str = "SELECT streams.checkout_id, next.version, next.event_id, next.body
     FROM unnest($1::text[]) WITH ORDINALITY AS n (checkout_id, place)
     JOIN streams ON streams.checkout_id = n.checkout_id
     LEFT JOIN LATERAL (
-        SELECT id, event_id, body FROM events
-        WHERE events.checkout_id = streams.checkout_id AND events.id > streams.delivered ORDER BY id LIMIT 1
+        SELECT version, event_id, body FROM events
+        WHERE events.checkout_id = streams.checkout_id AND events.version > streams.delivered ORDER BY version LIMIT 1
     ) AS next ON TRUE
     ORDER BY place";
 const NEXT: &str = "SELECT due_at FROM streams WHERE due_at >= $1 ORDER BY due_at LIMIT 1";
 /// Whoever writes an event meanwhile waits for the stream's row, and makes it due again.
 const NOTHING_LEFT: &str = "UPDATE streams SET due_at = NULL WHERE checkout_id = ANY($1)
-    AND NOT EXISTS (SELECT 1 FROM events WHERE events.checkout_id = streams.checkout_id AND id > streams.delivered)";
+    AND NOT EXISTS (SELECT 1 FROM events WHERE events.checkout_id = streams.checkout_id AND version > streams.delivered)";
 
 /// The lease is the schedule: what its taker does not settle is due again. A lease that a power cut takes away is taken again,
 /// and the event comes twice, as any may.
@@ -81,15 +81,15 @@ pub(super) async fn claim(
 /// In the order of the checkouts, so that nobody waits for one another.
 const LOCK: &str = "SELECT 1 FROM streams WHERE checkout_id = ANY($1) ORDER BY checkout_id FOR UPDATE";
 /// After the locks, so that an event that was written meanwhile is seen.
-const TAKEN: &str = "UPDATE streams SET delivered = n.id, failures = 0, failing_since = NULL, is_given_up = FALSE,
+const TAKEN: &str = "UPDATE streams SET delivered = n.version, failures = 0, failing_since = NULL, is_given_up = FALSE,
         due_at = CASE WHEN EXISTS (SELECT 1 FROM events
-            WHERE events.checkout_id = streams.checkout_id AND events.id > n.id) THEN $3::bigint END
-    FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, id)
-    WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.id";
+            WHERE events.checkout_id = streams.checkout_id AND events.version > n.version) THEN $3::bigint END
+    FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, version)
+    WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.version";
 /// Of two who delivered at once, one alone makes the pause.
 const FAILED: &str = "UPDATE streams SET failures = failures + 1, failing_since = COALESCE(failing_since, $4)
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS n (checkout_id, id, leased_until)
-    WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.id AND streams.due_at = n.leased_until
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS n (checkout_id, version, leased_until)
+    WHERE streams.checkout_id = n.checkout_id AND streams.delivered < n.version AND streams.due_at = n.leased_until
     RETURNING streams.checkout_id, failures, failing_since";
 const PAUSE: &str = "UPDATE streams SET due_at = n.due_at, is_given_up = n.due_at IS NULL
     FROM unnest($1::text[], $2::bigint[]) AS n (checkout_id, due_at) WHERE streams.checkout_id = n.checkout_id";

@@ -11,8 +11,8 @@ use crate::{events::Event, values::ids::CheckoutId};
 
 const AFTER: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events
     WHERE seq > $1 ORDER BY seq LIMIT $2";
-const OF_CHECKOUT: &str = "SELECT id, event_id, checkout_id, payment_id, number, kind, body, at FROM events
-    WHERE checkout_id = $1 ORDER BY id";
+const OF_CHECKOUT: &str = "SELECT version, event_id, checkout_id, payment_id, number, kind, body, at FROM events
+    WHERE checkout_id = $1 ORDER BY version";
 const IS_NEW_THERE: &str = "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1";
 /// One at a time gives places. It goes with the transaction, after what that wrote is visible.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('kassa feed', 0))";

@@ -229,12 +229,12 @@ fn questions_of(
     let (mut questions, mut nothing) = (Vec::new(), Vec::new());
     for id in leased {
         let Some(kept) = kept.remove(id) else { continue };
-        let payment = kept.payment.id.clone();
+        let (payment, checkout) = (kept.payment.id.clone(), kept.payment.checkout.clone());
         let ask = questions::what_to_ask(kept.payment, claimed.remove(id).unwrap_or_default());
         if ask.is_empty() {
             nothing.push(*id);
         } else {
-            questions.push(Question { payment, leased_until, ask });
+            questions.push(Question { payment, checkout, leased_until, ask });
         }
     }
     forget_due(db, &nothing);
@@ -245,7 +245,8 @@ fn questions_of(
 pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Heard), Problem> {
     let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
     let numbers = answers.iter().flat_map(questions::numbers_of_answered).collect();
-    let mut opened = books::open(db, Of::Payments(&ids), With { numbers, key: None, due: &ids }).await?;
+    let checkouts: Vec<CheckoutId> = answers.iter().map(|answered| answered.checkout.clone()).collect();
+    let mut opened = books::open(db, Of::Checkouts(&checkouts), With { numbers, key: None, due: &ids }).await?;
     let mut changed = Vec::new();
     for answered in answers {
         let Ok((changes, book, at)) = opened.at(&answered.payment) else { continue };

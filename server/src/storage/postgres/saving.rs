@@ -335,18 +335,22 @@ fn note_exchanges(db: &Session, changes: &Changes) {
 }
 
 /// All parts see the rows as they were before.
-const NOTE_EXCHANGES: &str = "WITH new AS (
-        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+const NOTE_EXCHANGES: &str = "WITH new AS MATERIALIZED (
+        SELECT n.*, known.last, known.same
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
             $8::text[], $9::text[]) WITH ORDINALITY
             AS n (payment_id, asked, claim, outcome, http_status, code, words, reply, sender, place)
+        CROSS JOIN LATERAL (
+            SELECT COALESCE(MAX(number), 0) AS last,
+                MAX(number) FILTER (WHERE exchanges.asked = n.asked AND exchanges.claim IS NOT DISTINCT FROM n.claim) AS same
+            FROM exchanges WHERE exchanges.payment_id = n.payment_id
+        ) AS known
         WHERE sender IS NULL OR NOT EXISTS (SELECT 1 FROM exchanges WHERE exchanges.payment_id = n.payment_id
             AND exchanges.asked = n.asked AND exchanges.sender = n.sender)
     ), again AS (
         UPDATE exchanges SET times = times + 1, last_at = $10, sender = new.sender
         FROM new
-        WHERE new.asked <> 'create' AND exchanges.payment_id = new.payment_id AND exchanges.number =
-                (SELECT MAX(number) FROM exchanges AS same WHERE same.payment_id = new.payment_id
-                    AND same.asked = new.asked AND same.claim IS NOT DISTINCT FROM new.claim)
+        WHERE new.asked <> 'create' AND exchanges.payment_id = new.payment_id AND exchanges.number = new.same
             AND exchanges.outcome = new.outcome AND exchanges.http_status IS NOT DISTINCT FROM new.http_status
             AND exchanges.code IS NOT DISTINCT FROM new.code AND exchanges.words IS NOT DISTINCT FROM new.words
             AND exchanges.reply IS NOT DISTINCT FROM new.reply
@@ -354,9 +358,7 @@ const NOTE_EXCHANGES: &str = "WITH new AS (
     ), added AS (
         INSERT INTO exchanges (payment_id, number, asked, claim, outcome, http_status, code, words, reply, first_at,
             last_at, times, sender)
-        SELECT payment_id,
-            (SELECT COALESCE(MAX(number), 0) FROM exchanges WHERE exchanges.payment_id = new.payment_id)
-                + row_number() OVER (PARTITION BY payment_id ORDER BY place),
+        SELECT payment_id, last + row_number() OVER (PARTITION BY payment_id ORDER BY place),
             asked, claim, outcome, http_status, code, words, reply, $10, $10, 1, sender
         FROM new WHERE place NOT IN (SELECT place FROM again)
         RETURNING payment_id, number

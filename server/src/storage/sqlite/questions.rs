@@ -80,13 +80,13 @@ pub(super) fn claim(db: &Connection, claim: &ClaimQuestions) -> Result<Questions
         let mut used = 0;
         for class in Class::ALL {
             for payment in lease(db, class, now, leased_until, granted.saturating_sub(used))? {
-                let Some(ask) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
-                if ask.is_empty() {
+                let Some(found) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
+                let Some((checkout, ask)) = found else {
                     due::forget(db, &payment)?;
                     continue;
-                }
+                };
                 used = used.saturating_add(u32::try_from(ask.len()).unwrap_or(u32::MAX));
-                questions.push(Question { payment, leased_until, ask });
+                questions.push(Question { payment, checkout, leased_until, ask });
             }
         }
         Ok(used)
@@ -128,10 +128,13 @@ fn lease(
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Vec<Ask>, StorageError> {
-    let Some(kept) = rows::payment(db, id)? else { return Ok(Vec::new()) };
+/// Nothing where there is nothing to ask.
+fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<Ask>)>, StorageError> {
+    let Some(kept) = rows::payment(db, id)? else { return Ok(None) };
     let claims = if kept.payment.method == Method::PayForm { claims_to_ask(db, id)? } else { Vec::new() };
-    Ok(questions::what_to_ask(kept.payment, claims))
+    let checkout = kept.payment.checkout.clone();
+    let ask = questions::what_to_ask(kept.payment, claims);
+    Ok((!ask.is_empty()).then_some((checkout, ask)))
 }
 
 /// The numbers that callbacks claimed, with who carried it out, the newest first.
