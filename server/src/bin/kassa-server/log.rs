@@ -8,7 +8,7 @@ use std::{
 };
 
 use kassa_server::settings::LogSettings;
-use tracing::{Metadata, level_filters::LevelFilter, subscriber::set_global_default};
+use tracing::{Metadata, Subscriber, level_filters::LevelFilter, subscriber::set_global_default};
 use tracing_subscriber::{
     EnvFilter, Layer, Registry,
     filter::{FilterExt, filter_fn},
@@ -21,13 +21,19 @@ use super::traces::Traces;
 
 /// Begins to tell.
 pub(crate) fn start(settings: &LogSettings, traces: &Traces) {
-    let spans = traces.layer().with_filter(LevelFilter::INFO.and(filter_fn(is_own_span)));
     // By itself, as `init` would also take what comes through the older interface `log`, where any crate of a build turns
     // that on. Nobody set one before.
-    let _ = set_global_default(registry().with(log(settings)).with(spans));
+    let _ = set_global_default(subscriber(settings, traces));
     if settings.is_json {
         panic::set_hook(Box::new(|panic| tracing::error!(target: "kassa_server", "{panic}")));
     }
+}
+
+fn subscriber(settings: &LogSettings, traces: &Traces) -> impl Subscriber + Send + Sync {
+    // Where nobody collects spans, none is made.
+    let level = if traces.are_collected() { LevelFilter::INFO } else { LevelFilter::OFF };
+    let spans = traces.layer().with_filter(level.and(filter_fn(is_own_span)));
+    registry().with(log(settings)).with(spans)
 }
 
 fn log(settings: &LogSettings) -> impl Layer<Registry> {
@@ -51,4 +57,22 @@ fn is_own_span(metadata: &Metadata<'_>) -> bool {
 
 fn is_own(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("kassa")
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::{Level, event_enabled, span_enabled, subscriber::with_default};
+
+    use super::*;
+
+    #[test]
+    fn without_a_collector_there_are_lines_and_no_spans() {
+        let settings = LogSettings { filter: "info".to_owned(), is_json: false };
+        with_default(subscriber(&settings, &Traces::default()), || {
+            assert!(event_enabled!(target: "kassa_server", Level::INFO));
+            assert!(!event_enabled!(target: "kassa_server", Level::DEBUG));
+            assert!(!span_enabled!(target: "kassa_server", Level::INFO));
+            assert!(!event_enabled!(target: "tokio_postgres", Level::ERROR), "it would say what statements carry");
+        });
+    }
 }

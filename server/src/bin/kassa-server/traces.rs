@@ -23,6 +23,10 @@ impl Traces {
         Ok(Self { collector: collector.transpose().map_err(super::failure::Failure::new)? })
     }
 
+    pub(crate) fn are_collected(&self) -> bool {
+        self.collector.is_some()
+    }
+
     pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync>(
         &self,
     ) -> Box<dyn Layer<S> + Send + Sync> {
@@ -53,6 +57,10 @@ impl Traces {
 impl Traces {
     pub(crate) fn to(_: Option<&CollectorSettings>, _: &Handle) -> Done<Self> {
         Ok(Self::default())
+    }
+
+    pub(crate) fn are_collected(&self) -> bool {
+        false
     }
 
     pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync>(
