@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
-.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench lint
+.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -115,6 +115,10 @@ apk: ## The AARs, and of them a small Android app, shrunk by R8 and signed; with
 bench: ## Kassa beside its peers, as ratios in one run; writes BENCHMARKS.md
 	@scripts/ci/ensure-tools cargo cc python3 strip
 	scripts/ci/run-benchmarks
+
+bench-against: ## What became slower since an earlier commit: REV=HEAD~5 SUITES="rust_query python_blocking"
+	@scripts/ci/ensure-tools git cargo cc python3 strip
+	scripts/ci/bench-against $(REV) $(or $(SUITES),rust_query python_blocking python_asyncio)
 
 lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
 	@scripts/ci/ensure-tools cargo cc git

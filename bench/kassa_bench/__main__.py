@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import importlib
+import json
 import os
 import platform
 import sys
@@ -46,7 +48,9 @@ alone.
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="scripts/ci/run-benchmarks", description=__doc__)
     arguments.add_argument("suites", nargs="*", metavar="SUITE", help=f"one of {', '.join(SUITES)}; all unless given")
-    chosen: list[str] = arguments.parse_args().suites
+    arguments.add_argument("--findings", metavar="FILE", type=Path, help="writes what was found into a file, as JSON")
+    given = arguments.parse_args()
+    chosen: list[str] = given.suites
     if unknown := set(chosen) - set(SUITES):
         arguments.error(f"no suite {', '.join(sorted(unknown))}")
     sections = []
@@ -55,6 +59,9 @@ def main() -> None:
         section: Section = importlib.import_module(f".suites.{name}", __package__).run()
         print("\n".join(section.text()), flush=True)
         sections.append("\n".join(section.text()))
+        if given.findings:
+            with given.findings.open("a") as file:
+                file.writelines(f"{json.dumps(dataclasses.asdict(part))}\n" for part in section.parts)
     if not chosen:
         FILE.write_text("\n".join([preface(), *sections]))
         print(f"written: {FILE.name}", file=sys.stderr)

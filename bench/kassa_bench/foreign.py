@@ -10,7 +10,8 @@ from pathlib import Path
 
 from .results import Comparison, Figures
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(os.environ.get("KASSA_BENCH_COPY", Path(__file__).parents[2]))
+"""The working copy that is measured."""
 
 
 def findings(command: Sequence[str | Path]) -> list[Comparison | Figures]:
