@@ -6,6 +6,7 @@ measurement moved in the same direction: what only sometimes moves is noise.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import statistics
@@ -29,10 +30,7 @@ class Figure:
 
     value: float
     unit: str
-
-    @property
-    def more_is_better(self) -> bool:
-        return "a second" in self.unit
+    more_is_better: bool
 
     def __str__(self) -> str:
         return f"{self.value:{',.0f' if self.value >= 1000 else '.4g'}} {self.unit}"
@@ -75,17 +73,29 @@ def figures(findings: Path) -> Mapping[Row, Figure]:
 
 def of_part(part: Comparison | Figures) -> Iterator[tuple[Row, Figure]]:
     if isinstance(part, Comparison):
-        yield (part.title, part.ours), Figure(statistics.median(part.samples[part.ours]), part.unit)
+        value = statistics.median(part.samples[part.ours])
+        yield (part.title, part.ours), Figure(value, part.unit, more_is_better=is_a_rate(part.title, part.unit))
         return
     for what, text, _ in part.rows:
         if number := re.match(r"([\d,]*\.?\d+)\s*(.*)", text):
-            yield (part.title, what), Figure(float(number[1].replace(",", "")), number[2])
+            more_is_better = is_a_rate(part.title, what, number[2])
+            yield (part.title, what), Figure(float(number[1].replace(",", "")), number[2], more_is_better)
+
+
+def is_a_rate(*words: str) -> bool:
+    """Whether what is called so is the better the more it is."""
+    return bool(re.search(r"\ba second\b|^kept\b", "\n".join(words), re.IGNORECASE | re.MULTILINE))
 
 
 def changes(folder: Path) -> list[Change]:
-    """All rows that both have, the one that became slowest first."""
+    """All rows that both have, the one that became slowest first. Those of one alone are told."""
     then, now = ([figures(file) for file in sorted(folder.glob(f"{when}-*"))] for when in ("then", "now"))
-    rows = [row for row in now[0] if all(row in one for one in (*then, *now))]
+    known = {row: None for one in (*then, *now) for row in one}
+    rows = [row for row in known if all(row in one for one in (*then, *now))]
+    for title, subject in (row for row in known if row not in rows):
+        print(f"only then, or only now: {title}: {subject}", file=sys.stderr)
+    if not rows:
+        sys.exit("nothing can be compared")
     return sorted((change(row, [one[row] for one in then], [one[row] for one in now]) for row in rows), key=by_ratio)
 
 
@@ -101,7 +111,7 @@ def needs(then: Figure, now: Figure) -> float:
 
 
 def median(several: list[Figure]) -> Figure:
-    return Figure(statistics.median(figure.value for figure in several), several[0].unit)
+    return dataclasses.replace(several[0], value=statistics.median(figure.value for figure in several))
 
 
 def by_ratio(change: Change) -> float:

@@ -219,7 +219,7 @@ table! {
     ).or_nothing("none");
     TRACES_ONE_IN = Setting::new(
         "traces.one_in", "KASSA_SERVER_TRACES_ONE_IN", "traces-one-in", "1 to 1000000",
-        "Of so many traces that begin here the collector gets one; who calls with a trace of his own decides himself",
+        "Of so many traces that begin here the collector gets one; a shop that calls within a trace of its own decides itself",
     ).or("1");
 }
 

@@ -18,9 +18,16 @@ pub(super) fn read(values: &mut Values) -> Read<Option<CollectorSettings>> {
     let headers = values.optional(&TRACES_HEADERS, headers);
     let one_in = values.read(&TRACES_ONE_IN, parse::count(1..=1_000_000));
     let (url, headers, one_in) = (url?, headers?.unwrap_or_default(), one_in?);
-    let Some(url) = url else { return Ok(None) };
-    if !headers.is_empty() && url.scheme() != "https" && !is_loopback(&url) {
-        return Err(values.wrong(&TRACES_URL, "must be https, as traces.headers hold a key"));
+    let Some(url) = url else {
+        if values.is_given(&TRACES_HEADERS) {
+            values.warnings.push("traces.headers are for a collector: without traces.url they do nothing".to_owned());
+        }
+        return Ok(None);
+    };
+    let has_key = !headers.is_empty() || url.query().is_some();
+    if has_key && url.scheme() != "https" && !is_loopback(&url) {
+        return Err(values
+            .wrong(&TRACES_URL, "must be https where it has a query, or traces.headers go with it: they hold keys"));
     }
     Ok(Some(CollectorSettings { headers, one_in, ..CollectorSettings::to(url) }))
 }
@@ -30,8 +37,11 @@ fn address(text: &str) -> Result<Url, String> {
     if cfg!(not(feature = "opentelemetry")) {
         return Err("needs a program that was built with traces: cargo build --features opentelemetry".to_owned());
     }
-    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    url.ok_or_else(|| "must be an http or https address, such as http://127.0.0.1:4318/v1/traces".to_owned())
+    let has_user = |url: &Url| !url.username().is_empty() || url.password().is_some();
+    let is_fit = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host() && !has_user(url);
+    Url::parse(text).ok().filter(is_fit).ok_or_else(|| {
+        "must be an http or https address without user, such as http://127.0.0.1:4318/v1/traces".to_owned()
+    })
 }
 
 fn headers(text: &str) -> Result<Vec<(String, Hidden)>, String> {

@@ -1,13 +1,10 @@
-//! Hands spans to a collector (OpenTelemetry, OTLP over HTTP). Nothing waits for it: spans wait in a queue, and where that is
-//! full, or the collector is away, they are lost, and the log says so.
+//! Hands spans to a collector (OpenTelemetry, OTLP over HTTP). Nothing waits for it: spans wait in a queue, and are lost where
+//! that is full, or the collector is away. Of the latter the log tells.
 
 use std::{
     future::Future,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -17,9 +14,13 @@ use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::{
     Resource,
     propagation::TraceContextPropagator,
+    resource::{EnvResourceDetector, TelemetryResourceDetector},
     trace::{Sampler, SdkTracerProvider, Tracer},
 };
-use reqwest::Client;
+use reqwest::{
+    Client, RequestBuilder,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
 use tokio::runtime::Handle;
 use tracing::Subscriber;
 use tracing_opentelemetry::OpenTelemetryLayer;
@@ -32,6 +33,8 @@ use crate::{surroundings::http_client, values::error::ServerError};
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How long the last spans are waited for when the server stops.
 const LAST_SPANS: Duration = Duration::from_millis(200);
+/// It says which spans it did not take.
+const LONGEST_ANSWER: usize = 64 * 1024;
 const NAME: &str = "kassa-server";
 
 /// Who takes the traces.
@@ -46,14 +49,12 @@ impl Collector {
     /// # Errors
     /// [`ServerError::Unavailable`] where TLS cannot be set up, or the collector's headers are none.
     pub fn new(settings: &CollectorSettings, runtime: Handle) -> Result<Self, ServerError> {
-        let line = Line { client: http_client(DEADLINE)?, runtime, is_lost: Arc::default() };
-        let headers = settings.headers.iter().map(|(name, value)| (name.clone(), value.expose().to_owned()));
+        let line = Line::new(settings, runtime)?;
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(line)
-            .with_endpoint(settings.url.as_str())
+            .with_endpoint(settings.url.expose())
             .with_timeout(DEADLINE)
-            .with_headers(headers.collect())
             .build()
             .map_err(|problem| ServerError::unavailable(format!("the collector of traces: {problem}")))?;
         let provider = SdkTracerProvider::builder()
@@ -91,13 +92,15 @@ fn sampler(one_in: u32) -> Sampler {
     Sampler::ParentBased(Box::new(own))
 }
 
-/// Who sends them. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` have the last word, as everywhere.
+/// Who sends them. `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` have the last word, as everywhere.
 fn resource() -> Resource {
-    let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
-    let resource = Resource::builder().with_attribute(version);
-    match std::env::var_os("OTEL_SERVICE_NAME") {
-        Some(_) => resource.build(),
-        None => resource.with_service_name(NAME).build(),
+    let resource = Resource::builder_empty()
+        .with_service_name(NAME)
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_detectors(&[Box::new(TelemetryResourceDetector), Box::new(EnvResourceDetector::new())]);
+    match std::env::var("OTEL_SERVICE_NAME") {
+        Ok(name) => resource.with_service_name(name).build(),
+        Err(_) => resource.build(),
     }
 }
 
@@ -105,8 +108,9 @@ fn resource() -> Resource {
 #[derive(Debug)]
 struct Line {
     client: Client,
+    headers: HeaderMap,
     runtime: Handle,
-    is_lost: Arc<AtomicBool>,
+    is_refused: AtomicBool,
 }
 
 type Sent = Result<Response<Bytes>, HttpError>;
@@ -120,7 +124,12 @@ impl HttpClient for Line {
         'life: 'sending,
         Self: 'sending,
     {
-        let task = self.runtime.spawn(send(self.client.clone(), request));
+        let mut sending = self.client.post(request.uri().to_string()).headers(self.headers.clone());
+        // What else the exporter adds comes from variables of its own, which may hold a key for another collector.
+        if let Some(kind) = request.headers().get(CONTENT_TYPE) {
+            sending = sending.header(CONTENT_TYPE, kind.clone());
+        }
+        let task = self.runtime.spawn(send(sending.body(request.into_body())));
         Box::pin(async move {
             let sent = task.await?;
             let why = match &sent {
@@ -135,24 +144,42 @@ impl HttpClient for Line {
 }
 
 impl Line {
+    fn new(settings: &CollectorSettings, runtime: Handle) -> Result<Self, ServerError> {
+        let unusable = || ServerError::unavailable("the collector of traces: a header that cannot be sent");
+        let mut headers = HeaderMap::new();
+        for (name, value) in &settings.headers {
+            let name: HeaderName = name.parse().map_err(|_| unusable())?;
+            let mut value: HeaderValue = value.expose().parse().map_err(|_| unusable())?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(Self { client: http_client(DEADLINE)?, headers, runtime, is_refused: AtomicBool::new(false) })
+    }
+
     /// Told once, and once more when it is over.
     fn note(&self, why: Option<String>) {
-        let was_lost = self.is_lost.swap(why.is_some(), Ordering::Relaxed);
+        let was_refused = self.is_refused.swap(why.is_some(), Ordering::Relaxed);
         match why {
-            Some(why) if !was_lost => {
-                tracing::warn!(target: "kassa_server", why, "traces are lost: their collector does not take them");
+            Some(why) if !was_refused => {
+                tracing::warn!(target: "kassa_server", why, "the collector does not take traces: they get lost");
             }
-            None if was_lost => tracing::info!(target: "kassa_server", "the collector takes traces again"),
+            None if was_refused => tracing::info!(target: "kassa_server", "the collector takes traces again"),
             _ => {}
         }
     }
 }
 
-async fn send(client: Client, request: Request<Bytes>) -> Sent {
+async fn send(sending: RequestBuilder) -> Sent {
     // An address may hold a key.
-    let answer = client.execute(request.try_into()?).await.map_err(reqwest::Error::without_url)?;
-    let status = answer.status();
-    let mut response = Response::new(answer.bytes().await.map_err(reqwest::Error::without_url)?);
-    *response.status_mut() = status;
+    let mut answer = sending.send().await.map_err(reqwest::Error::without_url)?;
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(reqwest::Error::without_url)? {
+        if body.len() + chunk.len() > LONGEST_ANSWER {
+            return Err("its answer is too long".into());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = answer.status();
     Ok(response)
 }

@@ -325,7 +325,7 @@ pub enum Report {
 pub struct Delivered {
     /// The stream.
     pub checkout: CheckoutId,
-    /// The event.
+    /// The event's place in it.
     pub seq: i64,
     /// The lease under which it was delivered.
     pub leased_until: Millis,

@@ -192,7 +192,7 @@ pub struct Questions {
 pub struct Delivery {
     /// Its stream.
     pub checkout: CheckoutId,
-    /// Its place.
+    /// Its place in it: a number that grows, and means nothing else.
     pub seq: i64,
     /// Its identifier.
     pub id: String,

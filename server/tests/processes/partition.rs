@@ -13,7 +13,7 @@ use crate::{
     scene::Scene,
 };
 
-static APART: LazyLock<Option<Apart>> = LazyLock::new(Apart::start);
+static ITS_OWN: LazyLock<Option<Apart>> = LazyLock::new(Apart::start);
 
 /// By the settings of its connections after 10 to 20 s. By those of the system it would be one to two minutes at the server's
 /// end, and two hours at PostgreSQL's.
@@ -21,15 +21,16 @@ const SOON: Duration = Duration::from_secs(45);
 
 #[test]
 fn a_server_that_hears_nothing_of_its_database_notices_and_so_does_the_database() {
-    let Some(apart) = &*APART else { return };
+    let Some(apart) = &*ITS_OWN else { return };
     let mut scene = Scene::of_fleet(1, Fleet::by_links(apart));
     scene.plans[0].set("KASSA_SERVER_LOG", "debug");
     let server = scene.plans[0].start_in_the_end().unwrap();
     let Keeper::Fleet(fleet) = &scene.keeper else { panic!("it has a fleet's database") };
     until("it is connected", || fleet.connections_of(0) > 1);
     // One listens to other servers, and says nothing.
-    let is_told = || scene.log().contains("other servers cannot be heard");
-    assert!(!is_told(), "{}", scene.log());
+    let times_told = || scene.log().matches("other servers cannot be heard").count();
+    let before = times_told();
+    let is_told = || times_told() > before;
 
     fleet.part(0);
     let begun = Instant::now();

@@ -54,8 +54,10 @@ pub fn part_past_the_lease(play: &mut Play, server: usize) {
 /// Others go on meanwhile.
 fn part(play: &mut Play, server: usize, time: Duration) {
     let scene = play.scene.clone();
-    let Keeper::Fleet(fleet) = &scene.keeper else { return };
-    let (partition, scene) = (fleet.partition(), scene.clone());
+    let partition = match &scene.keeper {
+        Keeper::Fleet(fleet) => fleet.partition(),
+        Keeper::File(_) => return,
+    };
     play.meet(partition);
     play.meanwhile(move || {
         let Keeper::Fleet(fleet) = &scene.keeper else { return };

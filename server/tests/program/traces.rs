@@ -1,10 +1,11 @@
-//! Traces, as a collector gets them: who calls finds what the server did for him in his own trace, and nothing that is secret.
+//! Traces, as a collector gets them: a shop finds what the server did for it in its own trace, and nothing that is secret.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
 use opentelemetry_proto::tonic::{
@@ -44,6 +45,10 @@ struct Taker {
 
 impl Taker {
     fn start() -> Self {
+        Self::answering("200 OK")
+    }
+
+    fn answering(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let got = Arc::<Mutex<Vec<Got>>>::default();
@@ -51,7 +56,7 @@ impl Taker {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let taken = taken.clone();
-                thread::spawn(move || while take(stream.as_ref().unwrap(), &taken).is_some() {});
+                thread::spawn(move || while take(stream.as_ref().unwrap(), &taken, status).is_some() {});
             }
         });
         Self { url, got }
@@ -68,7 +73,7 @@ impl Taker {
 }
 
 /// Nothing where there are no more.
-fn take(mut stream: &TcpStream, taken: &Mutex<Vec<Got>>) -> Option<()> {
+fn take(mut stream: &TcpStream, taken: &Mutex<Vec<Got>>, status: &str) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -78,7 +83,7 @@ fn take(mut stream: &TcpStream, taken: &Mutex<Vec<Got>>) -> Option<()> {
     let length: u64 = got.header("content-length")?.trim().parse().ok()?;
     reader.take(length).read_to_end(&mut got.body).ok()?;
     taken.lock().unwrap().push(got);
-    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()
+    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").ok()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -108,58 +113,107 @@ fn start(place: &Place, collector: &str, shop: &str, secret: &str) -> Running {
 }
 
 #[test]
-fn a_caller_finds_in_his_trace_what_was_done_for_him_and_a_shop_its_event() {
+fn a_shop_finds_in_its_trace_what_was_done_for_it_and_joins_that_of_an_event() {
     let (collector, shop) = (Taker::start(), Taker::start());
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let (key, secret) = (place.key(), place.run(&["secret"]).out.trim().to_owned());
     let running = start(&place, &collector.url, &shop.url, &secret);
-    let server = Caller::new(&running, &key);
+    let traceparent = format!("traceparent: 00-{TRACE}-{CALLER}-01\r\ntracestate: vendor=written-by-a-shop\r\n");
+    let server = Caller { headers: traceparent, ..Caller::new(&running, &key) };
     let (id, app) = server.open("order-1");
-    let traced = Caller { headers: format!("traceparent: 00-{TRACE}-{CALLER}-01\r\n"), ..app.clone() };
-    let (_, payment) = traced.call("POST", PAYMENTS, &json!({ "method": "mbank", "phone": PHONE }));
+    let (_, seen) = server.call("GET", &format!("/v1/checkouts/{id}"), &Value::Null);
+    let page = seen["page_url"].as_str().unwrap().rsplit_once("/pay/").unwrap().1.to_owned();
+    assert_eq!(running.get(&format!("/pay/{page}")).0, 200);
+    let (_, payment) = app.call("POST", PAYMENTS, &json!({ "method": "mbank", "phone": PHONE }));
     let payment = payment["id"].as_str().unwrap();
     let (status, _) = app.call("POST", &format!("{PAYMENTS}/{payment}/confirm"), &json!({ "otp": OTP }));
     assert_eq!(status, 202);
     server.call("POST", &format!("/v1/checkouts/{id}/check"), &Value::Null);
-    let is_told = |got: &Got| String::from_utf8_lossy(&got.body).contains("checkout.paid");
-    until(|| shop.got.lock().unwrap().iter().any(is_told));
-    let (status, log, _) = running.stop();
-    assert!(status.success() && !log.contains("lost"), "{log}");
+    let is_paid = |got: &Got| String::from_utf8_lossy(&got.body).contains("checkout.paid");
+    until(|| shop.got.lock().unwrap().iter().any(is_paid));
+    // They come in batches.
+    let paid = |span: &Span| text(span, "kassa.outcome") == Some("charged");
+    until(|| collector.spans().0.iter().any(paid));
+    assert!(running.stop().0.success());
 
     let (spans, bytes) = collector.spans();
-    let request = find(&spans, "POST /v1/checkout/payments", |span| hex(&span.trace_id) == TRACE);
+    let request = find(&spans, "POST /v1/checkouts", |span| hex(&span.trace_id) == TRACE);
     assert_eq!(hex(&request.parent_span_id), CALLER);
+    let opened = find(&spans, "open_checkout", |span| span.trace_id == request.trace_id);
+    assert_eq!((text(opened, "db.system.name"), &opened.parent_span_id), (Some("sqlite"), &request.span_id));
+
+    // A payer's request begins a trace, with all that was done for him in it.
+    let request = find(&spans, "POST /v1/checkout/payments", |span| span.parent_span_id.is_empty());
     let in_it = |span: &Span| span.trace_id == request.trace_id;
-    for name in ["begin_payment", "settle_sending"] {
-        assert_eq!(text(find(&spans, name, in_it), "db.system.name"), Some("sqlite"));
-    }
+    find(&spans, "begin_payment", in_it);
+    find(&spans, "settle_sending", in_it);
     let sent = find(&spans, "send", in_it);
     assert_eq!((text(sent, "kassa.payment"), text(sent, "kassa.outcome")), (Some(payment), Some("accepted")));
-    find(&spans, "ask", |span| text(span, "kassa.outcome") == Some("charged"));
-    assert!(spans.iter().all(|span| !span.parent_span_id.is_empty() || span.name != "claim_questions"));
+    find(&spans, "ask", paid);
+    assert!(spans.iter().all(|span| span.name != "claim_questions"), "nobody asked for it");
 
-    let (told, shop_got) = (find(&spans, "deliver event", |_| true), shop.got.lock().unwrap());
-    let joined = format!("00-{}-{}-01", hex(&told.trace_id), hex(&told.span_id));
-    assert!(shop_got.iter().any(|got| got.header("traceparent") == Some(&*joined)), "the shop cannot join");
+    let told: Vec<_> = spans.iter().filter(|span| span.name == "deliver event").collect();
+    let joined = |span: &&Span| format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
+    let got: Vec<_> =
+        shop.got.lock().unwrap().iter().filter_map(|got| got.header("traceparent").map(str::to_owned)).collect();
+    assert!(!told.is_empty() && told.iter().map(joined).all(|joined| got.contains(&joined)), "the shop cannot join");
     assert!(spans.iter().all(|span| span.status.as_ref().is_none_or(|status| status.code() != StatusCode::Error)));
     assert!(collector.got.lock().unwrap().iter().all(|got| got.header("x-key") == Some("hunter2")));
-    for hidden in [PHONE, OTP, PASSWORD, &*key, &*app.credential, "order-1", "hunter2"] {
+    for hidden in [PHONE, OTP, PASSWORD, &*key, &*app.credential, &*page, "order-1", "hunter2", "written-by-a-shop"] {
         assert!(!bytes.windows(hidden.len()).any(|part| part == hidden.as_bytes()), "{hidden} is in a trace");
     }
 }
 
 #[test]
-fn a_collector_that_is_away_holds_nothing_up_and_is_told_of_once() {
-    let away = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+fn a_payers_trace_is_not_believed() {
+    let collector = Taker::start();
     let sandbox = sandbox();
     let place = Place::with(&sandbox);
     let key = place.key();
-    let running = place.start(&["--traces-url", &format!("http://{away}/v1/traces")]);
-    Caller::new(&running, &key).open("order-1");
+    let traces = format!("{}/v1/traces", collector.url);
+    let running = place.start(&["--traces-url", &traces, "--traces-one-in", "1000000"]);
+    let (_, app) = Caller::new(&running, &key).open("order-1");
+    let traced = Caller { headers: format!("traceparent: 00-{TRACE}-{CALLER}-01\r\n"), ..app };
+    assert_eq!(traced.call("GET", "/v1/checkout", &Value::Null).0, 200);
+    let shop = Caller { headers: traced.headers, ..Caller::new(&running, &key) };
+    assert_eq!(shop.call("GET", "/v1/events", &Value::Null).0, 200);
+    until(|| !collector.got.lock().unwrap().is_empty());
+    assert!(running.stop().0.success());
+    let (spans, _) = collector.spans();
+    find(&spans, "GET /v1/events", |span| hex(&span.trace_id) == TRACE);
+    assert!(spans.iter().all(|span| span.name != "GET /v1/checkout"));
+}
+
+#[test]
+fn a_collector_that_refuses_holds_nothing_up_and_is_told_of_once() {
+    let collector = Taker::answering("503 Service Unavailable");
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let key = place.key();
+    let running = place.start(&["--traces-url", &format!("{}/v1/traces", collector.url)]);
+    let server = Caller::new(&running, &key);
+    for order in ["order-1", "order-2"] {
+        server.open(order);
+        let before = collector.got.lock().unwrap().len();
+        until(|| collector.got.lock().unwrap().len() > before);
+    }
     let (status, log, _) = running.stop();
     assert!(status.success(), "{log}");
-    assert_eq!(log.matches("traces are lost").count(), 1, "{log}");
+    assert_eq!(log.matches("the collector does not take traces").count(), 1, "{log}");
+}
+
+#[test]
+fn a_collector_that_says_nothing_does_not_keep_it_from_stopping() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    let key = place.key();
+    let running = place.start(&["--traces-url", &format!("http://{}/v1/traces", silent.local_addr().unwrap())]);
+    Caller::new(&running, &key).open("order-1");
+    let (status, log, took) = running.stop();
+    assert!(status.success() && log.contains("the last spans may be lost"), "{log}");
+    assert!(took < Duration::from_secs(10), "it waited for the collector, whose deadline is that: {took:?}");
 }
 
 #[test]

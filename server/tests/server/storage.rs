@@ -478,6 +478,17 @@ fn equal_answers_are_counted_and_many_do_not_fill_the_disk(storage: &dyn Storage
     assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 3, 3]);
     assert_eq!(now[1].last_at - now[1].first_at, 40_000);
     assert_eq!((now[0].exchange.asked, now[2].exchange.claim.as_deref()), (Asked::Create, Some("claimed")));
+    // Answers to all numbers of a payment come together.
+    let together = [None, Some("claimed"), Some("other")].map(|claim| {
+        let (claim, mut exchange) = (claim.map(str::to_owned), said());
+        exchange.claim = claim.clone();
+        Reported { claim, report: Report::Nothing, exchange }
+    });
+    let answered = Answered { reports: together.into(), ..answer(1, 1, 0, Report::Nothing) };
+    block_on(storage.settle_questions(vec![answered])).unwrap();
+    let now = kept(storage);
+    assert_eq!(now.iter().map(|one| one.times).collect::<Vec<_>>(), [1, 4, 4, 1]);
+    assert_eq!(now[3].exchange.claim.as_deref(), Some("other"));
     let mut other = said();
     for number in 0..100 {
         other.code = Some(number.to_string());

@@ -49,8 +49,11 @@ impl Namespace {
             return Err(format!("this is not Linux. {NEEDED}"));
         }
         let (id, count) = (process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        if count >= OF_A_PROCESS {
+            return Err(format!("a process has addresses for {OF_A_PROCESS} namespaces"));
+        }
         let (name, ip) = (format!("kassa-{id}-{count}"), how_ip_runs());
-        let slot = (id % PROCESSES) * OF_A_PROCESS + count % OF_A_PROCESS;
+        let slot = (id % PROCESSES) * OF_A_PROCESS + count;
         let links = (0..=LINKS).map(|link| link_name(&name, link));
         let mut clean_up = Command::new("sh");
         clean_up.args(["-c", CLEAN_UP, &ip.join(" "), &name]).args(links);
@@ -59,6 +62,8 @@ impl Namespace {
         for link in 0..=LINKS {
             namespace.add(link)?;
         }
+        // Where one may make a namespace and not enter it, that is better known now.
+        namespace.run(&["netns", "exec", &namespace.name, "true"]).map_err(|why| format!("{why}. {NEEDED}"))?;
         Ok(namespace)
     }
 
@@ -160,7 +165,8 @@ impl Drop for Namespace {
 }
 
 fn how_ip_runs() -> &'static [&'static str] {
-    if programs::is_root() { &["ip"] } else { &["sudo", "-n", "ip"] }
+    // What somebody typed a password for a moment ago would not be good any more when it is to be removed.
+    if programs::is_root() { &["ip"] } else { &["sudo", "-k", "-n", "ip"] }
 }
 
 /// At most 15 characters, as the kernel wants.

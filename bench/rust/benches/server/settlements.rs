@@ -77,7 +77,8 @@ async fn settle(storage: &Arc<dyn Storage>, open: &[Open], report: fn(Box<Paymen
     let settled = batches.map(|batch: Vec<Answered>| async {
         let many = batch.len();
         let settled = storage.settle_questions(batch).await.expect("room on the disk");
-        assert!(settled.changed.is_empty() || settled.changed.len() == many);
+        let is_open = matches!(report(PaymentRef::mbank("0", 390).into()), Report::Open(_));
+        assert_eq!(settled.changed.len(), if is_open { 0 } else { many }, "as many as were charged");
     });
     stream::iter(settled).buffer_unordered(WORKERS).collect::<()>().await;
 }

@@ -46,8 +46,8 @@ const SET_UP: &str = "SELECT
     set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
         THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)";
 
-/// The same for PostgreSQL's end: what a server that vanished leaves there counts among `max_connections`, by the system's
-/// defaults for two hours.
+/// Keepalive at PostgreSQL's end: a connection of a server that vanished counts among `max_connections` until PostgreSQL
+/// notices, which by the system's defaults takes two hours.
 pub(super) const WATCH_THE_LINE: &str = "SELECT
     set_config('tcp_keepalives_idle', '10', FALSE), set_config('tcp_keepalives_interval', '2', FALSE),
     set_config('tcp_keepalives_count', '3', FALSE), set_config('tcp_user_timeout', '10s', FALSE)";

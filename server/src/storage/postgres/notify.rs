@@ -71,7 +71,8 @@ impl Channel {
         };
         let (client, mut connection) = connected?;
         let mut listening = pin!(async {
-            client.batch_execute(&format!("{WATCH_THE_LINE}; {LISTEN}")).await?;
+            client.batch_execute(WATCH_THE_LINE).await?;
+            client.batch_execute(LISTEN).await?;
             // Whatever was said before was not heard.
             wake(None);
             pending::<Result<(), tokio_postgres::Error>>().await

@@ -241,6 +241,12 @@ fn questions_of(
     Ok(questions)
 }
 
+/// Its row cannot be read, which was told, or is no longer with its checkout. The others are settled all the same.
+fn not_there(answered: &Answered) {
+    let (payment, checkout) = (answered.payment.as_str(), answered.checkout.as_str());
+    tracing::error!(target: "kassa_server", payment, checkout, "an answer cannot be written down: a person has to look");
+}
+
 /// All answers are one batch: so many statements, however many they are.
 pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Heard), Problem> {
     let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
@@ -249,7 +255,10 @@ pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(Settle
     let mut opened = books::open(db, Of::Checkouts(&checkouts), With { numbers, key: None, due: &ids }).await?;
     let mut changed = Vec::new();
     for answered in answers {
-        let Ok((changes, book, at)) = opened.at(&answered.payment) else { continue };
+        let Ok((changes, book, at)) = opened.at(&answered.payment) else {
+            not_there(answered);
+            continue;
+        };
         if questions::settle(changes, book, at, answered)? {
             changed.push(book.head.id.clone());
         }

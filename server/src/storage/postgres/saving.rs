@@ -183,7 +183,7 @@ fn say_of_claims(db: &Session, changes: &Changes) {
     );
 }
 
-/// In their order, as their places are given in it. A stream that was given up is tried again.
+/// In their order, which is that of the feed. A stream that was given up is tried again.
 fn write_events(db: &Session, changes: &Changes) {
     let rows = &changes.events;
     if rows.is_empty() {

@@ -32,7 +32,7 @@ const CONNECTIONS: u32 = 16;
 const CONNECTING: Duration = Duration::from_secs(2);
 /// From when on a connection is lost over which nothing comes back: a cable that was cut says nothing.
 const UNANSWERED: Duration = Duration::from_secs(10);
-/// Of a connection on which nothing is said, this is asked (keepalive), and so often again.
+/// Keepalive: how long one that is not answered is waited for, and after how many the connection is lost.
 const ASKED_AGAIN: Duration = Duration::from_secs(2);
 const TIMES_ASKED: u32 = 3;
 
