@@ -328,6 +328,53 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
     until(&database, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'payments'", &CHECKOUTS.to_string());
 }
 
+/// Where there are a few rows, reading an index from end to end is the best plan. It must not stay when there are many.
+#[test]
+fn a_plan_for_a_small_table_does_not_outlive_it() {
+    let database = kassa_test_postgres::shared().database();
+    let settings = PostgresSettings::parse(&database.url()).unwrap().with_connections(1);
+    let runtime = Runtime::new().unwrap();
+    let storage = runtime.block_on(PostgresStorage::open(&settings)).unwrap();
+    // PostgreSQL makes plans again by itself where it analyzes a table: here it does not.
+    database.psql("ALTER TABLE exchanges SET (autovacuum_enabled = off)");
+    database.psql("VACUUM ANALYZE exchanges");
+    let ask = || {
+        let answered = answer(1, 1, 0, Report::Nothing);
+        runtime.block_on(storage.settle_questions(vec![answered])).unwrap();
+    };
+    runtime.block_on(storage.open_checkout(new(1))).unwrap();
+    runtime.block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
+    ask();
+    database.psql(
+        "INSERT INTO exchanges SELECT 'pay_' || i, 1, 'status', NULL, 'open', NULL, NULL, NULL, NULL, 0, 0, 1, NULL
+         FROM generate_series(1, 20000) AS i",
+    );
+    let read = || {
+        database.psql("SELECT idx_scan, idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = 'exchanges_pkey'")
+    };
+    let begun = Instant::now();
+    loop {
+        let before = counts(&read());
+        ask();
+        // What a connection counted is told a moment later, all at once.
+        let mut after = counts(&read());
+        while after.0 == before.0 {
+            assert!(begun.elapsed() < LONG, "nothing was counted");
+            ask();
+            after = counts(&read());
+        }
+        if after.1 - before.1 < 20_000 {
+            return;
+        }
+        assert!(begun.elapsed() < LONG, "it still reads all of it: {before:?} {after:?}");
+    }
+}
+
+fn counts(text: &str) -> (u64, u64) {
+    let (scans, rows) = text.split_once('|').unwrap();
+    (scans.parse().unwrap(), rows.parse().unwrap())
+}
+
 /// At a million rows, reading a table from its beginning would take a thousand times as long.
 #[test]
 fn what_is_done_all_the_time_goes_by_indexes() {

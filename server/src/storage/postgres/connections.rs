@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{
+    ClientWrapper, Hook, HookError, Manager, ManagerConfig, Metrics, Object, Pool, PoolError, RecyclingMethod, Runtime,
+};
 use futures_util::future::BoxFuture;
 use tokio::{runtime::Handle, time::timeout};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -45,6 +47,11 @@ const SET_UP: &str = "SELECT
     set_config('jit', 'off', FALSE),
     set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
         THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)";
+
+/// A plan is made for a table of the size that it has then, and a full scan of an index is the best one where there are a few
+/// rows. So plans are made again now and then: PostgreSQL does it by itself where it analyzes a table, up to a minute later.
+const FORGET_PLANS: &str = "DISCARD PLANS";
+const PLANS_ARE_GOOD_FOR: Duration = Duration::from_secs(10);
 
 /// Keepalive at PostgreSQL's end: a connection of a server that vanished counts among `max_connections` until PostgreSQL
 /// notices, which by the system's defaults takes two hours.
@@ -89,9 +96,20 @@ impl Connections {
         let tls = MakeRustlsConnect::new(settings.tls()?);
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(settings.config(), tls, recycling);
-        let set_up = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
+        let set_up = Hook::async_fn(|client: &mut ClientWrapper, _| {
             Box::pin(async move {
                 client.batch_execute(&format!("{WATCH_THE_LINE}; {SET_UP}")).await.map_err(HookError::Backend)
+            })
+        });
+        let forget_plans = Hook::async_fn(|client: &mut ClientWrapper, metrics| {
+            let is_time = are_plans_old(metrics);
+            Box::pin(async move {
+                if !is_time {
+                    return Ok(());
+                }
+                // A connection that died says nothing: another one is taken.
+                let forgotten = timeout(CONNECTING_TO_EACH, client.batch_execute(FORGET_PLANS)).await;
+                forgotten.map_err(|_| HookError::message("no answer"))?.map_err(HookError::Backend)
             })
         });
         let pool = Pool::builder(manager)
@@ -100,6 +118,7 @@ impl Connections {
             .wait_timeout(Some(WAITING))
             .create_timeout(Some((CONNECTING_TO_EACH * settings.hosts()).min(DEADLINE - CONNECTING_TO_EACH)))
             .post_create(set_up)
+            .pre_recycle(forget_plans)
             .build()
             .map_err(|problem| StorageError::failed(problem.to_string()))?;
         Ok(Self { pool, waiting: Arc::default(), runtime: Handle::current() })
@@ -210,4 +229,11 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.all.fetch_sub(1, Ordering::AcqRel);
     }
+}
+
+/// Whether a connection was used last before, and is used now after, they are to be made again.
+fn are_plans_old(metrics: &Metrics) -> bool {
+    let times = |age: Duration| age.as_secs() / PLANS_ARE_GOOD_FOR.as_secs();
+    let used = metrics.recycled.unwrap_or(metrics.created);
+    times(metrics.created.elapsed()) > times(used.saturating_duration_since(metrics.created))
 }
