@@ -20,7 +20,7 @@ use super::{Collector, failed};
 use crate::tokens::role::KeyRole;
 
 impl Collector {
-    /// The same routes; each request to them has a span, within the trace of its caller where that has one.
+    /// The same routes; each request to them has a span, within its own trace where a shop called in one.
     pub fn over(&self, routes: Router) -> Router {
         routes.layer(from_fn(answer))
     }

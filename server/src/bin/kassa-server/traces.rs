@@ -9,7 +9,7 @@ use tracing_subscriber::{Layer, layer::Identity, registry::LookupSpan};
 use super::failure::Done;
 
 /// Who collects them, if anybody.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Traces {
     #[cfg(feature = "opentelemetry")]
     collector: Option<kassa_server::Collector>,
