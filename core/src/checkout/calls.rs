@@ -14,7 +14,7 @@ use crate::{
         view::{Payment, Problem, View},
     },
     reply::Reply,
-    transport::{Connection, Failure, Request, Transport, after, http::authorization},
+    transport::{Failure, Request, Transport, after, http::authorization},
     values::{
         card::Card,
         error::PaymentError,
@@ -157,8 +157,8 @@ impl Line<'_> {
             headers.insert(HeaderName::from_static("idempotency-key"), post.key.clone());
         }
         let body = post.map(|post| post.body.clone());
-        let request = Request { method, path, headers, query, body, own_connection: false };
-        let exchange = self.transport.exchange(Arc::new(request), Arc::new(Connection::default()));
+        let request = Request { method, path, headers, query, body, own_connection: None };
+        let exchange = self.transport.exchange(Arc::new(request));
         let deadline = self.transport.sleep_until(after(self.transport.now(), DEADLINE + waits));
         match select(exchange, deadline).await {
             Either::Left((came_back, _)) => heard(came_back),

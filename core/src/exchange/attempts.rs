@@ -20,7 +20,7 @@ use crate::{
     journal::NotHeld,
     operations::operation::{Effect, RequestParts},
     reply::Reply,
-    transport::{Connection, Failure, Request, Transport, after},
+    transport::{Failure, Request, Transport, after},
 };
 
 /// Backoff: the first pause before a retry is random up to this, each further one up to twice as much as the one
@@ -47,7 +47,7 @@ pub(crate) type Finish = Box<dyn FnOnce(CameBack) -> bool + Send>;
 /// Cancellation safety: dropping it ends a query. A request that moves money is prevented where no connection was made
 /// yet; otherwise it goes on without a waiter, because a half-sent payment is worse than an answer that nobody reads.
 pub(crate) struct Underway {
-    connection: Arc<Connection>,
+    request: Arc<Request>,
     task: AbortHandle,
     moves_money: bool,
 }
@@ -55,14 +55,13 @@ pub(crate) struct Underway {
 impl Underway {
     /// The task ended without an answer, which only a panic inside or a runtime that goes down can do.
     pub(crate) fn vanished(&self) -> Failure {
-        let detail = "the request was interrupted inside the SDK".to_owned();
-        if self.connection.give_up() { Failure::NotConnected { detail } } else { Failure::Lost { detail } }
+        Failure::interrupted(!self.request.give_up())
     }
 }
 
 impl Drop for Underway {
     fn drop(&mut self) {
-        if !self.moves_money || self.connection.give_up() {
+        if !self.moves_money || self.request.give_up() {
             self.task.abort();
         }
     }
@@ -80,12 +79,9 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Spawns it as a detached task, which ends with `finish`. A payment stays counted as in flight until then, waited for
-    /// or not.
-    pub(crate) fn start(self, transport: &Arc<dyn Transport>, counted: Counted, finish: Finish) -> Underway {
-        let moves_money = matches!(self.effect, Effect::MovesMoney(_));
-        let connection = Arc::new(Connection::default());
-        let attempts = Attempts {
+    /// From now on its deadline runs.
+    pub(super) fn attempts(self, transport: &Arc<dyn Transport>) -> Attempts {
+        Attempts {
             transport: transport.clone(),
             endpoint: self.endpoint,
             log_name: self.log_name,
@@ -95,22 +91,48 @@ impl Call {
                 headers: http::HeaderMap::new(),
                 query: self.parts.query,
                 body: self.parts.body.map(Bytes::from_owner),
-                own_connection: self.effect != Effect::Asks,
+                own_connection: (self.effect != Effect::Asks).then(Arc::default),
             }),
-            connection: connection.clone(),
             effect: self.effect,
             deadline: after(transport.now(), self.limits.deadline),
             retries: self.limits.retries,
             policy: self.policy,
-        };
-        let counted = moves_money.then_some(counted);
-        let (endpoint, order) = (self.endpoint.name, attempts.log_name.clone());
+            written_down: self.written_down,
+        }
+    }
+}
+
+/// A request with all that sends it again and again.
+pub(super) struct Attempts {
+    pub(super) transport: Arc<dyn Transport>,
+    endpoint: &'static Endpoint,
+    log_name: Option<Arc<str>>,
+    request: Arc<Request>,
+    effect: Effect,
+    deadline: Instant,
+    retries: u32,
+    policy: ResendPolicy,
+    written_down: Option<Arc<WrittenDown>>,
+}
+
+impl Attempts {
+    pub(super) fn written_down(&self) -> Option<Arc<WrittenDown>> {
+        self.written_down.clone()
+    }
+
+    /// Spawns a detached task, which ends with `finish`. A payment stays counted as in flight until then, waited for or
+    /// not.
+    pub(super) fn start(self, counted: Option<Counted>, finish: Finish) -> Underway {
+        let moves_money = matches!(self.effect, Effect::MovesMoney(_));
+        let request = self.request.clone();
+        let transport = self.transport.clone();
+        let (endpoint, order) = (self.endpoint.name, self.log_name.clone());
         let disk = transport.clone();
         let work = async move {
-            let is_heard = match self.written_down {
-                None => finish(Ok(attempts.run().await)),
+            let is_heard = match self.written_down() {
+                None => finish(Ok(self.run().await)),
                 Some(written_down) => {
-                    let came_back = attempts.run_written_down(&written_down).await;
+                    let came_back = self.run_written_down(&written_down).await;
                     // What is noted is written to the disk.
                     in_task(&*disk, || finish(came_back))
                 }
@@ -121,33 +143,19 @@ impl Call {
             drop(counted);
         };
         let task = transport.spawn(Box::pin(work));
-        Underway { connection, task, moves_money }
+        Underway { request, task, moves_money }
     }
-}
 
-struct Attempts {
-    transport: Arc<dyn Transport>,
-    endpoint: &'static Endpoint,
-    log_name: Option<Arc<str>>,
-    request: Arc<Request>,
-    connection: Arc<Connection>,
-    effect: Effect,
-    deadline: Instant,
-    retries: u32,
-    policy: ResendPolicy,
-}
-
-impl Attempts {
     /// Write-ahead: first the journal, then the network. It is a part of the detached task, so that what surely was not
     /// sent is noted also where the caller has gone.
-    async fn run_written_down(self, written_down: &WrittenDown) -> CameBack {
-        let connection = self.connection.clone();
-        let _cleanup = UnlessSent(written_down, &connection);
+    async fn run_written_down(&self, written_down: &WrittenDown) -> CameBack {
+        let request = self.request.clone();
+        let _cleanup = UnlessSent(written_down, &request);
         in_task(&*self.transport, || written_down.begin())?;
         Ok(self.run().await)
     }
 
-    async fn run(self) -> Result<Reply, Failure> {
+    pub(super) async fn run(&self) -> Result<Reply, Failure> {
         let mut attempt = 1;
         let mut pause_limit = FIRST_PAUSE;
         loop {
@@ -172,7 +180,7 @@ impl Attempts {
 
     async fn attempt(&self, attempt: u32) -> Result<Reply, Failure> {
         let started = self.transport.now();
-        let exchange = self.transport.exchange(self.request.clone(), self.connection.clone());
+        let exchange = self.transport.exchange(self.request.clone());
         let deadline = self.transport.sleep_until(self.deadline);
         let came_back = match futures_util::future::select(exchange, deadline).await {
             futures_util::future::Either::Left((came_back, _)) => came_back,
@@ -183,8 +191,7 @@ impl Attempts {
     }
 
     fn out_of_time(&self) -> Failure {
-        // A connection out of the pool does not tell whether it was established: assume that the request was sent.
-        if self.request.own_connection && self.connection.give_up() {
+        if self.request.give_up() {
             Failure::NotConnected { detail: "the deadline passed before a connection was made".to_owned() }
         } else {
             Failure::Lost { detail: "the deadline passed before the whole reply came".to_owned() }

@@ -4,6 +4,7 @@
 //! Every operation goes this one way.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,8 +20,9 @@ use crate::{
         gateway_config::{GatewayConfig, StatusQueryForm, check_time},
     },
     exchange::{
-        attempts::{Call, CameBack, Finish, Limits, Underway},
-        in_flight::InFlight,
+        attempts::{Attempts, Call, CameBack, Limits, Underway},
+        in_flight::{Counted, InFlight},
+        in_place,
         outcome::{self, Failed, ResendPolicy},
         written_down::{What, WrittenDown},
     },
@@ -33,10 +35,10 @@ use crate::{
     },
     reply::{
         reader::{ReplyReader, Told},
-        redact::Redactor,
+        redact::{HiddenCredentials, Redactor},
     },
-    transport::Transport,
-    values::{error::PaymentError, payment_ref::question::Question, rules::Checks, secret::Secret},
+    transport::{Failure, Transport},
+    values::{error::PaymentError, payment_ref::question::Question, rules::Checks},
 };
 
 /// What all clones of a gateway share. A clone of the engine itself is the same gateway with deadlines of its own.
@@ -51,10 +53,11 @@ pub(crate) struct Engine {
     dialect: Arc<Dialect>,
     checks: CheckSettings,
     status_query: StatusQueryForm,
-    password: Secret,
-    token: Secret,
+    credentials: Arc<HiddenCredentials>,
     in_flight: InFlight,
     closed: Arc<AtomicBool>,
+    /// Whether queries go on while their caller does something else.
+    detached: bool,
     journal: Option<Journal>,
     /// Written into the entries of payments that are made by this clone.
     note: Option<Arc<str>>,
@@ -77,11 +80,14 @@ impl Engine {
                 mbank_identifier: config.dialect.mbank_identifier().is_some(),
             },
             status_query: config.status_query,
-            password: config.credentials.password().clone(),
-            token: config.credentials.basic_token(),
+            credentials: Arc::new(HiddenCredentials::new(
+                config.credentials.password().clone(),
+                config.credentials.basic_token(),
+            )),
             dialect: config.dialect,
             in_flight: InFlight::default(),
             closed: Arc::default(),
+            detached: false,
             journal: None,
             note: None,
         })
@@ -94,6 +100,12 @@ impl Engine {
         Ok(Self { limits, payment_deadline: deadline, ..self.clone() })
     }
 
+    /// The same gateway, whose queries have tasks of their own: for who asks much at once, and hands on what came first.
+    /// A query in the caller's task would stand still meanwhile, and its deadline pass.
+    pub(crate) fn detached(&self) -> Self {
+        Self { detached: true, ..self.clone() }
+    }
+
     pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
         let limits = match operation.effect() {
             Effect::MovesMoney(_) => Limits { deadline: self.payment_deadline, ..self.limits },
@@ -103,40 +115,36 @@ impl Engine {
     }
 
     async fn perform_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, Failed> {
-        let Performed { effect, underway, waiting } = self.begin(operation, limits)?;
+        let (mut attempts, judge) = self.prepare(operation, limits)?;
+        let counted = self.admit(&judge.effect)?;
+        if judge.effect == Effect::Asks && !self.detached && self.transport.can_ask_here() {
+            match in_place::asked(attempts).await {
+                Ok(came_back) => return judge.guarded(Ok(came_back)),
+                Err(to_be_asked_elsewhere) => attempts = to_be_asked_elsewhere,
+            }
+        }
+        let Performed { effect, underway, waiting } = Performed::begin(attempts, judge, counted);
         waiting.await.unwrap_or_else(|_| Err(outcome::without_reply(effect, underway.vanished()).into()))
     }
 
     /// Not a part of the future, which would hold all of it once more for each way in.
-    fn begin<O: Operation>(&self, operation: O, limits: Limits) -> Result<Performed<O>, Failed> {
+    fn prepare<O: Operation>(&self, operation: O, limits: Limits) -> Result<(Attempts, Judge<O>), Failed> {
         let mut checks = Checks::default();
         operation.check(&mut checks, &self.checks);
         checks.finish()?;
         let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
         let effect = operation.effect();
-        let written_down = self.written_down(&effect, O::CONFIRMS);
         let call = Call {
             endpoint: O::ENDPOINT,
-            log_name: operation.log_name().map(Arc::from),
+            log_name: operation.log_name(),
             parts,
             effect: effect.clone(),
             limits,
             policy: self.policy,
-            written_down: written_down.clone(),
+            written_down: self.written_down(&effect, O::CONFIRMS),
         };
         let redactor = self.redactor(&operation);
-        let judge = Judge { operation, effect: effect.clone(), redactor, dialect: self.dialect.clone() };
-        let (answer, waiting) = oneshot::channel();
-        // A part of the task, so that it is noted also where the caller has gone.
-        let finish = Box::new(move |came_back| {
-            let result = judge.judge(came_back);
-            let noted = match written_down {
-                Some(written_down) => written_down.noted::<O>(result),
-                None => result,
-            };
-            answer.send(noted).is_ok()
-        });
-        Ok(Performed { effect, underway: self.start(call, finish)?, waiting })
+        Ok((call.attempts(&self.transport), Judge { operation, effect, redactor, dialect: self.dialect.clone() }))
     }
 
     fn written_down(&self, effect: &Effect, confirms: bool) -> Option<Arc<WrittenDown>> {
@@ -177,14 +185,15 @@ impl Engine {
         }
     }
 
-    fn start(&self, call: Call, finish: Finish) -> Result<Underway, PaymentError> {
+    /// Whether a call may be made; and counts it as in flight where it moves money.
+    fn admit(&self, effect: &Effect) -> Result<Option<Counted>, PaymentError> {
         self.transport.check()?;
         // Counted before the flag is read, so that a concurrent close either refuses this call or waits for it.
-        let counted = self.in_flight.enter();
+        let counted = matches!(effect, Effect::MovesMoney(_)).then(|| self.in_flight.enter());
         if self.closed.load(Ordering::SeqCst) {
             return Err(PaymentError::misconfigured("the gateway was closed"));
         }
-        Ok(call.start(&self.transport, counted, finish))
+        Ok(counted)
     }
 
     /// Graceful shutdown: refuses further calls and waits for the payments in flight.
@@ -204,8 +213,7 @@ impl Engine {
     }
 
     fn redactor<O: Operation>(&self, operation: &O) -> Redactor {
-        let mut redactor = Redactor::default();
-        redactor.hide_credentials(self.password.clone(), self.token.clone());
+        let mut redactor = Redactor::new(self.credentials.clone());
         operation.hide_secrets(&mut redactor);
         redactor
     }
@@ -235,6 +243,25 @@ struct Performed<O: Operation> {
     waiting: oneshot::Receiver<Result<O::Answer, Failed>>,
 }
 
+impl<O: Operation> Performed<O> {
+    /// On a task of its own.
+    fn begin(attempts: Attempts, judge: Judge<O>, counted: Option<Counted>) -> Self {
+        let effect = judge.effect.clone();
+        let written_down = attempts.written_down();
+        let (answer, waiting) = oneshot::channel();
+        // A part of the task, so that it is noted also where the caller has gone.
+        let finish = Box::new(move |came_back| {
+            let result = judge.judge(came_back);
+            let noted = match written_down {
+                Some(written_down) => written_down.noted::<O>(result),
+                None => result,
+            };
+            answer.send(noted).is_ok()
+        });
+        Self { effect, underway: attempts.start(counted, finish), waiting }
+    }
+}
+
 /// Reads what came back of one operation.
 struct Judge<O> {
     operation: O,
@@ -244,6 +271,13 @@ struct Judge<O> {
 }
 
 impl<O: Operation> Judge<O> {
+    /// In the caller's own task, where a panic would be the caller's.
+    fn guarded(self, came_back: CameBack) -> Result<O::Answer, Failed> {
+        let effect = self.effect.clone();
+        catch_unwind(AssertUnwindSafe(|| self.judge(came_back)))
+            .unwrap_or_else(|_| Err(outcome::without_reply(effect, Failure::interrupted(true)).into()))
+    }
+
     fn judge(self, came_back: CameBack) -> Result<O::Answer, Failed> {
         match came_back {
             Err(not_held) => Err(outcome::not_sent(self.effect, not_held).into()),

@@ -4,6 +4,7 @@
 pub(crate) mod attempts;
 pub(crate) mod engine;
 pub(crate) mod in_flight;
+mod in_place;
 pub(crate) mod log;
 pub(crate) mod outcome;
 pub(crate) mod written_down;

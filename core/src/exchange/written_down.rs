@@ -8,7 +8,7 @@ use crate::{
     exchange::outcome::{self, Failed},
     journal::{Held, Journal, NotHeld, Noted, names::name_of},
     operations::operation::{Effect, Operation},
-    transport::{Connection, Transport},
+    transport::{Request, Transport},
     values::{
         error::PaymentError, order_number::new_order_number, payment_entry::PaymentEntry, payment_ref::PaymentRef,
     },
@@ -34,7 +34,7 @@ pub(crate) struct WrittenDown {
 }
 
 /// Cleanup of a call that is aborted (RAII guard): where it had no connection yet, it never will, and its entry goes.
-pub(crate) struct UnlessSent<'a>(pub(crate) &'a WrittenDown, pub(crate) &'a Connection);
+pub(crate) struct UnlessSent<'a>(pub(crate) &'a WrittenDown, pub(crate) &'a Request);
 
 impl Drop for UnlessSent<'_> {
     fn drop(&mut self) {

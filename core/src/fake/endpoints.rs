@@ -16,7 +16,9 @@ use crate::{
     qr_code::{QR_PNG_SIDE, QrCode, QrLevel},
     reply::Reply,
     transport::Request,
-    values::{json::Json, money::tyiyn_to_som, payment_ref::PaymentKind, provider::Provider, status::PaymentStatus},
+    values::{
+        json::Document, money::tyiyn_to_som, payment_ref::PaymentKind, provider::Provider, status::PaymentStatus,
+    },
 };
 
 /// The one-time password of every payer.
@@ -67,7 +69,9 @@ impl<'a> Fields<'a> {
     }
 
     fn text(&self, name: &str) -> Option<String> {
-        let in_body = Json::parse(self.body).ok().and_then(|body| body.at(&format!("/{name}"))?.text());
+        let in_body = Document::parse(self.body)
+            .ok()
+            .and_then(|body| Some(body.root().at(&format!("/{name}"))?.text()?.into_owned()));
         let mut query = form_urlencoded::parse(self.query.as_bytes());
         in_body.or_else(|| query.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()))
     }

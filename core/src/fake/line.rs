@@ -7,7 +7,7 @@ use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
 use super::{State, payment::FakeFault, replies};
 use crate::{
     reply::Reply,
-    transport::{Boxed, Connection, Failure, Request, Transport, runtime},
+    transport::{Boxed, Failure, Request, Transport, runtime},
     values::error::PaymentError,
 };
 
@@ -25,14 +25,14 @@ impl Line {
 }
 
 impl Transport for Line {
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
         let state = self.state.clone();
         Box::pin(async move {
             let fault = state.books().next_fault();
             if matches!(fault, Some(FakeFault::NoConnection)) {
                 return Err(Failure::NotConnected { detail: "the fake gateway takes no connection".to_owned() });
             }
-            if request.own_connection && !connection.establish() {
+            if !request.establish() {
                 return Err(Failure::NotConnected { detail: "the caller gave up".to_owned() });
             }
             state.answer(&request, fault).await
@@ -55,6 +55,12 @@ impl Transport for Line {
         let state = self.state.clone();
         Box::pin(async move { state.clock.until(moment).await })
     }
+
+    fn can_ask_here(&self) -> bool {
+        Handle::try_current().is_ok()
+    }
+
+    fn cannot_ask_here(&self) {}
 
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
         self.runtime.spawn(task).abort_handle()

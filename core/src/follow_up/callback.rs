@@ -1,12 +1,14 @@
 //! Callback (webhook): the gateway's notification of a new status. It is not signed, so it may be forged or replayed.
 
+use std::borrow::Cow;
+
 use rust_decimal::Decimal;
 
 use crate::{
     config::dialect::Dialect,
     values::{
         error::PaymentError,
-        json::Json,
+        json::{Document, Json},
         local_date_time::LocalDateTime,
         money::read_amount,
         payment_ref::{PaymentKind, PaymentRef},
@@ -70,7 +72,9 @@ impl Callback {
     /// [`PaymentError::Invalid`] naming every field that is missing or cannot be read.
     pub fn parse(body: &str) -> Result<Self, PaymentError> {
         let malformed = |sentence: &str| PaymentError::invalid("callback", Rule::Format, None, sentence);
-        let document = Json::parse(body).map_err(|problem| malformed(&format!("is not readable JSON: {problem}")))?;
+        let document =
+            Document::parse(body).map_err(|problem| malformed(&format!("is not readable JSON: {problem}")))?;
+        let document = document.root();
         if !document.is_object() {
             return Err(malformed("is not a JSON object"));
         }
@@ -143,8 +147,8 @@ impl Callback {
     }
 
     pub(crate) fn find(&self, pointers: &[String]) -> Option<String> {
-        let document = Json::parse(&self.raw).ok()?;
-        pointers.iter().find_map(|pointer| text_at(document, pointer))
+        let document = Document::parse(&self.raw).ok()?;
+        pointers.iter().find_map(|pointer| text_at(document.root(), pointer))
     }
 }
 
@@ -172,12 +176,12 @@ impl Fields<'_> {
     fn date_text(&mut self) -> String {
         let given = self.document.at("/dateCreated").filter(|value| !value.is_null());
         match given {
-            Some(value) => value.text().unwrap_or_else(|| value.source().to_owned()),
+            Some(value) => value.text().unwrap_or_else(|| value.source().into()).into_owned(),
             None => self.required("dateCreated"),
         }
     }
 }
 
 fn text_at(document: Json<'_>, pointer: &str) -> Option<String> {
-    document.at(pointer)?.text().filter(|text| !text.trim().is_empty())
+    document.at(pointer)?.text().filter(|text| !text.trim().is_empty()).map(Cow::into_owned)
 }

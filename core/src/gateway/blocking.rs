@@ -22,21 +22,15 @@ use crate::{
         qr_image::QrImage,
         qr_payment::QrPayment,
     },
+    transport::calling_thread::wait,
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
-
-/// Blocks the thread until the answer is there. It polls without tokio's cooperative budget: in a tokio task that has
-/// used its budget up, nothing would get ready any more, as only the task's own thread, which is blocked here, could
-/// renew it. Tokio had the like in its own blocking calls: <https://github.com/tokio-rs/tokio/pull/2711>.
-fn wait<F: Future>(future: F) -> F::Output {
-    pollster::block_on(tokio::task::unconstrained(future))
-}
 
 /// The blocking (synchronous) client, for scripts and other callers that wait: the methods of [`Gateway`], each
 /// blocking its thread until the answer is there.
 ///
-/// It can be used from any thread, also from one that drives an asynchronous runtime: the network runs on Kassa's own
-/// threads, so nothing is starved but the caller.
+/// It can be used from any thread. A query runs on the calling thread, which drives its connection meanwhile; a thread that
+/// belongs to an asynchronous runtime leaves that to Kassa's own threads, as every payment does.
 ///
 /// ```
 /// use kassa::{BlockingGateway, Credentials, GatewayConfig, PaymentError};

@@ -302,8 +302,8 @@ impl Operation for CardPayment {
         Effect::MovesMoney(self.payment_ref())
     }
 
-    fn log_name(&self) -> Option<&str> {
-        Some(&self.order_number)
+    fn log_name(&self) -> Option<Arc<str>> {
+        Some(self.order_number.as_str().into())
     }
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {

@@ -1,5 +1,7 @@
 //! Confirmation of a mobile-bank payment by the payer's one-time password (OTP).
 
+use std::sync::Arc;
+
 use http::Method;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -14,7 +16,7 @@ use crate::{
     },
     values::{
         error::PaymentError,
-        json::Json,
+        json::Document,
         payment_entry::PaymentEntry,
         payment_ref::{PaymentKind, PaymentRef},
         rules::Checks,
@@ -80,7 +82,7 @@ impl MbankConfirm {
 /// Read as it will be sent: what could not be would be left out.
 fn is_text_or_number(identifier: &str) -> bool {
     let is_json = serde_json::from_str::<&RawValue>(identifier).is_ok();
-    is_json && Json::parse(identifier).ok().and_then(Json::text).is_some()
+    is_json && Document::parse(identifier).is_ok_and(|document| document.root().text().is_some())
 }
 
 struct Body<'a> {
@@ -136,8 +138,8 @@ impl Operation for MbankConfirm {
         Effect::MovesMoney(self.payment.clone())
     }
 
-    fn log_name(&self) -> Option<&str> {
-        Some(self.order_number())
+    fn log_name(&self) -> Option<Arc<str>> {
+        Some(self.order_number().into())
     }
 
     fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {

@@ -1,5 +1,7 @@
 //! Mobile-bank payment, which the payer confirms with a one-time password (OTP).
 
+use std::sync::Arc;
+
 use http::Method;
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -155,8 +157,8 @@ impl Operation for MbankPayment {
         Effect::MovesMoney(self.payment_ref())
     }
 
-    fn log_name(&self) -> Option<&str> {
-        Some(&self.order_number)
+    fn log_name(&self) -> Option<Arc<str>> {
+        Some(self.order_number.as_str().into())
     }
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {

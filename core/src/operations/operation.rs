@@ -1,6 +1,8 @@
 //! Operation, what every request to the gateway is: an endpoint, whether it moves money, its rules, its body, and how
 //! its reply is read.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::{
@@ -28,7 +30,7 @@ pub(crate) trait Operation: Send + 'static {
     fn effect(&self) -> Effect;
 
     /// The number by which logs name it.
-    fn log_name(&self) -> Option<&str>;
+    fn log_name(&self) -> Option<Arc<str>>;
 
     fn parts(&self, form: &WireSettings<'_>) -> Result<RequestParts, PaymentError>;
 
@@ -96,7 +98,8 @@ pub(crate) struct RequestParts {
 impl RequestParts {
     /// A JSON body. It is made in one piece that is wiped after use (zeroization).
     pub(crate) fn json(value: &impl Serialize) -> Result<Self, PaymentError> {
-        let mut body = SecretBytes::with_capacity(512);
+        // As much as a query takes. Growing wipes what was there, and all of the room is wiped in the end.
+        let mut body = SecretBytes::with_capacity(128);
         serde_json::to_writer(&mut body, value).map_err(|problem| {
             PaymentError::misconfigured(format!("the request could not be written as JSON: {problem}"))
         })?;

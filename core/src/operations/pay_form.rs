@@ -1,5 +1,7 @@
 //! Pay-form: a payment page that the gateway hosts (hosted checkout).
 
+use std::sync::Arc;
+
 use http::Method;
 use rust_decimal::Decimal;
 use serde::Serialize;
@@ -165,7 +167,7 @@ impl Operation for PayForm {
         Effect::Creates
     }
 
-    fn log_name(&self) -> Option<&str> {
+    fn log_name(&self) -> Option<Arc<str>> {
         None
     }
 

@@ -1,5 +1,7 @@
 //! Status query by the gateway's own order number.
 
+use std::sync::Arc;
+
 use http::Method;
 use serde::Serialize;
 
@@ -12,13 +14,13 @@ use crate::{
 
 pub(crate) struct PaymentStatusQuery {
     /// The gateway's own number, although the field on the wire is called `orderNumber`.
-    gateway_number: String,
+    gateway_number: Arc<str>,
     language: Option<String>,
 }
 
 impl PaymentStatusQuery {
     pub(crate) fn new(gateway_number: &str, language: Option<&str>) -> Self {
-        Self { gateway_number: gateway_number.to_owned(), language: language.map(str::to_owned) }
+        Self { gateway_number: gateway_number.into(), language: language.map(str::to_owned) }
     }
 }
 
@@ -54,12 +56,12 @@ impl Operation for PaymentStatusQuery {
         Effect::Asks
     }
 
-    fn log_name(&self) -> Option<&str> {
-        Some(&self.gateway_number)
+    fn log_name(&self) -> Option<Arc<str>> {
+        Some(self.gateway_number.clone())
     }
 
     fn parts(&self, settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
-        let (order_number, language) = (self.gateway_number.as_str(), self.language.as_deref());
+        let (order_number, language) = (&*self.gateway_number, self.language.as_deref());
         match settings.status_query {
             StatusQueryForm::JsonBody => RequestParts::json(&Body { order_number, language }),
             StatusQueryForm::QueryString => {

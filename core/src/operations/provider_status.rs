@@ -1,5 +1,7 @@
 //! Status query by the merchant's order number and the provider.
 
+use std::sync::Arc;
+
 use http::Method;
 use serde::Serialize;
 
@@ -11,13 +13,13 @@ use crate::{
 };
 
 pub(crate) struct ProviderStatusQuery {
-    order_number: String,
+    order_number: Arc<str>,
     provider: Provider,
 }
 
 impl ProviderStatusQuery {
     pub(crate) fn new(order_number: &str, provider: Provider) -> Self {
-        Self { order_number: order_number.to_owned(), provider }
+        Self { order_number: order_number.into(), provider }
     }
 }
 
@@ -53,8 +55,8 @@ impl Operation for ProviderStatusQuery {
         Effect::Asks
     }
 
-    fn log_name(&self) -> Option<&str> {
-        Some(&self.order_number)
+    fn log_name(&self) -> Option<Arc<str>> {
+        Some(self.order_number.clone())
     }
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {

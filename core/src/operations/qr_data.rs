@@ -1,5 +1,7 @@
 //! Dynamic QR code as data: the text of the code (the payload of an EMV QR, for example), to be drawn by the merchant.
 
+use std::{borrow::Cow, sync::Arc};
+
 use http::Method;
 
 use super::qr_payment::QrPayment;
@@ -66,7 +68,7 @@ impl Operation for QrDataRequest {
         Effect::Creates
     }
 
-    fn log_name(&self) -> Option<&str> {
+    fn log_name(&self) -> Option<Arc<str>> {
         None
     }
 
@@ -97,6 +99,7 @@ impl Operation for QrDataRequest {
         if payload.as_deref().is_some_and(|payload| !reply.is_clean(payload)) {
             return Err(NotAnAnswer::because("the reply's QR code holds a secret"));
         }
+        let payload = payload.map(Cow::into_owned);
         let transaction_id = reply.identifier(ReplyField::TransactionId);
         let payment = PaymentRef { transaction_id: transaction_id.clone(), ..self.0.payment_ref() };
         Ok(QrData { payload, payment, transaction_id, raw: reply.raw() })

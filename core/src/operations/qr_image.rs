@@ -1,6 +1,6 @@
 //! Dynamic QR code as the gateway's own image: a PNG in base64.
 
-use std::{fmt, io::Cursor};
+use std::{fmt, io::Cursor, sync::Arc};
 
 use base64::{
     Engine as _, alphabet,
@@ -85,7 +85,7 @@ impl Operation for QrImageRequest {
         Effect::Creates
     }
 
-    fn log_name(&self) -> Option<&str> {
+    fn log_name(&self) -> Option<Arc<str>> {
         None
     }
 

@@ -1,5 +1,7 @@
 //! Status query of a QR payment, by its transaction id.
 
+use std::sync::Arc;
+
 use http::Method;
 
 use crate::{
@@ -10,12 +12,12 @@ use crate::{
 };
 
 pub(crate) struct QrStatusQuery {
-    transaction_id: String,
+    transaction_id: Arc<str>,
 }
 
 impl QrStatusQuery {
     pub(crate) fn new(transaction_id: &str) -> Self {
-        Self { transaction_id: transaction_id.to_owned() }
+        Self { transaction_id: transaction_id.into() }
     }
 }
 
@@ -40,12 +42,12 @@ impl Operation for QrStatusQuery {
         Effect::Asks
     }
 
-    fn log_name(&self) -> Option<&str> {
-        Some(&self.transaction_id)
+    fn log_name(&self) -> Option<Arc<str>> {
+        Some(self.transaction_id.clone())
     }
 
     fn parts(&self, _settings: &WireSettings<'_>) -> Result<RequestParts, PaymentError> {
-        Ok(RequestParts::query([("transaction_id", self.transaction_id.as_str())]))
+        Ok(RequestParts::query([("transaction_id", &*self.transaction_id)]))
     }
 
     fn read(&self, reply: &ReplyReader<'_>) -> Result<Told, NotAnAnswer> {

@@ -26,9 +26,10 @@ struct Stretch {
 impl Decoded {
     /// `None` where there is nothing to decode, as in most texts. It takes time in proportion to the text's length.
     pub(super) fn of(source: &str) -> Option<Self> {
+        let mut at = first_mark(source)?;
         // Zeroization: no code is shorter than what it stands for, so the text never has to move to grow.
         let mut decoded = Self { text: Zeroizing::new(String::with_capacity(source.len())), stretches: Vec::new() };
-        let (mut plain_from, mut at) = (0, 0);
+        let mut plain_from = 0;
         while let Some(offset) = source[at..].find(MARKS) {
             let start = at + offset;
             at = match code(&source[start..]) {
@@ -47,6 +48,11 @@ impl Decoded {
         decoded.push(&source[plain_from..], plain_from);
         decoded.stretches.push(Stretch { decoded: decoded.text.len(), source: source.len() });
         Some(decoded)
+    }
+
+    /// Whether a text may hold codes.
+    pub(super) fn may_be(source: &str) -> bool {
+        first_mark(source).is_some()
     }
 
     pub(super) fn text(&self) -> &str {
@@ -70,6 +76,10 @@ impl Decoded {
             self.text.push_str(text);
         }
     }
+}
+
+fn first_mark(text: &str) -> Option<usize> {
+    text.bytes().position(|byte| MARKS.contains(&char::from(byte)))
 }
 
 /// The character that a text begins with in code, and how many bytes the code takes.

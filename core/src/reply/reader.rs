@@ -1,5 +1,7 @@
 //! Parsing of replies: finds fields by a dialect's JSON pointers, and masks what is handed on as text.
 
+use std::borrow::Cow;
+
 use rust_decimal::Decimal;
 use url::Url;
 
@@ -15,7 +17,7 @@ use crate::{
     },
     values::{
         currency::same_currency,
-        json::Json,
+        json::{Document, Json},
         money::read_amount,
         status::{PaymentStatus, StatusReport},
     },
@@ -42,7 +44,7 @@ pub(crate) struct Told {
 
 /// What a request said of its payment, by which a reply to another request is noticed: that of a cache or of a mixed-up
 /// connection.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) struct Sent<'a> {
     /// The numbers that the payment may go by; none where the request had no number.
     pub(crate) order_numbers: Vec<&'a str>,
@@ -55,28 +57,31 @@ pub(crate) struct Sent<'a> {
 pub(crate) struct ReplyReader<'a> {
     reply: &'a Reply,
     text: &'a str,
-    document: Result<Json<'a>, String>,
+    document: Result<Document<'a>, String>,
     endpoint: EndpointDialect<'a>,
     dialect: &'a Dialect,
     redactor: &'a Redactor,
+    /// Nothing in it is a secret, so nothing is masked.
+    has_no_secret: bool,
 }
 
 impl<'a> ReplyReader<'a> {
     pub(crate) fn new(
         reply: &'a Reply,
-        text: &'a str,
+        text: &'a Cow<'a, str>,
         endpoint: &'static Endpoint,
         dialect: &'a Dialect,
         redactor: &'a Redactor,
     ) -> Self {
         let document = if reply.over_limit {
             Err("the reply is longer than 1 MiB".to_owned())
-        } else if std::str::from_utf8(reply.body.as_ref()).is_err() {
+        } else if matches!(text, Cow::Owned(_)) {
             Err("the reply is not UTF-8".to_owned())
         } else {
-            Json::parse(text)
+            Document::parse(text)
         };
-        Self { reply, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor }
+        let has_no_secret = redactor.finds_nothing_in(text);
+        Self { reply, text, document, endpoint: dialect.endpoint(endpoint), dialect, redactor, has_no_secret }
     }
 
     pub(crate) fn dialect(&self) -> &Dialect {
@@ -93,13 +98,22 @@ impl<'a> ReplyReader<'a> {
 
     /// The whole body, masked.
     pub(crate) fn raw(&self) -> String {
-        self.redactor.body(self.text)
+        if self.has_no_secret {
+            return self.text.to_owned();
+        }
+        let is_object_or_array = |document: &Document<'_>| document.root().source().starts_with(['{', '[']);
+        if self.document.as_ref().is_ok_and(is_object_or_array) {
+            self.redactor.json_body(self.text)
+        } else {
+            self.redactor.body(self.text)
+        }
     }
 
     /// The code, to be handed on: a card number in it is masked, but three digits that happen to equal the CVC stay a
     /// code.
     pub(crate) fn code(&self) -> Option<String> {
-        self.find(ReplyField::Code).map(|code| self.redactor.code(&code).into_owned())
+        let code = self.find(ReplyField::Code)?;
+        Some(if self.has_no_secret { code.into_owned() } else { self.redactor.code(&code).into_owned() })
     }
 
     /// The gateway's own words, masked.
@@ -110,6 +124,9 @@ impl<'a> ReplyReader<'a> {
     /// A text to be shown, masked. A currency is a code, too: the number 417 of the som is no CVC.
     pub(crate) fn shown(&self, field: ReplyField) -> Option<String> {
         let text = self.find(field)?;
+        if self.has_no_secret {
+            return Some(text.into_owned());
+        }
         let is_code = field == ReplyField::Currency && text.len() == 3;
         let shown = if is_code { self.redactor.code(&text) } else { self.redactor.text(&text) };
         Some(shown.into_owned())
@@ -122,21 +139,21 @@ impl<'a> ReplyReader<'a> {
     }
 
     pub(crate) fn identifier_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> Option<String> {
-        self.find_at(pointers).find(|text| self.is_clean(text))
+        self.find_at(pointers).find(|text| self.is_clean(text)).map(Cow::into_owned)
     }
 
     /// An identifier that is sent again in the JSON type it came in: a text in quotes, or a number.
     pub(crate) fn json_identifier_at<'p>(&self, mut pointers: impl Iterator<Item = &'p str>) -> Option<String> {
         pointers.find_map(|pointer| {
-            let value = self.document.as_ref().ok()?.at(pointer)?;
+            let value = self.at(pointer)?;
             let text = value.text().filter(|text| !text.trim().is_empty() && self.is_clean(text))?;
-            let is_text = value.source().trim_start().starts_with('"');
-            Some(if is_text { serde_json::Value::from(text).to_string() } else { text })
+            let is_text = value.source().starts_with('"');
+            Some(if is_text { serde_json::Value::from(text).to_string() } else { text.into_owned() })
         })
     }
 
     pub(crate) fn is_clean(&self, text: &str) -> bool {
-        self.redactor.is_clean(text)
+        self.has_no_secret || self.redactor.is_clean(text)
     }
 
     /// Whether a list of the dialect names the reply's code.
@@ -167,40 +184,44 @@ impl<'a> ReplyReader<'a> {
         }))
     }
 
-    fn object(&self) -> Result<Json<'a>, NotAnAnswer> {
+    fn object(&self) -> Result<Json<'_>, NotAnAnswer> {
         let document = self.document()?;
         if document.is_object() { Ok(document) } else { Err(NotAnAnswer::because("the reply is not a JSON object")) }
     }
 
     /// Any JSON document, an object or not.
-    pub(crate) fn document(&self) -> Result<Json<'a>, NotAnAnswer> {
+    pub(crate) fn document(&self) -> Result<Json<'_>, NotAnAnswer> {
         let unreadable = |problem: &String| NotAnAnswer::because(format!("the reply is not readable: {problem}"));
-        self.document.as_ref().copied().map_err(unreadable)
+        self.document.as_ref().map(Document::root).map_err(unreadable)
+    }
+
+    fn at(&self, pointer: &str) -> Option<Json<'_>> {
+        self.document.as_ref().ok()?.root().at(pointer)
     }
 
     /// The first text or number that the pointers of a field find.
-    pub(crate) fn find(&self, field: ReplyField) -> Option<String> {
+    pub(crate) fn find(&self, field: ReplyField) -> Option<Cow<'_, str>> {
         self.find_all(field).next()
     }
 
-    pub(crate) fn find_all(&self, field: ReplyField) -> impl Iterator<Item = String> {
+    pub(crate) fn find_all(&self, field: ReplyField) -> impl Iterator<Item = Cow<'_, str>> {
         self.find_at(self.endpoint.pointers(field))
     }
 
-    fn find_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> impl Iterator<Item = String> {
-        let document = self.document.as_ref().ok();
-        pointers.filter_map(move |pointer| document?.at(pointer)?.text()).filter(|text| !text.trim().is_empty())
+    fn find_at<'p>(&self, pointers: impl Iterator<Item = &'p str>) -> impl Iterator<Item = Cow<'_, str>> {
+        pointers.filter_map(|pointer| self.at(pointer)?.text()).filter(|text| !text.trim().is_empty())
     }
 
     pub(crate) fn amount(&self) -> Option<Decimal> {
         // A card number in its place is no amount.
-        let text = self.find(ReplyField::Amount).filter(|text| self.redactor.holds_none(text, Place::Address))?;
+        let is_amount = |text: &str| self.has_no_secret || self.redactor.holds_none(text, Place::Address);
+        let text = self.find(ReplyField::Amount).filter(|text| is_amount(text))?;
         read_amount(&text)
     }
 
     /// True where a field is there, but as something else than a text or a number.
     pub(crate) fn is_of_another_kind(&self, field: ReplyField) -> bool {
-        let found = |pointer: &str| self.document.as_ref().ok()?.at(pointer).filter(|value| !value.is_null());
+        let found = |pointer: &str| self.at(pointer).filter(|value| !value.is_null());
         let mut values = self.endpoint.pointers(field).filter_map(found);
         values.any(|value| value.text().is_none())
     }
@@ -208,6 +229,9 @@ impl<'a> ReplyReader<'a> {
     /// The fields in which a reply contradicts what was sent, as the interface spells them. What a reply does not name,
     /// or what cannot be read, contradicts nothing.
     pub(crate) fn contradictions(&self, sent: &Sent<'_>) -> Vec<&'static str> {
+        if *sent == Sent::default() {
+            return Vec::new();
+        }
         let number = self.find(ReplyField::OrderNumber);
         let amount = self.amount();
         let currency = self.find(ReplyField::Currency);
@@ -228,7 +252,9 @@ impl<'a> ReplyReader<'a> {
         let word = self.find(ReplyField::Status).ok_or_else(|| NotAnAnswer::because("the reply has no status"))?;
         let report = StatusReport {
             status: match self.dialect.status(&word) {
-                PaymentStatus::Other(word) => PaymentStatus::Other(self.redactor.text(&word).into_owned()),
+                PaymentStatus::Other(word) if !self.has_no_secret => {
+                    PaymentStatus::Other(self.redactor.text(&word).into_owned())
+                }
                 settled => settled,
             },
             code: self.code(),
@@ -244,9 +270,7 @@ impl<'a> ReplyReader<'a> {
 
     /// True where a field is there, whatever it holds.
     fn has_something(&self, field: ReplyField) -> bool {
-        let given = |pointer: &str| {
-            self.document.as_ref().ok()?.at(pointer).filter(|value| !value.is_null() && !value.is_blank())
-        };
+        let given = |pointer: &str| self.at(pointer).filter(|value| !value.is_null() && !value.is_blank());
         self.endpoint.pointers(field).any(|pointer| given(pointer).is_some())
     }
 }

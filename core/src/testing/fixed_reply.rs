@@ -10,7 +10,7 @@ use crate::{
     fake::replies::reply,
     gateway::Gateway,
     reply::Reply,
-    transport::{Boxed, Connection, Failure, Request, runtime},
+    transport::{Boxed, Failure, Request, runtime},
     values::error::PaymentError,
 };
 
@@ -48,11 +48,11 @@ struct FixedReply {
 }
 
 impl Stub for FixedReply {
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
         (self.seen)(request.body.as_deref().unwrap_or_default());
         let reply = reply(self.http_status, &self.body);
         Box::pin(async move {
-            if request.own_connection && !connection.establish() {
+            if !request.establish() {
                 return Err(Failure::NotConnected { detail: "the caller gave up".to_owned() });
             }
             Ok(reply)

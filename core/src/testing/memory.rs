@@ -12,15 +12,14 @@ use tokio::{
 use crate::{
     config::{credentials::Credentials, gateway_config::GatewayConfig},
     reply::Reply,
-    transport::{Boxed, Connection, Failure, Request, Transport},
+    transport::{Boxed, Failure, Request, Transport},
     values::error::PaymentError,
 };
 
 /// Plays the gateway's side.
 pub(super) trait Stub: Send + Sync + 'static {
-    /// What comes back. It asks `connection` for leave as the network does, where the request has a connection of its
-    /// own.
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>>;
+    /// What comes back. It asks the request for leave (`establish`) as the network does.
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>>;
 
     /// The longest unless a simulation draws it, so that tests know when a retry comes.
     fn jitter(&self, most: Duration) -> Duration {
@@ -45,8 +44,8 @@ pub(super) fn config(password: &str) -> GatewayConfig {
 }
 
 impl<S: Stub> Transport for Memory<S> {
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
-        self.stub.exchange(request, connection)
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
+        self.stub.exchange(request)
     }
 
     fn check(&self) -> Result<(), PaymentError> {
@@ -61,6 +60,12 @@ impl<S: Stub> Transport for Memory<S> {
         let _inside = self.runtime.as_ref().map(Handle::enter);
         Box::pin(sleep_until(moment))
     }
+
+    fn can_ask_here(&self) -> bool {
+        Handle::try_current().is_ok()
+    }
+
+    fn cannot_ask_here(&self) {}
 
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
         self.stub.spawn(task, &|task| match &self.runtime {

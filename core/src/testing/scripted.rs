@@ -14,7 +14,7 @@ use crate::{
     fake::replies::reply,
     gateway::Gateway,
     reply::Reply,
-    transport::{Boxed, Connection, Failure, Request},
+    transport::{Boxed, Failure, Request},
 };
 
 /// What the gateway does with the n-th request, and after how long.
@@ -87,7 +87,7 @@ impl Scripted {
 }
 
 impl Stub for Scripted {
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
         let number = {
             let mut attempts = self.attempts.lock().unwrap();
             attempts.push(Instant::now() - self.started);
@@ -96,10 +96,7 @@ impl Stub for Scripted {
         let act = (self.script)(number);
         let seen = self.seen.clone();
         let connect = move || {
-            assert!(
-                !request.own_connection || connection.establish(),
-                "the caller gave up, so this future must be gone"
-            );
+            assert!(request.establish(), "the caller gave up, so this future must be gone");
             seen.lock().unwrap().push(request.path.clone());
         };
         Box::pin(async move {

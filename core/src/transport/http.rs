@@ -1,30 +1,27 @@
-//! HTTP client: HTTP/1.1 over TLS on Kassa's own runtime, with timeouts, proxies, and a connection pool (keep-alive)
-//! for queries.
+//! HTTP client: HTTP/1.1 over TLS, with timeouts, proxies, and a connection pool (keep-alive) for queries.
 //!
 //! Why HTTP is done here and not by each language's client: `docs/adr/0001-http-in-rust.md`.
 
 use std::{
+    borrow::Cow,
     error::Error,
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     time::{Duration, SystemTime},
 };
 
 use ::http::{
     HeaderValue,
-    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, USER_AGENT},
+    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
 };
 use bytes::Bytes;
-use reqwest::{Client, ClientBuilder, Response, redirect, retry};
+use reqwest::Response;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
 use url::Url;
 
-use super::{Boxed, Connection, Failure, Observer, Request, Transport, runtime, tls};
+use super::{Boxed, Failure, Request, Transport, clients::Clients, runtime};
 use crate::{
-    config::{
-        peer::Peer,
-        proxy::{Way, unusable_proxy},
-    },
+    config::peer::Peer,
     reply::Reply,
     values::{
         error::PaymentError,
@@ -39,11 +36,6 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";
 
-/// Connection pool: how long a kept-alive connection may be idle. Only queries use the pool. A dead connection costs
-/// them a retry, but could lose the answer of a payment, and no client can know in advance that it is dead
-/// (`docs/adr/0001-http-in-rust.md`).
-const IDLE_CONNECTIONS: Duration = Duration::from_secs(60);
-
 /// The longest `Retry-After` that is taken seriously. More can only be a mistake, and might not fit into a caller's
 /// clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -57,41 +49,29 @@ pub(crate) struct HttpTransport {
 
 struct Exchanger {
     base_url: Url,
+    /// The addresses without a query, by path: there are as many as endpoints.
+    addresses: RwLock<Vec<(&'static str, Url)>>,
     authorization: Option<HeaderValue>,
     clients: Clients,
-    kept_alive: Client,
-}
-
-/// Makes HTTP clients that are all set up alike.
-struct Clients {
-    tls: rustls::ClientConfig,
-    proxy: Option<reqwest::Proxy>,
-    environment_proxies: bool,
-    connect_timeout: Duration,
-    user_agent: HeaderValue,
 }
 
 impl HttpTransport {
     pub(crate) fn new(peer: Peer<'_>) -> Result<Self, PaymentError> {
-        let clients = Clients::new(&peer)?;
-        let kept_alive = clients.builder().pool_idle_timeout(IDLE_CONNECTIONS).build().map_err(|problem| {
-            PaymentError::misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
-        })?;
+        let runtime = runtime::handle()?;
         let exchanger = Exchanger {
+            clients: Clients::new(&peer, &runtime)?,
             authorization: peer.basic_token.map(|token| authorization("Basic", &token)).transpose()?,
             base_url: peer.base_url,
-            clients,
-            kept_alive,
+            addresses: RwLock::default(),
         };
-        let runtime = runtime::handle()?;
         Ok(Self { process: std::process::id(), peer: peer.name, runtime, exchanger: Arc::new(exchanger) })
     }
 }
 
 impl Transport for HttpTransport {
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
         let exchanger = self.exchanger.clone();
-        Box::pin(async move { exchanger.exchange(&request, &connection).await })
+        Box::pin(async move { exchanger.exchange(&request).await })
     }
 
     fn check(&self) -> Result<(), PaymentError> {
@@ -117,6 +97,14 @@ impl Transport for HttpTransport {
         Box::pin(tokio::time::sleep_until(moment))
     }
 
+    fn can_ask_here(&self) -> bool {
+        self.exchanger.clients.can_be_driven_here()
+    }
+
+    fn cannot_ask_here(&self) {
+        self.exchanger.clients.cannot_be_driven_here();
+    }
+
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
         self.runtime.spawn(task).abort_handle()
     }
@@ -136,80 +124,67 @@ impl Transport for HttpTransport {
 }
 
 impl Exchanger {
-    async fn exchange(&self, request: &Request, connection: &Arc<Connection>) -> Result<Reply, Failure> {
-        let client = if request.own_connection {
-            // No pool: a fresh client makes a fresh connection, and the observer hears when it is established.
-            let observed =
-                self.clients.builder().pool_max_idle_per_host(0).connector_layer(Observer(connection.clone()));
-            observed.build().map_err(|problem| Failure::Misconfigured { detail: causes(&problem) })?
-        } else {
-            self.kept_alive.clone()
+    async fn exchange(&self, request: &Request) -> Result<Reply, Failure> {
+        let client = match &request.own_connection {
+            Some(connection) => self.clients.observed(connection.clone()),
+            None => self.clients.kept_alive(),
         };
-        let mut sending = client
-            .request(request.method.clone(), self.url(request))
-            .headers(request.headers.clone())
-            .header(ACCEPT, HeaderValue::from_static(ACCEPTED))
-            // A status query has its order in the body, where caches do not look: one could answer with another order's
-            // reply.
-            .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if let Some(authorization) = &self.authorization {
-            sending = sending.header(AUTHORIZATION, authorization.clone());
-        }
-        if let Some(body) = &request.body {
-            sending = sending.header(CONTENT_TYPE, HeaderValue::from_static("application/json")).body(body.clone());
-        }
+        let client = client.map_err(|problem| Failure::Misconfigured { detail: causes(&problem) })?;
         let sent = |problem: &reqwest::Error| {
-            if request.own_connection { connection.is_established() } else { !problem.is_connect() }
+            request.own_connection.as_ref().map_or_else(|| !problem.is_connect(), |own| own.is_established())
         };
-        let response = sending.send().await.map_err(|problem| failure(&problem, sent(&problem)))?;
+        let response =
+            client.execute(self.message(request)).await.map_err(|problem| failure(&problem, sent(&problem)))?;
         read(response).await.map_err(|problem| failure(&problem, true))
     }
 
-    /// The base address ends with a slash.
+    fn message(&self, request: &Request) -> reqwest::Request {
+        let mut message = reqwest::Request::new(request.method.clone(), self.url(request));
+        let headers = message.headers_mut();
+        // With room for those that the HTTP client adds, so that the map need not grow.
+        headers.reserve(10 + request.headers.len());
+        headers.extend(request.headers.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+        // A status query has its order in the body, where caches do not look: one could answer with another order's
+        // reply.
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(authorization) = &self.authorization {
+            headers.insert(AUTHORIZATION, authorization.clone());
+        }
+        if let Some(body) = &request.body {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            *message.body_mut() = Some(body.clone().into());
+        }
+        message
+    }
+
     fn url(&self, request: &Request) -> Url {
-        let mut url = self.base_url.clone();
-        url.set_path(&[self.base_url.path(), &*request.path].concat());
-        url.set_query(request.query.as_deref());
+        let mut url = match request.path {
+            Cow::Borrowed(path) => self.address(path),
+            Cow::Owned(ref path) => self.joined(path),
+        };
+        if let Some(query) = &request.query {
+            url.set_query(Some(query));
+        }
         url
     }
-}
 
-impl Clients {
-    fn new(peer: &Peer<'_>) -> Result<Self, PaymentError> {
-        let proxy = match peer.way {
-            // Redaction: the problem is not quoted, as it may hold the proxy's password.
-            Way::Url(url) => Some(reqwest::Proxy::all(url.expose()).map_err(|_| unusable_proxy())?),
-            Way::Direct | Way::Environment => None,
-        };
-        let suffix = peer.user_agent_suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default();
-        let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
-        Ok(Self {
-            tls: tls::client_config(peer.extra_root_certificates)?,
-            proxy,
-            environment_proxies: matches!(peer.way, Way::Environment),
-            connect_timeout: peer.connect_timeout,
-            user_agent: HeaderValue::from_str(&user_agent).map_err(|_| {
-                PaymentError::misconfigured("user_agent_suffix has a character that a header cannot carry")
-            })?,
-        })
+    fn address(&self, path: &'static str) -> Url {
+        let known = self.addresses.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, url)) = known.iter().find(|(known, _)| *known == path) {
+            return url.clone();
+        }
+        drop(known);
+        let url = self.joined(path);
+        self.addresses.write().unwrap_or_else(PoisonError::into_inner).push((path, url.clone()));
+        url
     }
 
-    fn builder(&self) -> ClientBuilder {
-        let mut builder = Client::builder()
-            .tls_backend_preconfigured(self.tls.clone())
-            .http1_only()
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .referer(false)
-            .connect_timeout(self.connect_timeout)
-            .default_headers([(USER_AGENT, self.user_agent.clone())].into_iter().collect());
-        if !self.environment_proxies {
-            builder = builder.no_proxy();
-        }
-        match &self.proxy {
-            Some(proxy) => builder.proxy(proxy.clone()),
-            None => builder,
-        }
+    /// The base address ends with a slash, and has no query.
+    fn joined(&self, path: &str) -> Url {
+        let mut url = self.base_url.clone();
+        url.set_path(&[self.base_url.path(), path].concat());
+        url
     }
 }
 
@@ -286,7 +261,7 @@ fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> 
 }
 
 /// The whole chain in one line. The URL is left out: its query holds identifiers.
-fn causes(problem: &reqwest::Error) -> String {
+pub(super) fn causes(problem: &reqwest::Error) -> String {
     let kind = if problem.is_timeout() {
         "timed out"
     } else if problem.is_connect() {
@@ -334,11 +309,10 @@ mod tests {
             headers: ::http::HeaderMap::new(),
             query: None,
             body: Some(Bytes::from_static(b"{}")),
-            own_connection: true,
+            own_connection: Some(Arc::default()),
         };
-        let connection = Arc::new(Connection::default());
-        assert!(connection.give_up());
-        let exchange = transport.runtime.spawn(transport.exchange(Arc::new(request), connection));
+        assert!(request.give_up());
+        let exchange = transport.runtime.spawn(transport.exchange(Arc::new(request)));
         let accepted = tokio::task::spawn_blocking(move || {
             let mut bytes = Vec::new();
             std::io::Read::read_to_end(&mut listener.accept().unwrap().0, &mut bytes).unwrap();

@@ -1,6 +1,9 @@
 //! Transport, the seam between payments and the network: exchange, clock, spawn, jitter. Operations know nothing of
 //! HTTP; this knows nothing of payments.
 
+mod broken_pipe;
+pub(crate) mod calling_thread;
+mod clients;
 mod connection;
 pub(crate) mod http;
 pub(crate) mod per_process;
@@ -28,7 +31,20 @@ pub(crate) struct Request {
     pub(crate) query: Option<String>,
     pub(crate) body: Option<Bytes>,
     /// Use a fresh connection, not the pool: a kept-alive one may have died in a way that loses the answer.
-    pub(crate) own_connection: bool,
+    pub(crate) own_connection: Option<Arc<Connection>>,
+}
+
+impl Request {
+    /// Called where a connection is there, before anything is written to it. False: nothing may be sent.
+    pub(crate) fn establish(&self) -> bool {
+        self.own_connection.as_ref().is_none_or(|connection| connection.establish())
+    }
+
+    /// Called by the side that stops waiting. True: nothing was sent and nothing will be. A connection out of the pool does
+    /// not tell, so it is assumed that the request was sent.
+    pub(crate) fn give_up(&self) -> bool {
+        self.own_connection.as_ref().is_some_and(|connection| connection.give_up())
+    }
 }
 
 /// Why no reply came. The difference between the last two is whether money may have moved.
@@ -42,11 +58,19 @@ pub(crate) enum Failure {
     Lost { detail: String },
 }
 
+impl Failure {
+    /// By a panic inside, or a runtime that goes down.
+    pub(crate) fn interrupted(may_be_sent: bool) -> Self {
+        let detail = "the request was interrupted inside the SDK".to_owned();
+        if may_be_sent { Self::Lost { detail } } else { Self::NotConnected { detail } }
+    }
+}
+
 /// Everything the core needs from outside. Tests replace it by a stub, an in-memory gateway on a virtual clock, which
 /// makes them deterministic.
 pub(crate) trait Transport: Send + Sync + 'static {
-    /// Sends a request once. Implementations ask `connection` for permission before the first byte goes out.
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>>;
+    /// Sends a request once. Implementations ask the request for permission (`establish`) before the first byte goes out.
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>>;
 
     /// Whether requests can be sent from this process (fork safety).
     fn check(&self) -> Result<(), PaymentError>;
@@ -54,6 +78,12 @@ pub(crate) trait Transport: Send + Sync + 'static {
     fn now(&self) -> Instant;
 
     fn sleep_until(&self, moment: Instant) -> Boxed<()>;
+
+    /// Whether a query can be awaited where it is called: in a task of a runtime that drives its connection meanwhile.
+    fn can_ask_here(&self) -> bool;
+
+    /// Notes that the calling task's runtime cannot drive connections after all.
+    fn cannot_ask_here(&self);
 
     /// Runs a detached task, which outlives its caller.
     fn spawn(&self, task: Boxed<()>) -> AbortHandle;

@@ -6,7 +6,10 @@
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::{transport::per_process::PerProcess, values::error::PaymentError};
+use crate::{
+    transport::{broken_pipe, per_process::PerProcess},
+    values::error::PaymentError,
+};
 
 /// Payments wait for the network, not for a processor.
 const WORKERS: usize = 2;
@@ -20,7 +23,7 @@ pub(crate) fn handle() -> Result<Handle, PaymentError> {
             .worker_threads(WORKERS)
             .thread_name("kassa")
             .on_thread_start(|| {
-                survive_broken_connections();
+                broken_pipe::hold_back_for_good();
                 keep_subscribers_out();
             })
             .enable_all()
@@ -40,16 +43,7 @@ fn keep_subscribers_out() {
     std::mem::forget(tracing::dispatcher::set_default(&tracing::Dispatch::none()));
 }
 
-/// Blocks SIGPIPE. Writing to a connection that the gateway has closed is an error of that request; on Linux it also
-/// raises this signal, which ends a process that does not ignore it. Rust programs ignore it, programs in Swift and C
-/// do not (<https://github.com/tokio-rs/mio/issues/577>). Only Kassa's own threads are changed.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn survive_broken_connections() {
-    use nix::sys::signal::{SigSet, Signal};
-
-    // It fails only for an unknown signal, and this one is known.
-    let _ = SigSet::from(Signal::SIGPIPE).thread_block();
+/// The same for a moment, on a thread of the host's.
+pub(crate) fn without_subscriber<T>(work: impl FnOnce() -> T) -> T {
+    tracing::dispatcher::with_default(&tracing::Dispatch::none(), work)
 }
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn survive_broken_connections() {}

@@ -37,8 +37,12 @@ pub fn tyiyn_to_som(tyiyn: i64) -> Decimal {
 /// Reads an amount digit for digit from the text of a JSON number, or from the text inside a JSON string.
 /// What cannot be held exactly is not read at all: a rounded amount is a wrong amount.
 pub(crate) fn read_amount(text: &str) -> Option<Decimal> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
-    if plain { Decimal::from_str_exact(text).ok() } else { read_scientific(text) }
+    let of = |signs: &[u8]| text.bytes().all(|byte| byte.is_ascii_digit() || signs.contains(&byte));
+    if of(b".-") {
+        return Decimal::from_str_exact(text).ok();
+    }
+    // Before it is tried: most texts are no numbers, and an error costs an allocation.
+    of(b".-+eE").then(|| read_scientific(text))?
 }
 
 /// `1.5e3` is the same number as `1500`, and some JSON writers prefer it.

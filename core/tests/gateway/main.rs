@@ -4,6 +4,7 @@
 mod against_the_sandbox;
 mod alone;
 mod callbacks;
+mod callers;
 mod connect_proxy;
 mod contract;
 mod crowd;

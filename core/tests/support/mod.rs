@@ -6,7 +6,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
+        Arc, Barrier, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -14,7 +14,8 @@ use std::{
 };
 
 use kassa::{
-    Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError, Provider, QrPayment,
+    BlockingGateway, Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError,
+    Provider, QrPayment,
 };
 
 pub const PAN: &str = "4111111111111111";
@@ -47,6 +48,8 @@ pub enum Answer {
     Bytes(Vec<u8>),
     /// Send these bytes, then close in order.
     BytesThenClose(Vec<u8>),
+    /// Send these bytes, and close in order once the test is there, too.
+    BytesThenCloseAt(Vec<u8>, Arc<Barrier>),
     /// Send these bytes, then cut the connection with a reset.
     BytesThenReset(Vec<u8>),
     /// Send the first bytes at once, and the others one at a time, with this pause before each.
@@ -74,19 +77,23 @@ pub struct Server {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
     connections: Arc<AtomicUsize>,
+    closed: Arc<Closed>,
 }
 
 impl Server {
     pub fn start(answer: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server =
-            Self { address: listener.local_addr().unwrap(), received: Arc::default(), connections: Arc::default() };
+        let address = listener.local_addr().unwrap();
+        let server = Self { address, received: Arc::default(), connections: Arc::default(), closed: Arc::default() };
         let (received, connections, answer) = (server.received.clone(), server.connections.clone(), Arc::new(answer));
+        let closed = server.closed.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let number = connections.fetch_add(1, Ordering::SeqCst);
-                let (received, answer) = (received.clone(), answer.clone());
-                thread::spawn(move || serve(stream.unwrap(), number, &received, &*answer));
+                let (received, answer, closed) = (received.clone(), answer.clone(), closed.clone());
+                thread::spawn(move || {
+                    serve(stream.unwrap(), number, &received, &*answer, &closed);
+                });
             }
         });
         server
@@ -114,29 +121,54 @@ impl Server {
         self.received.lock().unwrap().clone()
     }
 
+    /// Waits until it has closed its side of so many connections.
+    pub fn wait_for_closed(&self, number: usize) {
+        let (count, changed) = &*self.closed;
+        let reached = changed.wait_timeout_while(count.lock().unwrap(), PATIENCE, |count| *count < number).unwrap();
+        assert!(!reached.1.timed_out(), "{} of {number}", *reached.0);
+    }
+
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
 
-fn serve(stream: TcpStream, number: usize, received: &Mutex<Vec<Received>>, answer: &dyn Fn(&Received) -> Answer) {
+type Closed = (Mutex<usize>, Condvar);
+
+/// Far longer than anything here takes: only a bug lets it pass.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn serve(
+    stream: TcpStream,
+    number: usize,
+    received: &Mutex<Vec<Received>>,
+    answer: &dyn Fn(&Received) -> Answer,
+    closed: &Closed,
+) {
     stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(request) = read_request(&mut reader, number) {
         received.lock().unwrap().push(request.clone());
-        if act(&stream, answer(&request)).is_none() {
+        if act(&stream, answer(&request), closed).is_none() {
             return;
         }
     }
 }
 
 /// `None` where the connection ends with it.
-fn act(mut stream: &TcpStream, answer: Answer) -> Option<()> {
+fn act(mut stream: &TcpStream, answer: Answer, closed: &Closed) -> Option<()> {
     match answer {
         Answer::Bytes(bytes) => stream.write_all(&bytes).ok(),
+        Answer::BytesThenCloseAt(bytes, there) => {
+            stream.write_all(&bytes).ok()?;
+            there.wait();
+            act(stream, Answer::BytesThenClose(Vec::new()), closed)
+        }
         Answer::BytesThenClose(bytes) => {
             stream.write_all(&bytes).ok()?;
             stream.shutdown(Shutdown::Write).ok()?;
+            *closed.0.lock().unwrap() += 1;
+            closed.1.notify_all();
             // Read on, so that bytes of the request still under way do not turn the close into a reset.
             let _ = stream.read_to_end(&mut Vec::new());
             None
@@ -264,6 +296,16 @@ impl Op {
             Self::PaymentStatus => gateway.payment_status("gw-1", None).await.map(shown),
             Self::ProviderStatus => gateway.provider_status("order-1", Provider::Cards).await.map(shown),
             Self::QrStatus => gateway.qr_status("tx-1").await.map(shown),
+        }
+    }
+
+    /// The same of a question, on the calling thread.
+    pub fn ask_blocking(self, gateway: &BlockingGateway) -> Result<String, PaymentError> {
+        match self {
+            Self::PaymentStatus => gateway.payment_status("gw-1", None).map(shown),
+            Self::ProviderStatus => gateway.provider_status("order-1", Provider::Cards).map(shown),
+            Self::QrStatus => gateway.qr_status("tx-1").map(shown),
+            _ => unreachable!("it is no question"),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::endpoint::Endpoint,
-    values::{error::PaymentError, json::Json, rules::Checks, violation::Rule},
+    values::{error::PaymentError, json::Document, rules::Checks, violation::Rule},
 };
 
 /// Reserved names: the fields that a confirm request has already. An identifier must not overwrite them.
@@ -62,7 +62,7 @@ pub(crate) fn read(text: &str, endpoints: &[&'static Endpoint]) -> Result<Dialec
         PaymentError::invalid("dialect", Rule::Format, None, &format!("is not understood: {problem}"))
     };
     // serde's derived reader would also accept an array in place of an object, and a name that is given twice.
-    if !Json::parse(text).map_err(malformed)?.is_object() {
+    if !Document::parse(text).map_err(malformed)?.root().is_object() {
         return Err(malformed("it must be a JSON object".to_owned()));
     }
     let form: Form = serde_json::from_str(text).map_err(|problem| malformed(problem.to_string()))?;

@@ -24,7 +24,7 @@ use crate::{
     config::endpoint::Endpoint,
     operations::ENDPOINTS,
     reply::Reply,
-    transport::{Boxed, Connection, Failure, Request},
+    transport::{Boxed, Failure, Request},
 };
 
 /// The tasks of one process.
@@ -60,7 +60,7 @@ impl Line {
 }
 
 impl Stub for Line {
-    fn exchange(&self, request: Arc<Request>, connection: Arc<Connection>) -> Boxed<Result<Reply, Failure>> {
+    fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
         let (world, careless) = (self.world.clone(), self.careless);
         let call = self.call.load(Ordering::Relaxed);
         Box::pin(async move {
@@ -72,7 +72,7 @@ impl Stub for Line {
             if fault == Fault::NoConnection {
                 return Err(Failure::NotConnected { detail: "refused".into() });
             }
-            if request.own_connection && !connection.establish() && !careless {
+            if !request.establish() && !careless {
                 return Err(Failure::NotConnected { detail: "the connection may not be used".into() });
             }
             world.note_sent(call);

@@ -1,0 +1,191 @@
+//! HTTP clients, all set up alike: a connection pool (keep-alive) for each async runtime in which queries run, and a
+//! client without a pool for each payment.
+//!
+//! A kept-alive connection is driven by a task of the runtime in which it was made. A query that runs on its caller's
+//! runtime therefore needs a pool there: another runtime's connection would wake another thread for each step, and die
+//! with that runtime.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use ::http::{HeaderValue, header::USER_AGENT};
+use reqwest::{Client, ClientBuilder, redirect, retry};
+use tokio::{
+    runtime::{Handle, Id},
+    sync::oneshot,
+};
+
+use super::{Connection, Observer, http::causes, tls};
+use crate::{
+    config::{
+        peer::Peer,
+        proxy::{Way, unusable_proxy},
+    },
+    values::error::PaymentError,
+};
+
+/// Connection pool: how long a kept-alive connection may be idle. Only queries use the pool. A dead connection costs
+/// them a retry, but could lose the answer of a payment, and no client can know in advance that it is dead
+/// (`docs/adr/0001-http-in-rust.md`).
+const IDLE_CONNECTIONS: Duration = Duration::from_secs(60);
+
+/// All clients of one gateway.
+pub(super) struct Clients {
+    setup: Setup,
+    own_runtime: Id,
+    of_own_runtime: Client,
+    of_others: Arc<Pools>,
+}
+
+/// By runtime. An entry goes with its runtime, or with the gateway.
+type Pools = Mutex<HashMap<Id, OfRuntime>>;
+
+struct OfRuntime {
+    /// None where the runtime cannot drive a connection.
+    client: Option<Client>,
+    /// Dropped with the gateway, which ends the [`Lifetime`]'s task.
+    _gateway_lives: oneshot::Sender<Infallible>,
+}
+
+impl Clients {
+    /// For a peer, with Kassa's own runtime.
+    pub(super) fn new(peer: &Peer<'_>, own_runtime: &Handle) -> Result<Self, PaymentError> {
+        let setup = Setup::new(peer)?;
+        let of_own_runtime = setup.kept_alive().map_err(|problem| {
+            PaymentError::misconfigured(format!("the HTTP client could not be set up: {}", causes(&problem)))
+        })?;
+        Ok(Self { setup, own_runtime: own_runtime.id(), of_own_runtime, of_others: Arc::default() })
+    }
+
+    /// Whether the calling task has a runtime of its own that can drive connections.
+    pub(super) fn can_be_driven_here(&self) -> bool {
+        Handle::try_current().is_ok_and(|current| {
+            let of_current = lock(&self.of_others).get(&current.id()).map(|of_runtime| of_runtime.client.is_some());
+            current.id() != self.own_runtime && of_current != Some(false)
+        })
+    }
+
+    /// Notes that the calling task's runtime cannot drive connections: it was built without I/O or without timers, which
+    /// it cannot be asked beforehand.
+    pub(super) fn cannot_be_driven_here(&self) {
+        if let Ok(current) = Handle::try_current() {
+            self.keep(&current, None);
+        }
+    }
+
+    /// With the pool of the calling task's runtime.
+    pub(super) fn kept_alive(&self) -> reqwest::Result<Client> {
+        match Handle::try_current() {
+            Ok(current) if current.id() != self.own_runtime => self.of(&current),
+            _ => Ok(self.of_own_runtime.clone()),
+        }
+    }
+
+    fn of(&self, runtime: &Handle) -> reqwest::Result<Client> {
+        let of_runtime = lock(&self.of_others).get(&runtime.id()).and_then(|of_runtime| of_runtime.client.clone());
+        if let Some(client) = of_runtime {
+            return Ok(client);
+        }
+        let client = self.setup.kept_alive()?;
+        self.keep(runtime, Some(client.clone()));
+        Ok(client)
+    }
+
+    /// Keeps a runtime's client until the runtime is shut down.
+    fn keep(&self, runtime: &Handle, client: Option<Client>) {
+        let (gateway_lives, gateway_goes) = oneshot::channel();
+        match lock(&self.of_others).entry(runtime.id()) {
+            Entry::Occupied(mut known) => {
+                known.get_mut().client = client;
+                return;
+            }
+            Entry::Vacant(vacant) => vacant.insert(OfRuntime { client, _gateway_lives: gateway_lives }),
+        };
+        let lifetime = Lifetime { runtime: runtime.id(), pools: Arc::downgrade(&self.of_others) };
+        // After the entry is there: a runtime that is being shut down drops this at once.
+        runtime.spawn(async move {
+            let _lifetime = lifetime;
+            let _ = gateway_goes.await;
+        });
+    }
+
+    /// Without a pool: a fresh client makes a fresh connection, and the observer hears when it is established.
+    pub(super) fn observed(&self, connection: Arc<Connection>) -> reqwest::Result<Client> {
+        self.setup.builder().pool_max_idle_per_host(0).connector_layer(Observer(connection)).build()
+    }
+}
+
+fn lock(pools: &Pools) -> MutexGuard<'_, HashMap<Id, OfRuntime>> {
+    pools.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a task of a runtime, which drops its tasks when it is shut down: the runtime's entry goes then. Connections
+/// of a runtime that is gone would never answer, and a program may make one runtime after another.
+struct Lifetime {
+    runtime: Id,
+    pools: Weak<Pools>,
+}
+
+impl Drop for Lifetime {
+    fn drop(&mut self) {
+        let removed = self.pools.upgrade().and_then(|pools| lock(&pools).remove(&self.runtime));
+        // Outside the lock: it may hold the last connections.
+        drop(removed);
+    }
+}
+
+/// How each client is set up.
+struct Setup {
+    tls: rustls::ClientConfig,
+    proxy: Option<reqwest::Proxy>,
+    environment_proxies: bool,
+    connect_timeout: Duration,
+    user_agent: HeaderValue,
+}
+
+impl Setup {
+    fn new(peer: &Peer<'_>) -> Result<Self, PaymentError> {
+        let proxy = match peer.way {
+            // Redaction: the problem is not quoted, as it may hold the proxy's password.
+            Way::Url(url) => Some(reqwest::Proxy::all(url.expose()).map_err(|_| unusable_proxy())?),
+            Way::Direct | Way::Environment => None,
+        };
+        let suffix = peer.user_agent_suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default();
+        let user_agent = format!("kassa/{}{suffix}", env!("CARGO_PKG_VERSION"));
+        Ok(Self {
+            tls: tls::client_config(peer.extra_root_certificates)?,
+            proxy,
+            environment_proxies: matches!(peer.way, Way::Environment),
+            connect_timeout: peer.connect_timeout,
+            user_agent: HeaderValue::from_str(&user_agent).map_err(|_| {
+                PaymentError::misconfigured("user_agent_suffix has a character that a header cannot carry")
+            })?,
+        })
+    }
+
+    fn kept_alive(&self) -> reqwest::Result<Client> {
+        self.builder().pool_idle_timeout(IDLE_CONNECTIONS).build()
+    }
+
+    fn builder(&self) -> ClientBuilder {
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(self.tls.clone())
+            .http1_only()
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .referer(false)
+            .connect_timeout(self.connect_timeout)
+            .default_headers([(USER_AGENT, self.user_agent.clone())].into_iter().collect());
+        if !self.environment_proxies {
+            builder = builder.no_proxy();
+        }
+        match &self.proxy {
+            Some(proxy) => builder.proxy(proxy.clone()),
+            None => builder,
+        }
+    }
+}
