@@ -90,6 +90,13 @@ pub mod _internals {
 #[cfg(feature = "uniffi")]
 uniffi::setup_scaffolding!();
 
+/// For the bundle of the foreign packages. Not a part of the public API: it may change at any time.
+#[cfg(feature = "uniffi")]
+#[doc(hidden)]
+pub mod _calling_thread {
+    pub use crate::transport::calling_thread::CallingThread;
+}
+
 pub use checkout::{
     Checkout, CheckoutStates,
     message::CheckoutMessage,

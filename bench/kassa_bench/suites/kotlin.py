@@ -30,7 +30,8 @@ def run() -> Section:
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=9)
     return Section(
         "Kotlin and Java",
-        "Status queries from coroutines over warm connections, 300 one after the other a round, and five times 100 at once; "
+        "Status queries over warm connections, on a thread that waits and in a coroutine 300 one after the other a round, and "
+        "five times 100 at once; "
         "each client may hold 100 connections, and sends the same POST. QR codes as PNG, 400x400, error correction M, 10 a "
         "round. 31 rounds in one JVM after 10 that do not count; the first query in JVMs of its own, 9 rounds.",
         [

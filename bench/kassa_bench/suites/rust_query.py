@@ -17,10 +17,10 @@ def run() -> Section:
         "threads, at one query after the other.",
         found,
         remarks=(
-            "Kassa's network has threads of its own, so that a payment on its way outlives its caller, on whatever executor "
-            "that runs. A query goes there and back, and each way wakes a thread. A task that calls reqwest stays on its "
-            "thread, and so does its connection: that is most of the difference. From `main`, which is no thread of the "
-            "runtime, every client has to wake one, and what is left is what Kassa does beside: the deadline, the rules, the "
-            "search for secrets in the reply, and the reply kept as text."
+            "A query runs in the task that asks, over a connection of that task's runtime, as reqwest's does. What Kassa does "
+            "beside is the "
+            "deadline, the rules, the search for secrets in the reply, and the reply kept as text. Where the machine falls "
+            "asleep between two "
+            "queries, times of each have two heights, and the ratio of a round may be of one with the other."
         ),
     )

@@ -37,8 +37,9 @@ use crate::{
 
 /// The client of the payment gateway.
 ///
-/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor; the network
-/// runs on Kassa's own threads.
+/// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor. What moves
+/// money, or makes a code, runs on Kassa's own threads; a query in a task of a tokio runtime runs in that task, and on
+/// any other executor on Kassa's threads, too.
 ///
 /// **Cancellation: dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is
 /// prevented where no connection was made yet; afterwards it goes on as a detached task, and its caller asks about it

@@ -35,7 +35,9 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Called where a connection is there, before anything is written to it. False: nothing may be sent.
+    /// Called where a connection is there, before anything is written to it. False: nothing may be sent. Over HTTP the
+    /// connection itself does that ([`Observer`]).
+    #[cfg(any(test, feature = "fake", feature = "_internals"))]
     pub(crate) fn establish(&self) -> bool {
         self.own_connection.as_ref().is_none_or(|connection| connection.establish())
     }

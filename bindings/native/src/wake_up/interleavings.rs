@@ -5,7 +5,10 @@
 //! a thread that waits for a wake-up that does not come is a deadlock, which the checker reports, with the interleaving
 //! that leads to it.
 
-use std::sync::PoisonError;
+use std::{
+    sync::PoisonError,
+    task::{Wake, Waker},
+};
 
 use loom::{
     model,
@@ -15,20 +18,20 @@ use loom::{
 };
 
 use self::{
+    last_poll::LastPoll,
     poll::{PollState, Progress},
     queue::{Queue, Signal},
-    waiter::Waiter,
 };
 
+#[expect(clippy::duplicate_mod, reason = "the same files, with the checker's primitives")]
+#[path = "last_poll.rs"]
+mod last_poll;
 #[expect(clippy::duplicate_mod, reason = "the same files, with the checker's primitives")]
 #[path = "poll.rs"]
 mod poll;
 #[expect(clippy::duplicate_mod, reason = "the same files, with the checker's primitives")]
 #[path = "queue.rs"]
 mod queue;
-#[expect(clippy::duplicate_mod, reason = "the same files, with the checker's primitives")]
-#[path = "waiter.rs"]
-mod waiter;
 
 /// What the files take from [`super::sync`]. Time does not pass in a model, so waits that would end by themselves do
 /// not.
@@ -38,18 +41,7 @@ mod sync {
         time::Duration,
     };
 
-    pub use loom::{
-        sync::{Mutex, MutexGuard, atomic},
-        thread::Thread,
-    };
-
-    pub mod thread {
-        pub use loom::thread::{current, park};
-
-        pub fn park_timeout(_: std::time::Duration) {
-            park();
-        }
-    }
+    pub use loom::sync::{Mutex, MutexGuard, atomic};
 
     #[derive(Default)]
     pub struct Condvar(loom::sync::Condvar);
@@ -277,25 +269,47 @@ fn an_event_loop_that_has_ended_is_woken_in_vain() {
     });
 }
 
-// In the next two nobody joins the other thread: in the checker a thread that is unparked stops waiting for anything
-// else, too.
+/// A thread that runs a future, and sleeps where it cannot go on.
+#[derive(Default)]
+struct Sleeper {
+    is_woken: Mutex<bool>,
+    woken: Condvar,
+}
 
-#[test]
-fn a_thread_that_waits_is_woken_whichever_comes_first() {
-    model(|| {
-        let waiter = Arc::new(Waiter::new());
-        let waking = waiter.clone();
-        thread::spawn(move || waking.wake(1));
-        assert_eq!(waiter.wait(std::time::Duration::MAX), 1);
-    });
+impl Wake for Sleeper {
+    fn wake(self: std::sync::Arc<Self>) {
+        *self.is_woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.woken.notify_one();
+    }
+}
+
+impl Sleeper {
+    fn sleep(&self) {
+        let mut is_woken = self.is_woken.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*is_woken {
+            is_woken = self.woken.wait(is_woken).unwrap_or_else(PoisonError::into_inner);
+        }
+        *is_woken = false;
+    }
 }
 
 #[test]
-fn a_thread_that_gives_up_is_woken_in_vain() {
+fn a_thread_that_runs_a_future_hears_of_each_poll() {
     model(|| {
-        let waiter = Arc::new(Waiter::new());
-        let waking = waiter.clone();
-        thread::spawn(move || waking.wake(0));
-        assert!(waiter.wait(std::time::Duration::ZERO) <= 0);
+        let last_poll = Arc::new(LastPoll::default());
+        let sleeper = std::sync::Arc::new(Sleeper::default());
+        let waker = Waker::from(sleeper.clone());
+        for told in [Progress::Woken, Progress::Ready] {
+            let over = last_poll.clone();
+            let thread = thread::spawn(move || over.over(told));
+            let heard = loop {
+                match last_poll.progress(&waker) {
+                    Some(heard) => break heard,
+                    None => sleeper.sleep(),
+                }
+            };
+            assert_eq!(heard, told);
+            thread.join().unwrap();
+        }
     });
 }

@@ -9,13 +9,13 @@
 
 #[cfg(test)]
 mod interleavings;
+mod last_poll;
 mod poll;
 mod queue;
 mod sync;
-mod waiter;
 
 pub use self::{
+    last_poll::LastPoll,
     poll::{PollState, Progress},
     queue::{Queue, Signal},
-    waiter::Waiter,
 };

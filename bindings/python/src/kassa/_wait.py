@@ -1,8 +1,9 @@
 """Blocking and asynchronous waits for calls of the core: in the caller's own thread, without an event loop, or in one.
 
-A thread that waits sleeps in the core, so the GIL is free and other threads run. It is woken by the core itself: no Python
-runs on the core's threads, so none of them ever waits for the GIL, or meets an interpreter that is being taken down, which
-ends the thread in the middle of Rust code (https://github.com/rust-lang/rust/issues/135929).
+A thread that waits stays in the core, so the GIL is free and other threads run. For a query it drives the connection itself,
+which wakes no other thread. No Python runs on the core's threads, so none of them ever waits for the GIL, or meets an
+interpreter that is being taken down, which ends the thread in the middle of Rust code
+(https://github.com/rust-lang/rust/issues/135929).
 
 Takes the place of the generated ``_uniffi_rust_call_async``, which needs an event loop and calls back into Python. No
 upstream issue asks for another; this goes when the generated code can wait for a future in a thread without an event loop,
@@ -25,19 +26,17 @@ T = TypeVar("T")
 
 _core: Any = native._UniffiLib
 
-# Ctrl-C is heard by Python code only, on the main thread only: so long that thread sleeps between two looks.
+# Ctrl-C is heard by Python code only, on the main thread only: so long that thread stays away between two looks.
 _LOOK_EVERY_MILLISECONDS = 20
 # Any other thread looks for log events only.
 _LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
 
-_begin: Any = _core.kassa_blocking_begin
-_begin.argtypes, _begin.restype = (), ctypes.c_uint64
-_sleep: Any = _core.kassa_blocking_wait
-_sleep.argtypes, _sleep.restype = (ctypes.c_uint64, ctypes.c_uint64), ctypes.c_int8
+_run: Any = _core.kassa_blocking_run
+_run.argtypes = (ctypes.c_uint64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint64)
+_run.restype = ctypes.c_bool
 _end: Any = _core.kassa_blocking_end
-_end.argtypes, _end.restype = (ctypes.c_uint64,), None
-_WAKE = ctypes.cast(_core.kassa_blocking_wake, native._UNIFFI_RUST_FUTURE_CONTINUATION_CALLBACK)
+_end.argtypes, _end.restype = (ctypes.c_void_p,), None
 
 
 class _Turn(threading.local):
@@ -63,22 +62,20 @@ def wait(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a blocking call has met an event loop")
 
 
-def _poll_here(future: int, ffi_poll: Callable[..., None]) -> int:
-    """Polls a future of the core, and sleeps until it has got further."""
-    ticket = _begin()
+def _run_here(future: int, ffi_poll: Any) -> None:
+    """Runs a future of the core to its end, on this thread and without the GIL."""
+    # Filled in by the core, so that nothing is lost where Ctrl-C comes between two lines here.
+    running = ctypes.c_void_p()
+    longest = _longest_stay()
     try:
-        ffi_poll(future, _WAKE, ticket)
-        longest = _longest_sleep()
-        code: int = _sleep(ticket, longest)
-        while code < 0:
+        while not _run(future, ffi_poll, running, longest):
             _logs.look()
-            code = _sleep(ticket, longest)
-        return code
     finally:
-        _end(ticket)
+        if running:
+            _end(running)
 
 
-def _longest_sleep() -> int:
+def _longest_stay() -> int:
     if threading.current_thread() is threading.main_thread():
         return _LOOK_EVERY_MILLISECONDS
     return _LOOK_FOR_EVENTS_EVERY_MILLISECONDS if _logs.is_listened_to() else _FOREVER
@@ -89,8 +86,7 @@ async def _call(future: int, ffi_poll: Any, complete: Any, free: Any, lift: Call
     is_here, _turn.is_here = _turn.is_here, False
     try:
         if is_here:
-            while _poll_here(future, ffi_poll) != native._UNIFFI_RUST_FUTURE_POLL_READY:
-                pass
+            _run_here(future, ffi_poll)
         else:
             await _wait_in_loop(future, ffi_poll)
         return lift(native._uniffi_rust_call_with_error(converter, complete, future))

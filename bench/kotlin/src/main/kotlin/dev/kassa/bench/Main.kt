@@ -19,8 +19,11 @@ fun main(arguments: Array<String>) {
 }
 
 private fun compareQueries(url: String) {
+    val blocking = BLOCKING_CLIENTS.mapValues { (_, client) -> client(url) }
+    val each = blocking.mapValues { (_, query) -> { microsecondsEach(ONE_BY_ONE) { repeat(ONE_BY_ONE) { query.ask() } } } }
+    compare("One by one, on a thread that waits", "us", each, mapOf("OkHttp" to 1.0))
     val clients = CLIENTS.mapValues { (_, client) -> client(url) }
-    compare("One by one", "us", clients.mapValues { (_, query) -> { oneByOne(query) } })
+    compare("One by one, in a coroutine", "us", clients.mapValues { (_, query) -> { oneByOne(query) } })
     compare("$AT_ONCE at once", "us each", clients.mapValues { (_, query) -> { atOnce(query) } }, mapOf("OkHttp" to 1.0))
 }
 

@@ -1,5 +1,6 @@
 package dev.kassa.bench
 
+import dev.kassa.BlockingGateway
 import dev.kassa.Credentials
 import dev.kassa.Gateway
 import dev.kassa.Provider
@@ -42,6 +43,38 @@ private fun read(body: String): String {
     return data.getValue("status").jsonPrimitive.content
 }
 
+/** The same, of a caller whose thread waits. */
+fun interface BlockingQuery {
+    fun ask(): String
+}
+
+fun blockingWithKassa(url: String): BlockingQuery {
+    val gateway = BlockingGateway(url, Credentials("shop", "secret"))
+    return BlockingQuery { gateway.providerStatus("ORDER-1", Provider.Cards).status.toString() }
+}
+
+fun blockingWithOkHttp(url: String): BlockingQuery {
+    val client = OkHttpClient()
+    return BlockingQuery { client.newCall(question(url)).execute().use { read(it.body.string()) } }
+}
+
+fun blockingWithJavaHttp(url: String): BlockingQuery {
+    val client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
+    return BlockingQuery { read(client.send(javaQuestion(url), HttpResponse.BodyHandlers.ofString()).body()) }
+}
+
+private fun question(url: String): Request = Request.Builder()
+    .url(url + PATH)
+    .header("Authorization", okhttp3.Credentials.basic("shop", "secret"))
+    .post(QUESTION.toRequestBody("application/json".toMediaType()))
+    .build()
+
+private fun javaQuestion(url: String): HttpRequest = HttpRequest.newBuilder(URI(url + PATH))
+    .header("Authorization", okhttp3.Credentials.basic("shop", "secret"))
+    .header("Content-Type", "application/json")
+    .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
+    .build()
+
 fun withKassa(url: String): Query {
     val gateway = Gateway(url, Credentials("shop", "secret"))
     return Query { gateway.providerStatus("ORDER-1", Provider.Cards).status.toString() }
@@ -54,15 +87,7 @@ fun withOkHttp(url: String): Query {
     }
     val pool = ConnectionPool(AT_ONCE, 5, java.util.concurrent.TimeUnit.MINUTES)
     val client = OkHttpClient.Builder().dispatcher(dispatcher).connectionPool(pool).build()
-    val json = "application/json".toMediaType()
-    return Query {
-        val request = Request.Builder()
-            .url(url + PATH)
-            .header("Authorization", okhttp3.Credentials.basic("shop", "secret"))
-            .post(QUESTION.toRequestBody(json))
-            .build()
-        client.newCall(request).await().use { read(it.body.string()) }
-    }
+    return Query { client.newCall(question(url)).await().use { read(it.body.string()) } }
 }
 
 private suspend fun Call.await(): Response = suspendCancellableCoroutine { continuation ->
@@ -78,16 +103,11 @@ private suspend fun Call.await(): Response = suspendCancellableCoroutine { conti
 
 fun withJavaHttp(url: String): Query {
     val client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
-    val authorization = okhttp3.Credentials.basic("shop", "secret")
-    return Query {
-        val request = HttpRequest.newBuilder(URI(url + PATH))
-            .header("Authorization", authorization)
-            .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofString(QUESTION))
-            .build()
-        read(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).await().body())
-    }
+    return Query { read(client.sendAsync(javaQuestion(url), HttpResponse.BodyHandlers.ofString()).await().body()) }
 }
+
+val BLOCKING_CLIENTS: Map<String, (String) -> BlockingQuery> =
+    mapOf("Kassa" to ::blockingWithKassa, "OkHttp" to ::blockingWithOkHttp, "java.net.http" to ::blockingWithJavaHttp)
 
 val CLIENTS: Map<String, (String) -> Query> =
     mapOf("Kassa" to ::withKassa, "OkHttp" to ::withOkHttp, "java.net.http" to ::withJavaHttp)

@@ -87,6 +87,38 @@ class CancellationTest {
     }
 
     @Test
+    fun `an interrupt ends a blocking query, and the thread goes on asking`() = ScriptedServer(listOf(held(CHARGED))).use { server ->
+        val gateway = BlockingGateway(configOf(server.url))
+        val ended = CompletableFuture<Throwable>()
+        val again = CompletableFuture<PaymentStatus>()
+        val waiting = thread {
+            try {
+                ended.completeExceptionally(IllegalStateException("${gateway.qrStatus("1")}"))
+            } catch (interrupted: InterruptedException) {
+                ended.complete(interrupted)
+            }
+            again.complete(gateway.qrStatus("2").status)
+        }
+        assertTrue(server.waitForRequests(1))
+        waiting.interrupt()
+        assertInstanceOf<InterruptedException>(ended.get())
+        server.release()
+        assertEquals(PaymentStatus.Charged, again.get())
+        gateway.close()
+    }
+
+    @Test
+    fun `a thread that was interrupted before asks nothing`() = withGateway(CREATED) { gateway, server ->
+        gateway.close()
+        val blocking = BlockingGateway(configOf(server.url))
+        Thread.currentThread().interrupt()
+        assertThrows<InterruptedException> { blocking.createCardPayment(cardPayment()) }
+        assertFalse(Thread.interrupted())
+        blocking.close()
+        assertEquals(0, server.received.size)
+    }
+
+    @Test
     fun `an interrupted thread closes the gateway, and stays interrupted`() = withGateway(CREATED) { gateway, _ ->
         Thread.currentThread().interrupt()
         gateway.close()

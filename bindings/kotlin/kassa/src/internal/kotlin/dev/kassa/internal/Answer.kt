@@ -4,6 +4,7 @@ import com.sun.jna.Pointer
 import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
+import kotlinx.coroutines.currentCoroutineContext
 
 /**
  * Awaits a call of the core, whose future is given over. Cancelling the coroutine drops the future at once. In place of
@@ -12,6 +13,7 @@ import java.nio.ByteOrder
 internal suspend fun <T> answer(future: Long, converter: FfiConverterRustBuffer<T>): T {
     var isThere = false
     try {
+        if (currentCoroutineContext()[OnCallingThread] != null) runHere(future)
         while (true) {
             val wait = Wait()
             val number = Waits.add(wait)

@@ -1,0 +1,46 @@
+package dev.kassa.internal
+
+import com.sun.jna.Pointer
+import java.lang.reflect.Method
+import kotlin.coroutines.CoroutineContext
+import kotlin.coroutines.EmptyCoroutineContext
+
+/**
+ * Of a coroutine whose caller waits for it: calls of the core run on the calling thread to their end, which drives the
+ * network for a query meanwhile and wakes no other thread. Goes with [DirectGateway].
+ */
+internal object OnCallingThread : CoroutineContext.Element, CoroutineContext.Key<OnCallingThread> {
+    override val key: CoroutineContext.Key<*> get() = this
+}
+
+/** What a blocking caller's coroutine runs with. A virtual thread waits by suspending: in the core it would hold its carrier. */
+internal fun contextOfCaller(): CoroutineContext = if (isOnVirtualThread()) EmptyCoroutineContext else OnCallingThread
+
+/** Java has virtual threads since 21. */
+private val IS_VIRTUAL: Method? =
+    try {
+        Thread::class.java.getMethod("isVirtual")
+    } catch (_: ReflectiveOperationException) {
+        null
+    }
+
+private fun isOnVirtualThread() = IS_VIRTUAL?.invoke(Thread.currentThread()) == true
+
+/** So long a thread stays in the core before it looks whether it was interrupted. */
+private const val LOOK_EVERY_MILLISECONDS = 20L
+
+private val POLL = Direct.function("ffi_kassa_rust_future_poll_rust_buffer")
+
+/** Runs a future of the core on this thread until it is ready. It is still to be asked for its result, or freed. */
+internal fun runHere(future: Long) {
+    val memory = Memory(Long.SIZE_BYTES)
+    val running = Pointer(memory.address)
+    try {
+        do {
+            if (Thread.interrupted()) throw InterruptedException()
+        } while (Direct.kassa_blocking_run(future, POLL, running, LOOK_EVERY_MILLISECONDS) == 0.toByte())
+    } finally {
+        running.getPointer(0)?.let(Direct::kassa_blocking_end)
+        memory.keep()
+    }
+}
