@@ -11,15 +11,17 @@ Why: docs/adr/0005-fast-calls-from-other-languages.md
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import os
 import weakref
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._generated import native
+
+if TYPE_CHECKING:
+    import asyncio
 
 _core: Any = native._UniffiLib
 _CONTINUATION: Any = native._UNIFFI_RUST_FUTURE_CONTINUATION_CALLBACK
@@ -96,6 +98,8 @@ def _wakeups_of(loop: asyncio.AbstractEventLoop) -> _Wakeups:
 
 async def poll(future: int, ffi_poll: Callable[..., None]) -> int:
     """Polls a future of the core, and waits until it has got further."""
+    import asyncio  # a program that waits does without it
+
     loop = asyncio.get_running_loop()
     waiting: asyncio.Future[int] = loop.create_future()
     ffi_poll(future, _WAKE, _wakeups_of(loop).ticket_for(waiting))
@@ -104,6 +108,8 @@ async def poll(future: int, ffi_poll: Callable[..., None]) -> int:
 
 async def poll_by_callback(future: int, ffi_poll: Callable[..., None]) -> int:
     """The same by a callback on the core's threads, as the generated code does it."""
+    import asyncio  # a program that waits does without it
+
     loop = asyncio.get_running_loop()
     waiting: asyncio.Future[int] = loop.create_future()
     ffi_poll(future, native._uniffi_continuation_callback, native._UniffiContinuationHandleMap.insert((loop, waiting)))

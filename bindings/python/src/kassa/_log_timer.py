@@ -5,13 +5,16 @@ One for each loop, however many calls wait in it. It runs out by itself when the
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import weakref
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from . import _logs
+
+if TYPE_CHECKING:
+    import asyncio
 
 _PAUSE = 1 / _logs.LOOKS_A_SECOND
 
@@ -35,7 +38,7 @@ class _Timer:
         # An event does not say whose call it is of. Handlers run in the context of the call that waits the longest, which is
         # the right one where there is one.
         context = next(iter(self.waiting.values()))
-        asyncio.get_running_loop().call_later(_PAUSE, self._look, context=context)
+        _running_loop().call_later(_PAUSE, self._look, context=context)
         self._is_set = True
 
     def _look(self) -> None:
@@ -74,8 +77,14 @@ def looks() -> AbstractContextManager[None]:
     """For as long as a call waits in the loop that runs: looks for events, where somebody listens."""
     if not _logs.is_listened_to():
         return _NO_LOOKS
-    loop = asyncio.get_running_loop()
+    loop = _running_loop()
     timer = timers.get(loop)
     if timer is None:
         timer = timers[loop] = _Timer()
     return _Call(timer)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    import asyncio  # a program that waits does without it
+
+    return asyncio.get_running_loop()

@@ -15,7 +15,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 from collections import deque
 from typing import Any
 
@@ -143,6 +142,8 @@ def _hand_on(kept: Any) -> None:
         LOGGER.handle(record)
     except Exception:  # noqa: BLE001 (a handler's defect must not hide what a payment call has to say)
         if logging.raiseExceptions and sys.stderr is not None:
+            import traceback
+
             traceback.print_exc()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
@@ -155,6 +154,8 @@ class Pages:
 
     async def items_read_apart(self) -> AsyncIterator[Unfinished]:
         """One by one, read in a thread, so that the event loop never waits for the disk."""
+        import asyncio  # a program that waits does without it
+
         while page := await asyncio.to_thread(self.next):
             for item in page:
                 yield item
