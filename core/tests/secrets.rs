@@ -121,7 +121,7 @@ fn nothing_that_was_planted_comes_out() {
         // The digits of a timestamp could be those of a secret by chance.
         .without_time()
         .finish();
-    // For the whole process: the network runs on threads of its own.
+    // For the whole process: payments run on threads of Kassa's own.
     tracing::subscriber::set_global_default(subscriber).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(run_everything());

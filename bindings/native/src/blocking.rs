@@ -1,9 +1,11 @@
-//! Blocking calls of other languages (Python's `Gateway`): the calling thread runs one of UniFFI's futures to its end,
-//! without an event loop, and drives the network for it.
+//! Blocking calls of other languages (Python's `Gateway`, Java's `BlockingGateway`): the calling thread runs one of UniFFI's
+//! futures to its end, without an event loop, and drives the network where that is a query.
 //!
 //! The generated Python can only await, so a blocking caller would turn an event loop for each call. Here the thread
 //! stays in the library, which leaves the interpreter's lock to others. A query wakes no other thread: the connection is
 //! this thread's for as long as it lasts, and then the next caller's.
+//!
+//! For the JVM a boolean is a byte, and its memory for `running` begins as zeros, which are null.
 //!
 //! Why, and when it goes: `docs/adr/0005-fast-calls-from-other-languages.md`.
 
@@ -83,7 +85,7 @@ extern "C" fn over(ticket: u64, code: RustFuturePoll) {
 }
 
 /// Runs a call on the calling thread, but not for longer than so many milliseconds; without end for the largest number.
-/// True where the future is ready. Otherwise `running` holds the call afterwards, to be run on by the same function, or
+/// The thread drives the network meanwhile where `drives` is not zero, which is for queries. True where the future is ready. Otherwise `running` holds the call afterwards, to be run on by the same function, or
 /// given to [`kassa_blocking_end`]; it is null before the first time, and once the future is ready.
 ///
 /// # Safety
@@ -94,11 +96,13 @@ pub unsafe extern "C" fn kassa_blocking_run(
     future: u64,
     poll: PollFunction,
     running: &mut Option<Box<Running>>,
+    drives: u8,
     milliseconds: u64,
 ) -> bool {
+    let thread = || if drives == 0 { CallingThread::that_waits() } else { CallingThread::that_drives() };
     let call = running.get_or_insert_with(|| {
         let future = ForeignFuture { future, poll, is_begun: false, last_poll: Arc::default() };
-        Box::new(Running { thread: CallingThread::borrow(), future })
+        Box::new(Running { thread: thread(), future })
     });
     let is_ready = call.go_on(milliseconds);
     if is_ready {
@@ -152,42 +156,46 @@ mod tests {
         (Script { polls: AtomicU64::new(0), waiting: Mutex::default(), polled }, is_polled)
     }
 
-    fn run(script: &Script, running: &mut Option<Box<Running>>, milliseconds: u64) -> bool {
+    fn run(script: &Script, running: &mut Option<Box<Running>>, drives: u8, milliseconds: u64) -> bool {
         // SAFETY: the script lives, and only the calling thread runs it.
-        unsafe { kassa_blocking_run(std::ptr::from_ref(script) as u64, poll, running, milliseconds) }
+        unsafe { kassa_blocking_run(std::ptr::from_ref(script) as u64, poll, running, drives, milliseconds) }
     }
 
     #[test]
     fn a_call_runs_until_it_is_ready() {
-        let (script, is_polled) = script();
-        let script = &script;
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                is_polled.recv().unwrap();
-                over(script.waiting.lock().unwrap().pop().unwrap(), RustFuturePoll::Wake);
+        for drives in [0, 1] {
+            let (script, is_polled) = script();
+            let script = &script;
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    is_polled.recv().unwrap();
+                    over(script.waiting.lock().unwrap().pop().unwrap(), RustFuturePoll::Wake);
+                });
+                let mut running = None;
+                assert!(run(script, &mut running, drives, WITHOUT_END));
+                assert!(running.is_none());
             });
-            let mut running = None;
-            assert!(run(script, &mut running, WITHOUT_END));
-            assert!(running.is_none());
-        });
-        assert_eq!(script.polls.load(Ordering::SeqCst), 3);
+            assert_eq!(script.polls.load(Ordering::SeqCst), 3);
+        }
     }
 
     #[test]
     fn a_call_runs_in_slices() {
-        let (script, _is_polled) = script();
-        let mut running = None;
-        assert!(!run(&script, &mut running, 1) && !run(&script, &mut running, 1));
-        assert_eq!(script.polls.load(Ordering::SeqCst), 2, "it is polled again when it is woken");
-        over(script.waiting.lock().unwrap().pop().unwrap(), RustFuturePoll::Wake);
-        assert!(run(&script, &mut running, 1000));
+        for drives in [0, 1] {
+            let (script, _is_polled) = script();
+            let mut running = None;
+            assert!(!run(&script, &mut running, drives, 1) && !run(&script, &mut running, drives, 1));
+            assert_eq!(script.polls.load(Ordering::SeqCst), 2, "it is polled again when it is woken");
+            over(script.waiting.lock().unwrap().pop().unwrap(), RustFuturePoll::Wake);
+            assert!(run(&script, &mut running, drives, WITHOUT_END));
+        }
     }
 
     #[test]
     fn a_call_that_is_given_up_may_be_over_later() {
         let (script, _is_polled) = script();
         let mut running = None;
-        assert!(!run(&script, &mut running, 1));
+        assert!(!run(&script, &mut running, 1, 1));
         kassa_blocking_end(running);
         over(script.waiting.lock().unwrap().pop().unwrap(), RustFuturePoll::Ready);
     }

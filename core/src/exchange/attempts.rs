@@ -1,7 +1,7 @@
 //! Retry with exponential backoff and full jitter: carries one request through to a reply, within one deadline.
 //!
-//! Only what is safe to repeat is repeated: the policy is `outcome::again`. The work is a detached task and not
-//! structured concurrency, because a payment has to outlive a caller that goes away
+//! Only what is safe to repeat is repeated: the policy is `outcome::again`. A payment is a detached task and not structured
+//! concurrency, because it has to outlive a caller that goes away; a query is one only where its caller has no runtime
 //! (`docs/adr/0002-a-runtime-of-its-own.md`). The numbers are in `docs/outcomes.md#the-rules-of-sending`.
 
 use std::{sync::Arc, time::Duration};

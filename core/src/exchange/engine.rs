@@ -100,7 +100,7 @@ impl Engine {
         Ok(Self { limits, payment_deadline: deadline, ..self.clone() })
     }
 
-    /// The same gateway, whose queries have tasks of their own: for who asks much at once, and hands on what came first.
+    /// The same gateway, whose queries have tasks of their own: for callers that ask much at once and hand on what came first.
     /// A query in the caller's task would stand still meanwhile, and its deadline pass.
     pub(crate) fn detached(&self) -> Self {
         Self { detached: true, ..self.clone() }

@@ -16,8 +16,8 @@ use crate::{
     transport::{Boxed, Failure, runtime::without_subscriber},
 };
 
-/// Carries a query through to a reply. It comes back where the HTTP client panicked, as it does in a runtime without I/O
-/// or without timers: such a runtime is not tried again, and the query is to be asked elsewhere.
+/// Carries a query through to a reply. The query comes back where the HTTP client panicked, as it does in a runtime without
+/// I/O or without timers: it is to be asked elsewhere, and so is whatever that runtime asks later.
 ///
 /// It is boxed once, or the library would hold all of it for each operation.
 pub(super) fn asked(attempts: Attempts) -> Boxed<Result<Result<Reply, Failure>, Attempts>> {

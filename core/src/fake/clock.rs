@@ -1,11 +1,13 @@
 //! Virtual clock of the fake gateway: time moves when somebody waits for it, or when a test moves it.
 
 use std::{
+    future::poll_fn,
     sync::{Mutex, MutexGuard, PoisonError},
+    task::Poll,
     time::Duration,
 };
 
-use tokio::{sync::Notify, task::yield_now, time::Instant};
+use tokio::{sync::Notify, time::Instant};
 
 use crate::transport::after;
 
@@ -60,7 +62,7 @@ impl Clock {
                 moved.await;
                 continue;
             }
-            yield_now().await;
+            give_way().await;
             if !self.hands().is_stopped {
                 self.change(|hands| hands.passed = hands.passed.max(wanted));
             }
@@ -76,4 +78,18 @@ impl Clock {
     fn hands(&self) -> MutexGuard<'_, Hands> {
         self.hands.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Lets others on the same executor have their turn. Tokio's own would have the runtime wake it, which does not happen where
+/// the runtime's thread is blocked by whoever waits here.
+async fn give_way() {
+    let mut has_waited = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

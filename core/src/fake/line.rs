@@ -11,7 +11,7 @@ use crate::{
     values::error::PaymentError,
 };
 
-/// Tasks run on Kassa's own threads, as they do over the network, so that a caller may come from any executor.
+/// Tasks run on Kassa's own threads or the caller's, as they do over the network, so that a caller may come from any executor.
 pub(super) struct Line {
     state: Arc<State>,
     runtime: Handle,
@@ -57,7 +57,7 @@ impl Transport for Line {
     }
 
     fn can_ask_here(&self) -> bool {
-        Handle::try_current().is_ok()
+        Handle::try_current().is_ok_and(|current| current.id() != self.runtime.id())
     }
 
     fn cannot_ask_here(&self) {}

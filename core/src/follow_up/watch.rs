@@ -179,7 +179,8 @@ impl StatusWatch {
     }
 
     pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
-        Self::over(Box::new(engine), payment, policy)
+        // So that a query goes on where nobody waits for the next report.
+        Self::over(Box::new(Arc::new(engine.detached())), payment, policy)
     }
 
     fn over(asked: Box<dyn Asked>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {

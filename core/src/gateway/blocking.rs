@@ -22,7 +22,7 @@ use crate::{
         qr_image::QrImage,
         qr_payment::QrPayment,
     },
-    transport::calling_thread::wait,
+    transport::calling_thread::{ask, wait},
     values::{error::PaymentError, payment_ref::PaymentRef, provider::Provider, status::StatusReport},
 };
 
@@ -59,7 +59,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::payment_status`].
     pub fn payment_status(&self, gateway_number: &str, language: Option<&str>) -> Result<StatusReport, PaymentError> {
-        wait(self.gateway.payment_status(gateway_number, language))
+        ask(self.gateway.payment_status(gateway_number, language))
     }
 }
 
@@ -101,7 +101,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::provider_status`].
     pub fn provider_status(&self, order_number: &str, provider: Provider) -> Result<StatusReport, PaymentError> {
-        wait(self.gateway.provider_status(order_number, provider))
+        ask(self.gateway.provider_status(order_number, provider))
     }
 
     /// See [`Gateway::create_qr_image`].
@@ -125,7 +125,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::qr_status`].
     pub fn qr_status(&self, transaction_id: &str) -> Result<StatusReport, PaymentError> {
-        wait(self.gateway.qr_status(transaction_id))
+        ask(self.gateway.qr_status(transaction_id))
     }
 
     /// See [`Gateway::check`].
@@ -133,7 +133,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::check`].
     pub fn check(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        wait(self.gateway.check(payment))
+        ask(self.gateway.check(payment))
     }
 
     /// See [`Gateway::watch`].
@@ -149,7 +149,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::verify_callback`].
     pub fn verify_callback(&self, callback: &Callback, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        wait(self.gateway.verify_callback(callback, payment))
+        ask(self.gateway.verify_callback(callback, payment))
     }
 
     /// See [`Gateway::verify_return`].
@@ -157,7 +157,7 @@ impl BlockingGateway {
     /// # Errors
     /// See [`Gateway::verify_return`].
     pub fn verify_return(&self, redirect: &ReturnRedirect, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        wait(self.gateway.verify_return(redirect, payment))
+        ask(self.gateway.verify_return(redirect, payment))
     }
 
     /// See [`Gateway::with_deadline`].

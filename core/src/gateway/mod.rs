@@ -39,7 +39,10 @@ use crate::{
 ///
 /// It is cheap to clone, and every clone is the same gateway. Its methods may be awaited on any executor. What moves
 /// money, or makes a code, runs on Kassa's own threads; a query in a task of a tokio runtime runs in that task, and on
-/// any other executor on Kassa's threads, too.
+/// any other executor on Kassa's threads, too. Like any library of tokio's, it waits in vain where the task's thread is
+/// blocked by another executor: block on a [`BlockingGateway`](crate::BlockingGateway) there. A runtime without I/O or
+/// timers is found out by a panic, which is caught and printed once; a program that aborts on panics must not call from
+/// one.
 ///
 /// **Cancellation: dropping a future** ends a query, or the making of a pay-form or a QR code, at once. A payment is
 /// prevented where no connection was made yet; afterwards it goes on as a detached task, and its caller asks about it

@@ -40,14 +40,14 @@ pub(crate) struct Redactor {
 pub(crate) struct HiddenCredentials {
     /// The password, also as HTML forms send it.
     passwords: Vec<Secret>,
-    token: Option<Secret>,
+    token: Secret,
 }
 
 impl HiddenCredentials {
     pub(crate) fn new(password: Secret, token: Secret) -> Self {
         // HTML forms send a plus sign for a space.
         let as_form = password.expose().contains(' ').then(|| Secret::new(password.expose().replace(' ', "+")));
-        Self { passwords: [password].into_iter().chain(as_form).collect(), token: Some(token) }
+        Self { passwords: [password].into_iter().chain(as_form).collect(), token }
     }
 }
 
@@ -134,7 +134,7 @@ impl Redactor {
         self.pan.is_none()
             && self.one_time.is_empty()
             && !Decoded::may_be(reply)
-            && self.passwords().chain(self.credentials.token.iter().map(Secret::expose)).all(is_in_no_form)
+            && self.passwords().chain([self.credentials.token.expose()]).all(is_in_no_form)
     }
 
     pub(super) fn one_time(&self) -> impl Iterator<Item = &str> {
@@ -267,7 +267,7 @@ impl Redactor {
             Place::Address => false,
         };
         let is_shown = matches!(place, Place::Text | Place::Code | Place::Name);
-        let token = self.credentials.token.iter().map(Secret::expose).filter(move |token| is_shown || is_long(token));
+        let token = [self.credentials.token.expose()].into_iter().filter(move |token| is_shown || is_long(token));
         token.chain(self.passwords().filter(counts))
     }
 

@@ -6,7 +6,8 @@
 use std::{
     future::poll_fn,
     pin::pin,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -17,43 +18,51 @@ use super::{
     runtime::{self, without_subscriber},
 };
 
-/// Runtimes that nobody uses at the moment, the last one used at the end. Not thread-locals: a connection would stay
-/// behind with each thread of a pool, and be closed with each that ends.
-static IDLE: PerProcess<Mutex<Vec<Runtime>>> = PerProcess::new();
+/// Runtimes that nobody uses at the moment, with the time since when; the last one used at the end. Not thread-locals: a
+/// connection would stay behind with each thread of a pool, and be closed with each that ends.
+static IDLE: PerProcess<Mutex<Vec<(Instant, Runtime)>>> = PerProcess::new();
 
 /// More than this many are not kept: each holds a connection for each gateway.
 const MOST_IDLE: usize = 16;
 
-/// What one blocking call drives the network with.
+/// Nobody drives an idle runtime, so nobody sees that its connections end. As long as other idle connections are kept.
+const LONGEST_IDLE: Duration = Duration::from_secs(60);
+
+/// What one blocking call waits with.
 pub struct CallingThread {
-    /// None where the thread belongs to a runtime already, which lets no other one run there, or where none can be made.
+    process: u32,
+    /// None where Kassa's own threads drive the network.
     runtime: Option<Runtime>,
 }
 
 impl CallingThread {
-    /// Until it is dropped.
-    pub fn borrow() -> Self {
+    /// It drives the network until this is dropped: for a query. Not where the thread belongs to a runtime already, which
+    /// lets no other one run there, or where none can be made.
+    pub fn that_drives() -> Self {
         let of_host = Handle::try_current().is_ok();
-        let idle = || IDLE.get().lock().unwrap_or_else(PoisonError::into_inner).pop();
         let fresh = || Builder::new_current_thread().enable_all().build().ok();
-        Self { runtime: if of_host { None } else { idle().or_else(fresh) } }
+        let runtime = if of_host { None } else { taken().or_else(fresh) };
+        Self { process: std::process::id(), runtime }
+    }
+
+    /// It only waits: for what is no query, or may take days. A runtime for each would be three file descriptors for nothing.
+    pub fn that_waits() -> Self {
+        Self { process: std::process::id(), runtime: None }
     }
 
     /// Runs a future to its end.
     pub fn run<F: Future>(&self, future: F) -> F::Output {
-        let Some(runtime) = &self.runtime else { return on_own_threads(future) };
+        // Fork safety: a child must not drive what it shares with its parent.
+        let Some(runtime) = self.runtime.as_ref().filter(|_| self.process == std::process::id()) else {
+            return on_own_threads(future);
+        };
         let _held_back = HeldBack::here();
-        without_subscriber(|| {
-            runtime.block_on(async {
-                look_at_connections().await;
-                future.await
-            })
-        })
+        without_subscriber(|| runtime.block_on(future))
     }
 
     /// Runs a future to its end, but not for longer than this; nothing where it has not come to it.
     #[cfg(any(test, feature = "uniffi"))]
-    pub fn run_for<F: Future + Unpin>(&self, future: &mut F, longest: std::time::Duration) -> Option<F::Output> {
+    pub fn run_for<F: Future + Unpin>(&self, future: &mut F, longest: Duration) -> Option<F::Output> {
         self.run(async {
             let output = tokio::time::timeout(longest, future).await.ok();
             if output.is_none() {
@@ -67,25 +76,39 @@ impl CallingThread {
 
 impl Drop for CallingThread {
     fn drop(&mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        if self.process != std::process::id() {
+            // It is the parent's.
+            std::mem::forget(runtime);
+            return;
+        }
         let mut idle = IDLE.get().lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MOST_IDLE {
-            idle.extend(self.runtime.take());
-        }
-        drop(idle);
-        // Looking up a host's address may go on in it, for which nobody has to wait.
-        if let Some(one_too_many) = self.runtime.take() {
-            one_too_many.shutdown_background();
-        }
+        idle.push((Instant::now(), runtime));
+        end_those_too_many(idle);
     }
 }
 
-/// Lets the runtime see first what became of its connections while nobody drove it. Without that the first query on one
-/// that the gateway has closed would fail, and be sent again after a pause.
-async fn look_at_connections() {
-    tokio::task::yield_now().await;
+/// The one used last, whose connections are the least likely to be closed.
+fn taken() -> Option<Runtime> {
+    let mut idle = IDLE.get().lock().unwrap_or_else(PoisonError::into_inner);
+    let last = idle.pop().map(|(_, runtime)| runtime);
+    end_those_too_many(idle);
+    last
 }
 
-/// The network is driven by Kassa's own threads meanwhile, as the host's runtime is blocked. It polls without tokio's
+/// Ends what is idle for too long, the longest first, and what is one too many. Not while it holds the lock.
+fn end_those_too_many(mut idle: MutexGuard<'_, Vec<(Instant, Runtime)>>) {
+    let too_old = idle.iter().take_while(|(since, _)| since.elapsed() > LONGEST_IDLE).count();
+    let too_many = idle.len().saturating_sub(MOST_IDLE);
+    let ended: Vec<_> = idle.drain(..too_old.max(too_many)).collect();
+    drop(idle);
+    for (_, runtime) in ended {
+        // Looking up a host's address may go on in it, for which nobody has to wait.
+        runtime.shutdown_background();
+    }
+}
+
+/// The network is driven by Kassa's own threads meanwhile, as the host's runtime, where there is one, is blocked. It polls without tokio's
 /// cooperative budget: in a task that has used its budget up, nothing would get ready any more, as only the task's own
 /// thread, which is blocked here, could renew it. Tokio had the like in its own blocking calls:
 /// <https://github.com/tokio-rs/tokio/pull/2711>.
@@ -99,9 +122,14 @@ fn on_own_threads<F: Future>(future: F) -> F::Output {
     })))
 }
 
-/// Runs a future to its end on the calling thread.
+/// Runs a query to its end on the calling thread, which drives the network for it.
+pub(crate) fn ask<F: Future>(query: F) -> F::Output {
+    CallingThread::that_drives().run(query)
+}
+
+/// Runs anything else to its end.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
-    CallingThread::borrow().run(future)
+    CallingThread::that_waits().run(future)
 }
 
 #[cfg(test)]
@@ -113,7 +141,6 @@ mod tests {
             atomic::{AtomicBool, Ordering},
         },
         task::{Context, Poll, Wake, Waker},
-        time::Duration,
     };
 
     use super::*;
@@ -163,7 +190,7 @@ mod tests {
         };
         let woken = Arc::new(Woken { is_woken: AtomicBool::new(true), ..Woken::default() });
         let mut foreign = Foreign { future: Box::pin(yields), woken };
-        let thread = CallingThread::borrow();
+        let thread = CallingThread::that_drives();
         while thread.run_for(&mut foreign, Duration::ZERO).is_none() {
             assert!(foreign.woken.is_woken.load(Ordering::SeqCst), "nothing would ever wake it again");
         }

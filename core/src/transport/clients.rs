@@ -19,7 +19,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{Connection, Observer, http::causes, tls};
+use super::{Connection, Observer, http_error::causes, tls};
 use crate::{
     config::{
         peer::Peer,

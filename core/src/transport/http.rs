@@ -4,7 +4,6 @@
 
 use std::{
     borrow::Cow,
-    error::Error,
     sync::{Arc, PoisonError, RwLock},
     time::{Duration, SystemTime},
 };
@@ -16,10 +15,19 @@ use ::http::{
 use bytes::Bytes;
 use reqwest::Response;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
-use tokio::{runtime::Handle, task::AbortHandle, time::Instant};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    task::AbortHandle,
+    time::Instant,
+};
 use url::Url;
 
-use super::{Boxed, Failure, Request, Transport, clients::Clients, runtime};
+use super::{
+    Boxed, Failure, Request, Transport,
+    clients::Clients,
+    http_error::{causes, failure},
+    runtime,
+};
 use crate::{
     config::peer::Peer,
     reply::Reply,
@@ -127,7 +135,10 @@ impl Exchanger {
     async fn exchange(&self, request: &Request) -> Result<Reply, Failure> {
         let client = match &request.own_connection {
             Some(connection) => self.clients.observed(connection.clone()),
-            None => self.clients.kept_alive(),
+            None => {
+                look_at_connections().await;
+                self.clients.kept_alive()
+            }
         };
         let client = client.map_err(|problem| Failure::Misconfigured { detail: causes(&problem) })?;
         let sent = |problem: &reqwest::Error| {
@@ -188,6 +199,14 @@ impl Exchanger {
     }
 }
 
+/// Lets a current-thread runtime see first what became of its connections while nobody drove it. Without that a query on one
+/// that the gateway has closed would fail, and be sent again after a pause. The threads of other runtimes look all the time.
+async fn look_at_connections() {
+    if Handle::try_current().is_ok_and(|current| current.runtime_flavor() == RuntimeFlavor::CurrentThread) {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// The `Authorization` header: its bytes are wiped when it is dropped, and it is marked as sensitive so that nothing
 /// prints it.
 pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue, PaymentError> {
@@ -230,55 +249,6 @@ fn retry_after(value: &HeaderValue, now: SystemTime) -> Option<Duration> {
         }
     };
     Some(wait.min(LONGEST_WAIT))
-}
-
-fn failure(problem: &reqwest::Error, sent: bool) -> Failure {
-    let detail = causes(problem);
-    if sent {
-        Failure::Lost { detail }
-    } else if cannot_work(problem) {
-        Failure::Misconfigured { detail }
-    } else {
-        Failure::NotConnected { detail }
-    }
-}
-
-/// Permanent errors: a certificate that fails, or a proxy that wants a password, will fail again.
-fn cannot_work(problem: &reqwest::Error) -> bool {
-    chain(problem).any(|cause| {
-        matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_)))
-            // The HTTP client has no public type for it.
-            || cause.to_string().ends_with("proxy authorization required")
-    })
-}
-
-/// The TLS error inside I/O errors: one does not report what it wraps as its source, and may wrap another I/O error.
-fn tls_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    match cause.downcast_ref::<std::io::Error>() {
-        Some(io) => tls_error(io.get_ref()?),
-        None => cause.downcast_ref(),
-    }
-}
-
-/// The whole chain in one line. The URL is left out: its query holds identifiers.
-pub(super) fn causes(problem: &reqwest::Error) -> String {
-    let kind = if problem.is_timeout() {
-        "timed out"
-    } else if problem.is_connect() {
-        "no connection"
-    } else {
-        "the exchange failed"
-    };
-    chain(problem).skip(1).fold(kind.to_owned(), |line, cause| format!("{line}: {cause}"))
-}
-
-fn chain(problem: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    let mut next = Some(problem as &(dyn Error + 'static));
-    std::iter::from_fn(move || {
-        let cause = next?;
-        next = cause.source();
-        Some(cause)
-    })
 }
 
 #[cfg(test)]

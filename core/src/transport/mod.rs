@@ -6,6 +6,7 @@ pub(crate) mod calling_thread;
 mod clients;
 mod connection;
 pub(crate) mod http;
+mod http_error;
 pub(crate) mod per_process;
 pub(crate) mod runtime;
 mod tls;

@@ -1,4 +1,5 @@
-//! Async runtime (tokio) that drives the network: one for the process, started at first use.
+//! Kassa's own async runtime (tokio): one for the process, started at first use. It drives payments, and queries of callers
+//! that have no runtime.
 //!
 //! It is Kassa's own because callers come from other executors, plain threads and phones, and because a payment on its
 //! way must outlive the caller that started it (`docs/adr/0002-a-runtime-of-its-own.md`).

@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
     nodes: Vec<Node>,
 }
 
-/// Where a value stands. A text is at most as long as a reply may be, so 32 bits are enough.
+/// Where a value stands, in 32 bits; longer texts are not read.
 struct Node {
     /// The name of a member, with its quotes where it has an escape in it; empty for what is no member.
     name: Range<u32>,

@@ -4,15 +4,15 @@
 use std::{
     sync::{Arc, Barrier},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use kassa::{BlockingGateway, Gateway, PaymentError};
+use kassa::{BlockingGateway, FakeFault, FakeGateway, Gateway, PaymentError, PaymentRef, PollPolicy, WatchReport};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     alone,
-    support::{Answer, Op, Server, reply_bytes},
+    support::{Answer, Op, PATIENCE, Server, reply, reply_bytes},
 };
 
 fn current_thread() -> Runtime {
@@ -43,7 +43,9 @@ fn leaves_no_connection_behind() {
     }
     assert_eq!(server.connections(), 51, "each has a connection of its own");
     // The server's ends are in this process, too, and close when its threads have seen the others.
+    let started = Instant::now();
     while open() > before + 2 {
+        assert!(started.elapsed() < PATIENCE, "{} descriptors, and {before} before", open());
         thread::yield_now();
     }
     // The gateway that was made beside them works on.
@@ -79,19 +81,66 @@ fn a_query_that_nothing_drives_ends_with_its_deadline() {
 }
 
 /// Nobody drives the connection between two calls, so nobody sees that the gateway has closed it until the next one.
-#[test]
-fn a_blocking_query_does_not_fail_for_a_connection_that_was_closed_meanwhile() {
+fn does_not_fail_for_a_connection_that_was_closed_meanwhile(ask: impl Fn(&Gateway)) {
     let bytes = reply_bytes(200, "", Op::QrStatus.success_body().as_bytes());
     let answered = Arc::new(Barrier::new(2));
     let is_answered = answered.clone();
     let server = Server::start(move |_| Answer::BytesThenCloseAt(bytes.clone(), is_answered.clone()));
-    let gateway = BlockingGateway::new(server.config().with_query_retries(0)).unwrap();
+    let gateway = Gateway::new(server.config().with_query_retries(0)).unwrap();
     for number in 1..=20 {
-        Op::QrStatus.ask_blocking(&gateway).unwrap();
+        ask(&gateway);
         answered.wait();
         server.wait_for_closed(number);
     }
     assert_eq!(server.connections(), 20);
+}
+
+#[test]
+fn a_blocking_query_does_not_fail_for_a_connection_that_was_closed_meanwhile() {
+    does_not_fail_for_a_connection_that_was_closed_meanwhile(|gateway| {
+        Op::QrStatus.ask_blocking(&BlockingGateway::from(gateway.clone())).unwrap();
+    });
+}
+
+#[test]
+fn nor_does_one_on_a_runtime_that_its_host_drives_now_and_then() {
+    let runtime = current_thread();
+    does_not_fail_for_a_connection_that_was_closed_meanwhile(|gateway| {
+        runtime.block_on(Op::QrStatus.run(gateway)).unwrap();
+    });
+}
+
+/// A program that waits for the next report now and then, each time with a runtime of its own.
+#[test]
+fn a_watchs_query_goes_on_while_nobody_waits_for_it() {
+    let go_on = Arc::new(Barrier::new(2));
+    let is_on = go_on.clone();
+    let server = Server::start(move |_| {
+        is_on.wait();
+        reply(200, &Op::QrStatus.success_body())
+    });
+    let payment = PaymentRef::mbank("order-1", 100);
+    let watch = server.gateway().watch(payment, PollPolicy::default()).unwrap();
+    let first = current_thread();
+    first.block_on(async { tokio::time::timeout(Duration::from_millis(100), watch.next()).await }).unwrap_err();
+    go_on.wait();
+    let report = current_thread().block_on(watch.next()).unwrap();
+    assert!(matches!(report, Some(WatchReport::Status { .. })), "{report:?}");
+    assert_eq!(server.received().len(), 1, "it was not asked anew");
+}
+
+/// The host's runtime is blocked by the caller, so nothing may wait for it to wake anybody.
+#[tokio::test]
+async fn a_blocking_caller_in_a_task_is_answered_by_the_fake_gateway() {
+    let fake = FakeGateway::new().unwrap();
+    let gateway = BlockingGateway::from(fake.gateway());
+    fake.fail_next(FakeFault::ServerError);
+    fake.fail_next(FakeFault::NoAnswer);
+    let asked = gateway.qr_status("1");
+    assert!(asked.is_err(), "{asked:?}");
+    fake.fail_next(FakeFault::ServerError);
+    let asked = pollster::block_on(fake.gateway().qr_status("1"));
+    assert!(asked.is_err(), "{asked:?}");
 }
 
 #[test]

@@ -324,7 +324,7 @@ fn the_runtime_serves_a_caller_that_was_dropped_with_its_runtime() {
     let server = Server::replying(200, &Op::QrStatus.success_body());
     let gateway = server.gateway();
     for _ in 0..2 {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(Op::QrStatus.run(&gateway)).unwrap();
     }
 }

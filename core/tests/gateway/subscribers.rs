@@ -7,7 +7,6 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread,
-    time::Duration,
 };
 
 use kassa::{BlockingGateway, Credentials, Gateway, GatewayConfig, PaymentError};
@@ -18,11 +17,8 @@ use tracing::{
 
 use crate::{
     alone,
-    support::{Op, Server},
+    support::{Op, PATIENCE, Server},
 };
-
-/// Far longer than anything here takes: only a bug lets it pass.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_subscriber_that_panics_costs_no_answer() {

@@ -136,7 +136,7 @@ impl Server {
 type Closed = (Mutex<usize>, Condvar);
 
 /// Far longer than anything here takes: only a bug lets it pass.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 fn serve(
     stream: TcpStream,

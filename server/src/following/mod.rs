@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
 use kassa::{PaymentError, PaymentGateway, Verdict};
+use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::{
@@ -61,7 +62,7 @@ pub(crate) async fn claim(
     for question in claimed.questions {
         let mut random = [0; 4];
         surroundings.fill(&mut random)?;
-        asking.push(Box::pin(ask(gateway.clone(), question, u32::from_le_bytes(random))));
+        asking.push(Box::pin(in_task(ask(gateway.clone(), question, u32::from_le_bytes(random)))));
     }
     Ok((asking, claimed.next_in_ms))
 }
@@ -96,6 +97,18 @@ pub(crate) async fn follow(
         settle(storage, metrics, batch, tell).await?;
     }
     Ok(Followed { asked, next_in_ms })
+}
+
+/// So that questions go on while answers are written down: a slow database must not make them pass their deadlines.
+async fn in_task(asking: impl Future<Output = Answered> + Send + 'static) -> Answered {
+    let mut task = JoinSet::new();
+    task.spawn(asking.in_current_span());
+    match task.join_next().await {
+        Some(Ok(answered)) => answered,
+        Some(Err(ended)) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
+        // The runtime is being shut down.
+        _ => std::future::pending().await,
+    }
 }
 
 async fn ask(gateway: Arc<dyn PaymentGateway>, question: Question, random: u32) -> Answered {

@@ -1,5 +1,5 @@
-//! The last poll of a future that a Rust executor runs for another language: what its last poll came to, and the waker of
-//! whoever runs it.
+//! Mailbox between the continuation of a foreign future's polls and the Rust executor that runs it: the one says what the last
+//! poll came to, and the other is woken.
 
 use std::{sync::PoisonError, task::Waker};
 

@@ -33,19 +33,29 @@ _LOOK_FOR_EVENTS_EVERY_MILLISECONDS = 1000 // _logs.LOOKS_A_SECOND
 _FOREVER = 2**64 - 1
 
 _run: Any = _core.kassa_blocking_run
-_run.argtypes = (ctypes.c_uint64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint64)
+_run.argtypes = (ctypes.c_uint64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint8, ctypes.c_uint64)
 _run.restype = ctypes.c_bool
 _end: Any = _core.kassa_blocking_end
 _end.argtypes, _end.restype = (ctypes.c_void_p,), None
 
 
 class _Turn(threading.local):
-    """Whether the next call of this thread is to be waited for right here."""
+    """Whether the next call of this thread is to be waited for right here, and whether it is a query."""
 
     is_here = False
+    asks = False
 
 
 _turn = _Turn()
+
+
+def wait_for_query(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine with one query to its end. The thread drives the network for it."""
+    _turn.asks = True
+    try:
+        return wait(coroutine)
+    finally:
+        _turn.asks = False
 
 
 def wait(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -66,9 +76,9 @@ def _run_here(future: int, ffi_poll: Any) -> None:
     """Runs a future of the core to its end, on this thread and without the GIL."""
     # Filled in by the core, so that nothing is lost where Ctrl-C comes between two lines here.
     running = ctypes.c_void_p()
-    longest = _longest_stay()
+    asks, longest = _turn.asks, _longest_stay()
     try:
-        while not _run(future, ffi_poll, running, longest):
+        while not _run(future, ffi_poll, running, asks, longest):
             _logs.look()
     finally:
         if running:

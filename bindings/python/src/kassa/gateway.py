@@ -7,7 +7,7 @@ from types import TracebackType
 
 from . import _check
 from ._calls import ask, call
-from ._wait import wait
+from ._wait import wait, wait_for_query
 from .answers import CardPaymentCreated, MbankConfirmed, MbankPaymentCreated, PayFormCreated, QrData, QrImage
 from .callbacks import Callback, ReturnRedirect
 from .journal import Pages
@@ -53,7 +53,7 @@ class Gateway(Connected):
         ``language`` (ISO 639-1) is that of the gateway's messages; the merchant's default without it.
 
         No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
-        answer: StatusReport = wait(
+        answer: StatusReport = wait_for_query(
             ask(
                 self._core().payment_status,
                 _check.text("gateway_number", gateway_number),
@@ -98,7 +98,7 @@ class Gateway(Connected):
         """Asks for the status of a payment by the **merchant's** order number and the provider.
 
         No error says anything about the payment itself. A number that the gateway does not know is `kassa.Refused`."""
-        answer: StatusReport = wait(
+        answer: StatusReport = wait_for_query(
             ask(
                 self._core().provider_status,
                 _check.text("order_number", order_number),
@@ -121,7 +121,7 @@ class Gateway(Connected):
         """Asks for the status of a QR payment by its transaction id.
 
         No error says anything about the payment itself. An id that the gateway does not know is `kassa.Refused`."""
-        answer: StatusReport = wait(ask(self._core().qr_status, _check.text("transaction_id", transaction_id)))
+        answer: StatusReport = wait_for_query(ask(self._core().qr_status, _check.text("transaction_id", transaction_id)))
         return answer
 
     def check(self, payment: PaymentRef) -> Verdict:
@@ -129,7 +129,7 @@ class Gateway(Connected):
         payment's numbers, and by the next one where that question is refused or its answer not understood.
 
         Raises `kassa.Invalid` where the reference has nothing to ask with. No error says anything about the payment itself."""
-        verdict: Verdict = wait(ask(self._core().check, _check.instance("payment", payment, PaymentRef)))
+        verdict: Verdict = wait_for_query(ask(self._core().check, _check.instance("payment", payment, PaymentRef)))
         return verdict
 
     def verify_callback(self, callback: Callback, payment: PaymentRef) -> Verdict:
@@ -142,7 +142,7 @@ class Gateway(Connected):
         tyiyn (390 tyiyn must not pass as 390 som): ``qr_numbers`` in the `Dialect` says how. All queries share one deadline.
 
         Raises where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again."""
-        verdict: Verdict = wait(
+        verdict: Verdict = wait_for_query(
             ask(
                 self._core().verify_callback,
                 _check.instance("callback", callback, Callback),
@@ -157,7 +157,7 @@ class Gateway(Connected):
         callback's.
 
         Raises as ``verify_callback`` does."""
-        verdict: Verdict = wait(
+        verdict: Verdict = wait_for_query(
             ask(
                 self._core().verify_return,
                 _check.instance("redirect", redirect, ReturnRedirect),

@@ -46,9 +46,8 @@ impl Dropped {
         matches!(self, Self::Call("card_payment" | "mbank_payment" | "mbank_confirm"))
     }
 
-    fn only_asks(self) -> bool {
-        let asks = |name: &str| matches!(name, "payment_status" | "provider_status" | "qr_status");
-        matches!(self, Self::Verifying | Self::Watching) || matches!(self, Self::Call(name) if asks(name))
+    fn is_asked_in_place(self) -> bool {
+        matches!(self, Self::Verifying | Self::Call("payment_status" | "provider_status" | "qr_status"))
     }
 
     fn start(self, gateway: &Gateway) -> Boxed<Result<(), PaymentError>> {
@@ -100,7 +99,7 @@ async fn a_call_dropped_at_any_await_is_never_sent_again_and_leaves_the_gateway_
                 cuts += 1;
             }
             // A query in its caller's task need not wait for what is there.
-            let never_waits = behaviour == "replies at once" && dropped.only_asks();
+            let never_waits = behaviour == "replies at once" && dropped.is_asked_in_place();
             assert_eq!(cuts > 1, !never_waits, "how {dropped:?} waited for a gateway that {behaviour}");
         }
     }

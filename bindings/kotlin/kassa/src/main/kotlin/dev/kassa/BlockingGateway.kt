@@ -5,8 +5,8 @@ import kotlinx.coroutines.runBlocking
 import kotlin.time.Duration
 import kotlin.time.toKotlinDuration
 
-/** Runs a call on the calling thread, which waits for it. */
-private fun <T> waiting(call: suspend () -> T): T = runBlocking(contextOfCaller()) { call() }
+/** Runs a query on the calling thread, which waits for it. */
+private fun <T> asking(query: suspend () -> T): T = runBlocking(contextOfCaller()) { query() }
 
 /**
  * The payment gateway for Java, scripts and other callers that wait: the methods of [Gateway], each blocking its thread until
@@ -40,46 +40,46 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun createCardPayment(payment: CardPayment): CardPaymentCreated =
-        waiting { core.createCardPayment(payment) }
+        runBlocking { core.createCardPayment(payment) }
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun paymentStatus(gatewayNumber: String, language: String?): StatusReport =
-        waiting { core.paymentStatus(gatewayNumber, language) }
+        asking { core.paymentStatus(gatewayNumber, language) }
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun createMbankPayment(payment: MbankPayment): MbankPaymentCreated =
-        waiting { core.createMbankPayment(payment) }
+        runBlocking { core.createMbankPayment(payment) }
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun confirmMbankPayment(payment: PaymentRef, otp: String): MbankConfirmed =
-        waiting { core.confirmMbankPayment(payment, otp) }
+        runBlocking { core.confirmMbankPayment(payment, otp) }
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createPayForm(form: PayForm): PayFormCreated = waiting { core.createPayForm(form) }
+    override fun createPayForm(form: PayForm): PayFormCreated = runBlocking { core.createPayForm(form) }
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun providerStatus(orderNumber: String, provider: Provider): StatusReport =
-        waiting { core.providerStatus(orderNumber, provider) }
+        asking { core.providerStatus(orderNumber, provider) }
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createQrImage(payment: QrPayment): QrImage = waiting { core.createQrImage(payment) }
+    override fun createQrImage(payment: QrPayment): QrImage = runBlocking { core.createQrImage(payment) }
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun createQrData(payment: QrPayment): QrData = waiting { core.createQrData(payment) }
+    override fun createQrData(payment: QrPayment): QrData = runBlocking { core.createQrData(payment) }
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun qrStatus(transactionId: String): StatusReport = waiting { core.qrStatus(transactionId) }
+    override fun qrStatus(transactionId: String): StatusReport = asking { core.qrStatus(transactionId) }
 
     @Throws(PaymentException::class, InterruptedException::class)
-    override fun check(payment: PaymentRef): Verdict = waiting { core.check(payment) }
+    override fun check(payment: PaymentRef): Verdict = asking { core.check(payment) }
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun verifyCallback(callback: Callback, payment: PaymentRef): Verdict =
-        waiting { core.verifyCallback(callback, payment) }
+        asking { core.verifyCallback(callback, payment) }
 
     @Throws(PaymentException::class, InterruptedException::class)
     override fun verifyReturn(redirect: ReturnRedirect, payment: PaymentRef): Verdict =
-        waiting { core.verifyReturn(redirect, payment) }
+        asking { core.verifyReturn(redirect, payment) }
 
     @Throws(PaymentException::class)
     override fun watch(payment: PaymentRef, policy: PollPolicy): BlockingStatusWatch =
@@ -164,7 +164,7 @@ public class BlockingGateway internal constructor(private val core: GatewayCore)
      * @throws PaymentException.Misconfigured where the gateway has no journal, and otherwise as of [Journal.finish]
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun finish(id: String): Unit = waiting { core.finish(id) }
+    public fun finish(id: String): Unit = runBlocking { core.finish(id) }
 
     override fun close(): Unit = core.closeBlocking()
 
@@ -188,7 +188,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
      *   the deadline, [PaymentException.Unauthorized] or [PaymentException.Misconfigured] where asking on is useless
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun next(): WatchReport? = waiting { core.next() }
+    public fun next(): WatchReport? = runBlocking { core.next() }
 
     /**
      * The verdict that ended the watch; **null where it was cancelled**, which says nothing about the payment. It asks on until then,
@@ -197,7 +197,7 @@ public class BlockingStatusWatch internal constructor(private val core: WatchCor
      * @throws PaymentException as [next] does
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun outcome(): Verdict? = waiting { core.outcome() }
+    public fun outcome(): Verdict? = runBlocking { core.outcome() }
 
     /** Makes the next query due at once: when the payer has just come back. Any thread may call it. */
     public fun checkNow(): Unit = core.checkNow()
@@ -245,7 +245,7 @@ public class BlockingSettling internal constructor(private val core: SettlingCor
      *   None of them says anything about a payment
      */
     @Throws(PaymentException::class, InterruptedException::class)
-    public fun nextSettled(): Settled? = waiting { core.next() }
+    public fun nextSettled(): Settled? = runBlocking { core.next() }
 
     /**
      * The ends, as of [nextSettled], from here on: another iterator goes on where this one stopped. It throws what that throws, though

@@ -13,13 +13,19 @@ import kotlinx.coroutines.currentCoroutineContext
 internal suspend fun <T> answer(future: Long, converter: FfiConverterRustBuffer<T>): T {
     var isThere = false
     try {
-        if (currentCoroutineContext()[OnCallingThread] != null) runHere(future)
+        if (currentCoroutineContext()[OnCallingThread] != null) {
+            runHere(future)
+            val memory = Memory.ofThread()
+            val result = result(future, NOBODY, memory)
+            isThere = result >= 0
+            check(isThere) { "a call that had ended goes on" }
+            return read(result, memory, converter)
+        }
         while (true) {
             val wait = Wait()
             val number = Waits.add(wait)
             val memory = Memory.ofThread()
-            val result =
-                Direct.kassa_jvm_poll(future, Waits.wakeups, number, memory.address, memory.size.toLong())
+            val result = result(future, number, memory)
             if (result >= 0) {
                 isThere = true
                 Waits.remove(number)
@@ -31,6 +37,12 @@ internal suspend fun <T> answer(future: Long, converter: FfiConverterRustBuffer<
         if (!isThere) Direct.kassa_jvm_free(future)
     }
 }
+
+/** The number of a wait that there is not: the call has come to its end already. */
+private const val NOBODY = 0L
+
+private fun result(future: Long, number: Long, memory: Memory): Long =
+    Direct.kassa_jvm_poll(future, Waits.wakeups, number, memory.address, memory.size.toLong())
 
 private fun <T> read(result: Long, memory: Memory, converter: FfiConverterRustBuffer<T>): T {
     val code = result.toByte()

@@ -6,14 +6,14 @@ import kotlin.coroutines.CoroutineContext
 import kotlin.coroutines.EmptyCoroutineContext
 
 /**
- * Of a coroutine whose caller waits for it: calls of the core run on the calling thread to their end, which drives the
- * network for a query meanwhile and wakes no other thread. Goes with [DirectGateway].
+ * Of a coroutine with a query of [DirectGateway]'s, whose caller waits for it: it runs on the calling thread to its end, which
+ * drives the network meanwhile and wakes no other thread.
  */
 internal object OnCallingThread : CoroutineContext.Element, CoroutineContext.Key<OnCallingThread> {
     override val key: CoroutineContext.Key<*> get() = this
 }
 
-/** What a blocking caller's coroutine runs with. A virtual thread waits by suspending: in the core it would hold its carrier. */
+/** What a blocking caller's query runs with. A virtual thread waits by suspending: in the core it would hold its carrier. */
 internal fun contextOfCaller(): CoroutineContext = if (isOnVirtualThread()) EmptyCoroutineContext else OnCallingThread
 
 /** Java has virtual threads since 21. */
@@ -29,6 +29,8 @@ private fun isOnVirtualThread() = IS_VIRTUAL?.invoke(Thread.currentThread()) == 
 /** So long a thread stays in the core before it looks whether it was interrupted. */
 private const val LOOK_EVERY_MILLISECONDS = 20L
 
+private const val DRIVES: Byte = 1
+
 private val POLL = Direct.function("ffi_kassa_rust_future_poll_rust_buffer")
 
 /** Runs a future of the core on this thread until it is ready. It is still to be asked for its result, or freed. */
@@ -38,7 +40,7 @@ internal fun runHere(future: Long) {
     try {
         do {
             if (Thread.interrupted()) throw InterruptedException()
-        } while (Direct.kassa_blocking_run(future, POLL, running, LOOK_EVERY_MILLISECONDS) == 0.toByte())
+        } while (Direct.kassa_blocking_run(future, POLL, running, DRIVES, LOOK_EVERY_MILLISECONDS) == 0.toByte())
     } finally {
         running.getPointer(0)?.let(Direct::kassa_blocking_end)
         memory.keep()

@@ -22,7 +22,13 @@ internal object Direct {
     external fun kassa_jvm_begin_1(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
     external fun kassa_jvm_begin_2(method: Pointer, clone: Pointer, target: Long, arguments: Long): Long
     external fun kassa_jvm_poll(future: Long, wakeups: Long, number: Long, room: Long, length: Long): Long
-    external fun kassa_blocking_run(future: Long, poll: Pointer, running: Pointer, milliseconds: Long): Byte
+    external fun kassa_blocking_run(
+        future: Long,
+        poll: Pointer,
+        running: Pointer,
+        drives: Byte,
+        milliseconds: Long,
+    ): Byte
     external fun kassa_blocking_end(running: Pointer)
     external fun kassa_jvm_free(future: Long)
     external fun kassa_jvm_free_result(address: Long, capacity: Long)
