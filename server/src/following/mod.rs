@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
 use kassa::{PaymentError, PaymentGateway, Verdict};
-use tokio::task::JoinSet;
+use tokio::{runtime::Handle, task::JoinSet};
 use tracing::Instrument;
 
 use crate::{
@@ -99,8 +99,12 @@ pub(crate) async fn follow(
     Ok(Followed { asked, next_in_ms })
 }
 
-/// So that questions go on while answers are written down: a slow database must not make them pass their deadlines.
+/// So that questions go on while answers are written down: a slow database must not make them pass their deadlines. Without
+/// a runtime, as in simulations, nothing takes time.
 async fn in_task(asking: impl Future<Output = Answered> + Send + 'static) -> Answered {
+    if Handle::try_current().is_err() {
+        return asking.await;
+    }
     let mut task = JoinSet::new();
     task.spawn(asking.in_current_span());
     match task.join_next().await {

@@ -121,7 +121,9 @@ class Gateway(Connected):
         """Asks for the status of a QR payment by its transaction id.
 
         No error says anything about the payment itself. An id that the gateway does not know is `kassa.Refused`."""
-        answer: StatusReport = wait_for_query(ask(self._core().qr_status, _check.text("transaction_id", transaction_id)))
+        answer: StatusReport = wait_for_query(
+            ask(self._core().qr_status, _check.text("transaction_id", transaction_id))
+        )
         return answer
 
     def check(self, payment: PaymentRef) -> Verdict:
