@@ -112,7 +112,7 @@ class CancellationTest {
         gateway.close()
         val blocking = BlockingGateway(configOf(server.url))
         Thread.currentThread().interrupt()
-        assertThrows<InterruptedException> { blocking.createCardPayment(cardPayment()) }
+        assertThrows<InterruptedException> { blocking.qrStatus("1") }
         assertFalse(Thread.interrupted())
         blocking.close()
         assertEquals(0, server.received.size)

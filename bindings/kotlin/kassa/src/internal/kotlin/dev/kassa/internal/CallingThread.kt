@@ -33,9 +33,14 @@ private const val DRIVES: Byte = 1
 
 private val POLL = Direct.function("ffi_kassa_rust_future_poll_rust_buffer")
 
+/** Where the core keeps a thread's call between two looks; null while there is none. */
+private val CALLS = object : ThreadLocal<Memory>() {
+    override fun initialValue() = Memory(Long.SIZE_BYTES)
+}
+
 /** Runs a future of the core on this thread until it is ready. It is still to be asked for its result, or freed. */
 internal fun runHere(future: Long) {
-    val memory = Memory(Long.SIZE_BYTES)
+    val memory = checkNotNull(CALLS.get())
     val running = Pointer(memory.address)
     try {
         do {
@@ -43,6 +48,7 @@ internal fun runHere(future: Long) {
         } while (Direct.kassa_blocking_run(future, POLL, running, DRIVES, LOOK_EVERY_MILLISECONDS) == 0.toByte())
     } finally {
         running.getPointer(0)?.let(Direct::kassa_blocking_end)
+        running.setPointer(0, null)
         memory.keep()
     }
 }
