@@ -117,7 +117,7 @@ impl Engine {
     async fn perform_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, Failed> {
         let (mut attempts, judge) = self.prepare(operation, limits)?;
         let counted = self.admit(&judge.effect)?;
-        if judge.effect == Effect::Asks && !self.detached && self.transport.can_ask_here() {
+        if O::ASKS && !self.detached && self.transport.can_ask_here() {
             match in_place::asked(attempts).await {
                 Ok(came_back) => return judge.guarded(Ok(came_back)),
                 Err(to_be_asked_elsewhere) => attempts = to_be_asked_elsewhere,
@@ -134,6 +134,7 @@ impl Engine {
         checks.finish()?;
         let parts = operation.parts(&WireSettings { dialect: &self.dialect, status_query: self.status_query })?;
         let effect = operation.effect();
+        debug_assert_eq!(O::ASKS, effect == Effect::Asks, "{}", O::ENDPOINT.name);
         let call = Call {
             endpoint: O::ENDPOINT,
             log_name: operation.log_name(),
@@ -278,6 +279,8 @@ impl<O: Operation> Judge<O> {
             .unwrap_or_else(|_| Err(outcome::without_reply(effect, Failure::interrupted(true)).into()))
     }
 
+    /// Compiled once, for both ways to it.
+    #[inline(never)]
     fn judge(self, came_back: CameBack) -> Result<O::Answer, Failed> {
         match came_back {
             Err(not_held) => Err(outcome::not_sent(self.effect, not_held).into()),

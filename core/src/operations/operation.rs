@@ -42,6 +42,9 @@ pub(crate) trait Operation: Send + 'static {
         Sent::default()
     }
 
+    /// Whether its effect is [`Effect::Asks`]: known when it is compiled, so that nothing else carries what only queries need.
+    const ASKS: bool = false;
+
     /// Whether it confirms a payment that was created before.
     const CONFIRMS: bool = false;
 

@@ -45,6 +45,8 @@ impl Operation for PaymentStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const ASKS: bool = true;
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.gateway_number);
         if let Some(language) = &self.language {

@@ -43,6 +43,8 @@ impl Operation for ProviderStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const ASKS: bool = true;
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("orderNumber", &self.order_number);
         if let Provider::Other(_) = self.provider {

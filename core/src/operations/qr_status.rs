@@ -34,6 +34,8 @@ impl Operation for QrStatusQuery {
 
     const ENDPOINT: &'static Endpoint = &ENDPOINT;
 
+    const ASKS: bool = true;
+
     fn check(&self, checks: &mut Checks, _settings: &CheckSettings) {
         checks.required("transaction_id", &self.transaction_id);
     }
