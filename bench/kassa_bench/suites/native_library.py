@@ -60,7 +60,7 @@ What was tried, on the stripped library:
 | +42,656 | `"s"` again for what each query goes through: 2 % more of the processor in place of 6 % | yes |
 | -2,496 | log statements of dependencies compiled out | no: features unite, so the sandbox would fall silent, too |
 | -106,392 | packed relative relocations (RELR) | no: glibc 2.36 or Android API 30 to load it; 10 kB gzipped |
-| +212,000 | queries where they are called, with tokio's second scheduler; an index of replies | yes: they wake no other thread |
+| +212,000 | queries where they are called, with tokio's second scheduler; an index of replies | yes: no other thread wakes |
 
 [Why](docs/adr/0009-kilobytes.md)."""
 
