@@ -85,8 +85,10 @@ extern "C" fn over(ticket: u64, code: RustFuturePoll) {
 }
 
 /// Runs a call on the calling thread, but not for longer than so many milliseconds; without end for the largest number.
-/// The thread drives the network meanwhile where `drives` is not zero, which is for queries. True where the future is ready. Otherwise `running` holds the call afterwards, to be run on by the same function, or
-/// given to [`kassa_blocking_end`]; it is null before the first time, and once the future is ready.
+/// The thread drives the network meanwhile where `drives` is not zero, which is for queries.
+///
+/// True where the future is ready. Otherwise `running` holds the call afterwards, to be run on by the same function, or given
+/// to [`kassa_blocking_end`]; it is null before the first time, and once the future is ready.
 ///
 /// # Safety
 /// The future lives, is polled by nobody else, and the function is UniFFI's for it. `running` is null or what this

@@ -108,9 +108,10 @@ fn end_those_too_many(mut idle: MutexGuard<'_, Vec<(Instant, Runtime)>>) {
     }
 }
 
-/// The network is driven by Kassa's own threads meanwhile, as the host's runtime, where there is one, is blocked. It polls without tokio's
-/// cooperative budget: in a task that has used its budget up, nothing would get ready any more, as only the task's own
-/// thread, which is blocked here, could renew it. Tokio had the like in its own blocking calls:
+/// The network is driven by Kassa's own threads meanwhile, as the host's runtime, where there is one, is blocked.
+///
+/// It polls without tokio's cooperative budget: in a task that has used its budget up, nothing would get ready any more, as
+/// only the task's own thread, which is blocked here, could renew it. Tokio had the like in its own blocking calls:
 /// <https://github.com/tokio-rs/tokio/pull/2711>.
 fn on_own_threads<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);

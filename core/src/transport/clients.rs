@@ -64,8 +64,8 @@ impl Clients {
     /// Whether the calling task has a runtime of its own that can drive connections.
     pub(super) fn can_be_driven_here(&self) -> bool {
         Handle::try_current().is_ok_and(|current| {
-            let of_current = lock(&self.of_others).get(&current.id()).map(|of_runtime| of_runtime.client.is_some());
-            current.id() != self.own_runtime && of_current != Some(false)
+            let can = |of_runtime: &OfRuntime| of_runtime.client.is_some();
+            current.id() != self.own_runtime && lock(&self.of_others).get(&current.id()).is_none_or(can)
         })
     }
 

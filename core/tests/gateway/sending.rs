@@ -319,16 +319,6 @@ fn the_blocking_gateway_works_everywhere() {
     assert_eq!(gateway.qr_status("tx").unwrap_err().kind(), "Misconfigured");
 }
 
-#[test]
-fn the_runtime_serves_a_caller_that_was_dropped_with_its_runtime() {
-    let server = Server::replying(200, &Op::QrStatus.success_body());
-    let gateway = server.gateway();
-    for _ in 0..2 {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(Op::QrStatus.run(&gateway)).unwrap();
-    }
-}
-
 #[tokio::test]
 async fn redirects_are_never_followed() {
     let elsewhere = Arc::new(Server::replying(200, &Op::CardPayment.success_body()));
