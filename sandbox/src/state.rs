@@ -18,8 +18,8 @@ use crate::{
     faults::{FaultName, FaultSet, Moment},
     settings::{SandboxOptions, SettlePending, Switches},
     store::{
-        self, Store, StoreError,
-        exchanges::{self, NewExchange},
+        self, Flush, Store, StoreError,
+        exchanges::{self, NewExchange, ReceivedRequest},
         reset,
     },
 };
@@ -37,6 +37,10 @@ pub(crate) struct State {
     pub(crate) deliveries: Notify,
     /// Told after every change that may make a pending payment final.
     pub(crate) pending: Notify,
+    /// Told when a request waits to be written to the log.
+    pub(crate) logged: Notify,
+    /// Told when payments were searched for by a text.
+    pub(crate) searched: Notify,
     settle_pending: RwLock<SettlePending>,
     pub(crate) switches: RwLock<Switches>,
     /// Generation counter: it counts the resets. Work on what a reset forgets holds it, or checks that it is still the
@@ -59,6 +63,8 @@ impl State {
             store,
             deliveries: Notify::new(),
             pending: Notify::new(),
+            logged: Notify::new(),
+            searched: Notify::new(),
         }
     }
 
@@ -67,13 +73,18 @@ impl State {
         self.store.read(work)
     }
 
-    /// Writes the store in one transaction, then wakes the deliveries.
+    /// Writes the store in one transaction, then wakes the background tasks that it concerns.
     pub(crate) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let value = self.store.write(work)?;
-        self.wake();
+        let (value, written) = self.store.write_and_tell(work)?;
+        if written.callbacks {
+            self.deliveries.notify_one();
+        }
+        if written.payments {
+            self.pending.notify_one();
+        }
         Ok(value)
     }
 
@@ -150,6 +161,8 @@ impl State {
     pub(crate) fn reset(&self) -> Result<(), StoreError> {
         let mut age = self.age.write().unwrap_or_else(PoisonError::into_inner);
         let ahead_ms = self.options.clock_ahead_ms();
+        // What was answered before is forgotten, too.
+        self.store.flush()?;
         self.store.write(|transaction| {
             reset::forget_all(transaction)?;
             store::stored_clock::keep(transaction, ahead_ms)
@@ -167,26 +180,23 @@ impl State {
         let Some(fault) = self.faults.strike(Moment::Connection, &[endpoint], &[], |_| true) else {
             return false;
         };
-        self.record(&NewExchange {
+        self.record(NewExchange {
             endpoint,
             order_number: None,
             http_status: None,
             fault: Some(fault.name()),
             payment_id: None,
             took: Duration::ZERO,
-            request_head: endpoint.path(),
+            request_head: endpoint.path().to_owned(),
             request_body: None,
-            reply_head: "",
+            reply_head: String::new(),
             reply_body: None,
         });
         true
     }
 
-    /// Records a request. Where that fails, it is logged, and the answer goes out all the same.
-    pub(crate) fn record(&self, exchange: &NewExchange<'_>) {
-        if let Err(error) = self.read(|connection| exchanges::record(connection, exchange)) {
-            tracing::error!(%error, "an exchange could not be recorded");
-        }
+    /// Records a request.
+    pub(crate) fn record(&self, exchange: NewExchange) {
         tracing::info!(
             path = exchange.endpoint.path(),
             order = exchange.order_number,
@@ -195,6 +205,24 @@ impl State {
             ms = exchange.took.as_millis(),
             "request"
         );
+        match self.store.log(exchange) {
+            Flush::Seen => {}
+            Flush::Soon => self.logged.notify_one(),
+            Flush::Now => self.flush_log(),
+        }
+    }
+
+    /// Writes the requests that wait for it. Where that fails, it is logged, and the answers went out all the same.
+    pub(crate) fn flush_log(&self) {
+        if let Err(error) = self.store.flush() {
+            tracing::error!(%error, "requests could not be recorded");
+        }
+    }
+
+    /// Every request so far, in the order they were answered; of one payment, where one of its numbers is given.
+    pub(crate) fn requests(&self, number: Option<&str>) -> Result<Vec<ReceivedRequest>, StoreError> {
+        self.store.flush()?;
+        self.read(|connection| exchanges::all(connection, number))
     }
 }
 

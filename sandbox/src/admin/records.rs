@@ -18,7 +18,7 @@ use crate::{
     state::State,
     store::{
         callback_queue::{self, CallbackAttempt},
-        exchanges::{self, ReceivedRequest},
+        exchanges::ReceivedRequest,
         payments,
     },
 };
@@ -202,7 +202,7 @@ pub(super) fn ledger(state: &State, call: &Call<'_>) -> Result<Answer, Failure> 
 }
 
 pub(super) fn requests(state: &State, call: &Call<'_>) -> Result<Answer, Failure> {
-    let requests = state.read(|connection| exchanges::all(connection, call.order.as_deref()))?;
+    let requests = state.requests(call.order.as_deref())?;
     Answer::json(StatusCode::OK, &Requests { requests: requests.iter().map(RequestView::from).collect() })
 }
 

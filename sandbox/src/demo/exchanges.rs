@@ -126,17 +126,17 @@ impl Talk<'_> {
         let took = 300 + scattered(at) % 1300;
         let exchange = NewExchange {
             endpoint,
-            order_number: is_numbered.then_some(payment.order_number.as_str()),
+            order_number: is_numbered.then(|| payment.order_number.clone()),
             http_status: outgoing.seen_status(),
             fault: None,
             payment_id: (!is_numbered).then_some(*id),
             took: Duration::from_micros(took.unsigned_abs()),
-            request_head: &seen.head,
-            request_body: seen.body.as_deref(),
-            reply_head: &reply_head,
-            reply_body: reply_body.as_deref(),
+            request_head: seen.head,
+            request_body: seen.body,
+            reply_head,
+            reply_body,
         };
-        exchanges::record_at(self.transaction, at + took / 1000, &exchange)
+        exchanges::record(self.transaction, at + took / 1000, &exchange)
     }
 }
 

@@ -1,6 +1,11 @@
 //! The request pipeline of an endpoint: authentication, body, faults, answer, request log.
 
-use std::{sync::Arc, thread, time::Instant};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+    time::Instant,
+};
 
 use axum::{
     body::Bytes,
@@ -8,7 +13,6 @@ use axum::{
     http::{HeaderMap, Method, Uri},
     response::Response,
 };
-use tokio::task::spawn_blocking;
 
 use crate::{
     domain::{EndpointName, Language},
@@ -34,11 +38,12 @@ pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, lin
         Some(refusal) => Err(refusal),
         None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
     };
-    let work = move || answer(&state, endpoint, input, seen, started);
-    let outgoing = match spawn_blocking(work).await {
-        Ok(outgoing) => outgoing,
-        Err(error) => Outgoing::whole(Refusal::Internal(error.to_string()).reply(Language::English), Dialect::Shown),
-    };
+    // In place: an answer takes some microseconds of the database, and another thread's waking takes more.
+    let work = AssertUnwindSafe(|| answer(&state, endpoint, input, seen, started));
+    let outgoing = catch_unwind(work).unwrap_or_else(|_| {
+        let refusal = Refusal::Internal("the answer was broken off by a panic".to_owned());
+        Outgoing::whole(refusal.reply(Language::English), Dialect::Shown)
+    });
     outgoing.send(&line).await
 }
 
@@ -71,17 +76,18 @@ pub(crate) fn answer(
     let (outgoing, fault) = call.perform(fields);
     let (reply_head, reply_body) = outgoing.seen();
     let (seen, kept_subject) = kept(state, seen, subject.as_deref());
-    state.record(&NewExchange {
+    let reply_body = reply_body.map(|body| seen.reply(&body));
+    state.record(NewExchange {
         endpoint: endpoint.name,
-        order_number: kept_subject.as_deref(),
+        order_number: kept_subject,
         http_status: outgoing.seen_status(),
         fault,
         payment_id: outgoing.payment_id.filter(|_| subject.is_none()),
         took: started.elapsed(),
-        request_head: &seen.head,
-        request_body: seen.body.as_deref(),
-        reply_head: &reply_head,
-        reply_body: reply_body.map(|body| seen.reply(&body)).as_deref(),
+        request_head: seen.head,
+        request_body: seen.body,
+        reply_head,
+        reply_body,
     });
     outgoing
 }

@@ -9,7 +9,7 @@ use crate::{
     callbacks::delivery,
     net::{HEAD_LIMIT, Lines, connections},
     payments::pending_timer,
-    server::routes::routes,
+    server::{log_writer, routes::routes, text_indexer},
     state::State,
 };
 
@@ -20,6 +20,8 @@ const GRACE: Duration = Duration::from_secs(3);
 pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: watch::Receiver<bool>) {
     let deliveries = tokio::spawn(delivery::run(Arc::clone(&state), client));
     let settling = tokio::spawn(pending_timer::run(Arc::clone(&state)));
+    let log = tokio::spawn(log_writer::run(Arc::clone(&state)));
+    let indexing = tokio::spawn(text_indexer::run(Arc::clone(&state)));
     let server = connections::serve(lines, routes(&state), HEAD_LIMIT, stopped(stop.clone()));
     let in_time = async {
         stopped(stop).await;
@@ -30,8 +32,11 @@ pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: w
         () = in_time => tracing::warn!("requests under way were cut off"),
     }
     settling.abort();
+    log.abort();
+    indexing.abort();
     deliveries.abort();
     let _aborted = timeout(GRACE, deliveries).await;
+    state.flush_log();
 }
 
 /// Waits for the order to stop; a sandbox that was dropped gave it, too.

@@ -26,7 +26,7 @@ use crate::{
     store::{
         Store, StoreError,
         callback_queue::{self, CallbackAttempt},
-        exchanges::{self, ReceivedRequest},
+        exchanges::ReceivedRequest,
         payments,
     },
 };
@@ -113,7 +113,7 @@ impl Sandbox {
     /// # Panics
     /// As [`payments`](Self::payments).
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        read(self.state.read(|connection| exchanges::all(connection, None)))
+        read(self.state.requests(None))
     }
 
     /// Every attempt to deliver a callback so far.

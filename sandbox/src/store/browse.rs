@@ -8,6 +8,7 @@ use crate::{
     store::{
         StoreError,
         payments::{self, Record},
+        text_search::{Matches, Text},
     },
 };
 
@@ -17,10 +18,7 @@ pub(crate) const MAX_COUNTED: u32 = 10_000;
 /// Which payments; an empty one takes all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
-    /// A part of a number, of the description or of a mask.
-    pub(crate) text: Option<String>,
-    /// The mask of the card number that the text is, if it may be one.
-    pub(crate) card: Option<String>,
+    pub(crate) text: Option<Text>,
     pub(crate) kind: Option<PaymentKind>,
     pub(crate) provider: Option<Provider>,
     pub(crate) status: Option<PaymentStatus>,
@@ -95,6 +93,7 @@ pub(crate) struct Page {
 }
 
 /// Conditions and what stands for their question marks.
+#[derive(Default)]
 struct Conditions {
     sql: Vec<String>,
     values: Vec<Box<dyn ToSql>>,
@@ -109,22 +108,7 @@ impl Conditions {
             Some("created_at") => ("", "+"),
             Some(_) => ("+", ""),
         };
-        let mut all = Self { sql: Vec::new(), values: Vec::new() };
-        if let Some(text) = &filter.text {
-            let mut parts = Vec::new();
-            let mut like = |column: &str, text: &str| {
-                parts.push(format!("p.{column} LIKE ? ESCAPE '\\'"));
-                all.values.push(Box::new(pattern(text)));
-            };
-            for column in ["order_number", "gateway_number", "masked_phone"] {
-                like(column, text);
-            }
-            like("masked_card", filter.card.as_ref().unwrap_or(text));
-            for spelling in spellings(text) {
-                like("description", &spelling);
-            }
-            all.sql.push(format!("({})", parts.join(" OR ")));
-        }
+        let mut all = Self::default();
         all.add("p.kind = ?", filter.kind.map(PaymentKind::as_str));
         all.add("p.provider = ?", filter.provider.map(Provider::as_str));
         all.add(&format!("{time}p.status = ?"), filter.status.map(PaymentStatus::as_str));
@@ -151,58 +135,96 @@ impl Conditions {
     }
 }
 
-/// What contains the text, word for word: a pattern's own signs mean nothing in it.
-fn pattern(text: &str) -> String {
-    format!("%{}%", text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
+/// The payments that a filter lets through. Where it names a text, those with the text are found first.
+pub(crate) struct Selection<'a> {
+    filter: &'a Filter,
+    matches: Option<Matches>,
 }
 
-/// The text as it may stand somewhere: SQLite takes small and capital letters for the same in English alone.
-fn spellings(text: &str) -> Vec<String> {
-    let small = text.to_lowercase();
-    let mut letters = small.chars();
-    let begun = letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str());
-    let mut all = vec![text.to_owned()];
-    if !text.is_ascii() {
-        all.extend([text.to_uppercase(), begun.unwrap_or_default(), small]);
-        all.sort();
-        all.dedup();
+impl<'a> Selection<'a> {
+    /// Finds what a list and its count have in common.
+    pub(crate) fn of(connection: &Connection, filter: &'a Filter) -> Result<Self, StoreError> {
+        let matches = filter.text.as_ref().map(|text| text.matches(connection)).transpose()?;
+        Ok(Self { filter, matches })
     }
-    all
+
+    /// A page of them.
+    pub(crate) fn page(
+        &self,
+        connection: &Connection,
+        sort: Sort,
+        start: Start,
+        size: usize,
+    ) -> Result<Page, StoreError> {
+        let (is_first, backwards) = (start == Start::First, matches!(start, Start::Before(_)));
+        let list = List::of(self, sort, start);
+        // One more than asked for tells whether there is another page.
+        let sql = list.sql(&format!("{}, p.{} AS place", payments::COLUMNS, list.column), size + 1);
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows: Vec<Entry> =
+            statement.query_map(list.conditions.values().as_slice(), list_row)?.collect::<Result<_, _>>()?;
+        let has_more = rows.len() > size;
+        rows.truncate(size);
+        if backwards {
+            rows.reverse();
+        }
+        let (has_earlier, has_later) = if backwards { (has_more, true) } else { (!is_first, has_more) };
+        Ok(Page { rows, has_earlier, has_later })
+    }
+
+    /// How many they are; counted no further than one past `MAX_COUNTED`.
+    pub(crate) fn count(&self, connection: &Connection) -> Result<u32, StoreError> {
+        let is_text_alone = *self.filter == Filter { text: self.filter.text.clone(), ..Filter::default() };
+        match &self.matches {
+            Some(Matches::Ids(ids)) if is_text_alone => return Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX)),
+            Some(Matches::Many) if is_text_alone => return Ok(MAX_COUNTED + 1),
+            _ => {}
+        }
+        let (source, conditions) = self.source(None);
+        let sql = counting(source, &conditions);
+        Ok(connection.prepare_cached(&sql)?.query_row(conditions.values().as_slice(), |row| row.get(0))?)
+    }
+
+    /// Where they are read from, and by which conditions. A few that are known are looked up and sorted; more are picked
+    /// out of the list as it is read in its order.
+    fn source(&self, sorted_by: Option<&str>) -> (&'static str, Conditions) {
+        let mut conditions = Conditions::of(self.filter, sorted_by);
+        let ids = match (&self.matches, &self.filter.text) {
+            (Some(Matches::Ids(ids)), _) => ids,
+            (Some(Matches::Many | Matches::NotIndexed), Some(text)) => {
+                let (sql, values) = text.condition();
+                conditions.sql.push(sql);
+                conditions.values.extend(values);
+                return (ALL, conditions);
+            }
+            _ => return (ALL, conditions),
+        };
+        let json = Box::new(serde_json::json!(ids).to_string());
+        if ids.len() <= FEW || sorted_by.is_none() {
+            conditions.values.insert(0, json);
+            return (KNOWN, conditions);
+        }
+        conditions.sql.push("+p.id IN (SELECT value FROM json_each(?))".to_owned());
+        conditions.values.push(json);
+        (ALL, conditions)
+    }
 }
 
-/// A page of the payments that a filter lets through.
-pub(crate) fn page(
-    connection: &Connection,
-    filter: &Filter,
-    sort: Sort,
-    start: Start,
-    size: usize,
-) -> Result<Page, StoreError> {
-    let (is_first, backwards) = (start == Start::First, matches!(start, Start::Before(_)));
-    let list = List::of(filter, sort, start);
-    // One more than asked for tells whether there is another page.
-    let sql = list.sql(&format!("{}, p.{} AS place", payments::COLUMNS, list.column), size + 1);
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows: Vec<Entry> =
-        statement.query_map(list.conditions.values().as_slice(), list_row)?.collect::<Result<_, _>>()?;
-    let has_more = rows.len() > size;
-    rows.truncate(size);
-    if backwards {
-        rows.reverse();
-    }
-    let (has_earlier, has_later) = if backwards { (has_more, true) } else { (!is_first, has_more) };
-    Ok(Page { rows, has_earlier, has_later })
-}
+/// So many known payments are looked up rather than picked out.
+const FEW: usize = 1000;
+const ALL: &str = "payments p";
+const KNOWN: &str = "json_each(?) known CROSS JOIN payments p ON p.id = known.value";
 
 /// A filtered list from a place on, in the direction in which its page is read.
 struct List {
+    source: &'static str,
     conditions: Conditions,
     column: &'static str,
     order: &'static str,
 }
 
 impl List {
-    fn of(filter: &Filter, sort: Sort, start: Start) -> Self {
+    fn of(selection: &Selection<'_>, sort: Sort, start: Start) -> Self {
         let (column, goes_down) = sort.column();
         let (place, backwards) = match start {
             Start::First => (None, false),
@@ -210,19 +232,19 @@ impl List {
             Start::Before(place) => (Some(place), true),
         };
         let (compare, order) = if goes_down != backwards { ("<", "DESC") } else { (">", "ASC") };
-        let mut conditions = Conditions::of(filter, Some(column));
+        let (source, mut conditions) = selection.source(Some(column));
         if let Some(place) = place {
             conditions.sql.push(format!("(p.{column}, p.id) {compare} (?, ?)"));
             conditions.values.push(Box::new(place.key));
             conditions.values.push(Box::new(place.id));
         }
-        Self { conditions, column, order }
+        Self { source, conditions, column, order }
     }
 
     fn sql(&self, select: &str, limit: usize) -> String {
-        let Self { conditions, column, order } = self;
+        let Self { source, conditions, column, order } = self;
         let clause = conditions.clause();
-        format!("{select} FROM payments p {clause} ORDER BY p.{column} {order}, p.id {order} LIMIT {limit}")
+        format!("{select} FROM {source} {clause} ORDER BY p.{column} {order}, p.id {order} LIMIT {limit}")
     }
 }
 
@@ -232,15 +254,8 @@ fn list_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry { record, place })
 }
 
-/// How many payments a filter lets through; counted no further than one past `MAX_COUNTED`.
-pub(crate) fn count(connection: &Connection, filter: &Filter) -> Result<u32, StoreError> {
-    let conditions = Conditions::of(filter, None);
-    let sql = counting(&conditions);
-    Ok(connection.prepare_cached(&sql)?.query_row(conditions.values().as_slice(), |row| row.get(0))?)
-}
-
-fn counting(conditions: &Conditions) -> String {
-    format!("SELECT COUNT(*) FROM (SELECT 1 FROM payments p {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1)
+fn counting(source: &str, conditions: &Conditions) -> String {
+    format!("SELECT COUNT(*) FROM (SELECT 1 FROM {source} {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1)
 }
 
 /// The payment of an id, if there is one.
@@ -262,6 +277,10 @@ mod tests {
             })
             .expect("a plan");
         steps.join("\n")
+    }
+
+    fn selection(filter: &Filter) -> Selection<'_> {
+        Selection { filter, matches: filter.text.as_ref().map(|_| Matches::NotIndexed) }
     }
 
     /// Every way to combine filters, but by texts.
@@ -301,7 +320,7 @@ mod tests {
         for sort in Sort::ALL {
             for start in [Start::First, Start::After(PLACE), Start::Before(PLACE)] {
                 for filter in filters() {
-                    let list = List::of(&filter, sort, start);
+                    let list = List::of(&selection(&filter), sort, start);
                     let plan = plan(&store, &list.sql("SELECT *", 26), &list.conditions);
                     assert!(
                         plan.contains(&format!(" p USING INDEX {}", index(sort, &filter))),
@@ -322,12 +341,12 @@ mod tests {
         let store = Store::open(&Database::Memory).expect("a store");
         for filter in filters().into_iter().filter(|filter| filter.least.is_none()) {
             for sort in [Sort::Newest, Sort::Oldest] {
-                let list = List::of(&filter, sort, Start::First);
+                let list = List::of(&selection(&filter), sort, Start::First);
                 let plan = plan(&store, &list.sql("SELECT p.id", 26), &list.conditions);
                 assert!(plan.contains(" p USING COVERING INDEX"), "{filter:?}: {plan}");
             }
             let conditions = Conditions::of(&filter, None);
-            let plan = plan(&store, &counting(&conditions), &conditions);
+            let plan = plan(&store, &counting(ALL, &conditions), &conditions);
             assert!(plan.contains(" p USING COVERING INDEX"), "{filter:?}: {plan}");
         }
         let missing: u32 = store
@@ -344,11 +363,11 @@ mod tests {
     }
 
     #[test]
-    fn a_search_for_a_text_sorts_nothing() {
+    fn a_search_for_a_short_text_sorts_nothing() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
-            let filter = Filter { text: Some("a".to_owned()), ..Filter::default() };
-            let list = List::of(&filter, sort, Start::First);
+            let filter = Filter { text: Some(Text { text: "a".to_owned(), card: None }), ..Filter::default() };
+            let list = List::of(&selection(&filter), sort, Start::First);
             let plan = plan(&store, &list.sql("SELECT *", 26), &list.conditions);
             assert!(plan.contains(index(sort, &filter)) && !plan.contains("TEMP B-TREE"), "{sort:?}: {plan}");
         }

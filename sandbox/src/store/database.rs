@@ -7,12 +7,18 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 
 use crate::{
     domain::clock::Clock,
     settings::{Database, SandboxError},
-    store::{StoreError, migrations, stored_clock},
+    store::{
+        StoreError,
+        exchanges::NewExchange,
+        migrations, stored_clock,
+        touched::{Touched, Written},
+        waiting_exchanges::{Flush, WaitingExchanges},
+    },
 };
 
 /// How long to wait for another process that holds the file.
@@ -20,9 +26,11 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Room for every statement the sandbox uses.
 const CACHED_STATEMENTS: usize = 64;
 
-/// The database. Calls block: inside the server they run on blocking threads.
+/// The database. Calls block: but for those of the nine endpoints, which are short, they run on blocking threads.
 pub(crate) struct Store {
     connection: Mutex<Connection>,
+    waiting: WaitingExchanges,
+    touched: Arc<Touched>,
     /// What the times in it are read from.
     pub(crate) clock: Arc<Clock>,
     /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
@@ -50,7 +58,9 @@ impl Store {
             Database::Memory => None,
             Database::File(path) => Some(Mutex::new(onlooker(path).map_err(unusable)?)),
         };
-        Ok(Self { connection: Mutex::new(connection), clock, onlooker })
+        let touched = Touched::by(&mut connection).map_err(unusable)?;
+        let waiting = WaitingExchanges::default();
+        Ok(Self { connection: Mutex::new(connection), waiting, touched, clock, onlooker })
     }
 
     /// Puts the clock ahead as far as that, where it is not already.
@@ -65,6 +75,7 @@ impl Store {
 
     /// Long reads, for the dashboard: what was written before the call is seen.
     pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.flush()?;
         let connection = self.onlooker.as_ref().unwrap_or(&self.connection);
         // One read transaction: all that a page shows is of one moment.
         let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,11 +93,30 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.write_and_tell(work).map(|(value, _)| value)
+    }
+
+    /// The same, and what of it concerns background tasks.
+    pub(crate) fn write_and_tell<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<(T, Written), StoreError> {
         let mut connection = self.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let value = work(&transaction)?;
+        self.waiting.write(&transaction)?;
         transaction.commit()?;
-        Ok(value)
+        Ok((value, self.touched.take()))
+    }
+
+    /// Adds a request to the log. It is written with the next transaction, or when `flush` is called.
+    pub(crate) fn log(&self, exchange: NewExchange) -> Flush {
+        self.waiting.add(self.clock.now_ms(), exchange)
+    }
+
+    /// Writes what waits to be.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        if self.waiting.is_empty() { Ok(()) } else { self.write(|_| Ok(())) }
     }
 
     /// A panic while the lock was held rolled its transaction back, so the connection is still good.
@@ -100,7 +130,7 @@ fn onlooker(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
-    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    prepare_once(&connection)?;
     Ok(connection)
 }
 
@@ -110,6 +140,12 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    prepare_once(connection)
+}
+
+/// Prepared statements stay. Without the query planner stability guarantee a value that is bound can have one planned
+/// anew, which costs more than to run it.
+fn prepare_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    Ok(())
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }

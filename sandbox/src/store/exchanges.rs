@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::{
     domain::{EndpointName, clock},
     faults::FaultName,
-    store::{self, StoreError, word::optional_word},
+    store::{StoreError, word::optional_word},
 };
 
 /// One request to one of the nine endpoints, as it was answered.
@@ -26,27 +26,22 @@ pub struct ReceivedRequest {
 }
 
 /// A request about to be recorded.
-pub(crate) struct NewExchange<'a> {
+pub(crate) struct NewExchange {
     pub(crate) endpoint: EndpointName,
-    pub(crate) order_number: Option<&'a str>,
+    pub(crate) order_number: Option<String>,
     pub(crate) http_status: Option<u16>,
     pub(crate) fault: Option<FaultName>,
     /// The payment that the request made, where it is not known by a number in the request.
     pub(crate) payment_id: Option<i64>,
     pub(crate) took: Duration,
-    pub(crate) request_head: &'a str,
-    pub(crate) request_body: Option<&'a str>,
-    pub(crate) reply_head: &'a str,
-    pub(crate) reply_body: Option<&'a str>,
-}
-
-/// Records a request that was answered now.
-pub(crate) fn record(connection: &Connection, new: &NewExchange<'_>) -> Result<(), StoreError> {
-    record_at(connection, store::stored_clock::now(connection)?, new)
+    pub(crate) request_head: String,
+    pub(crate) request_body: Option<String>,
+    pub(crate) reply_head: String,
+    pub(crate) reply_body: Option<String>,
 }
 
 /// Records a request and when it was answered.
-pub(crate) fn record_at(connection: &Connection, at: i64, new: &NewExchange<'_>) -> Result<(), StoreError> {
+pub(crate) fn record(connection: &Connection, at: i64, new: &NewExchange) -> Result<(), StoreError> {
     connection
         .prepare_cached(
             "INSERT INTO exchanges (at, endpoint, order_number, http_status, fault, payment_id, took_us, request_head,
@@ -56,15 +51,15 @@ pub(crate) fn record_at(connection: &Connection, at: i64, new: &NewExchange<'_>)
         .execute((
             at,
             new.endpoint.path(),
-            new.order_number,
+            &new.order_number,
             new.http_status,
             new.fault.map(FaultName::as_str),
             new.payment_id,
             i64::try_from(new.took.as_micros()).unwrap_or(i64::MAX),
-            new.request_head,
-            new.request_body,
-            new.reply_head,
-            new.reply_body,
+            &new.request_head,
+            &new.request_body,
+            &new.reply_head,
+            &new.reply_body,
         ))?;
     Ok(())
 }
@@ -114,14 +109,14 @@ mod tests {
             fault: None,
             payment_id: None,
             took: Duration::ZERO,
-            request_head: "",
+            request_head: String::new(),
             request_body: None,
-            reply_head: "",
+            reply_head: String::new(),
             reply_body: None,
         };
         let left = store.write(|transaction| {
             transaction.execute_batch(before)?;
-            record(transaction, &new)?;
+            record(transaction, 0, &new)?;
             all(transaction, None)
         });
         let left: Vec<_> = left.expect("requests").into_iter().map(|request| request.endpoint).collect();

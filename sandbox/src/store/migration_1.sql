@@ -42,6 +42,64 @@ CREATE INDEX payments_by_time ON payments (created_at, id, status, provider, kin
 CREATE INDEX payments_by_status ON payments (status, created_at, id, provider, kind, amount_minor);
 CREATE INDEX payments_by_amount ON payments (amount_minor, id, status, provider, kind, created_at);
 
+-- Materialized view: the payments of a day in Bishkek (UTC+6 all year) that are alike, counted. Triggers keep it; where
+-- all payments are deleted, it has to be emptied with them. '' stands for NULL, so that the key finds it. took_ms is from
+-- registration to the end, all of them together, 0 for open ones.
+CREATE TABLE payments_by_day (
+    day           INTEGER NOT NULL,
+    kind          TEXT NOT NULL,
+    provider      TEXT NOT NULL,
+    status        TEXT NOT NULL,
+    reject_reason TEXT NOT NULL,
+    currency      TEXT NOT NULL,
+    count         INTEGER NOT NULL,
+    amount_minor  INTEGER NOT NULL,
+    took_ms       INTEGER NOT NULL,
+    PRIMARY KEY (day, kind, provider, status, reject_reason, currency)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER payments_counted AFTER INSERT ON payments BEGIN
+    INSERT INTO payments_by_day VALUES (
+        (new.created_at + 21600000) / 86400000, new.kind, IFNULL(new.provider, ''), new.status,
+        IFNULL(new.reject_reason, ''), new.currency, 1, new.amount_minor, IFNULL(new.finished_at - new.created_at, 0)
+    ) ON CONFLICT DO UPDATE SET
+        count = count + 1, amount_minor = amount_minor + excluded.amount_minor, took_ms = took_ms + excluded.took_ms;
+END;
+
+CREATE TRIGGER payments_counted_anew AFTER UPDATE OF provider, status, reject_reason, amount, finished_at ON payments
+BEGIN
+    UPDATE payments_by_day SET
+        count = count - 1, amount_minor = amount_minor - old.amount_minor,
+        took_ms = took_ms - IFNULL(old.finished_at - old.created_at, 0)
+    WHERE day = (old.created_at + 21600000) / 86400000 AND kind = old.kind AND provider = IFNULL(old.provider, '')
+        AND status = old.status AND reject_reason = IFNULL(old.reject_reason, '') AND currency = old.currency;
+    INSERT INTO payments_by_day VALUES (
+        (new.created_at + 21600000) / 86400000, new.kind, IFNULL(new.provider, ''), new.status,
+        IFNULL(new.reject_reason, ''), new.currency, 1, new.amount_minor, IFNULL(new.finished_at - new.created_at, 0)
+    ) ON CONFLICT DO UPDATE SET
+        count = count + 1, amount_minor = amount_minor + excluded.amount_minor, took_ms = took_ms + excluded.took_ms;
+END;
+
+-- Full-text index: every three characters in a row (trigrams) of what payments are searched for by. It is filled lazily:
+-- it has the payments up to an id, as they were; since then those that are stale have got other texts.
+CREATE VIRTUAL TABLE payments_text USING fts5 (
+    order_number, gateway_number, masked_phone, masked_card, description,
+    tokenize = 'trigram', content = '', contentless_delete = 1
+);
+CREATE TABLE payments_text_upto (
+    id   INTEGER PRIMARY KEY CHECK (id = 1),
+    upto INTEGER NOT NULL
+) STRICT;
+INSERT INTO payments_text_upto (id, upto) VALUES (1, 0);
+CREATE TABLE payments_text_stale (
+    payment_id INTEGER PRIMARY KEY
+) STRICT;
+CREATE TRIGGER payments_text_outdated
+AFTER UPDATE OF order_number, gateway_number, masked_phone, masked_card, description ON payments
+WHEN new.id <= (SELECT upto FROM payments_text_upto) BEGIN
+    INSERT OR IGNORE INTO payments_text_stale (payment_id) VALUES (new.id);
+END;
+
 CREATE TABLE state_changes (
     id         INTEGER PRIMARY KEY,
     payment_id INTEGER NOT NULL REFERENCES payments (id),

@@ -13,7 +13,11 @@ pub(crate) mod received;
 pub(crate) mod reset;
 pub(crate) mod statistics;
 pub(crate) mod stored_clock;
+pub(crate) mod text_search;
+mod touched;
+mod waiting_exchanges;
 mod word;
 
 pub(crate) use database::Store;
 pub(crate) use error::StoreError;
+pub(crate) use waiting_exchanges::Flush;

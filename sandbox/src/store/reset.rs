@@ -2,12 +2,15 @@
 
 use rusqlite::Transaction;
 
-use crate::store::StoreError;
+use crate::store::{StoreError, text_search};
+
+const TABLES: [&str; 7] =
+    ["callback_attempts", "callbacks", "state_changes", "payments", "payments_by_day", "exchanges", "received"];
 
 /// Deletes payments with all that belongs to them, and the record of requests.
 pub(crate) fn forget_all(transaction: &Transaction<'_>) -> Result<(), StoreError> {
-    for table in ["callback_attempts", "callbacks", "state_changes", "payments", "exchanges", "received"] {
+    for table in TABLES {
         transaction.execute(&format!("DELETE FROM {table}"), ())?;
     }
-    Ok(())
+    text_search::forget(transaction)
 }

@@ -1,4 +1,5 @@
-//! Aggregation of the payments: by time, by provider, by means, by outcome.
+//! Aggregation of the payments: by time, by provider, by means, by outcome. Days and longer come from counts that are kept
+//! by day, so that no figure takes longer the more payments there are.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -13,6 +14,12 @@ use crate::{
 
 /// Bishkek's hours ahead of UTC, in milliseconds.
 const AHEAD: i64 = clock::ZONE.whole_seconds() as i64 * 1000;
+const DAY: i64 = 86_400_000;
+
+/// The number of the day in Bishkek that a time lies in: 0 is the first of January 1970.
+pub(crate) fn day(ms: i64) -> i64 {
+    (ms + AHEAD).div_euclid(DAY)
+}
 
 /// The length of the periods that payments are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
@@ -33,14 +40,13 @@ impl Unit {
         self.into()
     }
 
-    /// A number for the period of a payment, the same for all in it and growing with time; of a month each day has its
-    /// own. 1970 began on a Thursday, weeks begin on Mondays.
-    fn sql(self) -> String {
+    /// A number for the period of a day, the same for all in it and growing with time; of a month each day has its own.
+    /// 1970 began on a Thursday, weeks begin on Mondays.
+    fn of_day(self) -> &'static str {
         match self {
-            Self::Hour => format!("(created_at + {AHEAD}) / 3600000"),
-            // Calendar arithmetic for each row is slow; days become months afterwards.
-            Self::Day | Self::Month => format!("(created_at + {AHEAD}) / 86400000"),
-            Self::Week => format!("((created_at + {AHEAD}) / 86400000 + 3) / 7"),
+            Self::Week => "(day + 3) / 7",
+            // Days become months afterwards: SQL's calendar knows no Bishkek.
+            _ => "day",
         }
     }
 }
@@ -57,14 +63,13 @@ pub(crate) struct Counted {
 
 /// Payments by period, by day where the unit is a month, registered at `from` or later and before `until`.
 pub(crate) fn by_time(connection: &Connection, unit: Unit, from: i64, until: i64) -> Result<Vec<Counted>, StoreError> {
-    let sql = format!(
-        "SELECT {} AS period, status, currency, COUNT(*) AS count, SUM(amount_minor) AS minor
-         FROM payments WHERE created_at >= ?1 AND created_at < ?2 GROUP BY period, status, currency",
-        unit.sql()
-    );
+    let (sql, range) = match unit {
+        Unit::Hour => (by_hour(), (from, until)),
+        _ => (by_days(unit), (day(from), day(until))),
+    };
     let mut statement = connection.prepare_cached(&sql)?;
     let counted = statement
-        .query_map((from, until), |row| {
+        .query_map(range, |row| {
             Ok(Counted {
                 period: row.get("period")?,
                 status: word(row, "status")?,
@@ -75,6 +80,22 @@ pub(crate) fn by_time(connection: &Connection, unit: Unit, from: i64, until: i64
         })?
         .collect::<Result<_, _>>()?;
     Ok(counted)
+}
+
+fn by_hour() -> String {
+    format!(
+        "SELECT (created_at + {AHEAD}) / 3600000 AS period, status, currency, COUNT(*) AS count,
+            SUM(amount_minor) AS minor
+         FROM payments WHERE created_at >= ?1 AND created_at < ?2 GROUP BY period, status, currency"
+    )
+}
+
+fn by_days(unit: Unit) -> String {
+    format!(
+        "SELECT {} AS period, status, currency, SUM(count) AS count, SUM(amount_minor) AS minor
+         FROM payments_by_day WHERE day >= ?1 AND day < ?2 AND count > 0 GROUP BY period, status, currency",
+        unit.of_day()
+    )
 }
 
 /// Payments that are alike in all that matters for an analysis.
@@ -90,14 +111,15 @@ pub(crate) struct Alike {
     pub(crate) took: i64,
 }
 
-/// Payments by everything an analysis asks for, registered at `from` or later.
-pub(crate) fn alike(connection: &Connection, from: i64) -> Result<Vec<Alike>, StoreError> {
+/// Payments by everything an analysis asks for, registered on a day or later.
+pub(crate) fn alike(connection: &Connection, first_day: i64) -> Result<Vec<Alike>, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT kind, provider, status, reject_reason, currency, COUNT(*) AS count, SUM(amount_minor) AS minor,
-            COALESCE(SUM(finished_at - created_at), 0) AS took
-         FROM payments WHERE created_at >= ?1 GROUP BY kind, provider, status, reject_reason, currency",
+        "SELECT kind, NULLIF(provider, '') AS provider, status, NULLIF(reject_reason, '') AS reject_reason, currency,
+            SUM(count) AS count, SUM(amount_minor) AS minor, SUM(took_ms) AS took
+         FROM payments_by_day WHERE day >= ?1 AND count > 0
+         GROUP BY kind, provider, status, reject_reason, currency",
     )?;
-    let found = statement.query_map([from], of_row)?.collect::<Result<_, _>>()?;
+    let found = statement.query_map([first_day], of_row)?.collect::<Result<_, _>>()?;
     Ok(found)
 }
 
@@ -112,4 +134,49 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Alike> {
         minor: row.get("minor")?,
         took: row.get("took")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Transaction;
+
+    use super::*;
+    use crate::{
+        demo,
+        settings::{Database, Demo},
+        store::{Store, payments},
+    };
+
+    /// What the counts by day have to be: counted anew from the payments themselves.
+    const COUNTED: &str = "SELECT (created_at + 21600000) / 86400000, kind, IFNULL(provider, ''), status,
+            IFNULL(reject_reason, ''), currency, COUNT(*), SUM(amount_minor), SUM(IFNULL(finished_at - created_at, 0))
+        FROM payments GROUP BY 1, 2, 3, 4, 5, 6";
+    const KEPT: &str = "SELECT * FROM payments_by_day WHERE count > 0";
+
+    /// How many groups stand in one and not in the other.
+    fn differences(transaction: &Transaction<'_>) -> Result<u32, StoreError> {
+        let sql = format!(
+            "SELECT COUNT(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))"
+        );
+        Ok(transaction.query_row(&sql, (), |row| row.get(0))?)
+    }
+
+    #[test]
+    fn what_is_kept_by_day_is_what_the_payments_say() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        demo::fill(&store, Demo { payments: 500, seed: 7 }).expect("payments");
+        let found = store.write(|transaction| {
+            assert_eq!(differences(transaction)?, 0);
+            payments::set_payer(transaction, 1, Provider::Cards, None, None)?;
+            payments::set_amount(transaction, 2, "123.45".parse().expect("an amount"))?;
+            payments::set_status(transaction, 3, PaymentStatus::Charged, None)?;
+            payments::set_status(transaction, 4, PaymentStatus::Rejected, Some(RejectReason::Declined))?;
+            payments::set_status(transaction, 5, PaymentStatus::Pending, None)?;
+            let days: u32 = transaction.query_row("SELECT COUNT(DISTINCT day) FROM payments_by_day", (), |row| row.get(0))?;
+            Ok((differences(transaction)?, days))
+        });
+        let (differences, days) = found.expect("counts");
+        assert_eq!(differences, 0);
+        assert!(days > 30, "the payments are of {days} days alone");
+    }
 }

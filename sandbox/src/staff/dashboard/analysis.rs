@@ -21,8 +21,6 @@ use crate::{
     web::{self, Document, Policy},
 };
 
-const DAY: i64 = 86_400_000;
-
 /// How far back an analysis looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumCount, IntoStaticStr, VariantArray)]
 enum Span {
@@ -52,12 +50,13 @@ impl Span {
         }
     }
 
-    fn from(self, now: i64) -> i64 {
+    /// The first of its days, by number; today is the last one.
+    fn first_day(self, today: i64) -> i64 {
         match self {
-            Self::Week => now - 7 * DAY,
-            Self::Month => now - 30 * DAY,
-            Self::Quarter => now - 90 * DAY,
-            Self::All => 0,
+            Self::Week => today - 6,
+            Self::Month => today - 29,
+            Self::Quarter => today - 89,
+            Self::All => i64::MIN,
         }
     }
 }
@@ -197,8 +196,8 @@ impl Sums {
 
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let span = Span::ALL.into_iter().find(|span| span.as_str() == visit.query.get("span")).unwrap_or(Span::Month);
-    let from = span.from(visit.state.clock().now_ms());
-    let alike = visit.state.store.browse(|connection| statistics::alike(connection, from))?;
+    let first_day = span.first_day(statistics::day(visit.state.clock().now_ms()));
+    let alike = visit.state.store.browse(|connection| statistics::alike(connection, first_day))?;
     let mut total = Sums::default();
     let mut by_means: BTreeMap<Means, Sums> =
         [Means::Cards, Means::Wallets, Means::Qr].map(|means| (means, Sums::default())).into();

@@ -7,7 +7,10 @@ use crate::{
     domain::{PaymentKind, PaymentStatus, Provider, amount, clock},
     encoding::FormPairs,
     redact::{mask, without_card_numbers},
-    store::browse::{Filter, Place, Sort, Start},
+    store::{
+        browse::{Filter, Place, Sort, Start},
+        text_search::Text,
+    },
 };
 
 const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
@@ -39,8 +42,7 @@ impl Wish {
         let mut reader = Reader { query, problems: Vec::new() };
         let Searched { text, card, shown } = searched(query.get("q"));
         let filter = Filter {
-            text: (!text.is_empty()).then_some(text),
-            card,
+            text: (!text.is_empty()).then_some(Text { text, card }),
             kind: reader.word("kind", "Kind", PaymentKind::parse),
             provider: reader.word("provider", "Provider", Provider::parse),
             status: reader.word("status", "Status", PaymentStatus::parse),

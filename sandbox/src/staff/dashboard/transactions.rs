@@ -13,7 +13,10 @@ use crate::{
         },
         layout::{Section, Staff},
     },
-    store::browse::{self, Entry, MAX_COUNTED, Page, Sort, Start},
+    store::{
+        browse::{Entry, MAX_COUNTED, Page, Selection, Sort, Start},
+        text_search::Text,
+    },
     web::{self, Document, Policy},
 };
 
@@ -71,13 +74,17 @@ struct Row {
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let wish = Wish::read(visit.query);
     let (page, count) = if wish.problems.is_empty() {
+        if wish.filter.text.as_ref().is_some_and(Text::is_indexed) {
+            visit.state.searched.notify_one();
+        }
         visit.state.store.browse(|connection| {
-            let page = browse::page(connection, &wish.filter, wish.sort, wish.start, PAGE_SIZE)?;
+            let selection = Selection::of(connection, &wish.filter)?;
+            let page = selection.page(connection, wish.sort, wish.start, PAGE_SIZE)?;
             // All there is stands on one page: no second query has to count it.
             let is_all = wish.start == Start::First && !page.has_later;
             let count = match u32::try_from(page.rows.len()) {
                 Ok(count) if is_all => count,
-                _ => browse::count(connection, &wish.filter)?,
+                _ => selection.count(connection)?,
             };
             Ok((page, count))
         })?
