@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use crate::{
     faults::{FaultName, FaultSet, Moment},
     settings::{SandboxOptions, SettlePending, Switches},
     store::{
-        self, Flush, Store, StoreError,
+        self, Flush, Store, StoreError, Writing,
         exchanges::{self, NewExchange, ReceivedRequest},
         reset,
     },
@@ -74,10 +74,7 @@ impl State {
     }
 
     /// Writes the store in one transaction, then wakes the background tasks that it concerns.
-    pub(crate) fn write<T>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let (value, written) = self.store.write_and_tell(work)?;
         if written.callbacks {
             self.deliveries.notify_one();

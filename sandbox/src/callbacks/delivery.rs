@@ -8,7 +8,6 @@ use std::{
 };
 
 use reqwest::{Client, header};
-use rusqlite::Transaction;
 use tokio::{
     sync::Semaphore,
     task::{JoinSet, spawn_blocking},
@@ -20,7 +19,7 @@ use crate::{
     redact::{transcript, without_secrets},
     state::State,
     store::{
-        StoreError,
+        StoreError, Writing,
         callback_queue::{self, AttemptResult, DueCallback},
     },
 };
@@ -146,7 +145,7 @@ impl Delivery {
                 return Ok(());
             }
             let record =
-                |transaction: &Transaction<'_>| callback_queue::record_attempt(transaction, &callback, &result, next);
+                |transaction: &Writing<'_>| callback_queue::record_attempt(transaction, &callback, &result, next);
             state.store.write(record)
         };
         if in_store(&self.state, record).await.is_none() {

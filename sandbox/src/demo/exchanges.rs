@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
-use rusqlite::Transaction;
 use serde_json::Value;
 
 use crate::{
@@ -21,7 +20,7 @@ use crate::{
     redact::transcript,
     settings::Dialect,
     store::{
-        StoreError,
+        StoreError, Writing,
         exchanges::{self, NewExchange},
         payments::{OTP_ATTEMPTS, Record},
     },
@@ -33,7 +32,7 @@ const GATEWAY: &str = "https://gateway.example";
 const LANGUAGE: Language = Language::English;
 
 /// All of a payment's exchanges.
-pub(super) fn all(transaction: &Transaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
+pub(super) fn all(transaction: &Writing<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
     let talk = Talk { transaction, record };
     talk.registration(invented)?;
     if record.payment.kind == PaymentKind::Mbank {
@@ -48,7 +47,7 @@ pub(super) fn all(transaction: &Transaction<'_>, record: &Record, invented: &Inv
 
 /// What the shop and the gateway say to each other about a payment.
 struct Talk<'a> {
-    transaction: &'a Transaction<'a>,
+    transaction: &'a Writing<'a>,
     record: &'a Record,
 }
 

@@ -24,6 +24,7 @@ use crate::{
     state::State,
     store::{
         exchanges::NewExchange,
+        grouped,
         payments::{self, Record},
     },
     web::{auth, read_body},
@@ -39,12 +40,16 @@ pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, lin
         None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
     };
     // In place: an answer takes some microseconds of the database, and another thread's waking takes more.
-    let work = AssertUnwindSafe(|| answer(&state, endpoint, input, seen, started));
-    let outgoing = catch_unwind(work).unwrap_or_else(|_| {
-        let refusal = Refusal::Internal("the answer was broken off by a panic".to_owned());
-        Outgoing::whole(refusal.reply(Language::English), Dialect::Shown)
-    });
+    let work = AssertUnwindSafe(|| grouped(|| answer(&state, endpoint, input, seen, started)));
+    let outgoing = match catch_unwind(work) {
+        Ok(answer) => answer.committed(&state.store).await.unwrap_or_else(|error| broken(error.to_string())),
+        Err(_) => broken("the answer was broken off by a panic".to_owned()),
+    };
     outgoing.send(&line).await
+}
+
+fn broken(detail: String) -> Outgoing {
+    Outgoing::whole(Refusal::Internal(detail).reply(Language::English), Dialect::Shown)
 }
 
 /// Refusals before the body is read. Authentication comes first, so that without credentials nothing else is learned.

@@ -1,6 +1,5 @@
 //! Simulation of payer and provider from outside: a payment is decided as its payer or its provider would decide it.
 
-use rusqlite::Transaction;
 use rust_decimal::Decimal;
 
 use crate::{
@@ -9,7 +8,7 @@ use crate::{
     redact::mask,
     state::State,
     store::{
-        StoreError,
+        StoreError, Writing,
         payments::{self, Record},
     },
 };
@@ -79,7 +78,7 @@ pub(crate) fn decide(
 
 /// A callback names a provider, also where the payer of a pay-form went away without choosing one: it counts as the
 /// first.
-fn with_provider(transaction: &Transaction<'_>, record: Record) -> Result<Record, StoreError> {
+fn with_provider(transaction: &Writing<'_>, record: Record) -> Result<Record, StoreError> {
     if record.payment.provider.is_some() {
         return Ok(record);
     }
@@ -88,11 +87,7 @@ fn with_provider(transaction: &Transaction<'_>, record: Record) -> Result<Record
 }
 
 /// The payer's part, and what it leads to; `None` where a QR code's payer does not know how much to pay.
-fn pay(
-    transaction: &Transaction<'_>,
-    record: Record,
-    tyiyn: Option<u64>,
-) -> Result<Option<(Record, Event)>, StoreError> {
+fn pay(transaction: &Writing<'_>, record: Record, tyiyn: Option<u64>) -> Result<Option<(Record, Event)>, StoreError> {
     let id = record.id;
     match record.payment.kind {
         PaymentKind::Qr if record.payment.amount.is_none() => {

@@ -1,13 +1,11 @@
 //! Asynchronous settlement: pending payments become final after so many status queries, or after a time.
 
-use rusqlite::Transaction;
-
 use crate::{
     domain::{Event, PaymentStatus},
     payments::transition,
     state::State,
     store::{
-        StoreError,
+        StoreError, Writing,
         payments::{self, Record},
     },
 };
@@ -44,7 +42,7 @@ pub(crate) fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
     Ok(longest.map(|since| since.saturating_add(after).saturating_sub(state.clock().now_ms()).max(0)))
 }
 
-fn finish(state: &State, transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+fn finish(state: &State, transaction: &Writing<'_>, id: i64) -> Result<(), StoreError> {
     let record = payments::by_id(transaction, id)?;
     if record.payment.status != PaymentStatus::Pending {
         return Ok(());

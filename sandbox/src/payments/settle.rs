@@ -1,14 +1,12 @@
 //! Settlement: a payment becomes final, unless fault injection keeps it pending.
 
-use rusqlite::Transaction;
-
 use crate::{
     domain::{EndpointName, Event, PaymentKind},
     faults::Moment,
     payments::transition,
     state::State,
     store::{
-        StoreError,
+        StoreError, Writing,
         payments::{self, Record},
     },
 };
@@ -16,7 +14,7 @@ use crate::{
 /// Lets an event happen to a payment. Where `stuck-pending` strikes, the provider thinks about it instead.
 pub(super) fn settle(
     state: &State,
-    transaction: &Transaction<'_>,
+    transaction: &Writing<'_>,
     record: Record,
     event: Event,
 ) -> Result<Record, StoreError> {

@@ -1,14 +1,12 @@
 //! State transitions: the one place where a stored status changes. The change, its record and its callback are one
 //! transaction.
 
-use rusqlite::Transaction;
-
 use crate::{
     callbacks::notice,
     domain::Event,
     faults::FaultSet,
     store::{
-        StoreError,
+        StoreError, Writing,
         payments::{self, Record},
     },
 };
@@ -16,7 +14,7 @@ use crate::{
 /// Lets an event happen to a payment and returns it as it stands then.
 /// Where the state machine has no such transition, nothing happens.
 pub(crate) fn apply(
-    transaction: &Transaction<'_>,
+    transaction: &Writing<'_>,
     faults: &FaultSet,
     record: Record,
     event: Event,

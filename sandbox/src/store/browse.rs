@@ -94,8 +94,8 @@ pub(crate) struct Page {
 
 /// Conditions and what stands for their question marks.
 #[derive(Default)]
-struct Conditions {
-    sql: Vec<String>,
+pub(super) struct Conditions {
+    pub(super) sql: Vec<String>,
     values: Vec<Box<dyn ToSql>>,
 }
 
@@ -130,7 +130,7 @@ impl Conditions {
         if self.sql.is_empty() { String::new() } else { format!("WHERE {}", self.sql.join(" AND ")) }
     }
 
-    fn values(&self) -> Vec<&dyn ToSql> {
+    pub(super) fn values(&self) -> Vec<&dyn ToSql> {
         self.values.iter().map(AsRef::as_ref).collect()
     }
 }
@@ -144,7 +144,8 @@ pub(crate) struct Selection<'a> {
 impl<'a> Selection<'a> {
     /// Finds what a list and its count have in common.
     pub(crate) fn of(connection: &Connection, filter: &'a Filter) -> Result<Self, StoreError> {
-        let matches = filter.text.as_ref().map(|text| text.matches(connection)).transpose()?;
+        let others = Conditions::of(filter, None);
+        let matches = filter.text.as_ref().map(|text| text.matches(connection, &others)).transpose()?;
         Ok(Self { filter, matches })
     }
 
@@ -174,39 +175,38 @@ impl<'a> Selection<'a> {
 
     /// How many they are; counted no further than one past `MAX_COUNTED`.
     pub(crate) fn count(&self, connection: &Connection) -> Result<u32, StoreError> {
-        let is_text_alone = *self.filter == Filter { text: self.filter.text.clone(), ..Filter::default() };
         match &self.matches {
-            Some(Matches::Ids(ids)) if is_text_alone => return Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX)),
-            Some(Matches::Many) if is_text_alone => return Ok(MAX_COUNTED + 1),
-            _ => {}
+            Some(Matches::Ids(ids)) => return Ok(u32::try_from(ids.len()).unwrap_or(u32::MAX)),
+            Some(Matches::Many) => return Ok(MAX_COUNTED + 1),
+            Some(Matches::NotIndexed) | None => {}
         }
-        let (source, conditions) = self.source(None);
-        let sql = counting(source, &conditions);
+        let conditions = self.looked_through(None);
+        let sql = counting(&conditions);
         Ok(connection.prepare_cached(&sql)?.query_row(conditions.values().as_slice(), |row| row.get(0))?)
     }
 
-    /// Where they are read from, and by which conditions. A few that are known are looked up and sorted; more are picked
+    /// Where a list is read from, and by which conditions. A few that are known are looked up and sorted; more are picked
     /// out of the list as it is read in its order.
-    fn source(&self, sorted_by: Option<&str>) -> (&'static str, Conditions) {
-        let mut conditions = Conditions::of(self.filter, sorted_by);
-        let ids = match (&self.matches, &self.filter.text) {
-            (Some(Matches::Ids(ids)), _) => ids,
-            (Some(Matches::Many | Matches::NotIndexed), Some(text)) => {
-                let (sql, values) = text.condition();
-                conditions.sql.push(sql);
-                conditions.values.extend(values);
-                return (ALL, conditions);
-            }
-            _ => return (ALL, conditions),
+    fn source(&self, sorted_by: &str) -> (&'static str, Conditions) {
+        let Some(Matches::Ids(ids)) = &self.matches else {
+            return (ALL, self.looked_through(Some(sorted_by)));
         };
-        let json = Box::new(serde_json::json!(ids).to_string());
-        if ids.len() <= FEW || sorted_by.is_none() {
-            conditions.values.insert(0, json);
-            return (KNOWN, conditions);
+        let (source, sql) = match ids.len() {
+            ..=FEW => (KNOWN, Vec::new()),
+            _ => (ALL, vec!["+p.id IN (SELECT value FROM json_each(?))".to_owned()]),
+        };
+        (source, Conditions { sql, values: vec![Box::new(serde_json::json!(ids).to_string())] })
+    }
+
+    /// Everything that is asked of a payment.
+    fn looked_through(&self, sorted_by: Option<&str>) -> Conditions {
+        let mut conditions = Conditions::of(self.filter, sorted_by);
+        if let Some(text) = &self.filter.text {
+            let (sql, values) = text.condition();
+            conditions.sql.push(sql);
+            conditions.values.extend(values);
         }
-        conditions.sql.push("+p.id IN (SELECT value FROM json_each(?))".to_owned());
-        conditions.values.push(json);
-        (ALL, conditions)
+        conditions
     }
 }
 
@@ -232,7 +232,7 @@ impl List {
             Start::Before(place) => (Some(place), true),
         };
         let (compare, order) = if goes_down != backwards { ("<", "DESC") } else { (">", "ASC") };
-        let (source, mut conditions) = selection.source(Some(column));
+        let (source, mut conditions) = selection.source(column);
         if let Some(place) = place {
             conditions.sql.push(format!("(p.{column}, p.id) {compare} (?, ?)"));
             conditions.values.push(Box::new(place.key));
@@ -254,8 +254,8 @@ fn list_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry { record, place })
 }
 
-fn counting(source: &str, conditions: &Conditions) -> String {
-    format!("SELECT COUNT(*) FROM (SELECT 1 FROM {source} {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1)
+fn counting(conditions: &Conditions) -> String {
+    format!("SELECT COUNT(*) FROM (SELECT 1 FROM {ALL} {} LIMIT {})", conditions.clause(), MAX_COUNTED + 1)
 }
 
 /// The payment of an id, if there is one.
@@ -346,7 +346,7 @@ mod tests {
                 assert!(plan.contains(" p USING COVERING INDEX"), "{filter:?}: {plan}");
             }
             let conditions = Conditions::of(&filter, None);
-            let plan = plan(&store, &counting(ALL, &conditions), &conditions);
+            let plan = plan(&store, &counting(&conditions), &conditions);
             assert!(plan.contains(" p USING COVERING INDEX"), "{filter:?}: {plan}");
         }
         let missing: u32 = store

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
+use rusqlite::{Connection, TransactionBehavior, config::DbConfig};
 
 use crate::{
     domain::clock::Clock,
@@ -15,26 +15,39 @@ use crate::{
     store::{
         StoreError,
         exchanges::NewExchange,
+        group_commit::{self, Group},
         migrations, stored_clock,
         touched::{Touched, Written},
         waiting_exchanges::{Flush, WaitingExchanges},
+        writing::Writing,
     },
 };
 
 /// How long to wait for another process that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Pages that are kept in memory, in KiB: those that the next payments write to, and the way to any payment.
+const CACHE_KIB: i64 = 16 * 1024;
+/// Pages of the write-ahead log after which it is put into the file: a checkpoint waits for the disk, and a page that many
+/// payments have written to is put there once.
+const CHECKPOINT: u32 = 8192;
 /// Room for every statement the sandbox uses.
 const CACHED_STATEMENTS: usize = 64;
 
 /// The database. Calls block: but for those of the nine endpoints, which are short, they run on blocking threads.
 pub(crate) struct Store {
-    connection: Mutex<Connection>,
+    writer: Mutex<Writer>,
     waiting: WaitingExchanges,
     touched: Arc<Touched>,
     /// What the times in it are read from.
     pub(crate) clock: Arc<Clock>,
     /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
     onlooker: Option<Mutex<Connection>>,
+}
+
+/// The connection that writes, and the group whose transaction is open on it.
+struct Writer {
+    connection: Connection,
+    group: Option<Arc<Group>>,
 }
 
 impl Store {
@@ -60,7 +73,8 @@ impl Store {
         };
         let touched = Touched::by(&mut connection).map_err(unusable)?;
         let waiting = WaitingExchanges::default();
-        Ok(Self { connection: Mutex::new(connection), waiting, touched, clock, onlooker })
+        let writer = Mutex::new(Writer { connection, group: None });
+        Ok(Self { writer, waiting, touched, clock, onlooker })
     }
 
     /// Puts the clock ahead as far as that, where it is not already.
@@ -76,37 +90,58 @@ impl Store {
     /// Long reads, for the dashboard: what was written before the call is seen.
     pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.flush()?;
-        let connection = self.onlooker.as_ref().unwrap_or(&self.connection);
-        // One read transaction: all that a page shows is of one moment.
-        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
-        work(&transaction)
+        match &self.onlooker {
+            Some(connection) => browse(&mut connection.lock().unwrap_or_else(PoisonError::into_inner), work),
+            None => {
+                let mut writer = self.lock();
+                self.end_group(&mut writer)?;
+                browse(&mut writer.connection, work)
+            }
+        }
     }
 
-    /// Reads.
+    /// Reads. What is not committed yet is seen by requests that wait for that; for anybody else it is committed first.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        work(&self.lock())
+        let mut writer = self.lock();
+        if !writer.group.as_ref().is_none_or(group_commit::join) {
+            self.end_group(&mut writer)?;
+        }
+        work(&writer.connection)
     }
 
-    /// Reads and writes in one transaction: all of it happens, or nothing.
-    pub(crate) fn write<T>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    /// Reads and writes in one transaction: all of it happens, or nothing. It is committed at once, or with those of the
+    /// group that the caller waits for.
+    pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.write_and_tell(work).map(|(value, _)| value)
     }
 
     /// The same, and what of it concerns background tasks.
     pub(crate) fn write_and_tell<T>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+        work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>,
     ) -> Result<(T, Written), StoreError> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let value = work(&transaction)?;
-        self.waiting.write(&transaction)?;
-        transaction.commit()?;
+        let mut writer = self.lock();
+        let value = writer.write(work)?;
+        if !writer.group.as_ref().is_none_or(group_commit::join) {
+            self.end_group(&mut writer)?;
+        }
         Ok((value, self.touched.take()))
+    }
+
+    /// Commits the open group, if there is one. Those who wait for it are told how that went.
+    pub(super) fn commit(&self) {
+        let _told = self.end_group(&mut self.lock());
+    }
+
+    fn end_group(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        let Some(group) = writer.group.take() else { return Ok(()) };
+        let outcome = self.waiting.write(&writer.connection).and_then(|()| execute(&writer.connection, "COMMIT"));
+        if outcome.is_err() {
+            // Where SQLite has done so by itself, there is nothing left to roll back.
+            let _rolled_back = execute(&writer.connection, "ROLLBACK");
+        }
+        group.end(&outcome);
+        outcome
     }
 
     /// Adds a request to the log. It is written with the next transaction, or when `flush` is called.
@@ -114,15 +149,68 @@ impl Store {
         self.waiting.add(self.clock.now_ms(), exchange)
     }
 
-    /// Writes what waits to be.
+    /// Writes what waits to be, and commits it.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
-        if self.waiting.is_empty() { Ok(()) } else { self.write(|_| Ok(())) }
+        let mut writer = self.lock();
+        if !self.waiting.is_empty() {
+            writer.write(|_| Ok(()))?;
+        }
+        self.end_group(&mut writer)
     }
 
-    /// A panic while the lock was held rolled its transaction back, so the connection is still good.
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Writer {
+    /// Writes within the open group's transaction, or begins one with a group of its own.
+    fn write<T>(&mut self, work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let Self { connection, group } = self;
+        let (begin, undo) = match group {
+            Some(_) => ("SAVEPOINT one", ["ROLLBACK TO one", "RELEASE one"].as_slice()),
+            None => ("BEGIN IMMEDIATE", ["ROLLBACK"].as_slice()),
+        };
+        execute(connection, begin)?;
+        let undo = Undo { connection, statements: undo };
+        let value = work(&Writing::within_transaction(connection))?;
+        std::mem::forget(undo);
+        match group {
+            Some(_) => execute(connection, "RELEASE one")?,
+            None => *group = Some(Arc::default()),
+        }
+        Ok(value)
+    }
+}
+
+/// Takes back what was written where it fails, or panics.
+struct Undo<'a> {
+    connection: &'a Connection,
+    statements: &'static [&'static str],
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        for statement in self.statements {
+            if let Err(error) = execute(self.connection, statement) {
+                tracing::error!(%error, "what failed could not be taken back");
+            }
+        }
+    }
+}
+
+fn execute(connection: &Connection, statement: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(statement)?.execute(())?;
+    Ok(())
+}
+
+/// One read transaction: all that a page shows is of one moment.
+fn browse<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+    work(&transaction)
 }
 
 /// A connection that only reads.
@@ -139,6 +227,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     prepare_once(connection)
 }
@@ -148,4 +238,42 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
 fn prepare_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{demo, domain::Provider, settings::Demo, store::payments};
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_is_bound() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        demo::fill(&store, Demo::of(20)).expect("payments");
+        let planned_anew: Vec<i32> = store
+            .read(|connection| {
+                connection.execute_batch("ANALYZE")?;
+                for number in ["1", "2", "3"] {
+                    payments::by_any_number(connection, number)?;
+                    payments::by_order_number_and_provider(connection, number, Provider::MBank)?;
+                }
+                let columns = payments::COLUMNS;
+                let clauses = [
+                    "WHERE p.gateway_number = ?1".to_owned(),
+                    format!("WHERE p.order_number = ?1 {}", payments::OPEN_FIRST),
+                ];
+                clauses
+                    .iter()
+                    .map(|clause| {
+                        let statement = connection.prepare_cached(&format!("{columns} FROM payments p {clause}"))?;
+                        assert!(statement.get_status(StatementStatus::Run) >= 3, "{clause}");
+                        Ok(statement.get_status(StatementStatus::RePrepare))
+                    })
+                    .collect()
+            })
+            .expect("read");
+        // The first time after the tables were analysed.
+        assert!(planned_anew.iter().all(|times| *times <= 1), "{planned_anew:?}");
+    }
 }

@@ -2,5 +2,10 @@
 
 /// A failure of the database, or a value in it that this sandbox did not write.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct StoreError(#[from] rusqlite::Error);
+pub(crate) enum StoreError {
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    /// What was written could not be committed.
+    #[error("what was written together could not be committed: {0}")]
+    NotCommitted(String),
+}

@@ -6,6 +6,7 @@ pub(crate) mod callback_queue;
 mod database;
 mod error;
 pub(crate) mod exchanges;
+mod group_commit;
 pub(crate) mod history;
 mod migrations;
 pub(crate) mod payments;
@@ -17,7 +18,10 @@ pub(crate) mod text_search;
 mod touched;
 mod waiting_exchanges;
 mod word;
+mod writing;
 
 pub(crate) use database::Store;
 pub(crate) use error::StoreError;
+pub(crate) use group_commit::grouped;
 pub(crate) use waiting_exchanges::Flush;
+pub(crate) use writing::Writing;

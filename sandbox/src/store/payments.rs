@@ -1,13 +1,13 @@
 //! Payments: written once, found by their numbers.
 
-use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, named_params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, named_params};
 use rust_decimal::Decimal;
 
 use crate::{
     domain::{Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, clock},
     redact::without_card_numbers,
     store::{
-        self, StoreError,
+        self, StoreError, Writing,
         word::{optional_word, word},
     },
 };
@@ -54,16 +54,19 @@ pub(crate) struct Record {
     pub(crate) stuck: bool,
 }
 
-/// What a record is read from, of `payments p`.
-pub(super) const COLUMNS: &str = "SELECT p.*, (
+/// What a record is read from, of `payments p`: the columns in the order in which `record` takes them.
+pub(super) const COLUMNS: &str = "SELECT p.id, p.kind, p.order_number, p.gateway_number, p.provider, p.amount,
+    p.currency, p.status, p.reject_reason, p.masked_card, p.masked_phone, p.otp_attempts_left, p.description,
+    p.holder_name, p.requisite, p.language, p.return_url, p.callback_url, p.confirmation_page, p.created_at,
+    p.finished_at, (
         SELECT COUNT(*) FROM payments o JOIN state_changes c ON c.payment_id = o.id
         WHERE o.order_number = p.order_number AND c.status = 'CHARGE'
     ) AS times_charged";
 
-const OPEN_FIRST: &str = "ORDER BY p.status IN ('CHARGE', 'Reject'), p.id DESC";
+pub(super) const OPEN_FIRST: &str = "ORDER BY p.status = 'CHARGE' OR p.status = 'Reject', p.id DESC";
 
 /// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
-pub(crate) fn insert(transaction: &Transaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
+pub(crate) fn insert(transaction: &Writing<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
     let now = store::stored_clock::now(transaction)?;
     transaction
@@ -152,9 +155,9 @@ pub(crate) fn by_gateway_number(connection: &Connection, number: &str) -> Result
     first(connection, "WHERE p.gateway_number = ?1", [number])
 }
 
-/// The first payment of a clause.
+/// The first payment of a clause. The clause has no `LIMIT`: with one, SQLite sorts even a single row in a table of its own.
 pub(super) fn first(connection: &Connection, clause: &str, params: impl Params) -> Result<Option<Record>, StoreError> {
-    let sql = format!("{COLUMNS} FROM payments p {clause} LIMIT 1");
+    let sql = format!("{COLUMNS} FROM payments p {clause}");
     Ok(connection.prepare_cached(&sql)?.query_row(params, record).optional()?)
 }
 
@@ -176,7 +179,7 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<P
 
 /// Notes what the payer chose on the pay-form.
 pub(crate) fn set_payer(
-    transaction: &Transaction<'_>,
+    transaction: &Writing<'_>,
     id: i64,
     provider: Provider,
     masked_card: Option<&str>,
@@ -190,7 +193,7 @@ pub(crate) fn set_payer(
 
 /// Changes the status, and keeps when that was. Of a rejected payment with its reason.
 pub(crate) fn set_status(
-    transaction: &Transaction<'_>,
+    transaction: &Writing<'_>,
     id: i64,
     status: PaymentStatus,
     reason: Option<RejectReason>,
@@ -212,7 +215,7 @@ pub(crate) fn set_status(
 }
 
 /// Adds to the history of a payment's statuses.
-fn note_change(transaction: &Transaction<'_>, id: i64, status: PaymentStatus, at: i64) -> Result<(), StoreError> {
+fn note_change(transaction: &Writing<'_>, id: i64, status: PaymentStatus, at: i64) -> Result<(), StoreError> {
     transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?.execute((
         id,
         status.as_str(),
@@ -222,13 +225,13 @@ fn note_change(transaction: &Transaction<'_>, id: i64, status: PaymentStatus, at
 }
 
 /// Notes the amount that the payer of an open QR named.
-pub(crate) fn set_amount(transaction: &Transaction<'_>, id: i64, amount: Decimal) -> Result<(), StoreError> {
+pub(crate) fn set_amount(transaction: &Writing<'_>, id: i64, amount: Decimal) -> Result<(), StoreError> {
     transaction.prepare_cached("UPDATE payments SET amount = ?2 WHERE id = ?1")?.execute((id, amount.to_string()))?;
     Ok(())
 }
 
 /// Takes one attempt away.
-pub(crate) fn spend_otp_attempt(transaction: &Transaction<'_>, id: i64) -> Result<(), StoreError> {
+pub(crate) fn spend_otp_attempt(transaction: &Writing<'_>, id: i64) -> Result<(), StoreError> {
     transaction
         .prepare_cached("UPDATE payments SET otp_attempts_left = MAX(otp_attempts_left - 1, 0) WHERE id = ?1")?
         .execute([id])?;
@@ -237,43 +240,43 @@ pub(crate) fn spend_otp_attempt(transaction: &Transaction<'_>, id: i64) -> Resul
 
 /// The record of a row.
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let kind = word(row, "kind")?;
-    let order_number: String = row.get("order_number")?;
-    let created_at = row.get("created_at")?;
+    let kind = word(row, 1)?;
+    let order_number: String = row.get(2)?;
+    let created_at = row.get(19)?;
     let payment = Payment {
         kind,
         transaction_id: (kind == PaymentKind::Qr).then(|| order_number.clone()),
         order_number,
-        gateway_number: row.get("gateway_number")?,
-        provider: optional_word(row, "provider")?,
-        amount: optional_word(row, "amount")?,
-        currency: row.get("currency")?,
-        status: word(row, "status")?,
-        reject_reason: optional_word(row, "reject_reason")?,
-        times_charged: row.get("times_charged")?,
+        gateway_number: row.get(3)?,
+        provider: optional_word(row, 4)?,
+        amount: optional_word(row, 5)?,
+        currency: row.get(6)?,
+        status: word(row, 7)?,
+        reject_reason: optional_word(row, 8)?,
+        times_charged: row.get(21)?,
         created: clock::system_time(created_at),
-        masked_card: row.get("masked_card")?,
-        masked_phone: row.get("masked_phone")?,
-        otp_attempts_left: row.get("otp_attempts_left")?,
+        masked_card: row.get(9)?,
+        masked_phone: row.get(10)?,
+        otp_attempts_left: row.get(11)?,
     };
     Ok(Record {
-        id: row.get("id")?,
+        id: row.get(0)?,
         payment,
-        description: row.get("description")?,
-        holder_name: row.get("holder_name")?,
-        requisite: row.get("requisite")?,
-        language: optional_word(row, "language")?,
-        return_url: row.get("return_url")?,
-        callback_url: row.get("callback_url")?,
-        confirmation_page: row.get("confirmation_page")?,
+        description: row.get(12)?,
+        holder_name: row.get(13)?,
+        requisite: row.get(14)?,
+        language: optional_word(row, 15)?,
+        return_url: row.get(16)?,
+        callback_url: row.get(17)?,
+        confirmation_page: row.get(18)?,
         created_at,
-        finished_at: row.get("finished_at")?,
+        finished_at: row.get(20)?,
         stuck: false,
     })
 }
 
 /// Notes that a pending payment's status was asked for, and returns how often it was.
-pub(crate) fn count_pending_query(transaction: &Transaction<'_>, id: i64) -> Result<u32, StoreError> {
+pub(crate) fn count_pending_query(transaction: &Writing<'_>, id: i64) -> Result<u32, StoreError> {
     Ok(transaction
         .prepare_cached(
             "UPDATE payments SET pending_queries = pending_queries + 1 WHERE id = ?1 RETURNING pending_queries",
@@ -282,11 +285,7 @@ pub(crate) fn count_pending_query(transaction: &Transaction<'_>, id: i64) -> Res
 }
 
 /// Notes why a pending payment is to be rejected.
-pub(crate) fn set_pending_reason(
-    transaction: &Transaction<'_>,
-    id: i64,
-    reason: RejectReason,
-) -> Result<(), StoreError> {
+pub(crate) fn set_pending_reason(transaction: &Writing<'_>, id: i64, reason: RejectReason) -> Result<(), StoreError> {
     transaction
         .prepare_cached("UPDATE payments SET pending_reason = ?2 WHERE id = ?1")?
         .execute((id, reason.code()))?;

@@ -138,13 +138,11 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Alike> {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::Transaction;
-
     use super::*;
     use crate::{
         demo,
         settings::{Database, Demo},
-        store::{Store, payments},
+        store::{Store, Writing, payments},
     };
 
     /// What the counts by day have to be: counted anew from the payments themselves.
@@ -154,7 +152,7 @@ mod tests {
     const KEPT: &str = "SELECT * FROM payments_by_day WHERE count > 0";
 
     /// How many groups stand in one and not in the other.
-    fn differences(transaction: &Transaction<'_>) -> Result<u32, StoreError> {
+    fn differences(transaction: &Writing<'_>) -> Result<u32, StoreError> {
         let sql = format!(
             "SELECT COUNT(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))"
         );
@@ -172,7 +170,8 @@ mod tests {
             payments::set_status(transaction, 3, PaymentStatus::Charged, None)?;
             payments::set_status(transaction, 4, PaymentStatus::Rejected, Some(RejectReason::Declined))?;
             payments::set_status(transaction, 5, PaymentStatus::Pending, None)?;
-            let days: u32 = transaction.query_row("SELECT COUNT(DISTINCT day) FROM payments_by_day", (), |row| row.get(0))?;
+            let days: u32 =
+                transaction.query_row("SELECT COUNT(DISTINCT day) FROM payments_by_day", (), |row| row.get(0))?;
             Ok((differences(transaction)?, days))
         });
         let (differences, days) = found.expect("counts");

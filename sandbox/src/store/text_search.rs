@@ -4,9 +4,12 @@
 //! The index is filled lazily, in the background, once somebody searches, so that payments cost nothing for it. What is not
 //! in it yet is looked through as it stands, and so is everything for a text of one or two characters.
 
-use rusqlite::{Connection, ToSql, Transaction};
+use rusqlite::{Connection, ToSql};
 
-use crate::store::{StoreError, browse::MAX_COUNTED};
+use crate::store::{
+    StoreError, Writing,
+    browse::{Conditions, MAX_COUNTED},
+};
 
 /// A trigram has so many characters.
 const SHORTEST: usize = 3;
@@ -22,7 +25,7 @@ pub(crate) struct Text {
     pub(crate) card: Option<String>,
 }
 
-/// The payments with a text.
+/// The payments with a text, of those that a filter lets through.
 pub(super) enum Matches {
     /// Too many to be counted.
     Many,
@@ -70,26 +73,35 @@ impl Text {
         (format!("({})", parts.join(" OR ")), values)
     }
 
-    /// The payments with it, as far as they can be counted: those of the index that are still as they were, and of the
-    /// others those that have it now.
-    pub(super) fn matches(&self, connection: &Connection) -> Result<Matches, StoreError> {
+    /// The payments with it for which other conditions hold, too, as far as they can be counted: those of the index that
+    /// are still as they were, and of the others those that have it now.
+    pub(super) fn matches(&self, connection: &Connection, others: &Conditions) -> Result<Matches, StoreError> {
         if !self.is_indexed() {
             return Ok(Matches::NotIndexed);
         }
+        // Without other conditions there is no need to look at the payments themselves.
+        let indexed = match others.sql.as_slice() {
+            [] => "SELECT t.rowid FROM payments_text t",
+            _ => "SELECT t.rowid FROM payments_text t CROSS JOIN payments p ON p.id = t.rowid",
+        };
         let (condition, unindexed) = self.condition();
+        let others_hold: String = others.sql.iter().map(|sql| format!(" AND {sql}")).collect();
         let sql = format!(
-            "SELECT rowid FROM payments_text WHERE payments_text MATCH ?
-                AND rowid NOT IN (SELECT payment_id FROM payments_text_stale)
-             UNION ALL SELECT p.id FROM payments p WHERE p.id > (SELECT upto FROM payments_text_upto) AND {condition}
+            "{indexed} WHERE t.payments_text MATCH ?
+                AND t.rowid NOT IN (SELECT payment_id FROM payments_text_stale){others_hold}
+             UNION ALL SELECT p.id FROM payments p
+                WHERE p.id > (SELECT upto FROM payments_text_upto) AND {condition}{others_hold}
              UNION ALL SELECT p.id FROM payments_text_stale s CROSS JOIN payments p ON p.id = s.payment_id
-                WHERE {condition}
+                WHERE {condition}{others_hold}
              LIMIT {}",
             MAX_COUNTED + 1
         );
         let query = self.query();
         let mut values: Vec<&dyn ToSql> = vec![&query];
+        values.extend(others.values());
         for _ in 0..2 {
             values.extend(unindexed.iter().map(AsRef::as_ref));
+            values.extend(others.values());
         }
         let mut statement = connection.prepare_cached(&sql)?;
         let ids: Vec<i64> = statement.query_map(values.as_slice(), |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -118,7 +130,7 @@ fn spellings(text: &str) -> Vec<String> {
 }
 
 /// Takes some more payments into the index; false where there are no more.
-pub(crate) fn index_some(transaction: &Transaction<'_>) -> Result<bool, StoreError> {
+pub(crate) fn index_some(transaction: &Writing<'_>) -> Result<bool, StoreError> {
     let stale = format!("SELECT payment_id FROM payments_text_stale ORDER BY payment_id LIMIT {BATCH}");
     let of = |ids: &str| {
         format!(
@@ -140,10 +152,123 @@ pub(crate) fn index_some(transaction: &Transaction<'_>) -> Result<bool, StoreErr
 }
 
 /// Empties the index.
-pub(super) fn forget(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+pub(super) fn forget(transaction: &Writing<'_>) -> Result<(), StoreError> {
     Ok(transaction.execute_batch(
         "INSERT INTO payments_text (payments_text) VALUES ('delete-all');
          DELETE FROM payments_text_stale;
          UPDATE payments_text_upto SET upto = 0;",
     )?)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::params;
+
+    use super::*;
+    use crate::{
+        demo,
+        domain::{PaymentStatus, Provider},
+        settings::{Database, Demo},
+        store::{
+            Store,
+            browse::{Filter, Selection, Sort, Start},
+            payments, reset,
+        },
+    };
+
+    const TEXTS: [(&str, Option<&str>); 12] = [
+        ("coffee", None),
+        ("COFFEE", None),
+        ("cof fee", None),
+        ("кофе", None),
+        ("КОФЕ", None),
+        ("a \"quoted\" NOT (word) OR *", None),
+        ("100%", None),
+        ("_x_", None),
+        ("9965", None),
+        ("4111111111111111", Some("411111******1111")),
+        ("-4", None),
+        ("e", None),
+    ];
+
+    fn filter((text, card): (&str, Option<&str>)) -> Filter {
+        let text = Text { text: text.to_owned(), card: card.map(str::to_owned) };
+        Filter { text: Some(text), ..Filter::default() }
+    }
+
+    /// Each text alone, and among charged payments.
+    fn filters() -> impl Iterator<Item = Filter> {
+        let charged = |text| Filter { status: Some(PaymentStatus::Charged), ..filter(text) };
+        TEXTS.into_iter().flat_map(move |text| [filter(text), charged(text)])
+    }
+
+    /// What is found, and how many that are said to be, of each text.
+    fn found(connection: &Connection) -> Vec<(Vec<i64>, u32)> {
+        let all = filters().map(|filter| {
+            let selection = Selection::of(connection, &filter).expect("a selection");
+            let page = selection.page(connection, Sort::Newest, Start::First, 10_000).expect("a page");
+            (page.rows.iter().map(|row| row.record.id).collect(), selection.count(connection).expect("a count"))
+        });
+        all.collect()
+    }
+
+    /// The same by looking through all of it.
+    fn expected(connection: &Connection) -> Vec<(Vec<i64>, u32)> {
+        let all = filters().map(|filter| {
+            let (condition, values) = filter.text.expect("a text").condition();
+            let charged = if filter.status.is_some() { " AND p.status = 'CHARGE'" } else { "" };
+            let sql =
+                format!("SELECT p.id FROM payments p WHERE {condition}{charged} ORDER BY p.created_at DESC, p.id DESC");
+            let mut statement = connection.prepare(&sql).expect("a statement");
+            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+            let ids = statement.query_map(values.as_slice(), |row| row.get(0)).expect("rows");
+            let ids: Vec<i64> = ids.collect::<Result<_, _>>().expect("ids");
+            let count = u32::try_from(ids.len()).expect("few");
+            (ids, count)
+        });
+        all.collect()
+    }
+
+    fn checked(store: &Store) -> usize {
+        let (found, expected) = store.read(|connection| Ok((found(connection), expected(connection)))).expect("read");
+        assert_eq!(found, expected);
+        found.iter().filter(|(ids, _)| !ids.is_empty()).count()
+    }
+
+    #[test]
+    fn the_index_finds_what_is_found_without_it_at_any_time() {
+        let store = Store::open(&Database::Memory).expect("a store");
+        demo::fill(&store, Demo { payments: 450, seed: 3 }).expect("payments");
+        let texts = ["a cup of Кофе", "a \"quoted\" NOT (word) OR *", "50 100% _x_ \\", "cof fee", "Coffee, кофе"];
+        let write = |id: i64, text: &str| {
+            let update = "UPDATE payments SET description = ?2 WHERE id = ?1";
+            store.write(|transaction| Ok(transaction.execute(update, params![id, text])?)).expect("written");
+        };
+        (0..).step_by(100).zip(texts).for_each(|(id, text)| write(id + 1, text));
+        assert!(checked(&store) >= 10, "most of the texts are there");
+        let mut rounds = 0;
+        while store.write(index_some).expect("indexed") {
+            rounds += 1;
+            checked(&store);
+            if rounds < 4 {
+                // Of what is indexed already, and of what is not.
+                write(rounds * 7, "a latte, and no c0ffee");
+                let mask = Some("411111******1111");
+                let written = store.write(|writing| payments::set_payer(writing, 20, Provider::Cards, mask, None));
+                written.expect("written");
+                checked(&store);
+            }
+            assert!(rounds < 20, "it comes to an end");
+        }
+        let stale = "SELECT COUNT(*) FROM payments_text_stale";
+        let left: i64 =
+            store.read(|connection| Ok(connection.query_row(stale, (), |row| row.get(0))?)).expect("a count");
+        assert_eq!(left, 0);
+        checked(&store);
+        store.write(|transaction| reset::forget_all(transaction)).expect("forgotten");
+        demo::fill(&store, Demo { payments: 60, seed: 4 }).expect("payments");
+        checked(&store);
+        while store.write(index_some).expect("indexed") {}
+        checked(&store);
+    }
 }

@@ -1,7 +1,7 @@
 //! Words that are stored as text and read back as what they stand for.
 
 use rusqlite::{
-    Row,
+    Row, RowIndex,
     types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
 };
 use rust_decimal::Decimal;
@@ -50,12 +50,12 @@ impl<T: Parse> FromSql for Word<T> {
 }
 
 /// A column's word.
-pub(super) fn word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+pub(super) fn word<T: Parse>(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<T> {
     row.get::<_, Word<T>>(column).map(|word| word.0)
 }
 
 /// A column's word, if it has one.
-pub(super) fn optional_word<T: Parse>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
+pub(super) fn optional_word<T: Parse>(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<Option<T>> {
     let found: Option<Word<T>> = row.get(column)?;
     Ok(found.map(|word| word.0))
 }

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::{
     common::{CARD, MBANK_PAY, card_body, get_status, mbank_body, post, start_with, submit, try_send, wait_until},
+    dashboard::Browser,
     merchant::Merchant,
 };
 
@@ -52,6 +53,39 @@ fn payments_survive() {
     assert_eq!(submit(&moved, &[("otp", "123456")]).status, 303);
     assert_eq!(get_status(&second, "K-1", "Cards").data("status"), "CHARGE");
     assert_eq!(post(&second, CARD, &card_body("K-1")).status, 409);
+}
+
+/// A number that somebody else reads in the file of a sandbox that runs.
+fn count(path: &Path, sql: &str) -> i64 {
+    let connection = Connection::open(path).expect("a database");
+    connection.query_row(sql, (), |row| row.get(0)).expect("a number")
+}
+
+#[test]
+fn requests_are_written_down_without_anybody_asking_for_them() {
+    let (_folder, path) = file();
+    let sandbox = start_on(&path);
+    post(&sandbox, MBANK_PAY, &mbank_body("K-1"));
+    assert_eq!(get_status(&sandbox, "K-1", "MBank").status, 200);
+    wait_until("both are in the file", || count(&path, "SELECT COUNT(*) FROM exchanges") == 2);
+}
+
+#[test]
+fn once_somebody_searches_the_index_of_texts_is_filled() {
+    let (_folder, path) = file();
+    let sandbox = start_on(&path);
+    (0..3).for_each(|number| drop(post(&sandbox, MBANK_PAY, &mbank_body(&format!("K-{number}")))));
+    let mut browser = Browser::logged_in(&sandbox);
+    let mut found = |text: &str, count: &str| {
+        let page = browser.get(&format!("/dashboard?q={text}")).body;
+        assert!(page.contains(&format!(">{count} matching payment")), "{page}");
+    };
+    let indexed = || count(&path, "SELECT upto FROM payments_text_upto");
+    found("K-", "3");
+    assert_eq!(indexed(), 0, "two characters are too few for it");
+    found("K-1", "1");
+    wait_until("it is filled", || indexed() == 3);
+    found("K-1", "1");
 }
 
 #[test]

@@ -100,7 +100,8 @@ async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Erro
 
 /// The lines of the payments from a place on, and where the next ones start, if there are any.
 fn chunk(state: &State, filter: &Filter, sort: Sort, start: Start) -> Result<(Vec<u8>, Option<Start>), StoreError> {
-    let page = state.store.browse(|connection| Selection::of(connection, filter)?.page(connection, sort, start, CHUNK))?;
+    let page =
+        state.store.browse(|connection| Selection::of(connection, filter)?.page(connection, sort, start, CHUNK))?;
     let next = page.rows.last().filter(|_| page.has_later).map(|last| Start::After(last.place));
     Ok((lines(page.rows.iter().map(cells)), next))
 }

@@ -1,0 +1,23 @@
+//! A connection within a transaction.
+
+use std::ops::Deref;
+
+use rusqlite::Connection;
+
+/// What is written by it happens as a whole, or not at all.
+pub(crate) struct Writing<'a>(&'a Connection);
+
+impl<'a> Writing<'a> {
+    /// The connection has to be in a transaction.
+    pub(super) fn within_transaction(connection: &'a Connection) -> Self {
+        Self(connection)
+    }
+}
+
+impl Deref for Writing<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
+}
