@@ -8,33 +8,42 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
 
 from ..foreign import ROOT, rust
+from ..mocks import mocks
 from ..results import Figures, Section
 
 START_BAR_MS = 150
 PAGE_BAR_MS = 50
+FIGURE_BAR_MS = 20
 DEMO = 100_000
 # The invented history is of the last 90 days: a page half-way through it.
 DEEP_PLACE = f"{round((time.time() - 45 * 86_400) * 1e3)}.0"
+SEARCH = "/dashboard?q=coffee"
 PAGES = {
-    "the first page, transactions": "/dashboard",
-    "a page 45 days back": f"/dashboard?after={DEEP_PLACE}",
-    "search for a text": "/dashboard?q=coffee",
-    "pending ones, the largest first": "/dashboard?status=PENDING&sort=largest",
-    "schedules": "/dashboard/schedules",
-    "analysis": "/dashboard/analysis",
+    "the first page, transactions": ("/dashboard", PAGE_BAR_MS),
+    "a page 45 days back": (f"/dashboard?after={DEEP_PLACE}", None),
+    "search for a text that many have": (SEARCH, FIGURE_BAR_MS),
+    "search for a text that nobody has": ("/dashboard?q=balalaika", FIGURE_BAR_MS),
+    "search for a text, of charged ones": (f"{SEARCH}&status=CHARGE", None),
+    "pending ones, the largest first": ("/dashboard?status=PENDING&sort=largest", None),
+    "schedules": ("/dashboard/schedules", None),
+    "analysis": ("/dashboard/analysis", FIGURE_BAR_MS),
+    "analysis of all time": ("/dashboard/analysis?span=all", FIGURE_BAR_MS),
 }
+# The index of texts is filled in the background once somebody searches.
+INDEXING_S = 60
 ROUNDS = 15
 QUESTION = json.dumps({"orderNumber": "NONE", "provider": "Cards"})
 
@@ -113,15 +122,28 @@ def milliseconds_to_page(session: requests.Session, url: str) -> float:
     return took
 
 
+def is_indexed(database: Path) -> bool:
+    """Whether every payment has been taken into the index of texts."""
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        return bool(connection.execute("SELECT upto = (SELECT MAX(id) FROM payments) FROM payments_text_upto").fetchone()[0])
+
+
 def dashboard(program: Path, folder: Path) -> Figures:
     """Its pages over many payments, on disk."""
     rows = []
     with started(program, "--seed-demo", str(DEMO), "--db", str(folder / "demo.db")) as sandbox:
         session = logged_in(sandbox)
-        for title, path in PAGES.items():
+        first = milliseconds_to_page(session, sandbox["url"] + SEARCH)
+        rows.append(("the first search, without an index", f"{first:.1f} ms", ""))
+        began = time.monotonic()
+        while not is_indexed(folder / "demo.db"):
+            if time.monotonic() - began > INDEXING_S:
+                raise RuntimeError("the index of texts is never filled")
+            time.sleep(0.1)
+        rows.append(("until the index is filled, beside everything else", f"{time.monotonic() - began:.1f} s", ""))
+        for title, (path, most) in PAGES.items():
             took = statistics.median(milliseconds_to_page(session, sandbox["url"] + path) for _ in range(ROUNDS))
-            is_first = path == "/dashboard"
-            rows.append((title, f"{took:.1f} ms", bar(took, PAGE_BAR_MS) if is_first else ""))
+            rows.append((title, f"{took:.1f} ms", bar(took, most) if most else ""))
         session.close()
     return Figures(f"The dashboard, {DEMO} payments on disk", rows)
 
@@ -131,15 +153,19 @@ def run() -> Section:
     with tempfile.TemporaryDirectory() as folder:
         rows = [("size, stripped", size(program, Path(folder)), ""), *start(program, Path(folder))]
         pages = dashboard(program, Path(folder))
+        with started(program) as sandbox, mocks(sandbox["url"], Path(folder)) as peers:
+            load = rust("sandbox", program, peers)
     return Section(
         "The sandbox",
         "As a program of its own; its clients share the processors with it. Under load: 16 connections, 5 rounds of 1,000 "
-        "queries and 400 creates of MBank payments each, the median of the rounds. Then 1,500 MBank payments through the SDK "
-        "by 16 callers: created, confirmed and asked about.",
-        [Figures("The program", rows), pages, *rust("sandbox", program)],
+        "queries and 400 creates of MBank payments each, the median of the rounds. Then beside general mock servers, in memory, "
+        "by 16 connections and 1,000 requests a round, after five rounds that do not count: WireMock and Prism get the same "
+        "requests and answer with what was put into them, Prism by the sandbox's own description of the interface; stripe-mock "
+        "gets charges, as it knows Stripe's interface alone. None of them remembers a payment. The floor answers every "
+        "request with the same bytes. Then 1,500 MBank payments through the SDK by 16 callers: created, confirmed and asked about.",
+        [Figures("The program", rows), pages, *load],
         remarks=(
-            "Of the processor time of a payment through the SDK about two thirds are the sandbox's and one third the SDK's. A "
-            "profile of the sandbox in memory: a third goes to the kernel for the sockets, a quarter to SQLite, a sixth to the "
-            "allocator. On disk every create is written to the database's log as well."
+            "What requests write that come at the same time is committed together, so on disk a create costs more the fewer "
+            "come with it. Requests are written to the log within 10 ms, many at a time."
         ),
     )

@@ -48,6 +48,11 @@ impl Sandbox {
         Self { process, url, login, password, authorization: "Basic a2Fzc2E6c2FuZGJveA==" }
     }
 
+    /// The process that it is.
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// What all its threads together have computed.
     pub fn processor_time(&self) -> Duration {
         processor_time_of(self.process.id())

@@ -229,6 +229,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    // What a savepoint would have to restore needs no file.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     prepare_once(connection)
 }

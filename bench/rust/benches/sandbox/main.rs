@@ -1,7 +1,9 @@
 //! The sandbox under load, with its clients on the same processors: creates and queries a second with few and many
-//! payments stored, and whole payments a second through the SDK. Its argument is the sandbox's program.
+//! payments stored, beside general mock servers, and whole payments a second through the SDK. Its arguments are the sandbox's
+//! program, and who runs beside it as JSON.
 
 mod line;
+mod mocks;
 mod sdk;
 
 use std::{
@@ -13,7 +15,7 @@ use std::{
 
 use kassa_bench::{Figures, Sandbox};
 
-use self::line::Line;
+use self::{line::Line, mocks::Peer};
 
 /// Payments that are stored when figures are taken.
 const LEVELS: [u64; 3] = [1, 100, 100_000];
@@ -27,12 +29,15 @@ const CREATE: &str = "/api/v1.1.0/mbank/pay";
 const QUERY: &str = "/api/v1.1.0/get-status";
 
 fn main() {
-    let program = PathBuf::from(std::env::args().nth(1).expect("usage: sandbox PROGRAM"));
+    const USAGE: &str = "usage: sandbox PROGRAM PEERS";
+    let program = PathBuf::from(std::env::args().nth(1).expect(USAGE));
+    let peers: Vec<Peer> = serde_json::from_str(&std::env::args().nth(2).expect(USAGE)).expect("peers as JSON");
     let folder = std::env::temp_dir().join(format!("kassa-bench-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder for the databases");
     for (title, file) in [("in memory", None), ("on disk", Some(folder.join("load.db")))] {
         under_load(title, &program, file.as_deref()).print();
     }
+    mocks::beside(&Sandbox::start(&program, None), &peers);
     for (title, file) in [("in memory", None), ("on disk", Some(folder.join("payments.db")))] {
         sdk::payments(title, &program, file.as_deref()).print();
     }
@@ -114,7 +119,7 @@ fn query(sandbox: &Sandbox, stored: u64) {
 fn at_once(sandbox: &Sandbox, work: impl Fn(&mut Line) + Sync) {
     thread::scope(|scope| {
         for _ in 0..CLIENTS {
-            scope.spawn(|| work(&mut Line::to(sandbox)));
+            scope.spawn(|| work(&mut Line::to(&sandbox.url, sandbox.authorization)));
         }
     });
 }
