@@ -11,10 +11,10 @@ PATH = "/api/v1.1.0/get-status"
 
 
 @contextmanager
-def server() -> Generator[str, None, None]:
+def server(*arguments: str) -> Generator[str, None, None]:
     """Gives the address of a server that answers every request with the same status report."""
     child = subprocess.Popen(
-        [os.environ["KASSA_BENCH_SERVER"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [os.environ["KASSA_BENCH_SERVER"], *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with child:
         if child.stdin is None or child.stdout is None:

@@ -82,7 +82,7 @@ mod values;
 #[doc(hidden)]
 pub mod _internals {
     pub use crate::testing::{
-        fixed_reply::{PASSWORD, gateway_in_memory, gateway_replying},
+        fixed_reply::{PASSWORD, gateway_replying},
         schedules,
     };
 }

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from ..foreign import rust
 from ..results import Section
+from ..server import server
 
 
 def run() -> Section:
+    with server("pending") as url:
+        found = rust("watches", url)
     return Section(
         "Rust: pending watches",
-        "Each watch on a task of its caller's, asking every 10 s, over a gateway in memory that answers at once; their starts "
-        "are spread over the 10 s, and figures are taken over the 10 s after the last one started. Memory is what a process "
-        "holds beyond an idle one that has asked once, the caller's task and the last report of each included. A poll is due "
-        "10 s after the one before.",
-        rust("watches"),
+        "Each watch on a task of its caller's, asking a server in a process of its own every 10 s, a million of them every 100 s, "
+        "over connections that stay open. Their starts are spread over one interval, and figures are taken over the one after the "
+        "last has started. Memory is what a process holds beyond an idle one that has asked once, the caller's task and "
+        "the last report of each included. A poll is late by how much more than an interval passed between two reports.",
+        found,
         remarks=(
             "What the system counts comes in whole pages, and with few watches the allocator's own stock is most of it. A poll "
             "is late where it waits for a processor: on a busy machine it is the machine's queue that is measured."

@@ -1,6 +1,6 @@
 //! Answers every request with the same status report, on as little work as it can: what is measured is the client.
 //!
-//! It prints its address, and runs until its standard input ends.
+//! It prints its address, and runs until its standard input ends. With the argument `pending` the payment is never final.
 
 use std::io;
 
@@ -14,7 +14,13 @@ const BODY: &str = concat!(
     r#""status":"CHARGE","currency":"KGS"}}"#
 );
 
+const PENDING: &str = concat!(
+    r#"{"code":"200","message":"PAYMENT_PENDING","data":{"orderNumber":"ORDER-1","amount":100.10,"#,
+    r#""status":"PENDING","currency":"KGS"}}"#
+);
+
 fn main() -> io::Result<()> {
+    let body = if std::env::args().any(|argument| argument == "pending") { PENDING } else { BODY };
     tokio::runtime::Builder::new_current_thread().enable_io().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("http://{}", listener.local_addr()?);
@@ -23,8 +29,8 @@ fn main() -> io::Result<()> {
             std::process::exit(0);
         });
         let answer = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{BODY}",
-            BODY.len()
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
         );
         let answer: &'static [u8] = answer.leak().as_bytes();
         loop {

@@ -29,11 +29,14 @@ use crate::{
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The deadline of a call, and how many retries it may have.
+/// The deadline of a call, how many retries it may have, and where it is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) deadline: Duration,
     pub(crate) retries: u32,
+    /// Whether a query has a task of its own, as payments always have: for callers that ask much at once and hand on what
+    /// came first. A query in the caller's task would stand still meanwhile, and its deadline pass.
+    pub(crate) detached: bool,
 }
 
 /// What came back of a request; or why the journal kept it from being sent.

@@ -56,8 +56,6 @@ pub(crate) struct Engine {
     credentials: Arc<HiddenCredentials>,
     in_flight: InFlight,
     closed: Arc<AtomicBool>,
-    /// Whether queries go on while their caller does something else.
-    detached: bool,
     journal: Option<Journal>,
     /// Written into the entries of payments that are made by this clone.
     note: Option<Arc<str>>,
@@ -73,7 +71,7 @@ impl Engine {
             transport,
             policy,
             base_url: config.checked_base_url()?.into(),
-            limits: Limits { deadline: config.query_deadline, retries: config.query_retries },
+            limits: Limits { deadline: config.query_deadline, retries: config.query_retries, detached: false },
             payment_deadline: config.payment_deadline,
             checks: CheckSettings {
                 luhn: config.check_luhn,
@@ -87,7 +85,6 @@ impl Engine {
             dialect: config.dialect,
             in_flight: InFlight::default(),
             closed: Arc::default(),
-            detached: false,
             journal: None,
             note: None,
         })
@@ -98,12 +95,6 @@ impl Engine {
         check_time("deadline", deadline)?;
         let limits = Limits { deadline, ..self.limits };
         Ok(Self { limits, payment_deadline: deadline, ..self.clone() })
-    }
-
-    /// The same gateway, whose queries have tasks of their own: for callers that ask much at once and hand on what came first.
-    /// A query in the caller's task would stand still meanwhile, and its deadline pass.
-    pub(crate) fn detached(&self) -> Self {
-        Self { detached: true, ..self.clone() }
     }
 
     pub(crate) async fn perform<O: Operation>(&self, operation: O) -> Result<O::Answer, PaymentError> {
@@ -117,7 +108,7 @@ impl Engine {
     async fn perform_within<O: Operation>(&self, operation: O, limits: Limits) -> Result<O::Answer, Failed> {
         let (mut attempts, judge) = self.prepare(operation, limits)?;
         let counted = self.admit(&judge.effect)?;
-        if O::ASKS && !self.detached && self.transport.can_ask_here() {
+        if O::ASKS && !limits.detached && self.transport.can_ask_here() {
             match in_place::asked(attempts).await {
                 Ok(came_back) => return judge.guarded(Ok(came_back)),
                 Err(to_be_asked_elsewhere) => attempts = to_be_asked_elsewhere,

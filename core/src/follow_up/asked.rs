@@ -27,7 +27,8 @@ pub(crate) trait Asked: Send + Sync {
 impl Asked for Arc<Engine> {
     fn ask(&self, payment: Arc<PaymentRef>, patience: Duration) -> Boxed<Result<Verdict, PaymentError>> {
         let engine = self.clone();
-        let limits = Limits { deadline: engine.limits().deadline.min(patience), retries: 0 };
+        // So that it goes on where nobody waits for the next report.
+        let limits = Limits { deadline: engine.limits().deadline.min(patience), retries: 0, detached: true };
         Box::pin(async move { check(&engine, &payment, limits).await })
     }
 

@@ -142,10 +142,10 @@ struct Progress {
     deadline: Option<Instant>,
     due: Option<Instant>,
     under_way: Option<UnderWay>,
-    last: Option<StatusReport>,
+    last: Option<Box<StatusReport>>,
     odd_in_a_row: u32,
-    /// The verdict; none where it was cancelled.
-    end: Option<Result<Option<Verdict>, PaymentError>>,
+    /// The verdict; none where it was cancelled. Boxed: there may be a million watches that wait for theirs.
+    end: Option<Box<Result<Option<Verdict>, PaymentError>>>,
 }
 
 struct UnderWay {
@@ -179,8 +179,7 @@ impl StatusWatch {
     }
 
     pub(crate) fn new(engine: Arc<Engine>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
-        // So that a query goes on where nobody waits for the next report.
-        Self::over(Box::new(Arc::new(engine.detached())), payment, policy)
+        Self::over(Box::new(engine), payment, policy)
     }
 
     fn over(asked: Box<dyn Asked>, payment: PaymentRef, policy: PollPolicy) -> Result<Self, PaymentError> {
@@ -231,7 +230,7 @@ impl StatusWatch {
             // The lock is released between reports, so that other waiters get theirs.
             let mut progress = self.shared.progress.lock().await;
             if let Some(end) = &progress.end {
-                return end.clone();
+                return Result::clone(end);
             }
             // An error that ends the watch is kept as its end.
             let _ = self.shared.next(&mut progress).await;
@@ -270,7 +269,7 @@ impl Shared {
             }
             if self.cancelled.load(Ordering::Acquire) {
                 progress.under_way = None;
-                progress.end = Some(Ok(None));
+                progress.end = Some(Box::new(Ok(None)));
                 return Ok(None);
             }
             let Some(under_way) = &mut progress.under_way else {
@@ -292,8 +291,8 @@ impl Shared {
         let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
-            let expired = PaymentError::DeadlineExpired { last: progress.last.clone().map(Box::new) };
-            progress.end = Some(Err(expired.clone()));
+            let expired = PaymentError::DeadlineExpired { last: progress.last.clone() };
+            progress.end = Some(Box::new(Err(expired.clone())));
             return Err(expired);
         }
         if due > now {
@@ -320,14 +319,14 @@ impl Shared {
         let report = match answer {
             Ok(verdict) => {
                 if let Verdict::Open { report, .. } = &verdict {
-                    progress.last = Some(report.clone());
+                    progress.last = Some(Box::new(report.clone()));
                 } else if is_the_last || !matches!(verdict, Verdict::Contradicted { .. }) {
-                    progress.end = Some(Ok(Some(verdict.clone())));
+                    progress.end = Some(Box::new(Ok(Some(verdict.clone()))));
                 }
                 WatchReport::Status { verdict }
             }
             Err(error) if is_the_last || !self.asked.is_usable() => {
-                progress.end = Some(Err(error.clone()));
+                progress.end = Some(Box::new(Err(error.clone())));
                 return Err(error);
             }
             Err(error) => {

@@ -1,8 +1,6 @@
-//! A stub whose every reply is the same: for this project's own fuzz targets and benchmarks.
+//! A stub whose every reply is the same: for this project's own fuzz targets.
 
 use std::sync::Arc;
-
-use tokio::runtime::Handle;
 
 use super::memory::{Memory, Stub, config};
 use crate::{
@@ -10,7 +8,7 @@ use crate::{
     fake::replies::reply,
     gateway::Gateway,
     reply::Reply,
-    transport::{Boxed, Failure, Request, runtime},
+    transport::{Boxed, Failure, Request},
     values::error::PaymentError,
 };
 
@@ -23,33 +21,17 @@ pub fn gateway_replying(http_status: u16, body: &[u8], dialect: Arc<Dialect>) ->
     let mut config = config(PASSWORD);
     config.dialect = dialect;
     config.query_retries = 0;
-    let stub = FixedReply { http_status, body: body.into(), seen: Box::new(|_| ()) };
+    let stub = FixedReply { http_status, body: body.into() };
     Gateway::over(Arc::new(Memory { stub: Arc::new(stub), runtime: None }), config)
 }
-
-/// A gateway that answers everything at once with this body, on the real clock and Kassa's own threads, for the
-/// benchmarks. It tells `seen` the body of each request.
-pub fn gateway_in_memory(
-    body: &'static str,
-    seen: impl Fn(&[u8]) + Send + Sync + 'static,
-) -> Result<Gateway, PaymentError> {
-    let stub = FixedReply { http_status: 200, body: body.as_bytes().into(), seen: Box::new(seen) };
-    let runtime: Option<Handle> = Some(runtime::handle()?);
-    Gateway::over(Arc::new(Memory { stub: Arc::new(stub), runtime }), config(PASSWORD))
-}
-
-/// Told the body of each request.
-type Seen = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 struct FixedReply {
     http_status: u16,
     body: Box<[u8]>,
-    seen: Seen,
 }
 
 impl Stub for FixedReply {
     fn exchange(&self, request: Arc<Request>) -> Boxed<Result<Reply, Failure>> {
-        (self.seen)(request.body.as_deref().unwrap_or_default());
         let reply = reply(self.http_status, &self.body);
         Box::pin(async move {
             if !request.establish() {

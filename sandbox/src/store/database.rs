@@ -94,7 +94,7 @@ impl Store {
             Some(connection) => browse(&mut connection.lock().unwrap_or_else(PoisonError::into_inner), work),
             None => {
                 let mut writer = self.lock();
-                self.end_group(&mut writer)?;
+                let _told = self.end_group(&mut writer);
                 browse(&mut writer.connection, work)
             }
         }
@@ -104,7 +104,7 @@ impl Store {
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut writer = self.lock();
         if !writer.group.as_ref().is_none_or(group_commit::join) {
-            self.end_group(&mut writer)?;
+            let _told = self.end_group(&mut writer);
         }
         work(&writer.connection)
     }

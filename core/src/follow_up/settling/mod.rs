@@ -133,7 +133,6 @@ enum Event {
 impl Settling {
     pub(crate) fn new(engine: Arc<Engine>, policy: SettlePolicy) -> Result<Self, PaymentError> {
         policy.check()?;
-        let engine = Arc::new(engine.detached());
         let journal = engine.required_journal()?.clone();
         let (cancelled, wake, progress) = (AtomicBool::new(false), Notify::new(), Mutex::default());
         Ok(Self { shared: Arc::new(Shared { source: Source { engine, journal, policy }, cancelled, wake, progress }) })

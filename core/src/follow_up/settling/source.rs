@@ -132,7 +132,7 @@ impl Source {
         let mut answer = Ok(Verdict::unverifiable("there is nothing to ask with", None));
         for payment in questions {
             let patience = deadline.saturating_duration_since(self.engine.transport().now());
-            let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0 };
+            let limits = Limits { deadline: self.engine.limits().deadline.min(patience), retries: 0, detached: true };
             answer = check(&self.engine, &payment, limits).await;
             if answer.as_ref().is_ok_and(Verdict::is_charged) {
                 break;
