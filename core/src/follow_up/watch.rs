@@ -5,18 +5,19 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
 use futures_util::{
     Stream,
-    future::{Either, select},
+    future::{Either, poll_fn, select},
     stream,
+    task::AtomicWaker,
 };
-use tokio::{
-    sync::{Mutex, Notify},
-    time::Instant,
-};
+use tokio::{sync::Mutex, time::Instant};
+
+use self::last_report::LastReport;
 
 use crate::{
     exchange::engine::Engine,
@@ -26,7 +27,7 @@ use crate::{
         verdict::Verdict,
     },
     transport::{Boxed, after},
-    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, status::StatusReport, violation::Rule},
+    values::{error::PaymentError, payment_ref::PaymentRef, rules::Checks, violation::Rule},
 };
 
 /// How a watch polls.
@@ -123,7 +124,7 @@ struct Shared {
     cancelled: AtomicBool,
     check_now: AtomicBool,
     /// Wakes the one waiter that holds the progress.
-    wake: Notify,
+    waiter: AtomicWaker,
     progress: Mutex<Progress>,
 }
 
@@ -142,7 +143,7 @@ struct Progress {
     deadline: Option<Instant>,
     due: Option<Instant>,
     under_way: Option<UnderWay>,
-    last: Option<Box<StatusReport>>,
+    last: Option<Box<LastReport>>,
     odd_in_a_row: u32,
     /// The verdict; none where it was cancelled. Boxed: there may be a million watches that wait for theirs.
     end: Option<Box<Result<Option<Verdict>, PaymentError>>>,
@@ -199,7 +200,7 @@ impl StatusWatch {
             policy,
             cancelled: AtomicBool::new(false),
             check_now: AtomicBool::new(false),
-            wake: Notify::new(),
+            waiter: AtomicWaker::new(),
             progress: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -240,14 +241,14 @@ impl StatusWatch {
     /// Makes the next query due at once: for an app that has just come back to the front.
     pub fn check_now(&self) {
         self.shared.check_now.store(true, Ordering::Release);
-        self.shared.wake.notify_one();
+        self.shared.waiter.wake();
     }
 
     /// Stops asking. [`next`](Self::next) and [`outcome`](Self::outcome) are then empty, unless the watch had ended
     /// before.
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Release);
-        self.shared.wake.notify_one();
+        self.shared.waiter.wake();
     }
 }
 
@@ -276,8 +277,8 @@ impl Shared {
                 self.wait_and_ask(progress).await?;
                 continue;
             };
-            let woken = std::pin::pin!(self.wake.notified());
-            if let Either::Left((answer, _)) = select(&mut under_way.answer, woken).await {
+            let cancelled = self.woken(|shared| shared.cancelled.load(Ordering::Acquire));
+            if let Either::Left((answer, _)) = select(&mut under_way.answer, cancelled).await {
                 let started = under_way.started;
                 progress.under_way = None;
                 return self.settle(progress, started, answer).map(Some);
@@ -291,19 +292,30 @@ impl Shared {
         let deadline = *progress.deadline.get_or_insert(after(now, self.policy.deadline));
         let due = if self.check_now.load(Ordering::Acquire) { now } else { progress.due.unwrap_or(now) };
         if now >= deadline {
-            let expired = PaymentError::DeadlineExpired { last: progress.last.clone() };
+            let expired =
+                PaymentError::DeadlineExpired { last: progress.last.as_deref().map(|last| Box::new(last.report())) };
             progress.end = Some(Box::new(Err(expired.clone())));
             return Err(expired);
         }
         if due > now {
-            let woken = std::pin::pin!(self.wake.notified());
-            select(self.asked.sleep_until(due.min(deadline)), woken).await;
+            let called =
+                |shared: &Self| shared.cancelled.load(Ordering::Acquire) || shared.check_now.load(Ordering::Acquire);
+            select(self.asked.sleep_until(due.min(deadline)), self.woken(called)).await;
             return Ok(());
         }
         self.check_now.store(false, Ordering::Release);
         let answer = self.asked.ask(self.payment.clone(), deadline - now);
         progress.under_way = Some(UnderWay { started: now, answer });
         Ok(())
+    }
+
+    /// Waits until somebody has set a flag. A waker is a few bytes, and a notification of tokio's a hundred.
+    fn woken(&self, is_set: impl Fn(&Self) -> bool + Unpin) -> impl Future<Output = ()> + Unpin {
+        poll_fn(move |context| {
+            // Before the flag is read: who sets it later wakes.
+            self.waiter.register(context.waker());
+            if is_set(self) { Poll::Ready(()) } else { Poll::Pending }
+        })
     }
 
     /// Records an answer: it ends the watch, or sets the moment of the next query (later after a `Retry-After`).
@@ -319,7 +331,7 @@ impl Shared {
         let report = match answer {
             Ok(verdict) => {
                 if let Verdict::Open { report, .. } = &verdict {
-                    progress.last = Some(Box::new(report.clone()));
+                    progress.last = Some(Box::new(LastReport::of(report)));
                 } else if is_the_last || !matches!(verdict, Verdict::Contradicted { .. }) {
                     progress.end = Some(Box::new(Ok(Some(verdict.clone()))));
                 }
@@ -357,5 +369,6 @@ fn is_odd(answer: &Result<Verdict, PaymentError>) -> bool {
     )
 }
 
+mod last_report;
 #[cfg(test)]
 mod tests;
