@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import socket
 import subprocess
 import time
 import urllib.request
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from .foreign import ROOT
+from .server import server_process
 
+HERE = Path(__file__).parents[2]
+"""This working copy, whichever is measured."""
 BASIC = "Basic a2Fzc2E6c2FuZGJveA=="
 JSON = "application/json"
 PATIENCE_S = 120
@@ -42,7 +44,7 @@ CHARGE = {
 
 def commands() -> dict[str, list[str]]:
     """Builds and installs them: what runs each."""
-    built = subprocess.run([ROOT / "scripts/ci/build-mock-servers"], check=True, stdout=subprocess.PIPE, text=True)
+    built = subprocess.run([HERE / "scripts/ci/build-mock-servers"], check=True, stdout=subprocess.PIPE, text=True)
     lines = [line.split() for line in built.stdout.splitlines()]
     return {name: command for name, *command in lines}
 
@@ -81,52 +83,64 @@ def mocks(sandbox: str, folder: Path) -> Generator[str, None, None]:
         description.write_bytes(answer.read())
     wiremock, prism, stripe = free_port(), free_port(), free_port()
     started = [
-        ("WireMock", wiremock, ["--port", str(wiremock), "--root-dir", str(ROOT / "bench/mocks/wiremock")]),
+        ("WireMock", wiremock, ["--port", str(wiremock), "--root-dir", str(HERE / "bench/mocks/wiremock")]),
         ("Prism", prism, ["mock", "--port", str(prism), str(description)]),
         ("stripe-mock", stripe, ["-http-port", str(stripe)]),
     ]
-    peers = []
     with ExitStack() as stack:
-        for name, port, options in started:
-            process = stack.enter_context(running([*runs[name], *options], port))
-            is_stripe = name == "stripe-mock"
-            peer = {
-                "name": name,
-                "pid": process,
-                "url": f"http://127.0.0.1:{port}",
-                "authorization": "Bearer sk_test_123" if is_stripe else BASIC,
-                "query": CHARGE_QUERY if is_stripe else QUERY,
-                "create": CHARGE if is_stripe else CREATE,
-            }
-            peers.append(peer)
-        floor = stack.enter_context(subprocess.Popen([os.environ["KASSA_BENCH_SERVER"]], stdin=-1, stdout=-1, text=True))
-        if floor.stdin is None or floor.stdout is None:
-            raise RuntimeError("the floor has no pipes")
-        stack.callback(floor.stdin.close)
-        url = floor.stdout.readline().strip()
-        peers.append({"name": "the floor", "pid": floor.pid, "url": url, "authorization": BASIC, "query": QUERY, "create": CREATE})
+        peers = [
+            Peer(name, stack.enter_context(running([*runs[name], *options], port)), f"http://127.0.0.1:{port}")
+            for name, port, options in started
+        ]
+        url, process = stack.enter_context(server_process())
+        peers.append(Peer("the floor", process, url))
         for peer in peers:
-            settled(peer)
-        yield json.dumps(peers)
+            peer.wait_until_it_answers()
+        yield json.dumps([peer.described() for peer in peers])
 
 
-def settled(peer: dict[str, object]) -> None:
-    """Waits until a server answers: one that listens may still read its configuration."""
-    query = peer["query"]
-    if not isinstance(query, dict):
-        raise TypeError("a query is a request")
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        connection = http.client.HTTPConnection(str(peer["url"]).removeprefix("http://"))
-        headers = {"authorization": str(peer["authorization"]), "content-type": query["content_type"]}
-        try:
-            connection.request(query["method"], query["path"], query["body"], headers)
-            answer = connection.getresponse()
-            said = answer.read()
-        except OSError:
-            said, answer = b"", None
-        if answer is not None and answer.status == http.client.OK:
-            return
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{peer['name']} does not answer: {said!r}")
-        time.sleep(0.1)
+@dataclass(frozen=True)
+class Peer:
+    """Somebody beside whom the sandbox is measured."""
+
+    name: str
+    pid: int
+    url: str
+
+    def described(self) -> dict[str, object]:
+        """As the benchmark reads it."""
+        query, create = (CHARGE_QUERY, CHARGE) if self.is_stripe() else (QUERY, CREATE)
+        return {
+            "name": self.name,
+            "pid": self.pid,
+            "url": self.url,
+            "authorization": self.authorization(),
+            "query": query,
+            "create": create,
+        }
+
+    def is_stripe(self) -> bool:
+        """Whether it has another interface than the gateway's."""
+        return self.name == "stripe-mock"
+
+    def authorization(self) -> str:
+        """The header's value."""
+        return "Bearer sk_test_123" if self.is_stripe() else BASIC
+
+    def wait_until_it_answers(self) -> None:
+        """One that listens may still read its configuration."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.answers():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self.name} does not answer")
+            time.sleep(0.1)
+
+    def answers(self) -> bool:
+        query = CHARGE_QUERY if self.is_stripe() else QUERY
+        headers = {"authorization": self.authorization(), "content-type": query["content_type"]}
+        with closing(http.client.HTTPConnection(self.url.removeprefix("http://"))) as connection:
+            try:
+                connection.request(query["method"], query["path"], query["body"], headers)
+                return connection.getresponse().status == http.client.OK
+            except OSError:
+                return False

@@ -22,7 +22,7 @@ pub fn gateway_replying(http_status: u16, body: &[u8], dialect: Arc<Dialect>) ->
     config.dialect = dialect;
     config.query_retries = 0;
     let stub = FixedReply { http_status, body: body.into() };
-    Gateway::over(Arc::new(Memory { stub: Arc::new(stub), runtime: None }), config)
+    Gateway::over(Arc::new(Memory { stub: Arc::new(stub) }), config)
 }
 
 struct FixedReply {

@@ -32,10 +32,9 @@ pub(super) trait Stub: Send + Sync + 'static {
     }
 }
 
-/// A stub behind the seam. Tasks and timers are those of the runtime in which they are made, or of a given one.
+/// A stub behind the seam. Tasks and timers are those of the runtime in which they are made.
 pub(super) struct Memory<S> {
     pub(super) stub: Arc<S>,
-    pub(super) runtime: Option<Handle>,
 }
 
 /// A configuration that the stub's gateways have. Nothing goes to the address.
@@ -57,7 +56,6 @@ impl<S: Stub> Transport for Memory<S> {
     }
 
     fn sleep_until(&self, moment: Instant) -> Boxed<()> {
-        let _inside = self.runtime.as_ref().map(Handle::enter);
         Box::pin(sleep_until(moment))
     }
 
@@ -68,10 +66,7 @@ impl<S: Stub> Transport for Memory<S> {
     fn cannot_ask_here(&self) {}
 
     fn spawn(&self, task: Boxed<()>) -> AbortHandle {
-        self.stub.spawn(task, &|task| match &self.runtime {
-            Some(runtime) => runtime.spawn(task).abort_handle(),
-            None => tokio::spawn(task).abort_handle(),
-        })
+        self.stub.spawn(task, &|task| tokio::spawn(task).abort_handle())
     }
 
     fn block(&self, work: Box<dyn FnOnce() + Send>) -> Boxed<()> {

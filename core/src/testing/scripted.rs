@@ -72,7 +72,7 @@ impl Scripted {
         });
         let mut config = config("b");
         settings(&mut config);
-        let transport = Memory { stub: stub.clone(), runtime: None };
+        let transport = Memory { stub: stub.clone() };
         (Gateway::over(Arc::new(transport), config).expect("a good configuration"), stub)
     }
 

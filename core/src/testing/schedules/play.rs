@@ -105,7 +105,7 @@ async fn schedule(world: &Arc<World>, policy: Policy) -> Result<Coverage, Broken
 
 pub(super) fn open(world: &Arc<World>, process: &Process, policy: Policy) -> (Arc<Line>, Gateway) {
     let line = Arc::new(Line::new(world.clone(), process.clone(), policy == Policy::Resending));
-    let transport = Arc::new(Memory { stub: line.clone(), runtime: None });
+    let transport = Arc::new(Memory { stub: line.clone() });
     let gateway = Gateway::with_policy(transport, config("b"), policy.function()).expect("a good configuration");
     (line, gateway)
 }
