@@ -12,10 +12,10 @@ def run() -> Section:
         found = rust("watches", url)
     return Section(
         "Rust: pending watches",
-        "Each watch on a task of its caller's, asking a server in a process of its own every 10 s, a million of them "
-        "every 100 s, over connections that stay open. Their starts are spread over one interval, and figures are taken over "
-        "the one after the last has started. Memory is what a process holds beyond an idle one that has asked once, the "
-        "caller's task and the last report of each included. A poll is late by how much more than an interval passed between two "
+        "Each watch on a task of its caller's, asking a server in a process of its own every 10 s, a million of them every "
+        "100 s, over connections that stay open. Their starts are spread over one interval, and figures are taken over the "
+        "one after the last has started. Memory is what a process holds beyond an idle one that has asked once, the caller's "
+        "task and the last report of each included. A poll is late by how much more than an interval passed between two "
         "reports.",
         found,
         remarks=(
