@@ -19,7 +19,7 @@ pub(super) struct Group(OnceLock<Result<(), String>>);
 impl Group {
     /// Tells everybody who waits.
     pub(super) fn end(&self, outcome: &Result<(), StoreError>) {
-        let outcome = outcome.as_ref().map(|()| ()).map_err(ToString::to_string);
+        let outcome = outcome.as_ref().copied().map_err(ToString::to_string);
         let _first = self.0.set(outcome);
     }
 }
