@@ -18,7 +18,7 @@ use crate::{
     faults::{FaultName, FaultSet, Moment},
     settings::{SandboxOptions, SettlePending, Switches},
     store::{
-        self, Flush, Store, StoreError, Writing,
+        self, Flush, Store, StoreError, WriteTransaction,
         exchanges::{self, NewExchange, ReceivedRequest},
         reset,
     },
@@ -74,7 +74,10 @@ impl State {
     }
 
     /// Writes the store in one transaction, then wakes the background tasks that it concerns.
-    pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let (value, written) = self.store.write_and_tell(work)?;
         if written.callbacks {
             self.deliveries.notify_one();
@@ -205,15 +208,13 @@ impl State {
         match self.store.log(exchange) {
             Flush::Seen => {}
             Flush::Soon => self.logged.notify_one(),
-            Flush::Now => self.flush_log(),
+            Flush::Now => drop(self.flush_log()),
         }
     }
 
-    /// Writes the requests that wait for it. Where that fails, it is logged, and the answers went out all the same.
-    pub(crate) fn flush_log(&self) {
-        if let Err(error) = self.store.flush() {
-            tracing::error!(%error, "requests could not be recorded");
-        }
+    /// Writes the requests that wait for it; false where that failed. Their answers went out all the same.
+    pub(crate) fn flush_log(&self) -> bool {
+        self.store.flush().inspect_err(|error| tracing::error!(%error, "requests could not be recorded")).is_ok()
     }
 
     /// Every request so far, in the order they were answered; of one payment, where one of its numbers is given.

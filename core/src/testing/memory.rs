@@ -1,4 +1,4 @@
-//! The in-memory transport: the one test double behind the transport's seam, in tests, fuzz targets and benchmarks.
+//! The in-memory transport: the one test double behind the transport's seam, in tests and fuzz targets.
 //! What answers is a [`Stub`]; the clock is tokio's, which is a virtual one where a test paused it.
 
 use std::{sync::Arc, time::Duration};

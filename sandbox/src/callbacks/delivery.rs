@@ -19,7 +19,7 @@ use crate::{
     redact::{transcript, without_secrets},
     state::State,
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         callback_queue::{self, AttemptResult, DueCallback},
     },
 };
@@ -144,8 +144,9 @@ impl Delivery {
                 // A reset came while it was under way: there is nothing to record it under.
                 return Ok(());
             }
-            let record =
-                |transaction: &Writing<'_>| callback_queue::record_attempt(transaction, &callback, &result, next);
+            let record = |transaction: &WriteTransaction<'_>| {
+                callback_queue::record_attempt(transaction, &callback, &result, next)
+            };
             state.store.write(record)
         };
         if in_store(&self.state, record).await.is_none() {

@@ -8,14 +8,18 @@ use crate::{
     domain::{PaymentKind, PaymentStatus, Provider, amount::Amount, clock},
     faults::{Fault, FaultName, FaultSet, Moment},
     store::{
-        self, StoreError, Writing,
+        self, StoreError, WriteTransaction,
         callback_queue::{self, FirstAttempt, NewCallback},
         payments::Record,
     },
 };
 
 /// A registration changes no status; only a forger has something to tell then.
-pub(crate) fn of_registration(transaction: &Writing<'_>, faults: &FaultSet, record: &Record) -> Result<(), StoreError> {
+pub(crate) fn of_registration(
+    transaction: &WriteTransaction<'_>,
+    faults: &FaultSet,
+    record: &Record,
+) -> Result<(), StoreError> {
     match &record.callback_url {
         Some(target) => forge(transaction, faults, record, target),
         None => Ok(()),
@@ -23,7 +27,11 @@ pub(crate) fn of_registration(transaction: &Writing<'_>, faults: &FaultSet, reco
 }
 
 /// Puts the callback of a payment's new status into the queue, if the payment has a target for it.
-pub(crate) fn of_change(transaction: &Writing<'_>, faults: &FaultSet, record: &Record) -> Result<(), StoreError> {
+pub(crate) fn of_change(
+    transaction: &WriteTransaction<'_>,
+    faults: &FaultSet,
+    record: &Record,
+) -> Result<(), StoreError> {
     let Some(target) = &record.callback_url else {
         return Ok(());
     };
@@ -60,7 +68,12 @@ fn strike(faults: &FaultSet, record: &Record, can: impl Fn(FaultName) -> bool) -
 }
 
 /// Forgery: one more callback, as an attacker would send it who knows the order number and the target.
-fn forge(transaction: &Writing<'_>, faults: &FaultSet, record: &Record, target: &str) -> Result<(), StoreError> {
+fn forge(
+    transaction: &WriteTransaction<'_>,
+    faults: &FaultSet,
+    record: &Record,
+    target: &str,
+) -> Result<(), StoreError> {
     let Some(fault) = strike(faults, record, |name| name == FaultName::CallbackForged) else {
         return Ok(());
     };

@@ -20,7 +20,7 @@ use crate::{
     redact::transcript,
     settings::Dialect,
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         exchanges::{self, NewExchange},
         payments::{OTP_ATTEMPTS, Record},
     },
@@ -32,7 +32,7 @@ const GATEWAY: &str = "https://gateway.example";
 const LANGUAGE: Language = Language::English;
 
 /// All of a payment's exchanges.
-pub(super) fn all(transaction: &Writing<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
+pub(super) fn all(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
     let talk = Talk { transaction, record };
     talk.registration(invented)?;
     if record.payment.kind == PaymentKind::Mbank {
@@ -47,7 +47,7 @@ pub(super) fn all(transaction: &Writing<'_>, record: &Record, invented: &Invente
 
 /// What the shop and the gateway say to each other about a payment.
 struct Talk<'a> {
-    transaction: &'a Writing<'a>,
+    transaction: &'a WriteTransaction<'a>,
     record: &'a Record,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     },
     domain::{Language, PaymentKind, PaymentStatus, Provider, RejectReason},
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         payments::{self, Record},
     },
 };
@@ -21,7 +21,7 @@ const PAUSES: [i64; 5] = [1000, 2000, 5000, 15_000, 60_000];
 /// The attempts after which it was given up.
 const REFUSED_ATTEMPTS: u32 = 5;
 
-pub(super) fn payment(transaction: &Writing<'_>, invented: &Invented) -> Result<(), StoreError> {
+pub(super) fn payment(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<(), StoreError> {
     let id = row(transaction, invented)?;
     let mut change =
         transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?;
@@ -34,7 +34,7 @@ pub(super) fn payment(transaction: &Writing<'_>, invented: &Invented) -> Result<
     callbacks(transaction, &record, invented)
 }
 
-fn row(transaction: &Writing<'_>, invented: &Invented) -> Result<i64, StoreError> {
+fn row(transaction: &WriteTransaction<'_>, invented: &Invented) -> Result<i64, StoreError> {
     let last = invented.changes.last();
     let status = last.map_or(PaymentStatus::Created, |(status, _)| *status);
     let finished = last.filter(|(status, _)| status.is_final()).map(|(_, at)| *at);
@@ -79,7 +79,7 @@ fn row(transaction: &Writing<'_>, invented: &Invented) -> Result<i64, StoreError
 }
 
 /// A callback for each change, and how the shop took it. None of them waits to be sent.
-fn callbacks(transaction: &Writing<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
+fn callbacks(transaction: &WriteTransaction<'_>, record: &Record, invented: &Invented) -> Result<(), StoreError> {
     let failures = match invented.callback {
         CallbackStory::None => return Ok(()),
         CallbackStory::Taken => 0,

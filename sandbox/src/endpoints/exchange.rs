@@ -39,11 +39,17 @@ pub(crate) async fn exchange(state: Arc<State>, endpoint: &'static Endpoint, lin
         Some(refusal) => Err(refusal),
         None => read_body(body).await.map(|body| (parts.uri, body)).map_err(Refusal::from),
     };
-    // In place: an answer takes some microseconds of the database, and another thread's waking takes more.
+    // In place, not on a blocking thread: an answer takes some microseconds of the database, and another thread's waking takes
+    // more. Where somebody holds the database for longer (a reset, a page of the dashboard over a database in memory, another
+    // process), this thread waits, and whatever else it would have done.
     let work = AssertUnwindSafe(|| grouped(|| answer(&state, endpoint, input, seen, started)));
     let outgoing = match catch_unwind(work) {
         Ok(answer) => answer.committed(&state.store).await.unwrap_or_else(|error| broken(error.to_string())),
-        Err(_) => broken("the answer was broken off by a panic".to_owned()),
+        Err(_) => {
+            // What others wrote in the same group; of this one nothing is in it that is half done.
+            state.store.commit();
+            broken("the answer was broken off by a panic".to_owned())
+        }
     };
     outgoing.send(&line).await
 }

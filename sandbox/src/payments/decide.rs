@@ -8,7 +8,7 @@ use crate::{
     redact::mask,
     state::State,
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         payments::{self, Record},
     },
 };
@@ -78,7 +78,7 @@ pub(crate) fn decide(
 
 /// A callback names a provider, also where the payer of a pay-form went away without choosing one: it counts as the
 /// first.
-fn with_provider(transaction: &Writing<'_>, record: Record) -> Result<Record, StoreError> {
+fn with_provider(transaction: &WriteTransaction<'_>, record: Record) -> Result<Record, StoreError> {
     if record.payment.provider.is_some() {
         return Ok(record);
     }
@@ -87,7 +87,11 @@ fn with_provider(transaction: &Writing<'_>, record: Record) -> Result<Record, St
 }
 
 /// The payer's part, and what it leads to; `None` where a QR code's payer does not know how much to pay.
-fn pay(transaction: &Writing<'_>, record: Record, tyiyn: Option<u64>) -> Result<Option<(Record, Event)>, StoreError> {
+fn pay(
+    transaction: &WriteTransaction<'_>,
+    record: Record,
+    tyiyn: Option<u64>,
+) -> Result<Option<(Record, Event)>, StoreError> {
     let id = record.id;
     match record.payment.kind {
         PaymentKind::Qr if record.payment.amount.is_none() => {

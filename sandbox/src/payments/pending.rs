@@ -5,7 +5,7 @@ use crate::{
     payments::transition,
     state::State,
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         payments::{self, Record},
     },
 };
@@ -42,7 +42,7 @@ pub(crate) fn finish_due(state: &State) -> Result<Option<i64>, StoreError> {
     Ok(longest.map(|since| since.saturating_add(after).saturating_sub(state.clock().now_ms()).max(0)))
 }
 
-fn finish(state: &State, transaction: &Writing<'_>, id: i64) -> Result<(), StoreError> {
+fn finish(state: &State, transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     let record = payments::by_id(transaction, id)?;
     if record.payment.status != PaymentStatus::Pending {
         return Ok(());

@@ -6,7 +6,7 @@ use crate::{
     payments::transition,
     state::State,
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         payments::{self, Record},
     },
 };
@@ -14,7 +14,7 @@ use crate::{
 /// Lets an event happen to a payment. Where `stuck-pending` strikes, the provider thinks about it instead.
 pub(super) fn settle(
     state: &State,
-    transaction: &Writing<'_>,
+    transaction: &WriteTransaction<'_>,
     record: Record,
     event: Event,
 ) -> Result<Record, StoreError> {

@@ -6,7 +6,7 @@ use crate::{
     domain::Event,
     faults::FaultSet,
     store::{
-        StoreError, Writing,
+        StoreError, WriteTransaction,
         payments::{self, Record},
     },
 };
@@ -14,7 +14,7 @@ use crate::{
 /// Lets an event happen to a payment and returns it as it stands then.
 /// Where the state machine has no such transition, nothing happens.
 pub(crate) fn apply(
-    transaction: &Writing<'_>,
+    transaction: &WriteTransaction<'_>,
     faults: &FaultSet,
     record: Record,
     event: Event,

@@ -10,13 +10,22 @@ use crate::state::State;
 /// none of what they did.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How long to wait where the database failed.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// Writes for as long as the sandbox runs.
 pub(super) async fn run(state: Arc<State>) {
     loop {
         state.logged.notified().await;
         sleep(PAUSE).await;
-        let state = Arc::clone(&state);
-        // A panic in it was told of, and the next round is another one.
-        let _written = spawn_blocking(move || state.flush_log()).await;
+        while !flush(&state).await {
+            sleep(IDLE).await;
+        }
     }
+}
+
+/// Away from the network's threads: there may be much.
+async fn flush(state: &Arc<State>) -> bool {
+    let state = Arc::clone(state);
+    spawn_blocking(move || state.flush_log()).await.unwrap_or(true)
 }

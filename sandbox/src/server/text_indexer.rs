@@ -21,7 +21,7 @@ async fn has_more(state: &Arc<State>) -> bool {
     let state = Arc::clone(state);
     let indexed = spawn_blocking(move || {
         let _age = state.age();
-        state.store.write(text_search::index_some)
+        state.store.write(text_search::index_batch)
     });
     match indexed.await {
         Ok(Ok(has_more)) => has_more,

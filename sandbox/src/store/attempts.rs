@@ -6,7 +6,7 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 use crate::{
     domain::all,
     faults::FaultName,
-    store::{self, StoreError, Writing, word::optional_word},
+    store::{self, StoreError, WriteTransaction, word::optional_word},
 };
 
 /// One attempt to deliver a callback, with all that is known of it.
@@ -102,7 +102,7 @@ pub(crate) fn waiting(connection: &Connection) -> Result<i64, StoreError> {
 }
 
 /// Has a callback sent once more, now; false where there is none of this id.
-pub(crate) fn deliver_again(transaction: &Writing<'_>, callback_id: i64) -> Result<bool, StoreError> {
+pub(crate) fn deliver_again(transaction: &WriteTransaction<'_>, callback_id: i64) -> Result<bool, StoreError> {
     let changed = transaction
         .prepare_cached("UPDATE callbacks SET next_attempt_at = ?2, held_back = 0 WHERE id = ?1")?
         .execute((callback_id, store::stored_clock::now(transaction)?))?;

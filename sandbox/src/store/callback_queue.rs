@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::{
     domain::clock,
     faults::FaultName,
-    store::{self, StoreError, Writing, word::optional_word},
+    store::{self, StoreError, WriteTransaction, word::optional_word},
 };
 
 /// What stands for the error of a callback that a fault lost.
@@ -76,7 +76,7 @@ pub(crate) enum FirstAttempt {
 }
 
 /// Puts a callback into the queue.
-pub(crate) fn enqueue(transaction: &Writing<'_>, new: &NewCallback<'_>) -> Result<(), StoreError> {
+pub(crate) fn enqueue(transaction: &WriteTransaction<'_>, new: &NewCallback<'_>) -> Result<(), StoreError> {
     let next_attempt_at = match new.first_attempt {
         FirstAttempt::At(at) => Some(at),
         FirstAttempt::AfterTheNext | FirstAttempt::Never => None,
@@ -111,7 +111,7 @@ pub(crate) fn enqueue(transaction: &Writing<'_>, new: &NewCallback<'_>) -> Resul
 }
 
 fn insert_attempt(
-    transaction: &Writing<'_>,
+    transaction: &WriteTransaction<'_>,
     callback_id: i64,
     attempt: u32,
     result: &AttemptResult,
@@ -172,7 +172,7 @@ pub(crate) fn next_due(connection: &Connection, now: i64) -> Result<Option<i64>,
 
 /// Records an attempt and when the next one is due, if there is to be one.
 pub(crate) fn record_attempt(
-    transaction: &Writing<'_>,
+    transaction: &WriteTransaction<'_>,
     callback: &DueCallback,
     result: &AttemptResult,
     next_attempt_at: Option<i64>,
@@ -192,7 +192,7 @@ pub(crate) fn record_attempt(
 
 /// Lets go of the payment's earlier callbacks that were held back until this one was done. A forged one is no callback
 /// of the payment's.
-fn release(transaction: &Writing<'_>, id: i64) -> Result<(), StoreError> {
+fn release(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     transaction
         .prepare_cached(
             "UPDATE callbacks SET held_back = 0, next_attempt_at = ?2

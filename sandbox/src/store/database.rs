@@ -14,12 +14,12 @@ use crate::{
     settings::{Database, SandboxError},
     store::{
         StoreError,
-        exchanges::NewExchange,
+        change_flags::{ChangeFlags, Changes},
+        exchanges::{self, NewExchange},
         group_commit::{self, Group},
         migrations, stored_clock,
-        touched::{Touched, Written},
-        waiting_exchanges::{Flush, WaitingExchanges},
-        writing::Writing,
+        write_behind_log::{Flush, WriteBehindLog},
+        write_transaction::WriteTransaction,
     },
 };
 
@@ -30,14 +30,14 @@ const CACHE_KIB: i64 = 16 * 1024;
 /// Pages of the write-ahead log after which it is put into the file: a checkpoint waits for the disk, and a page that many
 /// payments have written to is put there once.
 const CHECKPOINT: u32 = 8192;
-/// Room for every statement the sandbox uses.
+/// Room for every statement that payments need; lists of the dashboard are prepared each time.
 const CACHED_STATEMENTS: usize = 64;
 
 /// The database. Calls block: but for those of the nine endpoints, which are short, they run on blocking threads.
 pub(crate) struct Store {
     writer: Mutex<Writer>,
-    waiting: WaitingExchanges,
-    touched: Arc<Touched>,
+    log: WriteBehindLog,
+    changes: Arc<ChangeFlags>,
     /// What the times in it are read from.
     pub(crate) clock: Arc<Clock>,
     /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
@@ -71,16 +71,16 @@ impl Store {
             Database::Memory => None,
             Database::File(path) => Some(Mutex::new(onlooker(path).map_err(unusable)?)),
         };
-        let touched = Touched::by(&mut connection).map_err(unusable)?;
-        let waiting = WaitingExchanges::default();
+        let changes = ChangeFlags::by(&mut connection).map_err(unusable)?;
+        let log = WriteBehindLog::default();
         let writer = Mutex::new(Writer { connection, group: None });
-        Ok(Self { writer, waiting, touched, clock, onlooker })
+        Ok(Self { writer, log, changes, clock, onlooker })
     }
 
     /// Puts the clock ahead as far as that, where it is not already.
     pub(crate) fn put_clock_ahead(&self, ahead_ms: i64) -> Result<(), SandboxError> {
         if ahead_ms > self.clock.ahead_ms() {
-            self.read(|connection| stored_clock::keep(connection, ahead_ms))
+            self.write(|transaction| stored_clock::keep(transaction, ahead_ms))
                 .map_err(|error| SandboxError::System(error.to_string()))?;
             self.clock.set_ahead_ms(ahead_ms);
         }
@@ -111,32 +111,43 @@ impl Store {
 
     /// Reads and writes in one transaction: all of it happens, or nothing. It is committed at once, or with those of the
     /// group that the caller waits for.
-    pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.write_and_tell(work).map(|(value, _)| value)
     }
 
     /// The same, and what of it concerns background tasks.
     pub(crate) fn write_and_tell<T>(
         &self,
-        work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>,
-    ) -> Result<(T, Written), StoreError> {
+        work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<(T, Changes), StoreError> {
         let mut writer = self.lock();
-        let value = writer.write(work)?;
+        let written = writer.write(work);
+        if writer.was_rolled_back() {
+            // Where the disk fails, SQLite may take back the whole transaction by itself: of the group nothing is left.
+            let _told = self.end_group(&mut writer);
+        }
+        let value = written?;
         if !writer.group.as_ref().is_none_or(group_commit::join) {
             self.end_group(&mut writer)?;
         }
-        Ok((value, self.touched.take()))
+        Ok((value, self.changes.take()))
     }
 
     /// Commits the open group, if there is one. Those who wait for it are told how that went.
-    pub(super) fn commit(&self) {
+    pub(crate) fn commit(&self) {
         let _told = self.end_group(&mut self.lock());
     }
 
     fn end_group(&self, writer: &mut Writer) -> Result<(), StoreError> {
         let Some(group) = writer.group.take() else { return Ok(()) };
-        let outcome = self.waiting.write(&writer.connection).and_then(|()| execute(&writer.connection, "COMMIT"));
-        if outcome.is_err() {
+        let requests = self.log.take();
+        let write = || exchanges::record_all(&writer.connection, &requests);
+        let outcome = write().and_then(|()| execute(&writer.connection, "COMMIT"));
+        if let Err(error) = &outcome {
+            tracing::error!(%error, requests = requests.len(), "what was written together, and these requests, are not on record");
             // Where SQLite has done so by itself, there is nothing left to roll back.
             let _rolled_back = execute(&writer.connection, "ROLLBACK");
         }
@@ -146,13 +157,13 @@ impl Store {
 
     /// Adds a request to the log. It is written with the next transaction, or when `flush` is called.
     pub(crate) fn log(&self, exchange: NewExchange) -> Flush {
-        self.waiting.add(self.clock.now_ms(), exchange)
+        self.log.add(self.clock.now_ms(), exchange)
     }
 
     /// Writes what waits to be, and commits it.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         let mut writer = self.lock();
-        if !self.waiting.is_empty() {
+        if !self.log.is_empty() {
             writer.write(|_| Ok(()))?;
         }
         self.end_group(&mut writer)
@@ -165,7 +176,7 @@ impl Store {
 
 impl Writer {
     /// Writes within the open group's transaction, or begins one with a group of its own.
-    fn write<T>(&mut self, work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn write<T>(&mut self, work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let Self { connection, group } = self;
         let (begin, undo) = match group {
             Some(_) => ("SAVEPOINT one", ["ROLLBACK TO one", "RELEASE one"].as_slice()),
@@ -173,13 +184,20 @@ impl Writer {
         };
         execute(connection, begin)?;
         let undo = Undo { connection, statements: undo };
-        let value = work(&Writing::within_transaction(connection))?;
+        let value = work(&WriteTransaction::within_transaction(connection))?;
         std::mem::forget(undo);
         match group {
             Some(_) => execute(connection, "RELEASE one")?,
             None => *group = Some(Arc::default()),
         }
         Ok(value)
+    }
+}
+
+impl Writer {
+    /// Whether the open group's transaction is no longer there.
+    fn was_rolled_back(&self) -> bool {
+        self.group.is_some() && self.connection.is_autocommit()
     }
 }
 

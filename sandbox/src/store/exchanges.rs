@@ -40,6 +40,11 @@ pub(crate) struct NewExchange {
     pub(crate) reply_body: Option<String>,
 }
 
+/// Records requests, each with the time at which it was answered.
+pub(super) fn record_all(connection: &Connection, requests: &[(i64, NewExchange)]) -> Result<(), StoreError> {
+    requests.iter().try_for_each(|(at, request)| record(connection, *at, request))
+}
+
 /// Records a request and when it was answered.
 pub(crate) fn record(connection: &Connection, at: i64, new: &NewExchange) -> Result<(), StoreError> {
     connection

@@ -1,7 +1,7 @@
 //! Group commit: what requests write that come at the same time is committed together, which costs little more than one of
 //! them alone. Each waits for the commit before it is answered, and so does who has only read what is not committed yet.
 //!
-//! A request that nobody else is with waits for nobody.
+//! A request that comes alone is committed after one turn of the scheduler.
 
 use std::{
     cell::RefCell,
@@ -77,12 +77,15 @@ impl<T> Grouped<T> {
             // The requests that are there already join; the first that is back here commits for all.
             yield_now().await;
             if self.is_over() {
+                // Others have done so, and a group that is open now is not this one's.
                 std::mem::forget(commit);
             }
         }
         for group in &self.groups {
-            if let Some(Err(detail)) = group.0.get() {
-                return Err(StoreError::NotCommitted(detail.clone()));
+            match group.0.get() {
+                Some(Ok(())) => {}
+                Some(Err(detail)) => return Err(StoreError::NotCommitted(detail.clone())),
+                None => return Err(StoreError::NotCommitted("it was never ended".to_owned())),
             }
         }
         Ok(self.value)
@@ -181,6 +184,19 @@ mod tests {
         assert!(catch_unwind(AssertUnwindSafe(|| scene.write("panic"))).is_err());
         scene.write("three").expect("written");
         assert_eq!(scene.committed(), ["one", "two", "three"]);
+    }
+
+    #[tokio::test]
+    async fn a_group_whose_transaction_is_gone_is_not_told_to_be_committed() {
+        let scene = Scene::new();
+        let one = grouped(|| scene.write("one"));
+        // As SQLite does by itself where the disk fails.
+        let two =
+            grouped(|| scene.store.write(|transaction| Ok(transaction.execute_batch("ROLLBACK; SELECT nothing")?)));
+        assert!(one.committed(&scene.store).await.is_err());
+        assert!(two.committed(&scene.store).await.is_ok_and(|written| written.is_err()));
+        scene.write("three").expect("written");
+        assert_eq!(scene.committed(), ["three"]);
     }
 
     #[tokio::test]

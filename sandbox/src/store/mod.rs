@@ -3,6 +3,7 @@
 pub(crate) mod attempts;
 pub(crate) mod browse;
 pub(crate) mod callback_queue;
+mod change_flags;
 mod database;
 mod error;
 pub(crate) mod exchanges;
@@ -15,13 +16,12 @@ pub(crate) mod reset;
 pub(crate) mod statistics;
 pub(crate) mod stored_clock;
 pub(crate) mod text_search;
-mod touched;
-mod waiting_exchanges;
 mod word;
-mod writing;
+mod write_behind_log;
+mod write_transaction;
 
 pub(crate) use database::Store;
 pub(crate) use error::StoreError;
 pub(crate) use group_commit::grouped;
-pub(crate) use waiting_exchanges::Flush;
-pub(crate) use writing::Writing;
+pub(crate) use write_behind_log::Flush;
+pub(crate) use write_transaction::WriteTransaction;

@@ -7,7 +7,7 @@ use crate::{
     domain::{Language, Payment, PaymentKind, PaymentStatus, Provider, RejectReason, clock},
     redact::without_card_numbers,
     store::{
-        self, StoreError, Writing,
+        self, StoreError, WriteTransaction,
         word::{optional_word, word},
     },
 };
@@ -66,7 +66,7 @@ pub(super) const COLUMNS: &str = "SELECT p.id, p.kind, p.order_number, p.gateway
 pub(super) const OPEN_FIRST: &str = "ORDER BY p.status = 'CHARGE' OR p.status = 'Reject', p.id DESC";
 
 /// Registers a payment. A card number in a text of the merchant's is masked; a number of the order's stays what it is.
-pub(crate) fn insert(transaction: &Writing<'_>, new: &NewPayment) -> Result<Record, StoreError> {
+pub(crate) fn insert(transaction: &WriteTransaction<'_>, new: &NewPayment) -> Result<Record, StoreError> {
     let kept = |text: &Option<String>| text.as_deref().map(without_card_numbers);
     let now = store::stored_clock::now(transaction)?;
     transaction
@@ -179,7 +179,7 @@ pub(crate) fn all(connection: &Connection, number: Option<&str>) -> Result<Vec<P
 
 /// Notes what the payer chose on the pay-form.
 pub(crate) fn set_payer(
-    transaction: &Writing<'_>,
+    transaction: &WriteTransaction<'_>,
     id: i64,
     provider: Provider,
     masked_card: Option<&str>,
@@ -193,7 +193,7 @@ pub(crate) fn set_payer(
 
 /// Changes the status, and keeps when that was. Of a rejected payment with its reason.
 pub(crate) fn set_status(
-    transaction: &Writing<'_>,
+    transaction: &WriteTransaction<'_>,
     id: i64,
     status: PaymentStatus,
     reason: Option<RejectReason>,
@@ -215,7 +215,7 @@ pub(crate) fn set_status(
 }
 
 /// Adds to the history of a payment's statuses.
-fn note_change(transaction: &Writing<'_>, id: i64, status: PaymentStatus, at: i64) -> Result<(), StoreError> {
+fn note_change(transaction: &WriteTransaction<'_>, id: i64, status: PaymentStatus, at: i64) -> Result<(), StoreError> {
     transaction.prepare_cached("INSERT INTO state_changes (payment_id, status, at) VALUES (?1, ?2, ?3)")?.execute((
         id,
         status.as_str(),
@@ -225,13 +225,13 @@ fn note_change(transaction: &Writing<'_>, id: i64, status: PaymentStatus, at: i6
 }
 
 /// Notes the amount that the payer of an open QR named.
-pub(crate) fn set_amount(transaction: &Writing<'_>, id: i64, amount: Decimal) -> Result<(), StoreError> {
+pub(crate) fn set_amount(transaction: &WriteTransaction<'_>, id: i64, amount: Decimal) -> Result<(), StoreError> {
     transaction.prepare_cached("UPDATE payments SET amount = ?2 WHERE id = ?1")?.execute((id, amount.to_string()))?;
     Ok(())
 }
 
 /// Takes one attempt away.
-pub(crate) fn spend_otp_attempt(transaction: &Writing<'_>, id: i64) -> Result<(), StoreError> {
+pub(crate) fn spend_otp_attempt(transaction: &WriteTransaction<'_>, id: i64) -> Result<(), StoreError> {
     transaction
         .prepare_cached("UPDATE payments SET otp_attempts_left = MAX(otp_attempts_left - 1, 0) WHERE id = ?1")?
         .execute([id])?;
@@ -276,7 +276,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
 }
 
 /// Notes that a pending payment's status was asked for, and returns how often it was.
-pub(crate) fn count_pending_query(transaction: &Writing<'_>, id: i64) -> Result<u32, StoreError> {
+pub(crate) fn count_pending_query(transaction: &WriteTransaction<'_>, id: i64) -> Result<u32, StoreError> {
     Ok(transaction
         .prepare_cached(
             "UPDATE payments SET pending_queries = pending_queries + 1 WHERE id = ?1 RETURNING pending_queries",
@@ -285,7 +285,11 @@ pub(crate) fn count_pending_query(transaction: &Writing<'_>, id: i64) -> Result<
 }
 
 /// Notes why a pending payment is to be rejected.
-pub(crate) fn set_pending_reason(transaction: &Writing<'_>, id: i64, reason: RejectReason) -> Result<(), StoreError> {
+pub(crate) fn set_pending_reason(
+    transaction: &WriteTransaction<'_>,
+    id: i64,
+    reason: RejectReason,
+) -> Result<(), StoreError> {
     transaction
         .prepare_cached("UPDATE payments SET pending_reason = ?2 WHERE id = ?1")?
         .execute((id, reason.code()))?;

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::store::{StoreError, Writing, stored_clock};
+use crate::store::{StoreError, WriteTransaction, stored_clock};
 
 /// How many requests are kept.
 const KEPT: u32 = 500;
@@ -19,7 +19,7 @@ pub(crate) struct Received {
 }
 
 /// Records a request, and forgets the oldest one where there are too many.
-pub(crate) fn record(transaction: &Writing<'_>, new: &Received) -> Result<(), StoreError> {
+pub(crate) fn record(transaction: &WriteTransaction<'_>, new: &Received) -> Result<(), StoreError> {
     transaction
         .prepare_cached(
             "INSERT INTO received (at, name, head, body, body_length, answered) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -51,7 +51,7 @@ pub(crate) fn latest(connection: &Connection, name: Option<&str>, count: u32) ->
 }
 
 /// Forgets all of them.
-pub(crate) fn forget(transaction: &Writing<'_>) -> Result<(), StoreError> {
+pub(crate) fn forget(transaction: &WriteTransaction<'_>) -> Result<(), StoreError> {
     transaction.execute("DELETE FROM received", ())?;
     Ok(())
 }

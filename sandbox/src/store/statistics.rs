@@ -1,5 +1,5 @@
 //! Aggregation of the payments: by time, by provider, by means, by outcome. Days and longer come from counts that are kept
-//! by day, so that no figure takes longer the more payments there are.
+//! by day, so they take no longer the more payments a day has; hours are counted as they are asked for.
 
 use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
@@ -142,7 +142,7 @@ mod tests {
     use crate::{
         demo,
         settings::{Database, Demo},
-        store::{Store, Writing, payments},
+        store::{Store, WriteTransaction, payments},
     };
 
     /// What the counts by day have to be: counted anew from the payments themselves.
@@ -152,7 +152,7 @@ mod tests {
     const KEPT: &str = "SELECT * FROM payments_by_day WHERE count > 0";
 
     /// How many groups stand in one and not in the other.
-    fn differences(transaction: &Writing<'_>) -> Result<u32, StoreError> {
+    fn differences(transaction: &WriteTransaction<'_>) -> Result<u32, StoreError> {
         let sql = format!(
             "SELECT COUNT(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))"
         );

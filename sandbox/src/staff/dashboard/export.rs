@@ -10,6 +10,7 @@ use axum::{
 };
 use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::{Channel, Sender};
+use rusqlite::Connection;
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
     state::State,
     store::{
         StoreError,
-        browse::{Entry, Filter, Selection, Sort, Start},
+        browse::{Entry, Selection, Sort, Start},
         payments::Record,
     },
 };
@@ -78,18 +79,17 @@ async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Erro
     if sender.send_data(head.into()).await.is_err() {
         return;
     }
-    let (filter, sort) = (Arc::new(wish.filter), wish.sort);
+    let (filter, sort) = (wish.filter, wish.sort);
+    let search = move |connection: &Connection| Selection::of(connection, filter);
+    let Some(selection) = read(&state, search).await.map(Arc::new) else {
+        return sender.abort(io::ErrorKind::Other.into());
+    };
     let mut start = Some(Start::First);
     while let Some(from) = start {
-        let (state, filter) = (Arc::clone(&state), Arc::clone(&filter));
-        let read = spawn_blocking(move || chunk(&state, &filter, sort, from)).await;
-        let (chunk, next) = match read {
-            Ok(Ok(read)) => read,
-            Ok(Err(error)) => {
-                tracing::error!(%error, "an export broke off");
-                return sender.abort(io::ErrorKind::Other.into());
-            }
-            Err(_) => return sender.abort(io::ErrorKind::Other.into()),
+        let selection = Arc::clone(&selection);
+        let Some((chunk, next)) = read(&state, move |connection| chunk(connection, &selection, sort, from)).await
+        else {
+            return sender.abort(io::ErrorKind::Other.into());
         };
         if !chunk.is_empty() && sender.send_data(chunk.into()).await.is_err() {
             return;
@@ -98,10 +98,24 @@ async fn write(state: Arc<State>, wish: Wish, mut sender: Sender<Bytes, io::Erro
     }
 }
 
+/// Reads the store on a thread that may wait; nothing where that fails.
+async fn read<T: Send + 'static>(
+    state: &Arc<State>,
+    work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+) -> Option<T> {
+    let state = Arc::clone(state);
+    let read = spawn_blocking(move || state.store.browse(work)).await.ok()?;
+    read.inspect_err(|error| tracing::error!(%error, "an export broke off")).ok()
+}
+
 /// The lines of the payments from a place on, and where the next ones start, if there are any.
-fn chunk(state: &State, filter: &Filter, sort: Sort, start: Start) -> Result<(Vec<u8>, Option<Start>), StoreError> {
-    let page =
-        state.store.browse(|connection| Selection::of(connection, filter)?.page(connection, sort, start, CHUNK))?;
+fn chunk(
+    connection: &Connection,
+    selection: &Selection,
+    sort: Sort,
+    start: Start,
+) -> Result<(Vec<u8>, Option<Start>), StoreError> {
+    let page = selection.page(connection, sort, start, CHUNK)?;
     let next = page.rows.last().filter(|_| page.has_later).map(|last| Start::After(last.place));
     Ok((lines(page.rows.iter().map(cells)), next))
 }

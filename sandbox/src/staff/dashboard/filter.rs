@@ -103,7 +103,8 @@ struct Searched {
 /// Somebody who searches for a whole card number means its mask, and nothing repeats the number. So many digits may be
 /// an order number, too.
 fn searched(text: &str) -> Searched {
-    let text: String = text.chars().take(MAX_TEXT).collect();
+    // No text has a NUL in it, and for the full-text index it would be the end of the query.
+    let text: String = text.chars().filter(|character| *character != '\0').take(MAX_TEXT).collect();
     let digits = text.replace([' ', '-'], "");
     let may_be_card = (13..=20).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     let card = may_be_card.then(|| mask::card(&digits));

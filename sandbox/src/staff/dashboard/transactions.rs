@@ -78,7 +78,7 @@ pub(super) fn page(visit: &Visit<'_>) -> Answer {
             visit.state.searched.notify_one();
         }
         visit.state.store.browse(|connection| {
-            let selection = Selection::of(connection, &wish.filter)?;
+            let selection = Selection::of(connection, wish.filter.clone())?;
             let page = selection.page(connection, wish.sort, wish.start, PAGE_SIZE)?;
             // All there is stands on one page: no second query has to count it.
             let is_all = wish.start == Start::First && !page.has_later;

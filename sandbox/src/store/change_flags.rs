@@ -9,21 +9,21 @@ use rusqlite::{Connection, hooks::Action};
 
 /// Change notification: set by the database itself, so that no write can forget to say so.
 #[derive(Default)]
-pub(super) struct Touched {
+pub(super) struct ChangeFlags {
     callbacks: AtomicBool,
     payments: AtomicBool,
 }
 
 /// What concerns background tasks of what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct Changes {
     /// A callback was put into the queue, or may be due at another time.
     pub(crate) callbacks: bool,
     /// A payment changed; one that is new is not pending yet.
     pub(crate) payments: bool,
 }
 
-impl Touched {
+impl ChangeFlags {
     /// Of a connection that writes.
     pub(super) fn by(connection: &mut Connection) -> rusqlite::Result<Arc<Self>> {
         let touched = Arc::new(Self::default());
@@ -38,8 +38,8 @@ impl Touched {
     }
 
     /// What was touched since the last time.
-    pub(super) fn take(&self) -> Written {
+    pub(super) fn take(&self) -> Changes {
         let take = |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
-        Written { callbacks: take(&self.callbacks), payments: take(&self.payments) }
+        Changes { callbacks: take(&self.callbacks), payments: take(&self.payments) }
     }
 }

@@ -3,19 +3,14 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::Connection;
-
-use crate::store::{
-    StoreError,
-    exchanges::{self, NewExchange},
-};
+use crate::store::exchanges::NewExchange;
 
 /// So many are written without waiting for more.
 const MOST: usize = 512;
 
 /// The requests that were answered and are not in the database yet, each with its time, in the order of their answers.
 #[derive(Default)]
-pub(super) struct WaitingExchanges(Mutex<Vec<(i64, NewExchange)>>);
+pub(super) struct WriteBehindLog(Mutex<Vec<(i64, NewExchange)>>);
 
 /// What is to be done about what waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +23,7 @@ pub(crate) enum Flush {
     Now,
 }
 
-impl WaitingExchanges {
+impl WriteBehindLog {
     pub(super) fn add(&self, at: i64, exchange: NewExchange) -> Flush {
         let mut waiting = self.lock();
         waiting.push((at, exchange));
@@ -43,10 +38,9 @@ impl WaitingExchanges {
         self.lock().is_empty()
     }
 
-    /// Writes them all, within the caller's transaction.
-    pub(super) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
-        let waiting = std::mem::take(&mut *self.lock());
-        waiting.iter().try_for_each(|(at, exchange)| exchanges::record(connection, *at, exchange))
+    /// All of them, to be written.
+    pub(super) fn take(&self) -> Vec<(i64, NewExchange)> {
+        std::mem::take(&mut *self.lock())
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(i64, NewExchange)>> {
