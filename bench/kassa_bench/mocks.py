@@ -71,7 +71,11 @@ def running(command: Sequence[str], port: int) -> Generator[int, None, None]:
         yield child.pid
     finally:
         child.terminate()
-        child.wait()
+        try:
+            child.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
 
 
 @contextmanager
@@ -84,7 +88,7 @@ def mocks(sandbox: str, folder: Path) -> Generator[str, None, None]:
     wiremock, prism, stripe = free_port(), free_port(), free_port()
     started = [
         ("WireMock", wiremock, ["--port", str(wiremock), "--root-dir", str(HERE / "bench/mocks/wiremock")]),
-        ("Prism", prism, ["mock", "--port", str(prism), str(description)]),
+        ("Prism", prism, ["mock", "--port", str(prism), "--verboseLevel", "warn", str(description)]),
         ("stripe-mock", stripe, ["-http-port", str(stripe)]),
     ]
     with ExitStack() as stack:

@@ -1,36 +1,17 @@
 //! Keyset pagination: the payments filtered, sorted, and a page at a time from a place in the list.
 
-use rusqlite::{Connection, Row, ToSql};
+use rusqlite::{Connection, Row};
 use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 use crate::{
-    domain::{PaymentKind, PaymentStatus, Provider, all},
+    domain::all,
     store::{
         StoreError,
+        filter::{Conditions, Filter, MAX_COUNTED},
         payments::{self, Record},
-        text_search::{Matches, Text},
+        text_search::Matches,
     },
 };
-
-/// Matches are counted up to here; "more than that" is all that people want to know of the rest.
-pub(crate) const MAX_COUNTED: u32 = if cfg!(test) { 100 } else { 10_000 };
-
-/// Which payments; an empty one takes all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
-    pub(crate) text: Option<Text>,
-    pub(crate) kind: Option<PaymentKind>,
-    pub(crate) provider: Option<Provider>,
-    pub(crate) status: Option<PaymentStatus>,
-    /// Registered at this time or later.
-    pub(crate) from: Option<i64>,
-    /// Registered before this time.
-    pub(crate) until: Option<i64>,
-    /// At least so many hundredths.
-    pub(crate) least: Option<i64>,
-    /// At most so many hundredths.
-    pub(crate) most: Option<i64>,
-}
 
 /// By what they are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumCount, IntoStaticStr, VariantArray)]
@@ -90,57 +71,6 @@ pub(crate) struct Page {
     pub(crate) rows: Vec<Entry>,
     pub(crate) has_earlier: bool,
     pub(crate) has_later: bool,
-}
-
-/// Conditions and what stands for their question marks.
-#[derive(Default)]
-pub(super) struct Conditions {
-    pub(super) sql: Vec<String>,
-    values: Vec<Box<dyn ToSql>>,
-}
-
-impl Conditions {
-    /// For a list that is sorted by a column, or for a count. A list is read in its order and stops when its page is
-    /// full; a `+` keeps SQLite from reading all that another condition lets through, only to sort it.
-    fn of(filter: &Filter, sorted_by: Option<&str>) -> Self {
-        match sorted_by {
-            None => Self::with_signs(filter, "", ""),
-            Some("created_at") => Self::with_signs(filter, "", "+"),
-            Some(_) => Self::with_signs(filter, "+", ""),
-        }
-    }
-
-    /// For payments that are looked up by their ids, whatever else holds for them.
-    pub(super) fn of_known(filter: &Filter) -> Self {
-        Self::with_signs(filter, "+", "+")
-    }
-
-    fn with_signs(filter: &Filter, time: &str, amount: &str) -> Self {
-        let mut all = Self::default();
-        all.add("p.kind = ?", filter.kind.map(PaymentKind::as_str));
-        all.add("p.provider = ?", filter.provider.map(Provider::as_str));
-        all.add(&format!("{time}p.status = ?"), filter.status.map(PaymentStatus::as_str));
-        all.add(&format!("{time}p.created_at >= ?"), filter.from);
-        all.add(&format!("{time}p.created_at < ?"), filter.until);
-        all.add(&format!("{amount}p.amount_minor >= ?"), filter.least);
-        all.add(&format!("{amount}p.amount_minor <= ?"), filter.most);
-        all
-    }
-
-    fn add(&mut self, sql: &str, value: Option<impl ToSql + 'static>) {
-        if let Some(value) = value {
-            self.sql.push(sql.to_owned());
-            self.values.push(Box::new(value));
-        }
-    }
-
-    fn clause(&self) -> String {
-        if self.sql.is_empty() { String::new() } else { format!("WHERE {}", self.sql.join(" AND ")) }
-    }
-
-    pub(super) fn values(&self) -> Vec<&dyn ToSql> {
-        self.values.iter().map(AsRef::as_ref).collect()
-    }
 }
 
 /// The payments that a filter lets through. Where it names a text, those with the text are found first.
@@ -274,7 +204,11 @@ pub(crate) fn by_id(connection: &Connection, id: i64) -> Result<Option<Record>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{settings::Database, store::Store};
+    use crate::{
+        domain::{PaymentKind, PaymentStatus, Provider},
+        settings::Database,
+        store::{Store, searched_text::SearchedText},
+    };
 
     fn plan(store: &Store, sql: &str, conditions: &Conditions) -> String {
         let steps: Vec<String> = store
@@ -374,7 +308,7 @@ mod tests {
     fn a_search_for_a_short_text_sorts_nothing() {
         let store = Store::open(&Database::Memory).expect("a store");
         for sort in Sort::ALL {
-            let filter = Filter { text: Some(Text { text: "a".to_owned(), card: None }), ..Filter::default() };
+            let filter = Filter { text: Some(SearchedText { text: "a".to_owned(), card: None }), ..Filter::default() };
             let list = List::of(&selection(&filter), sort, Start::First);
             let plan = plan(&store, &list.sql("SELECT *", 26), &list.conditions);
             assert!(plan.contains(index(sort, &filter)) && !plan.contains("TEMP B-TREE"), "{sort:?}: {plan}");

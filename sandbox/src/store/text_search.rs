@@ -10,22 +10,12 @@ use rusqlite::{Connection, ToSql};
 
 use crate::store::{
     StoreError, WriteTransaction,
-    browse::{Conditions, MAX_COUNTED},
+    filter::{Conditions, MAX_COUNTED},
+    searched_text::SearchedText,
 };
 
-/// A trigram has so many characters.
-const SHORTEST: usize = 3;
 /// Payments that are taken into the index in one transaction: more would keep those that are being made waiting.
 const BATCH: u32 = 200;
-
-/// A text to search for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Text {
-    /// A part of a number, of the description or of a mask.
-    pub(crate) text: String,
-    /// The mask of the card number that the text is, if it may be one.
-    pub(crate) card: Option<String>,
-}
 
 /// The payments with a text, of those that a filter lets through.
 pub(super) enum Matches {
@@ -37,44 +27,7 @@ pub(super) enum Matches {
     NotIndexed,
 }
 
-impl Text {
-    fn of_card(&self) -> &str {
-        self.card.as_ref().unwrap_or(&self.text)
-    }
-
-    /// Whether the index can find it.
-    pub(crate) fn is_indexed(&self) -> bool {
-        [self.text.as_str(), self.of_card()].iter().all(|text| text.chars().nth(SHORTEST - 1).is_some())
-    }
-
-    /// A query of the full-text index. A phrase of trigrams is the text itself, and in quotes its own signs mean nothing.
-    fn query(&self) -> String {
-        let phrase = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-        format!(
-            "{{order_number gateway_number masked_phone description}} : {} OR masked_card : {}",
-            phrase(&self.text),
-            phrase(self.of_card())
-        )
-    }
-
-    /// A condition for payments `p` that looks through their texts as they stand, and its values.
-    pub(super) fn condition(&self) -> (String, Vec<Box<dyn ToSql>>) {
-        let mut parts = Vec::new();
-        let mut values: Vec<Box<dyn ToSql>> = Vec::new();
-        let mut like = |column: &str, text: &str| {
-            parts.push(format!("p.{column} LIKE ? ESCAPE '\\'"));
-            values.push(Box::new(pattern(text)));
-        };
-        for column in ["order_number", "gateway_number", "masked_phone"] {
-            like(column, &self.text);
-        }
-        like("masked_card", self.of_card());
-        for spelling in spellings(&self.text) {
-            like("description", &spelling);
-        }
-        (format!("({})", parts.join(" OR ")), values)
-    }
-
+impl SearchedText {
     /// The payments with it for which other conditions hold, too, as far as they can be counted: those of the index that
     /// are still as they were, and of the others those that have it now.
     pub(super) fn matches(&self, connection: &Connection, others: &Conditions) -> Result<Matches, StoreError> {
@@ -116,25 +69,6 @@ impl Text {
         );
         (sql, unindexed)
     }
-}
-
-/// What contains the text, word for word: a pattern's own signs mean nothing in it.
-fn pattern(text: &str) -> String {
-    format!("%{}%", text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
-}
-
-/// The text as it may stand somewhere: SQLite takes small and capital letters for the same in English alone.
-fn spellings(text: &str) -> Vec<String> {
-    let small = text.to_lowercase();
-    let mut letters = small.chars();
-    let begun = letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str());
-    let mut all = vec![text.to_owned()];
-    if !text.is_ascii() {
-        all.extend([text.to_uppercase(), begun.unwrap_or_default(), small]);
-        all.sort();
-        all.dedup();
-    }
-    all
 }
 
 /// Takes some more payments into the index; false where there are no more.
@@ -179,7 +113,8 @@ mod tests {
         settings::{Database, Demo},
         store::{
             Store,
-            browse::{Filter, Selection, Sort, Start},
+            browse::{Selection, Sort, Start},
+            filter::Filter,
             payments, reset,
         },
     };
@@ -200,7 +135,7 @@ mod tests {
     ];
 
     fn filter((text, card): (&str, Option<&str>)) -> Filter {
-        let text = Text { text: text.to_owned(), card: card.map(str::to_owned) };
+        let text = SearchedText { text: text.to_owned(), card: card.map(str::to_owned) };
         Filter { text: Some(text), ..Filter::default() }
     }
 
@@ -292,7 +227,7 @@ mod tests {
             store.read(|connection| Ok(connection.query_row(stale, (), |row| row.get(0))?)).expect("a count");
         assert_eq!(left, 0);
         checked(&store);
-        store.write(|transaction| reset::forget_all(transaction)).expect("forgotten");
+        store.write(reset::forget_all).expect("forgotten");
         demo::fill(&store, Demo { payments: 60, seed: 4 }).expect("payments");
         checked(&store);
         while store.write(index_batch).expect("indexed") {}

@@ -16,7 +16,7 @@ const ROUNDS: usize = 15;
 /// Requests of a kind in a round.
 const REQUESTS: u64 = 1_000;
 /// Rounds that do not count: a virtual machine compiles what is called often.
-const WARM_UP: usize = 5;
+const WARM_UP: usize = 10;
 /// The one that does no work, and so has no bar.
 const FLOOR: &str = "the floor";
 

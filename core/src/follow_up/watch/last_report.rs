@@ -1,9 +1,8 @@
 //! The last report of a watch, in one piece: there may be a million watches that wait for their next one.
 
-use crate::{
-    Decimal,
-    values::status::{PaymentStatus, StatusReport},
-};
+use rust_decimal::Decimal;
+
+use crate::values::status::{PaymentStatus, StatusReport};
 
 /// A report whose texts stand in one allocation.
 pub(super) struct LastReport {

@@ -8,8 +8,9 @@ use crate::{
     encoding::FormPairs,
     redact::{mask, without_card_numbers},
     store::{
-        browse::{Filter, Place, Sort, Start},
-        text_search::Text,
+        browse::{Place, Sort, Start},
+        filter::Filter,
+        searched_text::SearchedText,
     },
 };
 
@@ -42,7 +43,7 @@ impl Wish {
         let mut reader = Reader { query, problems: Vec::new() };
         let Searched { text, card, shown } = searched(query.get("q"));
         let filter = Filter {
-            text: (!text.is_empty()).then_some(Text { text, card }),
+            text: (!text.is_empty()).then_some(SearchedText { text, card }),
             kind: reader.word("kind", "Kind", PaymentKind::parse),
             provider: reader.word("provider", "Provider", Provider::parse),
             status: reader.word("status", "Status", PaymentStatus::parse),

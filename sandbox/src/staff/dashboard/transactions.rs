@@ -14,8 +14,9 @@ use crate::{
         layout::{Section, Staff},
     },
     store::{
-        browse::{Entry, MAX_COUNTED, Page, Selection, Sort, Start},
-        text_search::Text,
+        browse::{Entry, Page, Selection, Sort, Start},
+        filter::MAX_COUNTED,
+        searched_text::SearchedText,
     },
     web::{self, Document, Policy},
 };
@@ -74,7 +75,7 @@ struct Row {
 pub(super) fn page(visit: &Visit<'_>) -> Answer {
     let wish = Wish::read(visit.query);
     let (page, count) = if wish.problems.is_empty() {
-        if wish.filter.text.as_ref().is_some_and(Text::is_indexed) {
+        if wish.filter.text.as_ref().is_some_and(SearchedText::is_indexed) {
             visit.state.searched.notify_one();
         }
         visit.state.store.browse(|connection| {
