@@ -89,7 +89,8 @@ impl Store {
 
     /// Long reads, for the dashboard: what was written before the call is seen.
     pub(crate) fn browse<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.flush()?;
+        // On a disk that is full a page can still be read.
+        let _logged = self.flush();
         match &self.onlooker {
             Some(connection) => browse(&mut connection.lock().unwrap_or_else(PoisonError::into_inner), work),
             None => {
@@ -143,16 +144,20 @@ impl Store {
 
     fn end_group(&self, writer: &mut Writer) -> Result<(), StoreError> {
         let Some(group) = writer.group.take() else { return Ok(()) };
-        let requests = self.log.take();
-        let write = || exchanges::record_all(&writer.connection, &requests);
-        let outcome = write().and_then(|()| execute(&writer.connection, "COMMIT"));
-        if let Err(error) = &outcome {
-            tracing::error!(%error, requests = requests.len(), "what was written together, and these requests, are not on record");
-            // Where SQLite has done so by itself, there is nothing left to roll back.
-            let _rolled_back = execute(&writer.connection, "ROLLBACK");
-        }
+        let outcome = self.commit_with_log(&writer.connection);
         group.end(&outcome);
         outcome
+    }
+
+    fn commit_with_log(&self, connection: &Connection) -> Result<(), StoreError> {
+        if connection.is_autocommit() {
+            return Err(StoreError::NotCommitted("the database took it back by itself".to_owned()));
+        }
+        let _undo = Undo { connection, statements: &["ROLLBACK"] };
+        let requests = self.log.take();
+        exchanges::record_all(connection, &requests)
+            .and_then(|()| execute(connection, "COMMIT"))
+            .inspect_err(|error| tracing::error!(%error, requests = requests.len(), "requests are not on record"))
     }
 
     /// Adds a request to the log. It is written with the next transaction, or when `flush` is called.
@@ -192,16 +197,14 @@ impl Writer {
         }
         Ok(value)
     }
-}
 
-impl Writer {
     /// Whether the open group's transaction is no longer there.
     fn was_rolled_back(&self) -> bool {
         self.group.is_some() && self.connection.is_autocommit()
     }
 }
 
-/// Takes back what was written where it fails, or panics.
+/// Takes back what was written where it fails, or panics; where the transaction has ended, there is nothing to take back.
 struct Undo<'a> {
     connection: &'a Connection,
     statements: &'static [&'static str],
@@ -209,7 +212,7 @@ struct Undo<'a> {
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
-        for statement in self.statements {
+        for statement in self.statements.iter().filter(|_| !self.connection.is_autocommit()) {
             if let Err(error) = execute(self.connection, statement) {
                 tracing::error!(%error, "what failed could not be taken back");
             }
