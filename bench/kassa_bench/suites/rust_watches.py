@@ -18,6 +18,10 @@ def run() -> Section:
         "task and the last report of each included. A poll is late by how much more than an interval passed between two "
         "reports.",
         found,
+        why_missed=(
+            "Missed: a poll goes from the caller's thread to Kassa's and back, and where few come at once each wakes a thread. "
+            "Of 100,000 watches some are always asking, and hold a question each."
+        ),
         remarks=(
             "What the system counts comes in whole pages, and with few watches the allocator's own stock is most of it. A poll "
             "is late where it waits for a processor: on a busy machine it is the machine's queue that is measured."
