@@ -2,12 +2,12 @@
 //! to wake background tasks.
 
 use std::{
-    sync::{PoisonError, RwLock, RwLockReadGuard},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
     time::Duration,
 };
 
 use rusqlite::Connection;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, task::spawn_blocking};
 use uuid::Uuid;
 
 use crate::{
@@ -23,6 +23,9 @@ use crate::{
         reset,
     },
 };
+
+/// What is logged where the log of requests cannot be written.
+pub(crate) const NOT_RECORDED: &str = "requests could not be recorded";
 
 /// Shared state: one for all that runs.
 pub(crate) struct State {
@@ -92,6 +95,20 @@ impl State {
     fn wake(&self) {
         self.deliveries.notify_one();
         self.pending.notify_one();
+    }
+
+    /// Works on the store on a blocking thread, away from the network's; nothing where that failed, and `problem` is logged.
+    pub(crate) async fn on_blocking_thread<T: Send + 'static>(
+        self: &Arc<Self>,
+        problem: &'static str,
+        work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
+    ) -> Option<T> {
+        let state = Arc::clone(self);
+        match spawn_blocking(move || work(&state)).await {
+            Ok(done) => done.inspect_err(|error| tracing::error!(%error, "{problem}")).ok(),
+            // A panic was told of already.
+            Err(_) => None,
+        }
     }
 
     /// What time it is.
@@ -208,13 +225,15 @@ impl State {
         match self.store.log(exchange) {
             Flush::Seen => {}
             Flush::Soon => self.logged.notify_one(),
-            Flush::Now => drop(self.flush_log()),
+            Flush::Now => self.flush_log(),
         }
     }
 
-    /// Writes the requests that wait for it; false where that failed. Their answers went out all the same.
-    pub(crate) fn flush_log(&self) -> bool {
-        self.store.flush().inspect_err(|error| tracing::error!(%error, "requests could not be recorded")).is_ok()
+    /// Writes the requests that wait for it. Where that fails, it is logged, and their answers went out all the same.
+    pub(crate) fn flush_log(&self) {
+        if let Err(error) = self.store.flush() {
+            tracing::error!(%error, "{NOT_RECORDED}");
+        }
     }
 
     /// Every request so far, in the order they were answered; of one payment, where one of its numbers is given.

@@ -8,11 +8,7 @@ use std::{
 };
 
 use reqwest::{Client, header};
-use tokio::{
-    sync::Semaphore,
-    task::{JoinSet, spawn_blocking},
-    time::sleep,
-};
+use tokio::{sync::Semaphore, task::JoinSet, time::sleep};
 
 use crate::{
     callbacks::client::describe,
@@ -86,20 +82,11 @@ async fn look(state: &Arc<State>) -> (Vec<CallbackKey>, Duration) {
     (due, wait.map_or(IDLE, Duration::from_millis).min(IDLE))
 }
 
-/// Works on the store away from the network's threads; what fails there is logged.
 async fn in_store<T: Send + 'static>(
     state: &Arc<State>,
     work: impl FnOnce(&State) -> Result<T, StoreError> + Send + 'static,
 ) -> Option<T> {
-    let state = Arc::clone(state);
-    match spawn_blocking(move || work(&state)).await {
-        Ok(Ok(value)) => Some(value),
-        Ok(Err(error)) => {
-            tracing::error!(%error, "the callback queue cannot be used");
-            None
-        }
-        Err(_) => None,
-    }
+    state.on_blocking_thread("the callback queue cannot be used", work).await
 }
 
 fn locked(in_flight: &InFlight) -> MutexGuard<'_, HashSet<CallbackKey>> {

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{task::spawn_blocking, time::sleep};
+use tokio::time::sleep;
 
 use crate::{payments::pending::finish_due, state::State};
 
@@ -22,14 +22,6 @@ pub(crate) async fn run(state: Arc<State>) {
 
 /// Settles what is due, and returns how long until something else is.
 async fn look(state: &Arc<State>) -> Duration {
-    let state = Arc::clone(state);
-    let wait = match spawn_blocking(move || finish_due(&state)).await {
-        Ok(Ok(wait)) => wait,
-        Ok(Err(error)) => {
-            tracing::error!(%error, "pending payments cannot be settled");
-            None
-        }
-        Err(_) => None,
-    };
+    let wait = state.on_blocking_thread("pending payments cannot be settled", finish_due).await.flatten();
     wait.and_then(|ms| u64::try_from(ms).ok()).map_or(IDLE, Duration::from_millis).min(IDLE)
 }

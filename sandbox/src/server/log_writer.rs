@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{task::spawn_blocking, time::sleep};
+use tokio::time::sleep;
 
-use crate::state::State;
+use crate::state::{NOT_RECORDED, State};
 
 /// How long requests wait to be written together. A sandbox that is killed has forgotten the requests of so long, but
 /// none of what they did.
@@ -18,14 +18,8 @@ pub(super) async fn run(state: Arc<State>) {
     loop {
         state.logged.notified().await;
         sleep(PAUSE).await;
-        while !flush(&state).await {
+        while state.on_blocking_thread(NOT_RECORDED, |state| state.store.flush()).await.is_none() {
             sleep(IDLE).await;
         }
     }
-}
-
-/// Away from the network's threads: there may be much.
-async fn flush(state: &Arc<State>) -> bool {
-    let state = Arc::clone(state);
-    spawn_blocking(move || state.flush_log()).await.unwrap_or(true)
 }

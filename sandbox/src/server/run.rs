@@ -36,7 +36,7 @@ pub(crate) async fn run(state: Arc<State>, lines: Lines, client: Client, stop: w
     indexing.abort();
     deliveries.abort();
     let _aborted = timeout(GRACE, deliveries).await;
-    let _logged = state.flush_log();
+    state.flush_log();
 }
 
 /// Waits for the order to stop; a sandbox that was dropped gave it, too.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::task::{spawn_blocking, yield_now};
+use tokio::task::yield_now;
 
 use crate::{state::State, store::text_search};
 
@@ -18,17 +18,9 @@ pub(super) async fn run(state: Arc<State>) {
 
 /// Takes some payments into the index; false where none are left, or the database failed.
 async fn has_more(state: &Arc<State>) -> bool {
-    let state = Arc::clone(state);
-    let indexed = spawn_blocking(move || {
+    let index = |state: &State| {
         let _age = state.age();
         state.store.write(text_search::index_batch)
-    });
-    match indexed.await {
-        Ok(Ok(has_more)) => has_more,
-        Ok(Err(error)) => {
-            tracing::error!(%error, "payments cannot be taken into the index of texts");
-            false
-        }
-        Err(_) => false,
-    }
+    };
+    state.on_blocking_thread("payments cannot be taken into the index of texts", index).await.unwrap_or(false)
 }

@@ -148,7 +148,7 @@ impl Selection {
     }
 }
 
-/// So many known payments are looked up rather than picked out.
+/// So many known payments are looked up rather than picked out; few in this crate's own tests.
 const FEW: usize = if cfg!(test) { 20 } else { 1000 };
 const ALL: &str = "payments p";
 const KNOWN: &str = "json_each(?) known CROSS JOIN payments p ON p.id = known.value";

@@ -16,10 +16,10 @@ use crate::{
         StoreError,
         change_flags::{ChangeFlags, Changes},
         exchanges::{self, NewExchange},
-        group_commit::{self, Group},
-        migrations, stored_clock,
+        group_commit, migrations, stored_clock,
         write_behind_log::{Flush, WriteBehindLog},
         write_transaction::WriteTransaction,
+        writer::{Undo, Writer, execute},
     },
 };
 
@@ -42,12 +42,6 @@ pub(crate) struct Store {
     pub(crate) clock: Arc<Clock>,
     /// To a file: a second connection that only reads, so that long queries of the dashboard keep no payment waiting.
     onlooker: Option<Mutex<Connection>>,
-}
-
-/// The connection that writes, and the group whose transaction is open on it.
-struct Writer {
-    connection: Connection,
-    group: Option<Arc<Group>>,
 }
 
 impl Store {
@@ -177,52 +171,6 @@ impl Store {
     fn lock(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl Writer {
-    /// Writes within the open group's transaction, or begins one with a group of its own.
-    fn write<T>(&mut self, work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let Self { connection, group } = self;
-        let (begin, undo) = match group {
-            Some(_) => ("SAVEPOINT one", ["ROLLBACK TO one", "RELEASE one"].as_slice()),
-            None => ("BEGIN IMMEDIATE", ["ROLLBACK"].as_slice()),
-        };
-        execute(connection, begin)?;
-        let undo = Undo { connection, statements: undo };
-        let value = work(&WriteTransaction::within_transaction(connection))?;
-        std::mem::forget(undo);
-        match group {
-            Some(_) => execute(connection, "RELEASE one")?,
-            None => *group = Some(Arc::default()),
-        }
-        Ok(value)
-    }
-
-    /// Whether the open group's transaction is no longer there.
-    fn was_rolled_back(&self) -> bool {
-        self.group.is_some() && self.connection.is_autocommit()
-    }
-}
-
-/// Takes back what was written where it fails, or panics; where the transaction has ended, there is nothing to take back.
-struct Undo<'a> {
-    connection: &'a Connection,
-    statements: &'static [&'static str],
-}
-
-impl Drop for Undo<'_> {
-    fn drop(&mut self) {
-        for statement in self.statements.iter().filter(|_| !self.connection.is_autocommit()) {
-            if let Err(error) = execute(self.connection, statement) {
-                tracing::error!(%error, "what failed could not be taken back");
-            }
-        }
-    }
-}
-
-fn execute(connection: &Connection, statement: &str) -> Result<(), StoreError> {
-    connection.prepare_cached(statement)?.execute(())?;
-    Ok(())
 }
 
 /// One read transaction: all that a page shows is of one moment.

@@ -7,7 +7,8 @@ use crate::{
     store::searched_text::SearchedText,
 };
 
-/// Matches are counted up to here; "more than that" is all that people want to know of the rest.
+/// Matches are counted up to here; "more than that" is all that people want to know of the rest. Few in this crate's own tests,
+/// so that they come there.
 pub(crate) const MAX_COUNTED: u32 = if cfg!(test) { 100 } else { 10_000 };
 
 /// Which payments; an empty one takes all.

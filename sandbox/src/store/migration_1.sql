@@ -59,25 +59,24 @@ CREATE TABLE payments_by_day (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER payments_counted AFTER INSERT ON payments BEGIN
-    INSERT INTO payments_by_day VALUES (
-        (new.created_at + 21600000) / 86400000, new.kind, IFNULL(new.provider, ''), new.status,
-        IFNULL(new.reject_reason, ''), new.currency, 1, new.amount_minor, IFNULL(new.finished_at - new.created_at, 0)
-    ) ON CONFLICT DO UPDATE SET
-        count = count + 1, amount_minor = amount_minor + excluded.amount_minor, took_ms = took_ms + excluded.took_ms;
+    INSERT INTO payments_by_day VALUES
+        ((new.created_at + 21600000) / 86400000, new.kind, IFNULL(new.provider, ''), new.status,
+        IFNULL(new.reject_reason, ''), new.currency, 1, new.amount_minor, IFNULL(new.finished_at - new.created_at, 0))
+    ON CONFLICT DO UPDATE SET count = count + excluded.count, amount_minor = amount_minor + excluded.amount_minor,
+        took_ms = took_ms + excluded.took_ms;
 END;
 
+-- What it was is taken away, and what it is comes instead.
 CREATE TRIGGER payments_counted_anew AFTER UPDATE OF provider, status, reject_reason, amount, finished_at ON payments
 BEGIN
-    UPDATE payments_by_day SET
-        count = count - 1, amount_minor = amount_minor - old.amount_minor,
-        took_ms = took_ms - IFNULL(old.finished_at - old.created_at, 0)
-    WHERE day = (old.created_at + 21600000) / 86400000 AND kind = old.kind AND provider = IFNULL(old.provider, '')
-        AND status = old.status AND reject_reason = IFNULL(old.reject_reason, '') AND currency = old.currency;
-    INSERT INTO payments_by_day VALUES (
-        (new.created_at + 21600000) / 86400000, new.kind, IFNULL(new.provider, ''), new.status,
-        IFNULL(new.reject_reason, ''), new.currency, 1, new.amount_minor, IFNULL(new.finished_at - new.created_at, 0)
-    ) ON CONFLICT DO UPDATE SET
-        count = count + 1, amount_minor = amount_minor + excluded.amount_minor, took_ms = took_ms + excluded.took_ms;
+    INSERT INTO payments_by_day VALUES
+        ((old.created_at + 21600000) / 86400000, old.kind, IFNULL(old.provider, ''), old.status,
+        IFNULL(old.reject_reason, ''), old.currency, -1, -old.amount_minor,
+        -IFNULL(old.finished_at - old.created_at, 0)),
+        ((new.created_at + 21600000) / 86400000, new.kind, IFNULL(new.provider, ''), new.status,
+        IFNULL(new.reject_reason, ''), new.currency, 1, new.amount_minor, IFNULL(new.finished_at - new.created_at, 0))
+    ON CONFLICT DO UPDATE SET count = count + excluded.count, amount_minor = amount_minor + excluded.amount_minor,
+        took_ms = took_ms + excluded.took_ms;
 END;
 
 -- Full-text index: every three characters in a row (trigrams) of what payments are searched for by. It is filled lazily:

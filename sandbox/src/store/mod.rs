@@ -21,6 +21,7 @@ pub(crate) mod text_search;
 mod word;
 mod write_behind_log;
 mod write_transaction;
+mod writer;
 
 pub(crate) use database::Store;
 pub(crate) use error::StoreError;

@@ -11,7 +11,7 @@ use axum::{
 use csv::{Terminator, WriterBuilder};
 use http_body_util::channel::{Channel, Sender};
 use rusqlite::Connection;
-use tokio::{runtime::Handle, task::spawn_blocking};
+use tokio::runtime::Handle;
 
 use crate::{
     domain::Provider,
@@ -103,9 +103,7 @@ async fn read<T: Send + 'static>(
     state: &Arc<State>,
     work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> Option<T> {
-    let state = Arc::clone(state);
-    let read = spawn_blocking(move || state.store.browse(work)).await.ok()?;
-    read.inspect_err(|error| tracing::error!(%error, "an export broke off")).ok()
+    state.on_blocking_thread("an export broke off", |state| state.store.browse(work)).await
 }
 
 /// The lines of the payments from a place on, and where the next ones start, if there are any.

@@ -50,11 +50,10 @@ impl Unit {
 
     /// The number of the period that a time lies in: the same as the store counts, but of a month.
     fn period(self, ms: i64) -> i64 {
-        let local = ms + AHEAD;
         match self {
-            Self::Hour => local.div_euclid(HOUR),
-            Self::Day => local.div_euclid(DAY),
-            Self::Week => (local.div_euclid(DAY) + 3).div_euclid(7),
+            Self::Hour => (ms + AHEAD).div_euclid(HOUR),
+            Self::Day => statistics::day(ms),
+            Self::Week => (statistics::day(ms) + 3).div_euclid(7),
             Self::Month => {
                 let date = clock::day(ms);
                 i64::from(date.year()) * 12 + i64::from(u8::from(date.month())) - 1
