@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import socket
@@ -58,14 +59,19 @@ def with_httpx(url: str) -> Query:
     return lambda: read(client.post(url + PATH, json=QUESTION).content)
 
 
+def request_to(url: str) -> bytes:
+    """What a bare socket sends."""
+    body = json.dumps(QUESTION)
+    head = f"POST {PATH} HTTP/1.1\r\nhost: {urlsplit(url).netloc}\r\nauthorization: {AUTHORIZATION}\r\n"
+    return f"{head}content-length: {len(body)}\r\n\r\n{body}".encode()
+
+
 def with_socket(url: str) -> Query:
     """The floor: one write and one read of bytes that were ready before, and nothing looked at."""
     parts = urlsplit(url)
     connection = socket.create_connection((parts.hostname, parts.port))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    body = json.dumps(QUESTION)
-    head = f"POST {PATH} HTTP/1.1\r\nhost: {parts.netloc}\r\nauthorization: {AUTHORIZATION}\r\n"
-    request = f"{head}content-length: {len(body)}\r\n\r\n{body}".encode()
+    request = request_to(url)
 
     def ask() -> bytes:
         connection.sendall(request)
@@ -127,4 +133,25 @@ class AsyncAiohttp:
         await self._session.close()
 
 
-ASYNC = {"Kassa": AsyncKassa, "aiohttp": AsyncAiohttp, "httpx": AsyncHttpx}
+class AsyncSocket:
+    """The floor: one write and one read of bytes that were ready before, on as many connections as are asked for at once."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._address = (parts.hostname, parts.port)
+        self._request = request_to(url)
+        self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def ask(self) -> object:
+        reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(*self._address)
+        writer.write(self._request)
+        reply = await reader.read(4096)
+        self._idle.append((reader, writer))
+        return reply
+
+    async def close(self) -> None:
+        for _, writer in self._idle:
+            writer.close()
+
+
+ASYNC = {"Kassa": AsyncKassa, "aiohttp": AsyncAiohttp, "httpx": AsyncHttpx, "a bare socket": AsyncSocket}

@@ -26,7 +26,7 @@ def run() -> Section:
     command = setup("kotlin/build-bench")
     with server() as url:
         queries = comparisons([*command, "queries", url])
-        names = ("Kassa", "OkHttp", "java.net.http")
+        names = ("Kassa", "OkHttp", "java.net.http", "a bare socket")
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=9)
     return Section(
         "Kotlin and Java",

@@ -19,6 +19,10 @@ FIRST = {
     "urllib3": "import urllib3; urllib3.PoolManager().request('POST', url, body='{}').data",
     "requests": "import requests; requests.Session().post(url, json={}).content",
     "httpx": "import httpx; httpx.Client().post(url, json={}).content",
+    "a bare socket": (
+        "import socket; host, port = url.removeprefix('http://').split(':'); s = socket.create_connection((host, port)); "
+        "s.sendall(b'POST / HTTP/1.1\\r\\ncontent-length: 0\\r\\n\\r\\n'); s.recv(4096)"
+    ),
 }
 
 

@@ -20,7 +20,7 @@ def run() -> Section:
     command = setup("swift/build-bench")
     with server() as url:
         queries = comparisons([*command, "queries", url])
-        names = ("Kassa", "URLSession")
+        names = ("Kassa", "URLSession", "a bare socket")
         first = in_turn({name: partial(first_query, command, name, url) for name in names}, rounds=15)
     return Section(
         "Swift",

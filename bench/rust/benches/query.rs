@@ -8,7 +8,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Instant};
 use kassa_bench::{Comparison, Counting, counts, in_turn};
 use tokio::runtime::{Builder, Runtime};
 
-use self::peers::{BareHyper, BareReqwest, Kassa};
+use self::peers::{BareHyper, BareReqwest, BareSocket, Kassa};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -52,10 +52,12 @@ fn all(url: &str) -> Vec<(&'static str, Ask)> {
     let kassa = Arc::new(Kassa::new(url));
     let reqwest = Arc::new(BareReqwest::new(url));
     let hyper = BareHyper::new(url);
+    let socket = BareSocket::new(url);
     vec![
         ("Kassa", ask(move || Arc::clone(&kassa).ask())),
         ("bare reqwest", ask(move || Arc::clone(&reqwest).ask())),
         ("bare hyper", ask(move || hyper.clone().ask())),
+        ("a bare socket", ask(move || socket.clone().ask())),
     ]
 }
 

@@ -15,7 +15,11 @@ use kassa::{Credentials, Gateway, GatewayConfig, PaymentStatus, Provider};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::{net::TcpStream, sync::Mutex};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::Mutex,
+};
 
 const ORDER: &str = "ORDER-1";
 const PATH: &str = "/api/v1.1.0/get-status";
@@ -131,8 +135,7 @@ impl BareHyper {
     }
 
     async fn connect(&self) -> SendRequest<Full<Bytes>> {
-        let stream = TcpStream::connect(&self.address).await.expect("a server");
-        stream.set_nodelay(true).expect("a socket");
+        let stream = connected(&self.address).await;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.expect("a connection");
         tokio::spawn(connection);
         sender
@@ -141,4 +144,46 @@ impl BareHyper {
 
 async fn whole(body: Incoming) -> Bytes {
     body.collect().await.expect("a whole reply").to_bytes()
+}
+
+/// The floor: one write and one read of bytes that were ready before, and nothing looked at.
+#[derive(Clone)]
+pub struct BareSocket {
+    address: String,
+    request: Arc<[u8]>,
+    idle: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl BareSocket {
+    /// For the server at an address.
+    pub fn new(url: &str) -> Self {
+        let address = url.trim_start_matches("http://").to_owned();
+        let body = question();
+        let mut request = format!(
+            "POST {PATH} HTTP/1.1\r\nhost: {address}\r\nauthorization: {TOKEN}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        )
+        .into_bytes();
+        request.extend(body);
+        Self { address, request: request.into(), idle: Arc::default() }
+    }
+
+    /// One query.
+    pub async fn ask(self) {
+        let idle = self.idle.lock().await.pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => connected(&self.address).await,
+        };
+        connection.write_all(&self.request).await.expect("a connection");
+        let mut reply = [0; 4096];
+        assert_ne!(connection.read(&mut reply).await.expect("a reply"), 0, "the server closed the connection");
+        self.idle.lock().await.push(connection);
+    }
+}
+
+async fn connected(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).await.expect("a server");
+    stream.set_nodelay(true).expect("a socket");
+    stream
 }

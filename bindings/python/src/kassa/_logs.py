@@ -4,13 +4,15 @@ The core keeps the events that somebody listens to. Whoever waits for a call han
 over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose holder waits for Kassa, holds up
 nobody but its own thread, and nothing can go wrong while the interpreter is taken down or the process forks.
 
+Without ``logging`` in the program nobody can listen, and nothing here imports it: that would be a tenth of the time that Kassa's
+own import takes. What is of that module's is in `_log_records`.
+
 The core cannot wake Python for an event. So that lines come while calls wait, one of the threads (`_wait`) and event loops
 (`_log_timer`) that wait looks for them, `LOOKS_A_SECOND` times a second; but only where somebody listens.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -20,18 +22,7 @@ from typing import Any
 
 from ._generated import native
 
-LOGGER = logging.getLogger("kassa")
-LOGGER.addHandler(logging.NullHandler())
-
 LOOKS_A_SECOND = 10
-
-_LEVELS = (
-    (logging.DEBUG, native.LogLevel.DEBUG),
-    (logging.INFO, native.LogLevel.INFO),
-    (logging.WARNING, native.LogLevel.WARNING),
-    (logging.ERROR, native.LogLevel.ERROR),
-)
-_LEVEL_OF = {theirs.name: ours for ours, theirs in _LEVELS}
 
 
 class _State(threading.local):
@@ -115,39 +106,14 @@ def _hand_on_next() -> None:
 
 def _least() -> Any:
     """The lowest level that is listened to, if any is."""
-    if not _has_listeners():
+    if "logging" not in sys.modules:
         return None
-    return next((theirs for ours, theirs in _LEVELS if LOGGER.isEnabledFor(ours)), None)
+    from . import _log_records  # its import is what is saved
 
-
-def _has_listeners() -> bool:
-    """Without any, ``logging`` would print warnings by itself; that is what the null handler keeps it from."""
-    logger: logging.Logger | None = LOGGER
-    while logger is not None:
-        for handler in logger.handlers:
-            if not isinstance(handler, logging.NullHandler):
-                return True
-        logger = logger.parent if logger.propagate else None
-    return False
+    return _log_records.least()
 
 
 def _hand_on(kept: Any) -> None:
-    level = _LEVEL_OF[kept.event.level.name]
-    if not LOGGER.isEnabledFor(level):
-        return
-    extra = {"kassa": kept.fields}
-    record = LOGGER.makeRecord(LOGGER.name, level, "kassa", 0, kept.event.text, (), None, "kassa", extra)
-    _happened_at(record, kept.at.timestamp())
-    try:
-        LOGGER.handle(record)
-    except Exception:  # noqa: BLE001 (a handler's defect must not hide what a payment call has to say)
-        if logging.raiseExceptions and sys.stderr is not None:
-            import traceback
+    from . import _log_records  # its import is what is saved
 
-            traceback.print_exc()
-
-
-def _happened_at(record: logging.LogRecord, moment: float) -> None:
-    record.relativeCreated += (moment - record.created) * 1000
-    record.created = moment
-    record.msecs = moment % 1 * 1000
+    _log_records.hand_on(kept)

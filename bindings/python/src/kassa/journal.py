@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from . import _check
@@ -60,6 +59,8 @@ class Journal:
         given = _check.path("folder", folder)
         self._open(given)
         # A program that goes to another folder must not begin another journal after a fork.
+        from pathlib import Path  # a program without a journal does without it
+
         self._folder = str(Path(given).absolute())
 
     @classmethod

@@ -5,14 +5,18 @@ import dev.kassa.Credentials
 import dev.kassa.Gateway
 import dev.kassa.Provider
 import java.math.BigDecimal
+import java.net.Socket
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse
+import java.util.concurrent.ConcurrentLinkedDeque
 import kotlin.coroutines.resume
 import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.future.await
 import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.coroutines.withContext
 import kotlinx.serialization.json.Json
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
@@ -106,8 +110,39 @@ fun withJavaHttp(url: String): Query {
     return Query { read(client.sendAsync(javaQuestion(url), HttpResponse.BodyHandlers.ofString()).await().body()) }
 }
 
-val BLOCKING_CLIENTS: Map<String, (String) -> BlockingQuery> =
-    mapOf("Kassa" to ::blockingWithKassa, "OkHttp" to ::blockingWithOkHttp, "java.net.http" to ::blockingWithJavaHttp)
+/** The floor: one write and one read of bytes that were ready before, and nothing looked at. */
+fun blockingWithSocket(url: String): BlockingQuery {
+    val address = URI(url)
+    val head = "POST $PATH HTTP/1.1\r\nhost: ${address.authority}\r\n" +
+        "authorization: ${okhttp3.Credentials.basic("shop", "secret")}\r\ncontent-length: ${QUESTION.length}\r\n\r\n"
+    val request = (head + QUESTION).toByteArray()
+    val idle = ConcurrentLinkedDeque<Socket>()
+    return BlockingQuery {
+        val socket = idle.pollLast() ?: Socket(address.host, address.port).apply { tcpNoDelay = true }
+        socket.outputStream.write(request)
+        val reply = ByteArray(4096)
+        val length = socket.inputStream.read(reply)
+        idle.addLast(socket)
+        length.toString()
+    }
+}
 
-val CLIENTS: Map<String, (String) -> Query> =
-    mapOf("Kassa" to ::withKassa, "OkHttp" to ::withOkHttp, "java.net.http" to ::withJavaHttp)
+/** The same in a coroutine, on a thread that may wait. */
+fun withSocket(url: String): Query {
+    val blocking = blockingWithSocket(url)
+    return Query { withContext(Dispatchers.IO) { blocking.ask() } }
+}
+
+val BLOCKING_CLIENTS: Map<String, (String) -> BlockingQuery> = mapOf(
+    "Kassa" to ::blockingWithKassa,
+    "OkHttp" to ::blockingWithOkHttp,
+    "java.net.http" to ::blockingWithJavaHttp,
+    "a bare socket" to ::blockingWithSocket,
+)
+
+val CLIENTS: Map<String, (String) -> Query> = mapOf(
+    "Kassa" to ::withKassa,
+    "OkHttp" to ::withOkHttp,
+    "java.net.http" to ::withJavaHttp,
+    "a bare socket" to ::withSocket,
+)
