@@ -42,6 +42,7 @@ def run() -> Section:
         ],
         why_missed=(
             "The first query of a new JVM: more than a quarter of it is JNA unpacking two native libraries out of their jars "
-            "into files, a third is loading classes. A copy kept between two starts would have to be where nobody else can put one."
+            "into files, a third is loading classes. A copy kept between two starts would have to be where "
+            "nobody else can put one."
         ),
     )

@@ -49,7 +49,7 @@ def run() -> Section:
         "connections.",
         parts,
         why_missed=(
-            "One query at a time is all waiting: Kassa's network has a thread of its own, so each query wakes a thread and is "
+            "One query at a time is all waiting: Kassa's network has threads of its own, so each query wakes a thread and is "
             "woken by one, where aiohttp's never leaves the event loop's. On a machine that falls asleep in between, these "
             "wake-ups are most of the time."
         ),

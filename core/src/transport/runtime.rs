@@ -12,10 +12,9 @@ use crate::{
     values::error::PaymentError,
 };
 
-/// Payments wait for the network, not for a processor. Callers of other languages ask here, too, mostly one thing at a time: a
-/// second worker would be one more thread to wake on the way. In Rust they ask where they are, and what is left are payments
-/// and watches, of which a server can have many.
-const WORKERS: usize = if cfg!(feature = "uniffi") { 1 } else { 2 };
+/// Payments wait for the network, not for a processor. With one, whatever answers runs of the host's (a coroutine of the JVM's) would
+/// hold up all other answers.
+const WORKERS: usize = 2;
 
 static RUNTIME: PerProcess<OnceCell<Runtime>> = PerProcess::new();
 
