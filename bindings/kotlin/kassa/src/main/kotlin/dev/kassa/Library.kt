@@ -6,16 +6,44 @@ import dev.kassa.internal.uniffiEnsureInitialized
 
 /** The native library, loaded once. */
 internal object Library {
-    init {
+    /** Kept: a class whose initializer has thrown says nothing but its name from then on. */
+    private val problem: LinkageError? = try {
         keepThreadsAttached()
         uniffiEnsureInitialized()
-        if (hasSystemLogger()) logTo(SystemLog)
+        if (hasSystemLogger()) setLogSink(CoreSink(SystemLog))
+        null
+    } catch (error: LinkageError) {
+        error
     }
 
-    /** Loads it where that has not happened yet. */
-    fun load() = Unit
+    /**
+     * Loads it where that has not happened yet.
+     *
+     * @throws UnsatisfiedLinkError where this package has no library for the system that runs it.
+     */
+    fun load() {
+        if (problem != null) throw UnsatisfiedLinkError(whyNotLoaded(problem)).apply { initCause(problem) }
+    }
 
     fun logTo(sink: LogSink?) = setLogSink(sink?.let(::CoreSink))
+}
+
+/** The folders in which JNA looks for a system's library, and what the library is called there. */
+private val LIBRARIES = mapOf(
+    "linux-x86-64" to "libkassa_native.so",
+    "linux-aarch64" to "libkassa_native.so",
+    "darwin-x86-64" to "libkassa_native.dylib",
+    "darwin-aarch64" to "libkassa_native.dylib",
+    "win32-x86-64" to "kassa_native.dll",
+)
+
+private fun whyNotLoaded(problem: LinkageError): String {
+    val loader = Library::class.java.classLoader
+    val there = LIBRARIES.filter { (folder, file) -> loader?.getResource("$folder/$file") != null }.keys
+    val system = "${System.getProperty("os.name")} on ${System.getProperty("os.arch")}"
+    val has = if (there.isEmpty()) "" else "; it has one for ${there.joinToString()}"
+    return "Kassa's native library cannot be loaded on $system. This package may have none for it$has. " +
+        "Where the system is among these, its C library is another one (musl, as in Alpine) or older than 2.17. JNA says: ${problem.message}"
 }
 
 private fun hasSystemLogger() = try {
