@@ -17,10 +17,12 @@ def run() -> Section:
         "threads, at one query after the other.",
         found,
         remarks=(
-            "A query runs in the task that asks, over a connection of that task's runtime, as reqwest's does. What Kassa does "
-            "beside is the "
-            "deadline, the rules, the search for secrets in the reply, and the reply kept as text. Where the machine falls "
-            "asleep between two "
-            "queries, times of each have two heights, and the ratio of a round may be of one with the other."
+            "A query runs in the task that asks, over a connection of that task's runtime, as reqwest's does. What Kassa "
+            "does beside is the deadline, the rules, the search for secrets in the reply, and the reply kept as text. "
+            "Where the machine falls asleep between two queries, times of each have two heights, and the ratio of a round "
+            "may be of one with the other: a round takes some 30 us a query or some 90, for every client, as the "
+            "runtime's two workers happen to share a connection and who asks over it or not. So the first table says "
+            "little by one run: in six, on nearly the same code, its median beside reqwest was 0.90, 1.15, 1.18, 1.32, "
+            "1.49 and 3.32."
         ),
     )
