@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
-.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint
+.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint release-check
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -120,11 +120,16 @@ bench-against: ## What became slower since an earlier commit: REV=HEAD~5 SUITES=
 	@scripts/ci/ensure-tools git cargo cc python3 strip
 	scripts/ci/bench-against $(REV) $(or $(SUITES),rust_query python_blocking python_asyncio)
 
+release-check: packages ## All that can be tried of a release without sending anything: versions, notices, workflows, packages as their indexes want them
+	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 go gpg
+	scripts/release/check
+
 lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
-	@scripts/ci/ensure-tools cargo cc git
+	@scripts/ci/ensure-tools cargo cc git python3
 	! git grep --line-number --extended-regexp '^(<{7}|>{7}) '
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p kassa-server --lib --bins -- -D warnings # without what its tests turn on
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
 	scripts/ci/check-crates
+	scripts/release/write-notices --check
