@@ -126,7 +126,7 @@ release-check: packages ## All that can be tried of a release without sending an
 
 lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
 	@scripts/ci/ensure-tools cargo cc git python3
-	! git grep --line-number --extended-regexp '^(<{7}|>{7}) '
+	git grep --line-number --extended-regexp '^(<{7}|>{7}) '; test $$? -eq 1
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p kassa-server --lib --bins -- -D warnings # without what its tests turn on

@@ -4,8 +4,8 @@ The core keeps the events that somebody listens to. Whoever waits for a call han
 over. So no handler runs on the core's threads: one that is slow, or waits for a lock whose holder waits for Kassa, holds up
 nobody but its own thread, and nothing can go wrong while the interpreter is taken down or the process forks.
 
-Without ``logging`` in the program nobody can listen, and nothing here imports it: that would be a tenth of the time that Kassa's
-own import takes. What is of that module's is in `_log_records`.
+Without ``logging`` in the program nobody can listen, and nothing here imports it: that would be a tenth of the time that
+Kassa's own import takes. What is of that module's is in `_log_records`.
 
 The core cannot wake Python for an event. So that lines come while calls wait, one of the threads (`_wait`) and event loops
 (`_log_timer`) that wait looks for them, `LOOKS_A_SECOND` times a second; but only where somebody listens.

@@ -59,9 +59,7 @@ class Journal:
         given = _check.path("folder", folder)
         self._open(given)
         # A program that goes to another folder must not begin another journal after a fork.
-        from pathlib import Path  # a program without a journal does without it
-
-        self._folder = str(Path(given).absolute())
+        self._folder = os.path.join(os.getcwd(), given)  # noqa: PTH109, PTH118 (pathlib would be a twentieth of Kassa's import)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Journal:

@@ -6,13 +6,13 @@ import dev.kassa.internal.uniffiEnsureInitialized
 
 /** The native library, loaded once. */
 internal object Library {
-    /** Kept: a class whose initializer has thrown says nothing but its name from then on. */
-    private val problem: LinkageError? = try {
+    /** Kept: a class whose initializer has thrown says nothing but its name from then on. Any other error is a defect, and is thrown. */
+    private val problem: UnsatisfiedLinkError? = try {
         keepThreadsAttached()
         uniffiEnsureInitialized()
         if (hasSystemLogger()) setLogSink(CoreSink(SystemLog))
         null
-    } catch (error: LinkageError) {
+    } catch (error: UnsatisfiedLinkError) {
         error
     }
 
@@ -37,13 +37,13 @@ private val LIBRARIES = mapOf(
     "win32-x86-64" to "kassa_native.dll",
 )
 
-private fun whyNotLoaded(problem: LinkageError): String {
+private fun whyNotLoaded(problem: UnsatisfiedLinkError): String {
     val loader = Library::class.java.classLoader
     val there = LIBRARIES.filter { (folder, file) -> loader?.getResource("$folder/$file") != null }.keys
-    val system = "${System.getProperty("os.name")} on ${System.getProperty("os.arch")}"
-    val has = if (there.isEmpty()) "" else "; it has one for ${there.joinToString()}"
-    return "Kassa's native library cannot be loaded on $system. This package may have none for it$has. " +
-        "Where the system is among these, its C library is another one (musl, as in Alpine) or older than 2.17. JNA says: ${problem.message}"
+    val name = System.getProperty("os.name")
+    val has = if (there.isEmpty()) "" else " The package has one for ${there.joinToString()}."
+    val linux = if (name == "Linux") " On Linux it may also be that the C library is another one (musl, as in Alpine) or too old." else ""
+    return "Kassa's native library cannot be loaded on $name on ${System.getProperty("os.arch")}.$has$linux JNA says: ${problem.message}"
 }
 
 private fun hasSystemLogger() = try {

@@ -27,7 +27,7 @@ internal object UnknownSystem {
             check(error is UnsatisfiedLinkError) { "not that error: $error" }
             val text = error.message.orEmpty()
             val system = "${System.getProperty("os.name")} on ${System.getProperty("os.arch")}"
-            check("cannot be loaded on $system" in text && "it has one for ${here()}" in text) { text }
+            check("cannot be loaded on $system" in text && here() in text.substringAfter("has one for ").substringBefore('.')) { text }
         }
     }
 
