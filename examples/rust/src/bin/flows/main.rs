@@ -1,0 +1,45 @@
+//! A short program for each kind of payment, without the paper of the `checkout` beside it: what a shop in Rust has to write.
+
+use std::{env, process::ExitCode};
+
+use kassa::PaymentError;
+
+mod card;
+mod mbank;
+mod pay_form;
+mod qr;
+mod resume;
+mod shop;
+
+const USAGE: &str = "usage: flows card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume
+       flows callback ADDRESS < BODY | returned ADDRESS";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The program of these words, if there is one.
+fn run(words: &[&str]) -> Option<Result<(), PaymentError>> {
+    Some(match words {
+        ["card", som] => card::take(som.parse().ok()?),
+        ["mbank", phone, som] => mbank::take(phone, som.parse().ok()?),
+        ["pay-form", som] => pay_form::make(som.parse().ok()?),
+        ["callback", address] => pay_form::called_back(address),
+        ["returned", address] => pay_form::came_back(address),
+        ["qr", som] => qr::show(som.parse().ok()?),
+        ["resume"] => resume::resume(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,20 @@
+use kassa::{JournalState, PaymentError, SettlePolicy, Settled};
+
+use super::shop;
+
+/// Goes on with everything that was not done with when a program ended, however it ended: for the start of a shop, and again and again.
+pub(crate) fn resume() -> Result<(), PaymentError> {
+    let gateway = shop::open()?;
+    for settled in gateway.settle(SettlePolicy::default())? {
+        match settled? {
+            Settled::Payment { entry } if entry.state == JournalState::Charged => {
+                shop::deliver(&gateway, &entry.payment)?;
+            }
+            Settled::Payment { entry } if entry.state == JournalState::Rejected => {
+                println!("not paid: {} {}", entry.id, entry.reason.unwrap_or_default());
+            }
+            other => println!("a person should look: {other:?}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! The short programs that the documentation shows, as somebody runs them, against the sandbox.
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use kassa::{CallbackKey, Decimal, Journal, PaymentRef};
+use kassa_sandbox::{EndpointName, Fault, Sandbox, SandboxOptions};
+use tempfile::TempDir;
+
+const OTP: &str = "101101";
+const WITHOUT_3DS: &str = "4000000000002016";
+const WITH_3DS: &str = "4111111111111111";
+
+struct Shop {
+    sandbox: Sandbox,
+    folder: TempDir,
+    /// Where the sandbox sends its callbacks.
+    callbacks: TcpListener,
+}
+
+/// As the programs have it where nothing else is set.
+fn key() -> CallbackKey {
+    CallbackKey::new("for the sandbox: nobody pays there").unwrap()
+}
+
+/// Which entry of the journal an address is about.
+fn entry_of(called: &str) -> String {
+    key().read_callback_url(called).unwrap().entry_id.unwrap()
+}
+
+/// One that runs. What it prints is read line by line.
+struct Program {
+    child: Child,
+    printed: BufReader<std::process::ChildStdout>,
+}
+
+impl Shop {
+    fn open() -> Self {
+        Self {
+            sandbox: Sandbox::start(SandboxOptions::default()).unwrap(),
+            folder: TempDir::new().unwrap(),
+            callbacks: TcpListener::bind("127.0.0.1:0").unwrap(),
+        }
+    }
+
+    fn start(&self, words: &[&str], typed: &str) -> Program {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_flows"));
+        env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KASSA_")).for_each(|(name, _)| {
+            program.env_remove(name);
+        });
+        let mut child = program
+            .args(words)
+            .current_dir(self.folder.path())
+            .env("KASSA_URL", self.sandbox.url())
+            .env("KASSA_LOGIN", self.sandbox.login())
+            .env("FLOWS_CALLBACK_URL", format!("http://{}/callbacks", self.callbacks.local_addr().unwrap()))
+            .env("KASSA_PASSWORD", self.sandbox.password())
+            .env("KASSA_DIALECT", Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox-dialect.json"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+        let printed = BufReader::new(child.stdout.take().unwrap());
+        Program { child, printed }
+    }
+
+    /// What one printed that ended well.
+    fn run(&self, words: &[&str], typed: &str) -> String {
+        self.start(words, typed).end()
+    }
+
+    /// The next callback: the address that was called, and the body.
+    fn called_back(&self) -> (String, String) {
+        let (stream, _) = self.callbacks.accept().unwrap();
+        let mut lines = BufReader::new(&stream);
+        let (mut first, mut length) = (String::new(), 0);
+        lines.read_line(&mut first).unwrap();
+        loop {
+            let mut header = String::new();
+            lines.read_line(&mut header).unwrap();
+            match header.trim().to_ascii_lowercase().strip_prefix("content-length:") {
+                Some(told) => length = told.trim().parse().unwrap(),
+                None if header.trim().is_empty() => break,
+                None => {}
+            }
+        }
+        let mut body = vec![0; length];
+        lines.read_exact(&mut body).unwrap();
+        (&stream).write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        (first.split(' ').nth(1).unwrap().to_owned(), String::from_utf8(body).unwrap())
+    }
+
+    /// The number of its only payment.
+    fn number(&self) -> String {
+        let payments = self.sandbox.payments();
+        let [payment] = &payments[..] else { panic!("{payments:?}") };
+        payment.order_number.clone()
+    }
+}
+
+impl Program {
+    /// The rest of the next line with these words in it.
+    fn told(&mut self, words: &str) -> String {
+        let mut lines = (&mut self.printed).lines().map(Result::unwrap);
+        let found = lines.find_map(|line| Some(line.split_once(words)?.1.trim().to_owned()));
+        found.unwrap_or_else(|| panic!("it never said {words:?}"))
+    }
+
+    fn end(mut self) -> String {
+        let (mut told, mut failed) = (String::new(), String::new());
+        self.printed.read_to_string(&mut told).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut failed).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{told}{failed}");
+        told
+    }
+}
+
+fn card(pan: &str) -> String {
+    format!("{pan}\n12/39\n123\nAibek Asanov\n")
+}
+
+#[test]
+fn a_mobile_bank_payment_is_delivered() {
+    let shop = Shop::open();
+    let told = shop.run(&["mbank", "996555000101", "250"], &format!("{OTP}\n"));
+    assert_eq!(told, "code: paid, deliver: two coffees\n");
+    assert!(shop.sandbox.payments()[0].is_charged());
+    assert_eq!(shop.run(&["resume"], ""), "", "it is done with");
+}
+
+#[test]
+fn a_lost_answer_is_asked_about_and_delivered_once() {
+    let shop = Shop::open();
+    let lost = Fault::reply_lost().endpoint(EndpointName::MbankConfirm).times(1);
+    shop.sandbox.faults().add(lost).unwrap();
+    let told = shop.run(&["mbank", "996555000101", "250"], &format!("{OTP}\n"));
+    assert!(told.contains("never send it again") && told.ends_with("\npaid, deliver: two coffees\n"), "{told}");
+    assert_eq!(shop.sandbox.payments()[0].times_charged, 1);
+}
+
+#[test]
+fn a_card_is_charged_at_once_or_on_its_banks_page() {
+    let shop = Shop::open();
+    let told = shop.run(&["card", "100.10"], &card(WITHOUT_3DS));
+    assert!(told.ends_with("paid, deliver: two coffees\n"), "{told}");
+
+    let shop = Shop::open();
+    let mut program = shop.start(&["card", "100.10"], &card(WITH_3DS));
+    assert!(program.told("open: ").contains("/3ds?token="));
+    shop.sandbox.decline(&shop.number()).unwrap();
+    assert_eq!(program.end(), "not paid\n");
+}
+
+#[test]
+fn a_qr_code_is_shown_and_followed() {
+    let shop = Shop::open();
+    let mut program = shop.start(&["qr", "100.10"], "");
+    program.told("scan it, or open: ");
+    shop.sandbox.approve(&shop.number()).unwrap();
+    assert_eq!(program.end(), "paid, deliver: two coffees\n");
+}
+
+#[test]
+fn a_pay_form_is_proved_by_its_callback_and_by_the_payers_return() {
+    let shop = Shop::open();
+    let page = shop.run(&["pay-form", "100.10"], "");
+    assert!(page.starts_with("open: ") && page.contains("/pay-form?token="), "{page}");
+    let number = shop.number();
+    shop.sandbox.approve(&number).unwrap();
+    let (called, body) = shop.called_back();
+    assert_eq!(shop.run(&["callback", &called], &body), "paid, deliver: two coffees\n");
+    assert_eq!(shop.run(&["callback", &called], &body), "delivered before\n");
+
+    let journal = Journal::open(shop.folder.path().join("payments")).unwrap();
+    let payment = PaymentRef::pay_form(Decimal::new(10010, 2)).with_entry_id(entry_of(&called));
+    assert!(journal.entry(&payment).unwrap().unwrap().is_finished);
+    let back = key().return_url("https://shop.example.kg/thanks", &payment).unwrap();
+    let back = format!("{back}&OrderNumber={number}&statusCode=200");
+    assert_eq!(shop.run(&["returned", &back], ""), "delivered before\n");
+}
+
+#[test]
+fn what_a_killed_program_left_is_delivered_by_the_next() {
+    let shop = Shop::open();
+    let mut killed = shop.start(&["qr", "100.10"], "");
+    killed.told("scan it, or open: ");
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    shop.sandbox.approve(&shop.number()).unwrap();
+    assert_eq!(shop.run(&["resume"], ""), "paid, deliver: two coffees\n");
+}
