@@ -1,7 +1,7 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
 .PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
-.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint release-check
+.PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint release-check docs
 
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
@@ -37,7 +37,7 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php strip aapt2 postgres ip
+	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php curl strip aapt2 postgres ip
 	cargo test --locked --workspace
 	@echo "the server's storage on the newest PostgreSQL"
 	KASSA_POSTGRES_BIN=$$(scripts/ci/find-postgres) cargo test --locked --workspace --test server -- postgres
@@ -70,7 +70,7 @@ test-swift: ## The Swift package and its example, warnings as errors; on Debian,
 	scripts/swift/test-packages
 
 test-shops: ## The small shops that use the server, in Python, Node, PHP and Java: a payer pays in each
-	@scripts/ci/ensure-tools cargo cc python3 node npm php javac
+	@scripts/ci/ensure-tools cargo cc python3 node npm php javac curl
 	scripts/shops/test
 
 soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
@@ -123,6 +123,10 @@ bench-against: ## What became slower since an earlier commit: REV=HEAD~5 SUITES=
 release-check: packages ## All that can be tried of a release without sending anything: versions, notices, workflows, packages as their indexes want them
 	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 go gpg
 	scripts/release/check
+
+docs: ## The documentation site, with the references of all languages; KASSA_SITE_URL=https://... where it will be read elsewhere
+	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip
+	scripts/docs/build
 
 lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge
 	@scripts/ci/ensure-tools cargo cc git python3

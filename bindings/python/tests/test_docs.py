@@ -6,6 +6,7 @@ import doctest
 import inspect
 import pydoc
 import re
+import shlex
 import subprocess
 import sys
 import types
@@ -23,6 +24,7 @@ from web_server import LONG
 import kassa
 import kassa.checkout
 import kassa.testing
+from kassa.cli.arguments import parser
 
 PUBLIC = {
     name: getattr(module, name)
@@ -76,6 +78,15 @@ def test_the_examples_run(name: str) -> None:
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder(recurse=True).find(public, name, module=False, globs=dict(names)):
         assert runner.run(example).failed == 0
+
+
+def test_the_readmes_commands_are_known() -> None:
+    [block] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    commands = [line for line in block.splitlines() if line.startswith("kassa ")]
+    assert len(commands) > 6
+    for line in commands:
+        words = shlex.split(line, comments=True)[1:]
+        parser("kassa").parse_args(words)  # what it does not know ends the test
 
 
 def test_the_readmes_tests_run(pytester: pytest.Pytester) -> None:

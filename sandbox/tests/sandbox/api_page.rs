@@ -1,8 +1,8 @@
 //! The page that shows the interface to people: all that the description says is on it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, env, fs, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{open, start};
 
@@ -80,4 +80,19 @@ fn the_callback_is_on_the_page() {
         assert!(section.contains(&format!("<code>{name}</code>")), "{name}");
     }
     assert_shown(&described, body, section, "the callback");
+}
+
+/// A change of the interface shows in the difference of this file, and the site shows it to people.
+#[test]
+fn what_is_served_is_what_the_repository_describes() {
+    let sandbox = start();
+    let mut described = open(&format!("{}/openapi.json", sandbox.url())).json();
+    described["servers"] = json!([{ "url": "http://127.0.0.1:8400" }]);
+    let text = serde_json::to_string_pretty(&described).expect("JSON") + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/interfaces/sandbox.json");
+    if env::var_os("KASSA_WRITE_INTERFACES").is_some() {
+        fs::write(&path, &text).expect("written");
+    }
+    let is_the_same = fs::read_to_string(&path).expect("the file") == text;
+    assert!(is_the_same, "the interface has changed: KASSA_WRITE_INTERFACES=1 writes {} anew", path.display());
 }

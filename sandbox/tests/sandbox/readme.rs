@@ -1,8 +1,10 @@
 //! The README and the code say the same.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
-use kassa_sandbox::{EndpointName, FaultName, PaymentStatus, RejectReason, TEST_CARDS, TEST_PHONES, ThreeDs};
+use kassa_sandbox::{EndpointName, FaultName, PaymentStatus, RejectReason, Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
+
+use crate::common::start;
 
 const README: &str = include_str!("../../README.md");
 
@@ -62,5 +64,93 @@ fn every_fault_and_endpoint_is_documented_and_no_other() {
     assert_eq!((listed.len(), listed.into_iter().collect()), (names.len(), names));
     for endpoint in EndpointName::ALL {
         assert!(section.contains(&format!("`{endpoint}`")), "{endpoint}");
+    }
+}
+
+/// The commands of the first shell block behind a heading, each with the comments that say what comes.
+fn commands(heading: &str) -> Vec<(String, Vec<&'static str>)> {
+    let (_, section) = README.split_once(heading).expect("the heading");
+    let block = section.split_once("```sh\n").and_then(|(_, block)| block.split_once("```")).expect("a block").0;
+    let mut found: Vec<(String, Vec<&str>)> = vec![];
+    for line in block.lines().filter(|line| !line.is_empty()) {
+        match (line.strip_prefix("# "), found.last_mut()) {
+            (Some(comment), Some((_, comments))) => comments.push(comment),
+            (None, Some((command, comments))) if comments.is_empty() && line.starts_with(' ') => {
+                command.push('\n');
+                command.push_str(line);
+            }
+            _ => found.push((line.to_owned(), vec![])),
+        }
+    }
+    found
+}
+
+/// What a command prints, as somebody types it who has this sandbox before them.
+fn typed(command: &str, sandbox: &Sandbox, folder: &Path) -> String {
+    let command = command
+        .replace("http://127.0.0.1:8400", sandbox.url())
+        .replace("curl ", "curl --silent --show-error --noproxy '*' --fail-with-body ");
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-e", "-c", &command]).current_dir(folder).env("TOKEN", sandbox.admin_token()).output();
+    let output = output.expect("a shell");
+    assert!(output.status.success(), "{command}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Whether a text is as a comment shows it, where `...` and what a number begins with stand for anything.
+fn fits(text: &str, shown: &str) -> bool {
+    let shown = shown.replace("0c5f...", "...").replace("5d0e...", "...").replace("http://127.0.0.1:8400", "...");
+    let mut rest = text;
+    shown.split("...").all(|part| rest.split_once(part).map(|(_, behind)| rest = behind).is_some())
+}
+
+#[test]
+fn the_payment_by_hand_goes_as_it_is_shown() {
+    let (sandbox, folder) = (start(), tempfile::tempdir().expect("a folder"));
+    let mut token = String::new();
+    let commands = commands("## A payment, by hand");
+    assert!(commands.len() > 6, "{commands:?}");
+    for (command, comments) in commands {
+        let printed = typed(&command.replace("0c5f...", &token), &sandbox, folder.path());
+        if let Some((_, found)) = printed.split_once("/3ds?token=") {
+            token = found.split('"').next().unwrap_or_default().to_owned();
+        }
+        for shown in comments.into_iter().filter(|comment| comment.starts_with(['{', 'H', 'l'])) {
+            assert!(fits(&printed, shown), "{command}\n{printed}\n{shown}");
+        }
+    }
+    assert!(fs::read(folder.path().join("qr.png")).expect("the picture").starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn faults_and_decisions_are_set_by_hand_as_it_is_shown() {
+    let (sandbox, folder) = (start(), tempfile::tempdir().expect("a folder"));
+    let (register, _) = commands("## A payment, by hand").swap_remove(0);
+    typed(&register, &sandbox, folder.path());
+    for (command, comments) in [commands("By HTTP, while it runs:"), commands("## The admin interface")].concat() {
+        let printed = typed(&command, &sandbox, folder.path());
+        assert!(comments.iter().all(|shown| fits(&printed, shown)), "{command}\n{printed}");
+    }
+    assert!(sandbox.payment("ORDER-1").expect("there").is_charged());
+}
+
+/// By `--help` behind the words, which is heard after all others were understood.
+#[test]
+fn each_command_line_that_is_shown_is_known() {
+    let lines = README.lines().filter(|line| !line.starts_with('|'));
+    let shown: Vec<_> = lines
+        .filter_map(|line| {
+            line.split_once("cargo run -p kassa-sandbox").or_else(|| line.split_once("kassa-sandbox --"))
+        })
+        .map(|(_, words)| words.trim_start_matches(" -- ").split(" #").next().unwrap_or_default())
+        .collect();
+    assert!(shown.len() > 4, "{shown:?}");
+    for words in shown {
+        let words = if words.starts_with("listen") { format!("--{words}") } else { words.to_owned() };
+        let command = format!("\"$PROGRAM\" {words} --help");
+        let output =
+            Command::new("sh").args(["-c", &command]).env("PROGRAM", env!("CARGO_BIN_EXE_kassa-sandbox")).output();
+        let output = output.expect("a shell");
+        assert!(output.status.success(), "{command}: {output:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! The program: its settings, its commands, how it starts and stops, and what belongs to its package.
 
 mod check;
+mod documented;
 mod fleet;
 mod help;
 mod keys;

@@ -10,6 +10,7 @@ mod markdown;
 mod paths;
 mod promises;
 mod repository;
+mod shown_programs;
 mod test_names;
 
 use markdown::Document;
@@ -42,6 +43,14 @@ fn every_promise_about_money_names_tests_that_run() {
 #[test]
 fn every_part_of_a_document_that_code_cites_exists() {
     none(citations::problems(&Repository::committed()));
+}
+
+/// Not all documents: those that the site shows to people who use Kassa.
+#[test]
+fn every_program_that_is_shown_is_run_by_a_test() {
+    let repository = Repository::committed();
+    let shown = repository.files().filter(|path| shown_programs::is_shown(path));
+    none(shown.flat_map(|path| shown_programs::problems(&repository, path, &repository.text(path))).collect());
 }
 
 fn holds_for_all_documents(check: Check) {

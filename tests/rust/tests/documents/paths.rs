@@ -42,7 +42,7 @@ fn has(repository: &Repository, folder: &str, path: &str) -> bool {
 /// A word without what stands around a path: quotes, punctuation of a sentence or a command, and the name of a part.
 fn path_of(word: &str) -> &str {
     let path = word.trim_matches(['"', '\'', '(', ')', ',', ';', ':']);
-    let path = path.split_once('#').map_or(path, |(path, _)| path);
+    let path = path.split_once(['#', ':']).map_or(path, |(path, _)| path);
     path.strip_prefix("./").unwrap_or(path).trim_end_matches('/')
 }
 
@@ -90,6 +90,7 @@ mod tests {
             "/core/x",
             "core/",
             "core/src/lib.rs#part",
+            "core/src/lib.rs:part",
             "core/target/debug/x",
             "https://core/x",
         ] {

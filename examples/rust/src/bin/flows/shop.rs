@@ -13,6 +13,7 @@ pub(crate) fn open() -> Result<BlockingGateway, PaymentError> {
     BlockingGateway::new(GatewayConfig::from_environment()?)?.with_journal(journal).with_note("two coffees")
 }
 
+// --8<-- [start:follow]
 /// Asks until a payment has come to its end. Whoever stops before that runs `flows resume`.
 pub(crate) fn follow(gateway: &BlockingGateway, payment: PaymentRef) -> Result<(), PaymentError> {
     match gateway.watch(payment, PollPolicy::default())?.outcome()? {
@@ -31,6 +32,7 @@ pub(crate) fn act(gateway: &BlockingGateway, verdict: &Verdict) -> Result<(), Pa
     }
     Ok(())
 }
+// --8<-- [end:follow]
 
 /// Hands over the goods, which is where a shop would mark its cart as paid: **once, also where it is told twice**.
 pub(crate) fn deliver(gateway: &BlockingGateway, payment: &PaymentRef) -> Result<(), PaymentError> {

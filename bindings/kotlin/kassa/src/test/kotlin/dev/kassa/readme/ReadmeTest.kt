@@ -37,15 +37,23 @@ class ReadmeTest(private val sandbox: Sandbox) {
 
     @Test
     fun `what it shows is what is tested`() {
-        val repository = Path(System.getProperty("kassa.repository"))
-        val shown = Regex("```kotlin\n(.*?)```", RegexOption.DOT_MATCHES_ALL)
-            .findAll(repository.resolve("bindings/kotlin/README.md").readText()).map { it.groupValues[1] }.toList()
-        assertTrue(shown.size > 2, "the README shows $shown")
-        for ((program, file) in shown.zip(listOf("FirstProgram.kt", "PaymentScreen.kt", "Worker.kt"))) {
-            val source = repository.resolve("bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/$file").readText()
-            assertTrue(source.endsWith("\n\n$program"), "the README shows\n$program\nand $file is\n$source")
+        val shown = Regex("```(?:kotlin|java)\n(.*?)```", RegexOption.DOT_MATCHES_ALL).findAll(textOf("README.md")).map { it.groupValues[1] }.toList()
+        val files = listOf("FirstProgram.kt", "PaymentScreen.kt", "Worker.kt").map { "kassa/src/test/kotlin/dev/kassa/readme/$it" } + listOf(
+            "kassa/src/test/java/dev/kassa/java/ReadmeProgram.java",
+            "kassa-android-ui/src/test/kotlin/dev/kassa/android/ui/CartActivity.kt",
+            "kassa/src/test/kotlin/dev/kassa/readme/OwnTest.kt",
+        )
+        assertEquals(files.size, shown.size, "the README shows $shown")
+        for ((program, file) in shown.zip(files)) {
+            assertTrue(plain(program) in plain(textOf(file)), "the README shows\n$program\nand $file is\n${textOf(file)}")
         }
     }
+
+    private fun textOf(file: String) = Path(System.getProperty("kassa.repository"), "bindings/kotlin", file).readText()
+
+    /** Without imports, and however deep it stands. */
+    private fun plain(program: String) =
+        program.lines().map { it.trim() }.filterNot { it.startsWith("import ") }.joinToString("\n").trim()
 
     @Test
     fun `the first program is paid, and tells what another one left behind`() {

@@ -1,0 +1,158 @@
+//! Programs that the documentation site shows: each is a file that tests run, or stands in a document whose blocks a test takes out and
+//! runs. A new one has to be given to a test, and then to the tables here.
+
+use crate::repository::Repository;
+
+/// The documents that the site shows beside docs/: see scripts/docs/gather.
+const READMES: [&str; 6] = [
+    "bindings/kotlin/README.md",
+    "bindings/python-sandbox/README.md",
+    "bindings/python-server/README.md",
+    "bindings/python/README.md",
+    "bindings/swift/README.md",
+    "sandbox/README.md",
+];
+
+/// What is shown as a file (a line `--8<-- "FILE"`) is in one of these folders, which the test runs.
+const FILES: [(&str, &str); 8] = [
+    ("bindings/", "a README of this table"),
+    (
+        "examples/kotlin/checkout/src/main/",
+        "examples/kotlin/checkout/src/test/kotlin/dev/kassa/checkout/CheckoutTest.kt",
+    ),
+    ("examples/python/scripts/", "examples/python/tests/test_scripts.py"),
+    ("examples/rust/src/bin/first_program.rs", "examples/rust/tests/first_program.rs"),
+    ("examples/rust/src/bin/flows/", "examples/rust/tests/flows.rs"),
+    ("examples/shops/", "examples/shops/tests/test_shops.py"),
+    ("examples/swift/checkout/Sources/checkout/", "examples/swift/checkout/Tests/CheckoutTests/CheckoutTests.swift"),
+    ("sandbox/README.md", "sandbox/src/lib.rs"),
+];
+
+/// What stands in a document itself: how many blocks of a language, and what runs them, or why nothing can.
+const BLOCKS: [(&str, &str, usize, &str); 28] = [
+    ("bindings/kotlin/README.md", "java", 1, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/kotlin/README.md", "kotlin", 5, "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/kotlin/README.md", "sh", 1, "scripts/kotlin/build-apk"),
+    ("bindings/kotlin/README.md", "xml", 2, "scripts/release/check-versions"),
+    ("bindings/python-sandbox/README.md", "python", 2, "bindings/python-sandbox/tests/test_docs.py"),
+    ("bindings/python-sandbox/README.md", "sh", 1, "scripts/python/build-sandbox-wheel"),
+    ("bindings/python-server/README.md", "python", 2, "bindings/python-server/tests/test_plugin.py"),
+    ("bindings/python-server/README.md", "sh", 1, "scripts/python/build-server-wheel"),
+    ("bindings/python/README.md", "python", 4, "bindings/python/tests/test_docs.py"),
+    ("bindings/python/README.md", "sh", 1, "bindings/python/tests/test_docs.py"),
+    ("bindings/swift/README.md", "swift", 9, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
+    ("docs/checkout.md", "rust", 1, "core/src/lib.rs"),
+    ("docs/dialect.md", "json", 1, "examples/sandbox-dialect.json"),
+    ("docs/journal.md", "rust", 1, "core/src/lib.rs"),
+    ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository: .ci/run does the same"),
+    ("docs/quick-start.ky.md", "toml", 1, "a path of the repository"),
+    ("docs/quick-start.md", "sh", 8, "needs the whole repository: .ci/run does the same"),
+    ("docs/quick-start.md", "toml", 1, "a path of the repository"),
+    ("docs/quick-start.ru.md", "sh", 8, "needs the whole repository: .ci/run does the same"),
+    ("docs/quick-start.ru.md", "toml", 1, "a path of the repository"),
+    ("docs/server.md", "ini", 1, "settings of PostgreSQL"),
+    ("docs/server.md", "sh", 8, "server/tests/program/documented.rs"),
+    ("docs/server.md", "sql", 1, "an administrator of PostgreSQL's"),
+    ("docs/server.md", "toml", 3, "server/tests/program/documented.rs"),
+    ("docs/testing.md", "sh", 1, "needs the whole repository: .ci/run does the same"),
+    ("sandbox/README.md", "json", 1, "sandbox/tests/sandbox/readme.rs"),
+    ("sandbox/README.md", "rust", 3, "sandbox/src/lib.rs"),
+    ("sandbox/README.md", "sh", 7, "sandbox/tests/sandbox/readme.rs"),
+];
+
+/// Whether the site shows it.
+pub fn is_shown(path: &str) -> bool {
+    READMES.contains(&path) || path.starts_with("docs/") && path.ends_with(".md")
+}
+
+pub fn problems(repository: &Repository, path: &str, text: &str) -> Vec<String> {
+    let mut problems = vec![];
+    let mut counted: Vec<(String, usize)> = vec![];
+    for block in blocks(text) {
+        match block.files() {
+            Some(files) => {
+                let unknown =
+                    files.into_iter().filter(|file| !FILES.iter().any(|(folder, _)| file.starts_with(folder)));
+                problems.extend(unknown.map(|file| format!("{path}: no test runs {file}")));
+            }
+            None if block.language.is_empty() || block.language == "text" => {}
+            None => match counted.iter_mut().find(|(language, _)| *language == block.language) {
+                Some((_, count)) => *count += 1,
+                None => counted.push((block.language.to_owned(), 1)),
+            },
+        }
+    }
+    for (language, count) in counted {
+        let known = BLOCKS.iter().find(|(document, known, ..)| *document == path && *known == language);
+        if known.is_none_or(|(_, _, known, _)| *known != count) {
+            let known = known.map_or(0, |(_, _, known, _)| *known);
+            problems.push(format!(
+                "{path}: of {count} blocks of {language} {known} are known: which test runs the others?"
+            ));
+        }
+    }
+    let runners = FILES.iter().map(|(_, test)| *test).chain(BLOCKS.iter().map(|(.., test)| *test));
+    let gone =
+        runners.filter(|test| test.contains('/') && !test.contains(' ') && !repository.has(test.trim_end_matches('/')));
+    problems.extend(gone.map(|test| format!("{test} is gone, which runs what is shown")));
+    problems
+}
+
+/// A fenced block of code, wherever it stands: also within the tabs of the site.
+struct Block<'a> {
+    language: &'a str,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Block<'a> {
+    /// The files that it shows, if it shows nothing else.
+    fn files(&self) -> Option<Vec<&'a str>> {
+        let lines = self.lines.iter().filter(|line| !line.is_empty() && **line != "<?php");
+        let files: Option<Vec<_>> =
+            lines.map(|line| line.strip_prefix("--8<-- \"")?.split(['"', ':']).next()).collect();
+        files.filter(|files| !files.is_empty())
+    }
+}
+
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = vec![];
+    let mut is_in = false;
+    for line in text.lines().map(str::trim) {
+        match line.strip_prefix("```") {
+            Some(_) if is_in => is_in = false,
+            Some(language) => {
+                is_in = true;
+                blocks.push(Block { language: language.split(',').next().unwrap_or_default(), lines: vec![] });
+            }
+            None if is_in => blocks.last_mut().expect("it began").lines.push(line),
+            None => {}
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found_in(path: &str, text: &str) -> Vec<String> {
+        let repository = Repository::of([("examples/rust/src/bin/flows/qr.rs", "")]);
+        let found = problems(&repository, path, text);
+        found.into_iter().filter(|problem| !problem.contains("is gone")).collect()
+    }
+
+    #[test]
+    fn a_file_that_a_test_runs_is_no_problem() {
+        let tab = "=== \"Rust\"\n\n    ```rust\n    --8<-- \"examples/rust/src/bin/flows/qr.rs\"\n    ```\n";
+        assert_eq!(found_in("docs/flows/qr.md", tab), [""; 0]);
+    }
+
+    #[test]
+    fn what_no_test_runs_is_found() {
+        let file = "```rust\n--8<-- \"core/src/lib.rs:part\"\n```\n";
+        assert_eq!(found_in("docs/a.md", file), ["docs/a.md: no test runs core/src/lib.rs"]);
+        let block = "  ```python\n  import kassa\n  ```\n";
+        let wanted = "docs/a.md: of 1 blocks of python 0 are known: which test runs the others?";
+        assert_eq!(found_in("docs/a.md", block), [wanted]);
+    }
+}
