@@ -30,6 +30,7 @@ public final class Checkout: Sendable {
     /// - Parameters:
     ///   - serverURL: https, or http to a loopback address.
     ///   - clientToken: What the shop's back end handed to the app.
+    ///   - settings: How it reaches the server; as they are by themselves unless given.
     ///   - renewToken: Gets a new client token from the shop's back end, called when the one before is not good any more (it lives for 15
     ///     minutes unless the server is set up otherwise). Where it throws, it is called again, after a while. Its task is cancelled when
     ///     the checkout is closed, or nobody holds it any more.

@@ -120,7 +120,7 @@ public struct FakePayment: Hashable, Sendable, CustomStringConvertible {
 /// What the gateway tells about a payment that its payer has just made or declined, for a test to hand to the code that takes callbacks
 /// and returns.
 public struct FakeNotice: Hashable, Sendable, CustomStringConvertible {
-    /// The body of the callback (webhook), for ``Callback/init(_:)-(String)``.
+    /// The body of the callback (webhook), for `Callback.init(_:)`.
     public let callback: String
     /// Where the payer's browser would come back to, for ``ReturnRedirect``; only after a payment, and where there is an address to
     /// return to.

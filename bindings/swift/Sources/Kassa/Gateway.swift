@@ -37,7 +37,9 @@ public final class Gateway: PaymentGateway {
 
     /// A gateway by its configuration. Nothing is sent.
     ///
-    /// - Parameter journal: Where it writes down what it sends, before it sends it.
+    /// - Parameters:
+    ///   - config: Where the gateway is, who asks it, and what its replies are called.
+    ///   - journal: Where it writes down what it sends, before it sends it.
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where a setting cannot work, naming it.
     public init(_ config: GatewayConfig, journal: Journal? = nil) throws {
         let core = try translated { try KassaGenerated.Gateway(config: config.core()) }
@@ -54,7 +56,10 @@ public final class Gateway: PaymentGateway {
 
     /// A gateway with every other setting at its default. Nothing is sent.
     ///
-    /// - Parameter journal: Where it writes down what it sends, before it sends it.
+    /// - Parameters:
+    ///   - baseURL: The gateway's address, without a path of its endpoints.
+    ///   - credentials: The merchant's login and password.
+    ///   - journal: Where it writes down what it sends, before it sends it.
     /// - Throws: As ``init(_:journal:)`` does.
     public convenience init(baseURL: String, credentials: Credentials, journal: Journal? = nil) throws {
         try self.init(GatewayConfig(baseURL: baseURL, credentials: credentials), journal: journal)
@@ -72,7 +77,9 @@ public final class Gateway: PaymentGateway {
 
     /// Asks for the status of a payment by the **gateway's** own number (the `token` of the confirmation page).
     ///
-    /// - Parameter language: The language (ISO 639-1) of the gateway's messages; the merchant's default without it.
+    /// - Parameters:
+    ///   - gatewayNumber: The number that the gateway gave the payment.
+    ///   - language: The language (ISO 639-1) of the gateway's messages; the merchant's default without it.
     /// - Throws: No ``PaymentError`` says anything about the payment itself. A number that the gateway does not know is
     ///   ``PaymentError/refused(httpStatus:code:reason:body:)``.
     public func paymentStatus(_ gatewayNumber: String, language: String? = nil) async throws -> StatusReport {
@@ -146,7 +153,9 @@ public final class Gateway: PaymentGateway {
     /// the gateway must report the amount that was asked for, and it must be ruled out that the number is that of a QR payment, whose
     /// amount may be in tyiyn: `qr_numbers` in the ``Dialect`` says how.
     ///
-    /// - Parameter payment: The reference that was stored at the sale, **never one made from the callback**.
+    /// - Parameters:
+    ///   - callback: What somebody sent.
+    ///   - payment: The reference that was stored at the sale, **never one made from the callback**.
     /// - Throws: Where the gateway could not be asked, or does not know the payment. Nothing is proved then: ask again.
     public func verifyCallback(_ callback: Callback, payment: PaymentRef) async throws -> Verdict {
         Verdict(
@@ -156,7 +165,9 @@ public final class Gateway: PaymentGateway {
     /// Verifies that a payment is made when its payer comes back: asks the gateway. **A return is only a hint**: it passes through the
     /// payer's browser. For a pay-form, its order number is taken as a claim, as ``verifyCallback(_:payment:)`` takes a callback's.
     ///
-    /// - Parameter payment: The reference that was stored at the sale.
+    /// - Parameters:
+    ///   - redirect: The address that the payer came back to.
+    ///   - payment: The reference that was stored at the sale.
     /// - Throws: As ``verifyCallback(_:payment:)`` does.
     public func verifyReturn(_ redirect: ReturnRedirect, payment: PaymentRef) async throws -> Verdict {
         Verdict(
@@ -220,14 +231,14 @@ public final class Gateway: PaymentGateway {
     /// even where the task is cancelled.
     ///
     /// - Throws: ``PaymentError/misconfigured(detail:httpStatus:code:body:)`` where the gateway has no journal; otherwise as
-    ///   ``Journal/finish(_:)-(JournalEntry)`` does.
+    ///   `Journal.finish(_:)` does.
     public func finish(_ entry: JournalEntry) async throws {
         try await finish(entry.id)
     }
 
     /// The same by the entry's own name: also for one that cannot be read, once a person has looked at it.
     ///
-    /// - Throws: As ``finish(_:)-(JournalEntry)`` does.
+    /// - Throws: As the other one does.
     public func finish(_ id: String) async throws {
         try await translated { try await core.finish(id: checked(id, "id")) }
     }

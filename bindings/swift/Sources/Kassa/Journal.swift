@@ -22,7 +22,7 @@ internal import KassaGenerated
 ///   ended in an error that says that nothing happened, the number is free again. The confirmation of a mobile-bank payment is not sent
 ///   again while it is unknown what the first one did.
 /// - ``unfinished()`` lists everything that is not done with, and ``Gateway/settle(_:)`` follows it to its end: deliver what is charged,
-///   and finish it (``finish(_:)-(JournalEntry)``).
+///   and finish it (`finish(_:)`).
 /// - Where an entry cannot be written, nothing is sent: ``PaymentError/unavailable(detail:retryAfter:httpStatus:code:body:)``.
 ///
 /// Entries hold no secret, and can be read by their owner alone. One folder serves any number of processes, for **one gateway and one
@@ -80,7 +80,7 @@ public final class Journal: Sendable {
 
     /// The same by the entry's own name: also for one that cannot be read, once a person has looked at it.
     ///
-    /// - Throws: As ``finish(_:)-(JournalEntry)`` does.
+    /// - Throws: As the other one does.
     public func finish(_ id: String) async throws {
         try await apart { [core] in try core.finish(id: checked(id, "id")) }
     }

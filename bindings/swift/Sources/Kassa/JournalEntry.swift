@@ -14,7 +14,7 @@ public struct JournalEntry: Hashable, Sendable, Codable, Identifiable, CustomStr
     public var begun: Date
     /// What is known of it.
     public var state: JournalState
-    /// Whether ``Gateway/finish(_:)-(JournalEntry)`` was called for it: nothing is left to be done.
+    /// Whether `Gateway.finish(_:)` was called for it: nothing is left to be done.
     public var isFinished: Bool
     /// What the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was asked for, such as
     /// `amount, currency`. At most 256 characters (Unicode scalars).
