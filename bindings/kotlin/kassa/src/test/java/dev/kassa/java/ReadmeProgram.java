@@ -10,7 +10,7 @@ import java.math.BigDecimal;
 final class ReadmeProgram {
     private ReadmeProgram() {}
 
-    static void run(String password) {
+    static void run(String password) throws InterruptedException {
         try (var gateway = new BlockingGateway("https://pay.example.kg", new Credentials("shop", password))) {
             var verdict = gateway.check(PaymentRef.card("order-17", new BigDecimal("100.10"), "KGS"));
             System.out.println(verdict.isCharged() ? "ship" : verdict);
