@@ -14,8 +14,8 @@ use crate::{KEY, means};
 pub fn write(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
     let references = references();
-    put(folder, "references.json", &references.iter().map(|payment| meaning(payment)).collect::<Vec<_>>());
-    put(folder, "entries.json", &entries().iter().map(|entry| meaning(entry)).collect::<Vec<_>>());
+    put(folder, "references.json", &references.iter().map(meaning).collect::<Vec<_>>());
+    put(folder, "entries.json", &entries().iter().map(meaning).collect::<Vec<_>>());
     let key = CallbackKey::new(KEY).unwrap();
     let signed = |url: fn(&CallbackKey, &str, &PaymentRef) -> Result<String, kassa::PaymentError>| {
         let texts = references.iter().map(|payment| {
