@@ -54,7 +54,7 @@ test-rust: ## The core and the checkout
 	cargo test --locked -p kassa -p kassa-checkout
 
 test-sandbox: ## The sandbox
-	@scripts/ci/ensure-tools cargo cc
+	@scripts/ci/ensure-tools cargo cc curl
 	cargo test --locked -p kassa-sandbox
 
 test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages

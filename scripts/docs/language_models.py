@@ -15,7 +15,7 @@ INTRODUCTION = """\
 Kassa accepts payments (cards with 3DS, mobile bank, a hosted pay-form, dynamic QR codes) and always says what happened to the money.
 It is an SDK for Rust, Python, Kotlin, Java and Swift, a server that plays the merchant's side, and a sandbox that plays the gateway's.
 
-Rules for code that uses it:
+What holds for code that uses it:
 
 - A payment whose call ended in `OutcomeUnknown` is never sent again. Watch it by its `PaymentRef`.
 - Goods are delivered only for the verdict `Charged`, or for the server's event `checkout.paid`. A callback, a return and an answer to a

@@ -6,6 +6,9 @@ use std::{
     net::TcpListener,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use kassa::{CallbackKey, Decimal, Journal, PaymentRef};
@@ -13,6 +16,9 @@ use kassa_sandbox::{EndpointName, Fault, Sandbox, SandboxOptions};
 use tempfile::TempDir;
 
 const OTP: &str = "101101";
+/// For what takes a moment, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SECRET: &str = "32 characters that nobody guesses";
 const WITHOUT_3DS: &str = "4000000000002016";
 const WITH_3DS: &str = "4111111111111111";
 
@@ -25,7 +31,7 @@ struct Shop {
 
 /// As the programs have it where nothing else is set.
 fn key() -> CallbackKey {
-    CallbackKey::new("for the sandbox: nobody pays there").unwrap()
+    CallbackKey::new(SECRET).unwrap()
 }
 
 /// Which entry of the journal an address is about.
@@ -50,15 +56,20 @@ impl Shop {
 
     fn start(&self, words: &[&str], typed: &str) -> Program {
         let mut program = Command::new(env!("CARGO_BIN_EXE_flows"));
-        env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KASSA_")).for_each(|(name, _)| {
-            program.env_remove(name);
-        });
+        env::vars_os()
+            .filter(|(name, _)| {
+                name.to_string_lossy().starts_with("KASSA_") || name.to_string_lossy().starts_with("FLOWS_")
+            })
+            .for_each(|(name, _)| {
+                program.env_remove(name);
+            });
         let mut child = program
             .args(words)
             .current_dir(self.folder.path())
             .env("KASSA_URL", self.sandbox.url())
             .env("KASSA_LOGIN", self.sandbox.login())
             .env("FLOWS_CALLBACK_URL", format!("http://{}/callbacks", self.callbacks.local_addr().unwrap()))
+            .env("FLOWS_SECRET", SECRET)
             .env("KASSA_PASSWORD", self.sandbox.password())
             .env("KASSA_DIALECT", Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox-dialect.json"))
             .stdin(Stdio::piped())
@@ -78,7 +89,11 @@ impl Shop {
 
     /// The next callback: the address that was called, and the body.
     fn called_back(&self) -> (String, String) {
-        let (stream, _) = self.callbacks.accept().unwrap();
+        let (found, called) = mpsc::channel();
+        let listener = self.callbacks.try_clone().unwrap();
+        thread::spawn(move || found.send(listener.accept().unwrap().0));
+        let stream = called.recv_timeout(PATIENCE).expect("no callback came");
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut lines = BufReader::new(&stream);
         let (mut first, mut length) = (String::new(), 0);
         lines.read_line(&mut first).unwrap();
@@ -133,6 +148,27 @@ fn a_mobile_bank_payment_is_delivered() {
     assert_eq!(told, "code: paid, deliver: two coffees\n");
     assert!(shop.sandbox.payments()[0].is_charged());
     assert_eq!(shop.run(&["resume"], ""), "", "it is done with");
+}
+
+#[test]
+fn a_wrong_code_is_asked_for_again() {
+    let shop = Shop::open();
+    let told = shop.run(&["mbank", "996555000101", "250"], &format!("000000\n{OTP}\n"));
+    assert!(told.ends_with("\ncode: paid, deliver: two coffees\n"), "{told}");
+    assert_eq!(shop.sandbox.payments()[0].times_charged, 1);
+}
+
+#[test]
+fn a_reference_that_was_signed_for_another_amount_delivers_nothing() {
+    let shop = Shop::open();
+    shop.run(&["pay-form", "100.10"], "");
+    let number = shop.number();
+    shop.sandbox.approve(&number).unwrap();
+    let (called, body) = shop.called_back();
+    let forged = PaymentRef::pay_form(Decimal::ONE).with_entry_id(entry_of(&called));
+    let called = key().callback_url("http://127.0.0.1/callbacks", &forged).unwrap();
+    let told = shop.run(&["callback", &called], &body);
+    assert!(told.starts_with("a person should look"), "{told}");
 }
 
 #[test]

@@ -12,31 +12,47 @@ ask() (
     key=$1
     path=$2
     shift 2
-    printf 'header = "Authorization: Bearer %s"\n' "$key" |
-        curl --silent --show-error --fail-with-body --config - "$@" "$KASSA_SERVER_URL$path"
+    answer=$(printf 'header = "Authorization: Bearer %s"\n' "$key" |
+        curl --silent --show-error --fail-with-body --config - "$@" "$KASSA_SERVER_URL$path") || {
+        printf '%s\n' "$answer" >&2 # a refusal says which field breaks which rule
+        exit 1
+    }
+    printf '%s\n' "$answer"
 )
+
+# The first thing in an answer that looks so. jq reads answers better, where it is there.
+first() { printf '%s\n' "$2" | grep -o "$1" | sed -n '1{p;q;}' | grep .; }
 # --8<-- [end:ask]
 
 # --8<-- [start:open]
 # The shop says what is to be paid. The same reference with the same content gives the same checkout, however often it is sent.
 wanted='{"reference": "'$order'", "amount": "390", "description": "A jar of honey", "return_url": "https://shop.example.kg/paid"}'
 checkout=$(ask "$KASSA_API_KEY" /v1/checkouts --header 'Content-Type: application/json' --data "$wanted")
-id=$(echo "$checkout" | grep -o 'co_[0-9a-f]*' | head -1)
-echo "$checkout" | grep -o '"page_url":"[^"]*"' # a browser pays there, and needs nothing of what follows
+id=$(first 'co_[0-9a-f]*' "$checkout")
+first '"page_url":"[^"]*"' "$checkout" # a browser pays there, and needs nothing of what follows
 # --8<-- [end:open]
 
 # --8<-- [start:pay]
 # The shop makes a token for its app. It opens this checkout and nothing else.
-token=$(ask "$KASSA_API_KEY" "/v1/checkouts/$id/tokens" --request POST | grep -o 'ct_[^"]*')
+answer=$(ask "$KASSA_API_KEY" "/v1/checkouts/$id/tokens" --request POST)
+token=$(first 'ct_[^"]*' "$answer")
 
 # The app begins a payment. The same Idempotency-Key with the same body gives the same answer: trying again pays nothing twice.
-payment=$(ask "$token" /v1/checkout/payments --header "Idempotency-Key: $order-1" \
-    --header 'Content-Type: application/json' --data '{"method": "mbank", "phone": "'"$phone"'"}' | grep -o 'pay_[0-9a-f]*' | head -1)
+answer=$(ask "$token" /v1/checkout/payments --header "Idempotency-Key: $order-1" \
+    --header 'Content-Type: application/json' --data '{"method": "mbank", "phone": "'"$phone"'"}')
+payment=$(first 'pay_[0-9a-f]*' "$answer")
 
-printf 'The code from the SMS? '
-read -r otp
-ask "$token" "/v1/checkout/payments/$payment/confirm" --header "Idempotency-Key: $order-otp-1" \
-    --header 'Content-Type: application/json' --data '{"otp": "'"$otp"'"}' --output /dev/null
+# As long as the payment awaits its code, the last one was wrong. Each code is a try of its own, with a key of its own.
+try=1
+state=awaiting
+while [ "$state" = awaiting ]; do
+    printf 'The code from the SMS? '
+    read -r otp
+    answer=$(ask "$token" "/v1/checkout/payments/$payment/confirm" --header "Idempotency-Key: $order-otp-$try" \
+        --header 'Content-Type: application/json' --data '{"otp": "'"$otp"'"}')
+    state=$(first '"state":"[a-z_]*"' "$answer" | cut -d '"' -f 4)
+    try=$((try + 1))
+done
 # --8<-- [end:pay]
 
 # --8<-- [start:wait]
@@ -45,8 +61,13 @@ version=0
 state=open
 while [ "$state" = open ]; do
     checkout=$(ask "$KASSA_API_KEY" "/v1/checkouts/$id?after=$version&wait=25")
-    version=$(echo "$checkout" | grep -o '"version":[0-9]*' | cut -d : -f 2)
-    state=$(echo "$checkout" | grep -oE '"state":"(open|paid|expired|cancelled)"' | head -1 | cut -d '"' -f 4)
+    version=$(first '"version":[0-9]*' "$checkout" | cut -d : -f 2)
+    # It is open as long as it can be paid: after a payment that failed, in another way.
+    case $checkout in
+        *'"state":"paid"'*) state=paid ;;
+        *'"state":"expired"'* | *'"state":"cancelled"'*) state='not paid' ;;
+        *'"state":"rejected"'*) state='not paid yet: the payment was rejected' ;;
+    esac
 done
 echo "$state" # paid: deliver
 # --8<-- [end:wait]

@@ -18,13 +18,15 @@ def server() -> Iterator[KassaServer]:
         yield server
 
 
-def buy(server: KassaServer, order: str, payer: TestPhone, **changed: str) -> subprocess.CompletedProcess[str]:
+def buy(
+    server: KassaServer, order: str, payer: TestPhone, otp: str | None = None, **changed: str
+) -> subprocess.CompletedProcess[str]:
     """Runs the script, and types the code when it is asked for."""
     environment = {"KASSA_SERVER_URL": server.url, "KASSA_API_KEY": server.api_key, "no_proxy": "127.0.0.1"}
     return subprocess.run(
         [FOLDER / "curl/checkout.sh", order, payer.phone],
         env={**os.environ, **environment, **changed},
-        input=f"{payer.otp}\n",
+        input=f"{otp or payer.otp}\n",
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -39,6 +41,19 @@ def test_who_pays_by_curl_has_paid(server: KassaServer) -> None:
     assert page.startswith(f'"page_url":"{server.url}/pay/')
     assert end == "The code from the SMS? paid"
     (payment,) = server.checkout("order-17")["payments"]
+    assert payment["state"] == "charged"
+
+
+def test_who_is_declined_is_told(server: KassaServer) -> None:
+    bought = buy(server, "order-19", phones.MBANK_DECLINED)
+    assert bought.stdout.endswith("not paid yet: the payment was rejected\n"), bought
+    assert server.checkout("order-19")["state"] == "open"
+
+
+def test_a_wrong_code_is_asked_for_again(server: KassaServer) -> None:
+    bought = buy(server, "order-20", phones.MBANK_APPROVED, otp=f"000000\n{phones.MBANK_APPROVED.otp}")
+    assert bought.stdout.endswith("The code from the SMS? The code from the SMS? paid\n"), bought
+    (payment,) = server.checkout("order-20")["payments"]
     assert payment["state"] == "charged"
 
 

@@ -82,12 +82,25 @@ fn the_callback_is_on_the_page() {
     assert_shown(&described, body, section, "the callback");
 }
 
+/// Which months a card may be good until depends on the day on which it is described.
+fn without_today(described: &mut Value) {
+    if described["description"] == "The last day of the card's month is later than today." {
+        described.as_object_mut().expect("a schema").remove("anyOf");
+    }
+    match described {
+        Value::Object(members) => members.values_mut().for_each(without_today),
+        Value::Array(values) => values.iter_mut().for_each(without_today),
+        _ => {}
+    }
+}
+
 /// A change of the interface shows in the difference of this file, and the site shows it to people.
 #[test]
 fn what_is_served_is_what_the_repository_describes() {
     let sandbox = start();
     let mut described = open(&format!("{}/openapi.json", sandbox.url())).json();
     described["servers"] = json!([{ "url": "http://127.0.0.1:8400" }]);
+    without_today(&mut described);
     let text = serde_json::to_string_pretty(&described).expect("JSON") + "\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/interfaces/sandbox.json");
     if env::var_os("KASSA_WRITE_INTERFACES").is_some() {

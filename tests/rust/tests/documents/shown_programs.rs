@@ -14,8 +14,12 @@ const READMES: [&str; 6] = [
 ];
 
 /// What is shown as a file (a line `--8<-- "FILE"`) is in one of these folders, which the test runs.
-const FILES: [(&str, &str); 8] = [
-    ("bindings/", "a README of this table"),
+const FILES: [(&str, &str); 13] = [
+    ("bindings/kotlin/kassa-sandbox/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/kotlin/README.md", "bindings/kotlin/kassa/src/test/kotlin/dev/kassa/readme/ReadmeTest.kt"),
+    ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
+    ("bindings/python/README.md", "bindings/python/tests/test_docs.py"),
+    ("bindings/swift/README.md", "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     (
         "examples/kotlin/checkout/src/main/",
         "examples/kotlin/checkout/src/test/kotlin/dev/kassa/checkout/CheckoutTest.kt",
@@ -23,6 +27,7 @@ const FILES: [(&str, &str); 8] = [
     ("examples/python/scripts/", "examples/python/tests/test_scripts.py"),
     ("examples/rust/src/bin/first_program.rs", "examples/rust/tests/first_program.rs"),
     ("examples/rust/src/bin/flows/", "examples/rust/tests/flows.rs"),
+    ("examples/shops/curl/", "examples/shops/tests/test_curl.py"),
     ("examples/shops/", "examples/shops/tests/test_shops.py"),
     ("examples/swift/checkout/Sources/checkout/", "examples/swift/checkout/Tests/CheckoutTests/CheckoutTests.swift"),
     ("sandbox/README.md", "sandbox/src/lib.rs"),
@@ -44,17 +49,17 @@ const BLOCKS: [(&str, &str, usize, &str); 28] = [
     ("docs/checkout.md", "rust", 1, "core/src/lib.rs"),
     ("docs/dialect.md", "json", 1, "examples/sandbox-dialect.json"),
     ("docs/journal.md", "rust", 1, "core/src/lib.rs"),
-    ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository: .ci/run does the same"),
+    ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.ky.md", "toml", 1, "a path of the repository"),
-    ("docs/quick-start.md", "sh", 8, "needs the whole repository: .ci/run does the same"),
+    ("docs/quick-start.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.md", "toml", 1, "a path of the repository"),
-    ("docs/quick-start.ru.md", "sh", 8, "needs the whole repository: .ci/run does the same"),
+    ("docs/quick-start.ru.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.ru.md", "toml", 1, "a path of the repository"),
     ("docs/server.md", "ini", 1, "settings of PostgreSQL"),
     ("docs/server.md", "sh", 8, "server/tests/program/documented.rs"),
     ("docs/server.md", "sql", 1, "an administrator of PostgreSQL's"),
     ("docs/server.md", "toml", 3, "server/tests/program/documented.rs"),
-    ("docs/testing.md", "sh", 1, "needs the whole repository: .ci/run does the same"),
+    ("docs/testing.md", "sh", 1, "needs the whole repository, and a person"),
     ("sandbox/README.md", "json", 1, "sandbox/tests/sandbox/readme.rs"),
     ("sandbox/README.md", "rust", 3, "sandbox/src/lib.rs"),
     ("sandbox/README.md", "sh", 7, "sandbox/tests/sandbox/readme.rs"),
@@ -68,18 +73,14 @@ pub fn is_shown(path: &str) -> bool {
 pub fn problems(repository: &Repository, path: &str, text: &str) -> Vec<String> {
     let mut problems = vec![];
     let mut counted: Vec<(String, usize)> = vec![];
-    for block in blocks(text) {
-        match block.files() {
-            Some(files) => {
-                let unknown =
-                    files.into_iter().filter(|file| !FILES.iter().any(|(folder, _)| file.starts_with(folder)));
-                problems.extend(unknown.map(|file| format!("{path}: no test runs {file}")));
-            }
-            None if block.language.is_empty() || block.language == "text" => {}
-            None => match counted.iter_mut().find(|(language, _)| *language == block.language) {
-                Some((_, count)) => *count += 1,
-                None => counted.push((block.language.to_owned(), 1)),
-            },
+    let files = text.lines().filter_map(|line| line.trim().strip_prefix("--8<-- \"")?.split(['"', ':']).next());
+    let unknown = files.filter(|file| !FILES.iter().any(|(folder, _)| file.starts_with(folder)));
+    problems.extend(unknown.map(|file| format!("{path}: no test runs {file}")));
+    let is_code = |block: &Block<'_>| !block.language.is_empty() && block.language != "text" && !block.shows_files();
+    for block in blocks(text).into_iter().filter(is_code) {
+        match counted.iter_mut().find(|(language, _)| *language == block.language) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((block.language.to_owned(), 1)),
         }
     }
     for (language, count) in counted {
@@ -104,13 +105,11 @@ struct Block<'a> {
     lines: Vec<&'a str>,
 }
 
-impl<'a> Block<'a> {
-    /// The files that it shows, if it shows nothing else.
-    fn files(&self) -> Option<Vec<&'a str>> {
-        let lines = self.lines.iter().filter(|line| !line.is_empty() && **line != "<?php");
-        let files: Option<Vec<_>> =
-            lines.map(|line| line.strip_prefix("--8<-- \"")?.split(['"', ':']).next()).collect();
-        files.filter(|files| !files.is_empty())
+impl Block<'_> {
+    /// Whether it shows files and nothing else.
+    fn shows_files(&self) -> bool {
+        let mut lines = self.lines.iter().filter(|line| !line.is_empty() && **line != "<?php").peekable();
+        lines.peek().is_some() && lines.all(|line| line.starts_with("--8<-- \""))
     }
 }
 

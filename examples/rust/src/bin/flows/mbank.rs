@@ -1,4 +1,4 @@
-use kassa::{MbankPayment, PaymentError};
+use kassa::{BlockingGateway, MbankPayment, PaymentError, PaymentRef, Verdict};
 
 use super::shop;
 
@@ -9,13 +9,24 @@ pub(crate) fn take(phone: &str, som: i64) -> Result<(), PaymentError> {
     let reference = payment.payment_ref();
     let sent = gateway
         .create_mbank_payment(payment) // the journal has it before it is sent
-        .and_then(|created| gateway.confirm_mbank_payment(&created.payment, &shop::ask("code")));
+        .and_then(|created| confirm(&gateway, &created.payment));
     match sent {
-        Err(error) if !error.payment_may_exist() => Err(error),
-        Err(error) => {
-            println!("{error}"); // it may have been charged: never send it again, ask
-            shop::follow(&gateway, reference)
+        Err(error) if !error.payment_may_exist() => return Err(error),
+        Err(error) => println!("{error}"), // it may have been charged: never send it again, ask
+        Ok(()) => {}
+    }
+    shop::follow(&gateway, reference)
+}
+
+/// Asks for the code until the gateway takes one. Too many wrong ones, and it rejects the payment.
+fn confirm(gateway: &BlockingGateway, payment: &PaymentRef) -> Result<(), PaymentError> {
+    loop {
+        match gateway.confirm_mbank_payment(payment, &shop::ask("code")) {
+            Err(PaymentError::Refused { reason, .. }) if matches!(gateway.check(payment)?, Verdict::Open { .. }) => {
+                println!("{}", reason.unwrap_or_default());
+            }
+            Err(error) if !matches!(error, PaymentError::Refused { .. }) => return Err(error),
+            _ => return Ok(()),
         }
-        Ok(_) => shop::follow(&gateway, reference),
     }
 }

@@ -8,7 +8,10 @@ pub(crate) fn resume() -> Result<(), PaymentError> {
     for settled in gateway.settle(SettlePolicy::default())? {
         match settled? {
             Settled::Payment { entry } if entry.state == JournalState::Charged => {
-                shop::deliver(&gateway, &entry.payment)?;
+                // What fails for one comes again, and keeps nothing from the others.
+                if let Err(error) = shop::deliver(&gateway, &entry.payment) {
+                    println!("{}: {error}", entry.id);
+                }
             }
             Settled::Payment { entry } if entry.state == JournalState::Rejected => {
                 println!("not paid: {} {}", entry.id, entry.reason.unwrap_or_default());

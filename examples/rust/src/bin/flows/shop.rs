@@ -5,7 +5,7 @@ use std::{
     io::{self, Write as _},
 };
 
-use kassa::{BlockingGateway, GatewayConfig, Journal, PaymentError, PaymentRef, PollPolicy, Verdict};
+use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, PaymentError, PaymentRef, PollPolicy, Verdict};
 
 /// The gateway of the environment, with a journal: what it sends is on the disk before, with what it is for.
 pub(crate) fn open() -> Result<BlockingGateway, PaymentError> {
@@ -34,16 +34,19 @@ pub(crate) fn act(gateway: &BlockingGateway, verdict: &Verdict) -> Result<(), Pa
 }
 // --8<-- [end:follow]
 
-/// Hands over the goods, which is where a shop would mark its cart as paid: **once, also where it is told twice**.
+/// Hands over the goods, which is where a shop would mark its cart as paid. **Yours has to do nothing when it is repeated**: a program may
+/// die before the payment is finished, and a callback may come while `resume` delivers.
 pub(crate) fn deliver(gateway: &BlockingGateway, payment: &PaymentRef) -> Result<(), PaymentError> {
-    let Some(journal) = gateway.journal() else { return Ok(()) };
-    match journal.entry(payment)? {
+    // It has one, by `open`: without it nothing of this would be known.
+    let entry = gateway.journal().map(|journal| journal.entry(payment)).transpose()?.flatten();
+    match entry {
         Some(entry) if entry.is_finished => println!("delivered before"),
-        Some(entry) => {
+        // What the journal was told is about the very request that was sent, whatever amount this reference names.
+        Some(entry) if entry.state == JournalState::Charged => {
             println!("paid, deliver: {}", entry.note.unwrap_or_default());
             gateway.finish(&entry.id)?;
         }
-        None => println!("no payment of ours: {payment}"),
+        other => println!("paid, and a person should look: {payment}, {other:?}"),
     }
     Ok(())
 }

@@ -37,11 +37,14 @@ class ReadmeTest(private val sandbox: Sandbox) {
 
     @Test
     fun `what it shows is what is tested`() {
-        val shown = Regex("```(?:kotlin|java)\n(.*?)```", RegexOption.DOT_MATCHES_ALL).findAll(textOf("README.md")).map { it.groupValues[1] }.toList()
+        val shown = listOf("README.md", "kassa-sandbox/README.md").flatMap { readme ->
+            Regex("```(?:kotlin|java)\n(.*?)```", RegexOption.DOT_MATCHES_ALL).findAll(textOf(readme)).map { it.groupValues[1] }
+        }
         val files = listOf("FirstProgram.kt", "PaymentScreen.kt", "Worker.kt").map { "kassa/src/test/kotlin/dev/kassa/readme/$it" } + listOf(
             "kassa/src/test/java/dev/kassa/java/ReadmeProgram.java",
             "kassa-android-ui/src/test/kotlin/dev/kassa/android/ui/CartActivity.kt",
             "kassa/src/test/kotlin/dev/kassa/readme/OwnTest.kt",
+            "kassa/src/test/kotlin/dev/kassa/readme/CheckoutTest.kt",
         )
         assertEquals(files.size, shown.size, "the README shows $shown")
         for ((program, file) in shown.zip(files)) {

@@ -18,6 +18,8 @@ import kotlin.time.Duration.Companion.seconds
 
 /** Hears callbacks. Which payment one is about is signed into the address that was called; whether it is paid, the gateway says. */
 class Callbacks(private val gateway: Gateway) : AutoCloseable {
+    // Nothing stands in for it: who knows the secret signs what they like. `openssl rand -base64 32` makes one.
+    val key = CallbackKey(setting("KASSA_CALLBACK_SECRET", ""))
     private val paid = MutableStateFlow(emptySet<PaymentRef>())
     private val server = HttpServer.create(InetSocketAddress("127.0.0.1", setting("KASSA_PORT", "8500").toInt()), 0).apply {
         executor = Dispatchers.IO.asExecutor()
@@ -25,7 +27,6 @@ class Callbacks(private val gateway: Gateway) : AutoCloseable {
         start()
     }
     val url = setting("KASSA_CALLBACK_URL", "http://127.0.0.1:${server.address.port}/callbacks")
-    val key = CallbackKey(setting("KASSA_CALLBACK_SECRET", "for the sandbox: nobody pays there"))
 
     suspend fun untilPaid(payment: PaymentRef) = paid.first { payment in it }
 

@@ -97,6 +97,7 @@ class CheckoutTest(private val sandbox: Sandbox) {
             "KASSA_DIALECT" to "${Path.of("../../sandbox-dialect.json").toAbsolutePath()}",
             "KASSA_JOURNAL" to "$folder",
             "KASSA_PORT" to "0",
+            "KASSA_CALLBACK_SECRET" to "32 characters that nobody guesses",
             "KASSA_CARD_PAN" to pan,
             "KASSA_CARD_CVC" to CVC,
         ),
