@@ -45,6 +45,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
             "kassa-android-ui/src/test/kotlin/dev/kassa/android/ui/CartActivity.kt",
             "kassa/src/test/kotlin/dev/kassa/readme/OwnTest.kt",
             "kassa/src/test/kotlin/dev/kassa/readme/CheckoutTest.kt",
+            "kassa/src/test/kotlin/dev/kassa/readme/KilledSandboxTest.kt",
         )
         assertEquals(files.size, shown.size, "the README shows $shown")
         for ((program, file) in shown.zip(files)) {
