@@ -77,4 +77,3 @@ def _about(text: str) -> str:
             words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(paragraph.split()))
             return re.split(r"(?<=[.:])\s", words)[0].strip("*").rstrip(":")
     return ""
-

@@ -1,11 +1,8 @@
 //! The README's first program, as it stands there: against the sandbox, with a payer who types what the program asks for.
 
-use std::{
-    env,
-    io::Write as _,
-    path::Path,
-    process::{Command, Output, Stdio},
-};
+mod support;
+
+use std::{io::Write as _, process::Output};
 
 use kassa_sandbox::{Sandbox, SandboxOptions};
 use tempfile::TempDir;
@@ -24,21 +21,8 @@ impl Shop {
     }
 
     fn run(&self, typed: &str) -> Output {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_first_program"));
-        env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KASSA_")).for_each(|(name, _)| {
-            program.env_remove(name);
-        });
-        let mut program = program
-            .current_dir(self.folder.path())
-            .env("KASSA_URL", self.sandbox.url())
-            .env("KASSA_LOGIN", self.sandbox.login())
-            .env("KASSA_PASSWORD", self.sandbox.password())
-            .env("KASSA_DIALECT", Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox-dialect.json"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut program = support::program(env!("CARGO_BIN_EXE_first_program"), &self.sandbox, self.folder.path());
+        let mut program = program.spawn().unwrap();
         program.stdin.take().unwrap().write_all(format!("{typed}\n").as_bytes()).unwrap();
         program.wait_with_output().unwrap()
     }

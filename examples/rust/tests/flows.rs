@@ -1,14 +1,12 @@
 //! The short programs that the documentation shows, as somebody runs them, against the sandbox.
 
+mod support;
+
 use std::{
-    env,
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpListener,
-    path::Path,
-    process::{Child, Command, Stdio},
-    sync::mpsc,
+    process::{Child, ChildStdout},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use kassa::{CallbackKey, Decimal, Journal, PaymentRef};
@@ -25,11 +23,9 @@ const WITH_3DS: &str = "4111111111111111";
 struct Shop {
     sandbox: Sandbox,
     folder: TempDir,
-    /// Where the sandbox sends its callbacks.
-    callbacks: TcpListener,
 }
 
-/// As the programs have it where nothing else is set.
+/// What signs addresses.
 fn key() -> CallbackKey {
     CallbackKey::new(SECRET).unwrap()
 }
@@ -42,41 +38,19 @@ fn entry_of(called: &str) -> String {
 /// One that runs. What it prints is read line by line.
 struct Program {
     child: Child,
-    printed: BufReader<std::process::ChildStdout>,
+    printed: BufReader<ChildStdout>,
 }
 
 impl Shop {
     fn open() -> Self {
-        Self {
-            sandbox: Sandbox::start(SandboxOptions::default()).unwrap(),
-            folder: TempDir::new().unwrap(),
-            callbacks: TcpListener::bind("127.0.0.1:0").unwrap(),
-        }
+        Self { sandbox: Sandbox::start(SandboxOptions::default()).unwrap(), folder: TempDir::new().unwrap() }
     }
 
     fn start(&self, words: &[&str], typed: &str) -> Program {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_flows"));
-        env::vars_os()
-            .filter(|(name, _)| {
-                name.to_string_lossy().starts_with("KASSA_") || name.to_string_lossy().starts_with("FLOWS_")
-            })
-            .for_each(|(name, _)| {
-                program.env_remove(name);
-            });
-        let mut child = program
-            .args(words)
-            .current_dir(self.folder.path())
-            .env("KASSA_URL", self.sandbox.url())
-            .env("KASSA_LOGIN", self.sandbox.login())
-            .env("FLOWS_CALLBACK_URL", format!("http://{}/callbacks", self.callbacks.local_addr().unwrap()))
-            .env("FLOWS_SECRET", SECRET)
-            .env("KASSA_PASSWORD", self.sandbox.password())
-            .env("KASSA_DIALECT", Path::new(env!("CARGO_MANIFEST_DIR")).join("../sandbox-dialect.json"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut program = support::program(env!("CARGO_BIN_EXE_flows"), &self.sandbox, self.folder.path());
+        program.args(words).env("FLOWS_SECRET", SECRET);
+        program.env("FLOWS_CALLBACK_URL", format!("{}/receiver/shop", self.sandbox.url()));
+        let mut child = program.spawn().unwrap();
         child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
         let printed = BufReader::new(child.stdout.take().unwrap());
         Program { child, printed }
@@ -87,29 +61,16 @@ impl Shop {
         self.start(words, typed).end()
     }
 
-    /// The next callback: the address that was called, and the body.
+    /// A callback that was sent: its address, and its body.
     fn called_back(&self) -> (String, String) {
-        let (found, called) = mpsc::channel();
-        let listener = self.callbacks.try_clone().unwrap();
-        thread::spawn(move || found.send(listener.accept().unwrap().0));
-        let stream = called.recv_timeout(PATIENCE).expect("no callback came");
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut lines = BufReader::new(&stream);
-        let (mut first, mut length) = (String::new(), 0);
-        lines.read_line(&mut first).unwrap();
+        let until = Instant::now() + PATIENCE;
         loop {
-            let mut header = String::new();
-            lines.read_line(&mut header).unwrap();
-            match header.trim().to_ascii_lowercase().strip_prefix("content-length:") {
-                Some(told) => length = told.trim().parse().unwrap(),
-                None if header.trim().is_empty() => break,
-                None => {}
+            if let Some(sent) = self.sandbox.callbacks().pop() {
+                return (sent.target, sent.body);
             }
+            assert!(Instant::now() < until, "no callback came");
+            thread::sleep(Duration::from_millis(10));
         }
-        let mut body = vec![0; length];
-        lines.read_exact(&mut body).unwrap();
-        (&stream).write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
-        (first.split(' ').nth(1).unwrap().to_owned(), String::from_utf8(body).unwrap())
     }
 
     /// The number of its only payment.

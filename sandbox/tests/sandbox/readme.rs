@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
-use kassa_sandbox::{EndpointName, FaultName, PaymentStatus, RejectReason, Sandbox, TEST_CARDS, TEST_PHONES, ThreeDs};
+use kassa_sandbox::{
+    Dialect, EndpointName, FaultName, PaymentStatus, RejectReason, Sandbox, Switches, TEST_CARDS, TEST_PHONES, ThreeDs,
+};
+use serde_json::Value;
 
 use crate::common::start;
 
@@ -132,6 +135,19 @@ fn faults_and_decisions_are_set_by_hand_as_it_is_shown() {
         assert!(comments.iter().all(|shown| fits(&printed, shown)), "{command}\n{printed}");
     }
     assert!(sandbox.payment("ORDER-1").expect("there").is_charged());
+}
+
+#[test]
+fn the_other_dialect_is_as_it_is_shown() {
+    let (sandbox, folder) = (start(), tempfile::tempdir().expect("a folder"));
+    let mut commands = commands("## A payment, by hand");
+    typed(&commands[0].0, &sandbox, folder.path());
+    sandbox.approve("ORDER-1").expect("open");
+    sandbox.set_switches(Switches { dialect: Dialect::Other, ..sandbox.switches() });
+    let said: Value = serde_json::from_str(&typed(&commands.swap_remove(2).0, &sandbox, folder.path())).expect("JSON");
+    let (_, shown) = README.split_once("```json\n").expect("a block");
+    let shown: Value = serde_json::from_str(shown.split("```").next().unwrap_or_default()).expect("JSON");
+    assert_eq!(said, shown);
 }
 
 /// By `--help` behind the words, which is heard after all others were understood.

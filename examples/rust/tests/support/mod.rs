@@ -25,6 +25,35 @@ use tempfile::TempDir;
 pub const CVC: &str = "~Q7";
 pub const PASSWORD: &str = "sesame-Öffne-42";
 
+/// What the sandbox calls things.
+const DIALECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sandbox-dialect.json");
+
+/// A program with none of the settings of whoever runs the tests.
+fn without_settings(program: &str) -> Command {
+    let mut command = Command::new(program);
+    let is_setting = |name: &str| name.starts_with("KASSA_") || name.starts_with("FLOWS_");
+    let ours = std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy()));
+    ours.for_each(|(name, _)| {
+        command.env_remove(name);
+    });
+    command
+}
+
+/// A program in a folder of its own, whose gateway is this sandbox, by its environment.
+pub fn program(path: &str, sandbox: &Sandbox, folder: &Path) -> Command {
+    let mut command = without_settings(path);
+    command
+        .current_dir(folder)
+        .env("KASSA_URL", sandbox.url())
+        .env("KASSA_LOGIN", sandbox.login())
+        .env("KASSA_PASSWORD", sandbox.password())
+        .env("KASSA_DIALECT", DIALECT)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
 /// A directory for the journals, and where the program finds its gateway.
 pub struct Shop {
     pub directory: TempDir,
@@ -68,17 +97,13 @@ impl Shop {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_checkout"));
-        let ours = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KASSA_"));
-        ours.for_each(|(name, _)| {
-            command.env_remove(name);
-        });
+        let mut command = without_settings(env!("CARGO_BIN_EXE_checkout"));
         command.args(args).arg("--journal").arg(self.journals()).current_dir(self.directory.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some((base_url, password)) = &self.base_url {
             command.env("KASSA_URL", base_url).env("KASSA_LOGIN", "kassa").env("KASSA_PASSWORD", password);
             // Without it, nobody can say that a pay-form's number is not that of a QR payment.
-            command.env("KASSA_DIALECT", concat!(env!("CARGO_MANIFEST_DIR"), "/../sandbox-dialect.json"));
+            command.env("KASSA_DIALECT", DIALECT);
             command.args(["--poll-interval", "200ms"]);
         }
         command

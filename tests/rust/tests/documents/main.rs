@@ -50,7 +50,8 @@ fn every_part_of_a_document_that_code_cites_exists() {
 fn every_program_that_is_shown_is_run_by_a_test() {
     let repository = Repository::committed();
     let shown = repository.files().filter(|path| shown_programs::is_shown(path));
-    none(shown.flat_map(|path| shown_programs::problems(&repository, path, &repository.text(path))).collect());
+    none(shown.flat_map(|path| shown_programs::problems(path, &repository.text(path))).collect());
+    none(shown_programs::gone(&repository));
 }
 
 fn holds_for_all_documents(check: Check) {

@@ -47,7 +47,7 @@ const BLOCKS: [(&str, &str, usize, &str); 28] = [
     ("bindings/python/README.md", "sh", 1, "bindings/python/tests/test_docs.py"),
     ("bindings/swift/README.md", "swift", 9, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("docs/checkout.md", "rust", 1, "core/src/lib.rs"),
-    ("docs/dialect.md", "json", 1, "examples/sandbox-dialect.json"),
+    ("docs/dialect.md", "json", 1, "core/src/config/dialect/mod.rs"),
     ("docs/journal.md", "rust", 1, "core/src/lib.rs"),
     ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.ky.md", "toml", 1, "a path of the repository"),
@@ -70,7 +70,7 @@ pub fn is_shown(path: &str) -> bool {
     READMES.contains(&path) || path.starts_with("docs/") && path.ends_with(".md")
 }
 
-pub fn problems(repository: &Repository, path: &str, text: &str) -> Vec<String> {
+pub fn problems(path: &str, text: &str) -> Vec<String> {
     let mut problems = vec![];
     let mut counted: Vec<(String, usize)> = vec![];
     let files = text.lines().filter_map(|line| line.trim().strip_prefix("--8<-- \"")?.split(['"', ':']).next());
@@ -92,11 +92,14 @@ pub fn problems(repository: &Repository, path: &str, text: &str) -> Vec<String> 
             ));
         }
     }
-    let runners = FILES.iter().map(|(_, test)| *test).chain(BLOCKS.iter().map(|(.., test)| *test));
-    let gone =
-        runners.filter(|test| test.contains('/') && !test.contains(' ') && !repository.has(test.trim_end_matches('/')));
-    problems.extend(gone.map(|test| format!("{test} is gone, which runs what is shown")));
     problems
+}
+
+/// The tests of the tables that are not there. What has a blank is no file, but the reason why nothing runs it.
+pub fn gone(repository: &Repository) -> Vec<String> {
+    let runners = FILES.iter().map(|(_, test)| *test).chain(BLOCKS.iter().map(|(.., test)| *test));
+    let gone = runners.filter(|test| !test.contains(' ') && !repository.has(test));
+    gone.map(|test| format!("{test} is gone, which runs what is shown")).collect()
 }
 
 /// A fenced block of code, wherever it stands: also within the tabs of the site.
@@ -134,24 +137,18 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 mod tests {
     use super::*;
 
-    fn found_in(path: &str, text: &str) -> Vec<String> {
-        let repository = Repository::of([("examples/rust/src/bin/flows/qr.rs", "")]);
-        let found = problems(&repository, path, text);
-        found.into_iter().filter(|problem| !problem.contains("is gone")).collect()
-    }
-
     #[test]
     fn a_file_that_a_test_runs_is_no_problem() {
         let tab = "=== \"Rust\"\n\n    ```rust\n    --8<-- \"examples/rust/src/bin/flows/qr.rs\"\n    ```\n";
-        assert_eq!(found_in("docs/flows/qr.md", tab), [""; 0]);
+        assert_eq!(problems("docs/flows/qr.md", tab), [""; 0]);
     }
 
     #[test]
     fn what_no_test_runs_is_found() {
         let file = "```rust\n--8<-- \"core/src/lib.rs:part\"\n```\n";
-        assert_eq!(found_in("docs/a.md", file), ["docs/a.md: no test runs core/src/lib.rs"]);
+        assert_eq!(problems("docs/a.md", file), ["docs/a.md: no test runs core/src/lib.rs"]);
         let block = "  ```python\n  import kassa\n  ```\n";
         let wanted = "docs/a.md: of 1 blocks of python 0 are known: which test runs the others?";
-        assert_eq!(found_in("docs/a.md", block), [wanted]);
+        assert_eq!(problems("docs/a.md", block), [wanted]);
     }
 }

@@ -1,4 +1,4 @@
-//! A short program for each kind of payment, without the paper of the `checkout` beside it: what a shop in Rust has to write.
+//! A short program for each kind of payment, without the options and reports of the program `checkout`: what a shop in Rust has to write.
 
 use std::{env, process::ExitCode};
 

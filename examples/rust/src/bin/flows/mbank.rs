@@ -25,8 +25,8 @@ fn confirm(gateway: &BlockingGateway, payment: &PaymentRef) -> Result<(), Paymen
             Err(PaymentError::Refused { reason, .. }) if matches!(gateway.check(payment)?, Verdict::Open { .. }) => {
                 println!("{}", reason.unwrap_or_default());
             }
-            Err(error) if !matches!(error, PaymentError::Refused { .. }) => return Err(error),
-            _ => return Ok(()),
+            Ok(_) | Err(PaymentError::Refused { .. }) => return Ok(()), // how it ended, the watch says
+            Err(error) => return Err(error),
         }
     }
 }
