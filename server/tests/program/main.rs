@@ -1,4 +1,7 @@
-//! The program: its settings, its commands, how it starts and stops, and what belongs to its package.
+//! The program: its settings, its commands, how it starts and stops, and what belongs to its package. By signals and permissions, which
+//! Windows has not.
+
+#![cfg(unix)]
 
 mod check;
 mod documented;

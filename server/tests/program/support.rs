@@ -73,7 +73,6 @@ impl Place {
     }
 }
 
-#[cfg(unix)]
 pub fn permit(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();

@@ -232,6 +232,7 @@ fn keeper(shell: &mut Command) -> Child {
 }
 
 /// Who interrupts the tests by the keyboard does not interrupt what cleans up after them.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no such groups"))]
 fn own_group(command: &mut Command) {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);

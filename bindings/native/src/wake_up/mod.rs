@@ -17,5 +17,9 @@ mod sync;
 pub use self::{
     last_poll::LastPoll,
     poll::{PollState, Progress},
-    queue::{Queue, Signal},
+    queue::Queue,
 };
+
+/// Whoever gives signals of their own listens by a descriptor, which Windows has not.
+#[cfg(unix)]
+pub use self::queue::Signal;

@@ -124,6 +124,7 @@ enum Entries {
     Done(Arc<SettlingLock>),
 }
 
+#[allow(clippy::large_enum_variant, reason = "it is moved once; by how much it is larger depends on the system")]
 enum Event {
     Asked(Answer),
     Read(Result<Option<Page>, PaymentError>),
