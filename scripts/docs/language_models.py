@@ -73,7 +73,7 @@ def _title(text: str) -> str:
 def _about(text: str) -> str:
     """The first sentence of the first paragraph."""
     for paragraph in re.split(r"\n{2,}", text):
-        if paragraph and paragraph[0].isalnum() or paragraph.startswith(("**", "`")):
+        if (paragraph and paragraph[0].isalnum()) or paragraph.startswith(("**", "`")):
             words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(paragraph.split()))
             return re.split(r"(?<=[.:])\s", words)[0].strip("*").rstrip(":")
     return ""
