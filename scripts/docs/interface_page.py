@@ -35,7 +35,7 @@ def interface_page(path: Path) -> str:
 
 def _operations(described: Json, tag: str) -> Any:
     items = [(path, item) for path, item in described["paths"].items()]
-    items += [(f"callback {name}", item) for name, item in described.get("webhooks", {}).items()]
+    items += [(f"webhook {name}", item) for name, item in described.get("webhooks", {}).items()]
     for path, item in items:
         for method, operation in item.items():
             if tag in operation.get("tags", []):
@@ -49,7 +49,9 @@ def _operation(heading: str, operation: Json) -> list[str]:
         for parameter in operation["parameters"]:
             needed = " (needed)" if parameter.get("required") else ""
             schema, says = parameter["schema"], parameter.get("description", "")
-            lines.append(f"| `{parameter['name']}`{needed} | {parameter['in']} | {_type(schema)} | {_cell(says or _text(schema))} |")
+            lines.append(
+                f"| `{parameter['name']}`{needed} | {parameter['in']} | {_type(schema)} | {_cell(says or _text(schema))} |"
+            )
         lines.append("")
     body = operation.get("requestBody")
     if body:
@@ -57,7 +59,7 @@ def _operation(heading: str, operation: Json) -> list[str]:
     lines += ["| Answer | Meaning | Holds |", "|---|---|---|"]
     inline = []
     for status, answer in sorted(operation["responses"].items()):
-        media = next(iter(answer.get("content", {}).values()), {})
+        media: Json = next(iter(answer.get("content", {}).values()), {})
         schema = media.get("schema", {})
         lines.append(f"| {status} | {_cell(answer.get('description', ''))} | {_type(schema) if schema else ''} |")
         if schema.get("properties"):
@@ -126,7 +128,9 @@ def _type(schema: Json) -> str:
 def _text(schema: Json) -> str:
     said = schema.get("description", "")
     limits = [f"{words} {schema[key]}" for key, words in _LIMITS.items() if key in schema]
-    return " ".join([said, f"({', '.join(limits)})" if limits else ""]).strip()
+    words = ", ".join(f"`{word}`" for word in schema.get("x-extensible-enum", []))
+    parts = [said, f"({', '.join(limits)})" if limits else "", f"Now: {words}." if words else ""]
+    return " ".join(filter(None, parts))
 
 
 _LIMITS = {

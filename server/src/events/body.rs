@@ -1,17 +1,21 @@
 //! The text of an event (`type`, `timestamp`, `data`, as Standard Webhooks recommends). It is written once, with the change
 //! that it tells of, and holds no secret.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use strum::IntoEnumIterator;
 
 use crate::{events::kind::EventKind, values::Millis};
 
 /// What an event tells.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Event", deny_unknown_fields)]
 pub struct Body<'a> {
-    /// The event's identifier.
+    /// The event's identifier: `webhook-id`, the same however often it comes.
     pub id: &'a str,
-    /// Its kind.
+    /// Its kind. A newer server may tell of more kinds: those that are not known are taken, and left alone.
     #[serde(rename = "type", serialize_with = "name")]
+    #[schemars(schema_with = "names")]
     pub kind: EventKind,
     /// When, in milliseconds since the beginning of 1970.
     pub timestamp_ms: Millis,
@@ -20,7 +24,8 @@ pub struct Body<'a> {
 }
 
 /// What an event is about.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventData", deny_unknown_fields)]
 pub struct Data<'a> {
     /// The checkout.
     pub checkout: &'a str,
@@ -55,7 +60,8 @@ pub struct Data<'a> {
 }
 
 /// The key through which a decision came.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventVia", deny_unknown_fields)]
 pub struct ViaData<'a> {
     /// `shop` or `staff`.
     pub role: &'a str,
@@ -64,7 +70,8 @@ pub struct ViaData<'a> {
 }
 
 /// The payment that an event is about.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EventPayment", deny_unknown_fields)]
 pub struct PaymentData<'a> {
     /// Its identifier.
     pub id: &'a str,
@@ -86,4 +93,10 @@ impl Body<'_> {
 
 fn name<S: serde::Serializer>(kind: &EventKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.name())
+}
+
+/// An open enum (`x-extensible-enum`): readers are told which kinds there are, and that there can be more.
+fn names(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = EventKind::iter().map(EventKind::name).collect();
+    json_schema!({ "type": "string", "x-extensible-enum": names })
 }

@@ -13,6 +13,7 @@ use super::{
     problem::{self, Kind},
     route::{Answering, Body, Route},
     shared::Http,
+    webhooks,
 };
 
 const ABOUT: &str = "The merchant's side. It holds the credentials, writes every payment down before it is sent, follows \
@@ -44,6 +45,7 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
         let item = paths.entry(route.path).or_insert_with(|| json!({}));
         item[route.method.as_str().to_ascii_lowercase()] = operation;
     }
+    let webhooks = webhooks::described(&mut generator);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -59,6 +61,7 @@ pub(super) fn document(routes: &[Route], public_url: &str, takes_cards: bool) ->
             { "name": "others", "description": "For the gateway, and for who runs the server." },
         ],
         "paths": paths,
+        "webhooks": webhooks,
         "components": {
             "schemas": generator.take_definitions(true),
             "securitySchemes": {

@@ -19,6 +19,7 @@ mod shared;
 mod shop;
 mod table;
 mod views;
+mod webhooks;
 
 pub use router::{metrics_router, router};
 pub use settings::HttpSettings;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     checkouts::checkout::{Checkout, CheckoutView},
-    events::Event,
+    events::{Event, body::Body},
     payments::payment::{Failure, Payment},
     values::{Millis, method::Method},
 };
@@ -157,7 +157,8 @@ pub(super) struct Events {
 pub(super) struct EventAt {
     /// Its place.
     cursor: i64,
-    /// What was delivered, or will be: `id`, `type`, `timestamp_ms` and `data`.
+    /// What was delivered, or will be.
+    #[schemars(with = "Body<'_>")]
     event: Value,
 }
 
