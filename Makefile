@@ -120,9 +120,9 @@ bench-against: ## What became slower since an earlier commit: REV=HEAD~5 SUITES=
 	@scripts/ci/ensure-tools git cargo cc python3 strip
 	scripts/ci/bench-against $(REV) $(or $(SUITES),rust_query python_blocking python_asyncio)
 
-release-check: packages ## All that can be tried of a release without sending anything: versions, notices, workflows, packages as their indexes want them
-	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 go gpg
-	scripts/release/check
+release-check: packages ## All that can be tried of a release without sending anything; TARGETS=x86_64-unknown-linux-musl for one other system alone
+	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 go gpg rustup
+	scripts/release/check $(TARGETS)
 
 docs: ## The documentation site, with the references of all languages; KASSA_SITE_URL=https://... where it will be read elsewhere
 	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip chromium
