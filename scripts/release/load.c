@@ -1,5 +1,5 @@
-/* Loads the native library in a process of the system that it was built for, and asks it for the version of its calls: a library that
-   lacks something of that system's does not load. usage: load LIBRARY */
+/* Loads the native library in a process of the system that it was built for, and asks it for the version of its calls: a missing
+   symbol or library fails here. usage: load LIBRARY */
 #include <stdint.h>
 #include <stdio.h>
 #ifdef _WIN32

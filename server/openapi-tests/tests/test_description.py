@@ -47,3 +47,29 @@ def test_answers_fit_the_description(description: dict[str, Any], kassa_server: 
         schema = operation["responses"][str(answer.status)]["content"]["application/json"]["schema"]
         checkout = json.load(answer)
     OAS31Validator({**schema, "components": description["components"]}).validate(checkout)
+
+
+def test_events_fit_the_description(description: dict[str, Any], kassa_server: KassaServer) -> None:
+    """Events of a payment that a person resolved have the most members."""
+    order = {"reference": "order-18", "amount": "390", "description": "Honey", "return_url": "http://127.0.0.1:9/paid"}
+    checkout = kassa_server.ask("POST", "/v1/checkouts", order)
+    token = kassa_server.ask("POST", f"/v1/checkouts/{checkout['id']}/tokens")["token"]
+    with kassa_server.sandbox.faults.add("request-lost", times=1):
+        begun = {"method": "mbank", "phone": "996700000001"}
+        payment = kassa_server.ask("POST", "/v1/checkout/payments", begun, key=token, idempotency_key="order-18")
+    assert payment["state"] == "unknown"
+    decided = {"outcome": "charged", "reason": "It is in the gateway's list", "by": "Aida"}
+    kassa_server.ask("POST", f"/v1/payments/{payment['id']}/resolve", decided)
+
+    sent = description["webhooks"]["event"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    validator = OAS31Validator({**sent, "components": description["components"]})
+    kinds = description["components"]["schemas"]["Event"]["properties"]["type"]["x-extensible-enum"]
+    schemas = description["components"]["schemas"]
+    told = [at["event"] for at in kassa_server.ask("GET", "/v1/events")["events"]]
+    for event in told:
+        validator.validate(event)
+        assert event["type"] in kinds
+        assert event["data"].keys() <= schemas["EventData"]["properties"].keys()
+        assert event["data"].get("payment", {}).keys() <= schemas["EventPayment"]["properties"].keys()
+    resolved = next(event for event in told if event["type"] == "payment.resolved")
+    assert resolved["data"].keys() >= {"payment", "reason", "by", "via"}

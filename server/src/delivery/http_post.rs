@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Client, Url};
 
-use super::{Notice, Post};
+use super::{Notice, Post, headers};
 use crate::{
     spans,
     surroundings::{Boxed, http_client, is_loopback},
@@ -45,9 +45,9 @@ impl Post for HttpPost {
             .client
             .post(self.url.clone())
             .header("content-type", "application/json")
-            .header("webhook-id", notice.id)
-            .header("webhook-timestamp", notice.timestamp.to_string())
-            .header("webhook-signature", notice.signature)
+            .header(headers::ID, notice.id)
+            .header(headers::TIMESTAMP, notice.timestamp.to_string())
+            .header(headers::SIGNATURE, notice.signature)
             .body(notice.body);
         Box::pin(async move {
             match request.headers(spans::headers()).send().await {

@@ -19,6 +19,13 @@ use crate::{
     values::{Millis, error::ServerError},
 };
 
+/// The names of headers by the Standard Webhooks scheme.
+pub(crate) mod headers {
+    pub(crate) const ID: &str = "webhook-id";
+    pub(crate) const TIMESTAMP: &str = "webhook-timestamp";
+    pub(crate) const SIGNATURE: &str = "webhook-signature";
+}
+
 /// An event on its way to the shop, with the headers that say whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

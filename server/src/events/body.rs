@@ -1,4 +1,4 @@
-//! The text of an event (`type`, `timestamp`, `data`, as Standard Webhooks recommends). It is written once, with the change
+//! The text of an event (`type`, a time, `data`, as Standard Webhooks recommends). It is written once, with the change
 //! that it tells of, and holds no secret.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -9,11 +9,11 @@ use crate::{events::kind::EventKind, values::Millis};
 
 /// What an event tells.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Event", deny_unknown_fields)]
+#[schemars(rename = "Event")]
 pub struct Body<'a> {
     /// The event's identifier: `webhook-id`, the same however often it comes.
     pub id: &'a str,
-    /// Its kind. A newer server may tell of more kinds: those that are not known are taken, and left alone.
+    /// Its kind. Newer servers may tell of more: answer 2xx to a kind that you do not know, and ignore it.
     #[serde(rename = "type", serialize_with = "name")]
     #[schemars(schema_with = "names")]
     pub kind: EventKind,
@@ -25,7 +25,7 @@ pub struct Body<'a> {
 
 /// What an event is about.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EventData", deny_unknown_fields)]
+#[schemars(rename = "EventData")]
 pub struct Data<'a> {
     /// The checkout.
     pub checkout: &'a str,
@@ -35,33 +35,38 @@ pub struct Data<'a> {
     pub amount: &'a str,
     /// The currency.
     pub currency: &'a str,
-    /// The state of the checkout from then on.
+    /// The state of the checkout from then on: `open`, `paid`, `expired` or `cancelled`.
     pub checkout_state: &'a str,
     /// The version of the checkout from then on.
     pub version: i64,
     /// The payment, where the event is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "PaymentData<'a>")]
     pub payment: Option<PaymentData<'a>>,
     /// The event's number among its payment's, or among those of the checkout alone.
     pub number: i64,
     /// What stood before, where that is surprising (a charge after a rejection, money after the expiry), and where a person
     /// decided.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "&str")]
     pub after: Option<&'a str>,
     /// Why, where the gateway, the server or a person said it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "&str")]
     pub reason: Option<&'a str>,
     /// Who decided, where a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "&str")]
     pub by: Option<&'a str>,
     /// Through which key that person's decision came: anybody's name can come through a shop's.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ViaData<'a>")]
     pub via: Option<ViaData<'a>>,
 }
 
 /// The key through which a decision came.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EventVia", deny_unknown_fields)]
+#[schemars(rename = "EventVia")]
 pub struct ViaData<'a> {
     /// `shop` or `staff`.
     pub role: &'a str,
@@ -71,13 +76,14 @@ pub struct ViaData<'a> {
 
 /// The payment that an event is about.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "EventPayment", deny_unknown_fields)]
+#[schemars(rename = "EventPayment")]
 pub struct PaymentData<'a> {
     /// Its identifier.
     pub id: &'a str,
-    /// The way to pay.
+    /// The way to pay: `pay_form`, `qr`, `mbank` or `card`.
     pub method: &'a str,
-    /// Its state from then on.
+    /// Its state from then on: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected` or
+    /// `contradicted`.
     pub state: &'a str,
 }
 

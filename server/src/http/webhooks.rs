@@ -3,13 +3,21 @@
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
-use crate::events::body::Body;
+use crate::{delivery::headers, events::body::Body};
 
 const SUMMARY: &str = "An event";
 
-const TEXT: &str = "Sent to `events.url` until it is answered with 2xx, for three days: those of a checkout one after the other, \
-    each at least once. Verify it by a library of the Standard Webhooks scheme before anything is believed, and remember \
-    `webhook-id`: an event whose identifier was seen before is a repeated delivery.";
+const TEXT: &str = "Sent to `events.url`. The events of a checkout come one after the other, each at least once. Anything but an \
+    answer 2xx within 15 seconds is a failure, a redirect too: the event is sent again, after 5 seconds, then less and less often; \
+    after three days without a success the checkout's events wait until something new happens to it, or somebody replays \
+    them.\n\nVerify it by a library of the Standard Webhooks scheme before anything is believed, and remember `webhook-id`: an \
+    event whose identifier was seen before is a repeated delivery. Ignore members that you do not know: newer servers may \
+    tell more.";
+
+const ID: &str = "The event's identifier, the same however often it comes.";
+const TIMESTAMP: &str = "When it was sent, in seconds since the beginning of 1970.";
+const SIGNATURE: &str =
+    "`v1,` and the signature in base64; one for each secret that is valid, with a space between two.";
 
 pub(super) fn described(generator: &mut SchemaGenerator) -> Value {
     let schema = generator.subschema_for::<Body<'_>>();
@@ -21,12 +29,12 @@ pub(super) fn described(generator: &mut SchemaGenerator) -> Value {
                 "summary": SUMMARY,
                 "description": TEXT,
                 "parameters": [
-                    header("webhook-id", "The event's identifier, the same however often it comes.", "string"),
-                    header("webhook-timestamp", "When it was sent, in seconds since the beginning of 1970.", "integer"),
-                    header("webhook-signature", "`v1,` and its signature; one for each secret that is valid.", "string"),
+                    header(headers::ID, ID, "string"),
+                    header(headers::TIMESTAMP, TIMESTAMP, "integer"),
+                    header(headers::SIGNATURE, SIGNATURE, "string"),
                 ],
                 "requestBody": { "required": true, "content": { "application/json": { "schema": schema } } },
-                "responses": { "2XX": { "description": "Taken; it is not sent again." } },
+                "responses": { "2XX": { "description": "Taken. It is sent again only where the server did not hear this." } },
             },
         },
     })

@@ -53,7 +53,8 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     ] {
         let refused = person.post(&served, &resolve, &fields).await;
         assert_eq!(refused.status, 400, "{fields:?}: {refused:?}");
-        assert!(refused.text.contains("role=\"alert\"") && !refused.text.contains("4111"), "{refused:?}");
+        // Not four digits alone: a random token holds them now and then.
+        assert!(refused.text.contains("role=\"alert\"") && !refused.text.contains("4111 1111"), "{refused:?}");
     }
     let version = version_of(&page);
     let right = [("version", version.as_str()), ("outcome", "charged"), ("reason", REASON)];
@@ -250,7 +251,7 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
         assert!(checkouts(&page).is_empty(), "{nothing}");
     }
     let card = person.get(&served, "/staff?q=4111111111111111").await;
-    assert!(card.status == 400 && !card.text.contains("4111"), "{card:?}");
+    assert!(card.status == 400 && !card.text.contains("41111111"), "{card:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -20,6 +20,6 @@ pub use self::{
     queue::Queue,
 };
 
-/// Whoever gives signals of their own listens by a descriptor, which Windows has not.
+/// Only the listener by a file descriptor implements it, and Windows has none.
 #[cfg(unix)]
 pub use self::queue::Signal;

@@ -44,7 +44,7 @@ impl<S: Signal> Queue<S> {
     /// Moves numbers into the room, and says how many. Where it was filled there may be more, for which no signal is
     /// given again.
     #[cfg(any(unix, test))]
-    #[cfg_attr(not(unix), allow(dead_code, reason = "of the tests, only the model checker's copy takes"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "of the tests, only the model checker's copy calls it"))]
     pub fn take(&self, room: &mut [u64]) -> usize {
         move_into(room, &mut self.woken.lock().unwrap_or_else(PoisonError::into_inner))
     }
