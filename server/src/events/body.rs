@@ -7,7 +7,7 @@ use strum::IntoEnumIterator;
 
 use crate::{events::kind::EventKind, values::Millis};
 
-/// What an event tells.
+/// An event.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
 pub struct Body<'a> {
