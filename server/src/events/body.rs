@@ -15,7 +15,7 @@ pub struct Body<'a> {
     pub id: &'a str,
     /// Its kind. Newer servers may tell of more: answer 2xx to a kind that you do not know, and ignore it.
     #[serde(rename = "type", serialize_with = "name")]
-    #[schemars(schema_with = "names")]
+    #[schemars(schema_with = "kinds")]
     pub kind: EventKind,
     /// When, in milliseconds since the beginning of 1970.
     pub timestamp_ms: Millis,
@@ -102,7 +102,7 @@ fn name<S: serde::Serializer>(kind: &EventKind, serializer: S) -> Result<S::Ok, 
 }
 
 /// An open enum (`x-extensible-enum`): readers are told which kinds there are, and that there can be more.
-fn names(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<&str> = EventKind::iter().map(EventKind::name).collect();
-    json_schema!({ "type": "string", "x-extensible-enum": names })
+fn kinds(_: &mut SchemaGenerator) -> Schema {
+    let kinds: Vec<&str> = EventKind::iter().map(EventKind::name).collect();
+    json_schema!({ "type": "string", "x-extensible-enum": kinds })
 }

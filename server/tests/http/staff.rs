@@ -34,6 +34,11 @@ fn mbank() -> Value {
     json!({ "method": "mbank", "phone": PHONE })
 }
 
+/// Half of its number, with blanks or without: four digits are now and then in a random token of the page.
+fn shows_the_card(page: &str) -> bool {
+    page.replace(' ', "").contains("41111111")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     let served = Served::start().await;
@@ -53,8 +58,7 @@ async fn a_person_logs_in_finds_a_payment_and_decides_with_a_reason() {
     ] {
         let refused = person.post(&served, &resolve, &fields).await;
         assert_eq!(refused.status, 400, "{fields:?}: {refused:?}");
-        // Not four digits alone: a random token holds them now and then.
-        assert!(refused.text.contains("role=\"alert\"") && !refused.text.contains("4111 1111"), "{refused:?}");
+        assert!(refused.text.contains("role=\"alert\"") && !shows_the_card(&refused.text), "{refused:?}");
     }
     let version = version_of(&page);
     let right = [("version", version.as_str()), ("outcome", "charged"), ("reason", REASON)];
@@ -251,7 +255,7 @@ async fn a_checkout_is_found_by_each_of_its_numbers() {
         assert!(checkouts(&page).is_empty(), "{nothing}");
     }
     let card = person.get(&served, "/staff?q=4111111111111111").await;
-    assert!(card.status == 400 && !card.text.contains("41111111"), "{card:?}");
+    assert!(card.status == 400 && !shows_the_card(&card.text), "{card:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
