@@ -1,5 +1,5 @@
 //! Generates the foreign side from the native library.
 
 fn main() {
-    uniffi::uniffi_bindgen_main()
+    kassa_bindgen::generate()
 }
