@@ -48,7 +48,7 @@ test: ## Everything there is
 	KASSA_POSTGRES_BIN=$$(scripts/ci/find-postgres) cargo test --locked --workspace --test server -- postgres
 	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
 	@echo "the packages for Python, Kotlin and Swift, and the small shops, two at a time"
-	@$(SIDE_BY_SIDE) test-python test-kotlin test-swift test-shops
+	@$(SIDE_BY_SIDE) test-kotlin test-swift test-python test-shops # Python's last, as it alone has enough to do for all cores
 
 packages: ## What users install: wheel, sdist and jar
 	@scripts/ci/ensure-tools cargo cc python3 javac mvn strip
