@@ -3,11 +3,6 @@
 .PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
 .PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint release-check docs
 
-# Incremental compilation pays from the second build on: a checkout that is built once gets gigabytes and nothing for them.
-ifdef CI
-export CARGO_INCREMENTAL ?= 0
-endif
-
 # Where cargo puts what it builds for development.
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 
