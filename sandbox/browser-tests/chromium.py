@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-# The first is the engine without a browser's own windows: a page in it takes a quarter of the processor time.
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+FIND = Path(__file__).resolve().parents[2] / "scripts" / "ci" / "find-chromium"
 FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -25,8 +25,7 @@ expect.set_options(timeout=60_000)
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for all tests; each visitor has a window of its own."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    assert found, "Chromium is needed on the PATH"
+    found = subprocess.run([FIND], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield browser
