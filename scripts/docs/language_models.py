@@ -22,7 +22,7 @@ What holds for code that uses it:
   request that creates a payment prove nothing.
 - Amounts are exact decimals. `amount_som` is in som, `sum_tyiyn` in hundredths of it.
 - Secrets (password, card numbers, one-time passwords) go into no log, no command line and no app.
-- Nothing is in a package registry yet. Names found there are not Kassa's.
+- Nothing is in a package registry until the first release. Names found there are not Kassa's.
 """
 
 
