@@ -1,4 +1,4 @@
-"""Puts programs into the pages that show them: what a page shows is what the tests run, as it stands in its file.
+"""Puts programs into the pages that show them: what a page shows is what the tests run or compile, as it stands in its file.
 
 A line `--8<-- "FILE"` stands for a file of the repository, `--8<-- "FILE:SECTION"` for what is between `--8<-- [start:SECTION]` and
 `--8<-- [end:SECTION]` in it: the form of PyMdown's extension "snippets". It is done here, and not by that extension, because the texts

@@ -47,7 +47,7 @@ fn every_part_of_a_document_that_code_cites_exists() {
 
 /// Not all documents: those that the site shows to people who use Kassa.
 #[test]
-fn every_program_that_is_shown_is_run_by_a_test() {
+fn every_program_that_is_shown_is_given_to_a_test() {
     let repository = Repository::committed();
     let shown = repository.files().filter(|path| shown_programs::is_shown(path));
     none(shown.flat_map(|path| shown_programs::problems(path, &repository.text(path))).collect());
