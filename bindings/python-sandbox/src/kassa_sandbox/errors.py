@@ -10,6 +10,8 @@ class SandboxError(Exception):
 class StartError(SandboxError):
     """The sandbox did not start: a port that is taken, a value it does not accept, a database it cannot use."""
 
+    detail: str
+    """What went wrong, in words."""
     exit_code: int | None
     """What the program ended with; None where it could not be started at all."""
     log: str
@@ -34,6 +36,8 @@ class AdminRefused(SandboxError):
 
     http_status: int
     """400 for a wrong value, 404 for what there is none of, 409 for a payment that is already decided."""
+    detail: str
+    """What is wrong, in words."""
     violations: tuple[tuple[str, str], ...]
     """For a wrong value: each wrong field, and what is wrong with it."""
 

@@ -127,7 +127,7 @@ class Faults:
         * ``retry_after``: whole seconds, for ``retry-after`` and ``unavailable``
         * ``status``, ``code``: the word for ``unknown-status``, the code for ``unknown-code``
 
-        ::
+        An order whose first reply is lost:
 
             with sandbox.faults.add("reply-lost", order_number="order-17", times=1) as fault:
                 ...

@@ -30,13 +30,13 @@ class Credentials(NamedTuple):
     """What the merchant asks with."""
 
     login: str
+    """The merchant's login."""
     password: str
+    """The merchant's password."""
 
 
 class Sandbox:
     """The payment gateway's side on this machine: endpoints, pages, callbacks, a ledger, and faults on demand.
-
-    ::
 
         with Sandbox() as sandbox:
             gateway = kassa.Gateway(sandbox.base_url, kassa.Credentials(*sandbox.credentials))

@@ -1,7 +1,7 @@
 """The merchant's side of payments as one program: it holds the credentials, follows payments to their ends, tells the shop.
 
 The wheel brings the program: ``kassa-server`` on the command line, or ``python -m kassa_server``. A shop talks to it over
-HTTP, in any language. For the shop's tests, `kassa_server.testing.KassaServer` starts it together with a sandbox::
+HTTP, in any language. For the shop's tests, `kassa_server.testing.KassaServer` starts it together with a sandbox:
 
     from kassa_server.testing import KassaServer
 

@@ -10,6 +10,8 @@ class ServerError(Exception):
 class StartError(ServerError):
     """The server did not start: a setting that is wrong, a port that is taken, a database it cannot use."""
 
+    detail: str
+    """What went wrong, in words."""
     exit_code: int | None
     """What the program ended with; None where it could not be started at all."""
     log: str
@@ -36,6 +38,8 @@ class Refused(ServerError):
     """Such as 422."""
     kind: str
     """What kind of problem it is, such as ``invalid``."""
+    detail: str
+    """What is wrong, in words."""
     violations: tuple[tuple[str, str], ...]
     """Each wrong field, and the rule that it breaks."""
 

@@ -38,8 +38,6 @@ ATTEMPTS = 5
 class KassaServer:
     """kassa-server on this machine, with an API key and a secret for events, and a sandbox as its gateway.
 
-    ::
-
         with KassaServer(events_url="http://127.0.0.1:8000/events") as server:
             shop = Shop(server.url, server.api_key, server.events_secret)
             server.pay_by_form(shop.buy("order-17"))

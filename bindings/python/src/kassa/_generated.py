@@ -64,10 +64,22 @@ def _load(package: str, name: str) -> ModuleType:
     module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _import}
     try:
         loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:
         del sys.modules[module.__name__], sys.modules[package]
+        if isinstance(error, OSError):
+            raise _not_loaded(module, error) from error
         raise
     return module
+
+
+def _not_loaded(module: ModuleType, error: OSError) -> ImportError:
+    """Platforms without a native library. Any other error is a defect, and is raised as it is."""
+    from pathlib import Path
+
+    from ._no_library import why_not_loaded
+
+    file = module.__file__ or ""
+    return ImportError(why_not_loaded(Path(file).parent, error), name=module.__name__, path=file)
 
 
 native: Any = _load(f"{__package__}._native", "kassa")
