@@ -125,7 +125,7 @@ release-check: packages ## All that can be tried of a release without sending an
 	scripts/release/check $(TARGETS)
 
 docs: ## The documentation site, with the references of all languages; KASSA_SITE_URL=https://... where it will be read elsewhere
-	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip chromium
+	@scripts/ci/ensure-tools git cargo cc python3 javac mvn strip aapt2 chromium
 	scripts/docs/build
 
 lint: ## Format, clippy, documentation, licences and banned or doubled crates; nothing left of a merge

@@ -8,6 +8,7 @@ for language models hold the programs, too.
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 SHOWN = re.compile(r'^([ \t]*)--8<-- "([^":]+)(?::([^"]+))?"$', re.MULTILINE)
@@ -23,7 +24,9 @@ def with_programs(text: str, root: Path) -> str:
         if section:
             lines = _section(lines, section, name)
         kept = [line for line in lines if not MARK.search(line)]
-        return "\n".join((indent + line).rstrip() for line in kept)
+        # What stands in a class is shown at the margin.
+        shown = textwrap.dedent("\n".join(kept)).splitlines()
+        return "\n".join((indent + line).rstrip() for line in shown)
 
     return SHOWN.sub(program, text)
 

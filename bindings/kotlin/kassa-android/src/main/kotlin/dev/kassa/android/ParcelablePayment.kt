@@ -40,8 +40,10 @@ public class ParcelablePayment private constructor(private val text: String) : P
     @Throws(PaymentException::class)
     public fun entry(): PaymentEntry = PaymentEntry.parse(text)
 
+    /** For Android: nothing but text is written. */
     override fun describeContents(): Int = 0
 
+    /** For Android, which writes it wherever it is put. */
     override fun writeToParcel(dest: Parcel, flags: Int): Unit = dest.writeString(text)
 
     override fun equals(other: Any?): Boolean = other is ParcelablePayment && text == other.text

@@ -32,9 +32,11 @@ import java.util.function.Function
  * To come back from the pages of banks by a link, see [ReturnActivity].
  */
 public class KassaCheckout : ActivityResultContract<KassaCheckout.Request, KassaCheckout.Result>() {
+    /** For Android, which calls it as the sheet is launched. */
     override fun createIntent(context: Context, input: Request): Intent =
         Intent(context, CheckoutActivity::class.java).putExtras(input.toBundle())
 
+    /** For Android, which calls it as the sheet is closed. What cannot be read is [Result.StillOpen]: it says nothing about the money. */
     override fun parseResult(resultCode: Int, intent: Intent?): Result = resultOf(intent?.extras)
 
     /**
