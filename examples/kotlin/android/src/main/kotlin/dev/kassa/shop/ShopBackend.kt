@@ -6,7 +6,7 @@ import org.json.JSONException
 import org.json.JSONObject
 import java.io.IOException
 import java.net.HttpURLConnection
-import java.net.URL
+import java.net.URI
 
 private const val TIMEOUT_MILLIS = 60_000
 
@@ -31,7 +31,7 @@ class ShopBackend(private val url: String) {
     suspend fun order(number: String): Order = post("/orders/$number")
 
     private suspend fun post(path: String): Order = withContext(Dispatchers.IO) {
-        val connection = URL(url + path).openConnection() as HttpURLConnection
+        val connection = URI(url + path).toURL().openConnection() as HttpURLConnection
         try {
             connection.requestMethod = "POST"
             connection.connectTimeout = TIMEOUT_MILLIS
