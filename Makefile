@@ -37,7 +37,7 @@ SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--job
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: ## Everything there is
-	@scripts/ci/ensure-tools git cargo cc python3 chromium javac mvn node npm php curl strip aapt2 postgres ip
+	@scripts/ci/ensure-tools git cargo cc python3 libpython chromium javac mvn node npm php curl strip aapt2 postgres ip
 	cargo test --locked --workspace
 	@echo "the server's storage on the newest PostgreSQL"
 	KASSA_POSTGRES_BIN=$$(scripts/ci/find-postgres) cargo test --locked --workspace --test server -- postgres
@@ -58,7 +58,7 @@ test-sandbox: ## The sandbox
 	cargo test --locked -p kassa-sandbox
 
 test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages
-	@scripts/ci/ensure-tools cargo cc python3 chromium node
+	@scripts/ci/ensure-tools cargo cc python3 libpython chromium node
 	scripts/python/test-packages
 
 test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, Android's screens, the AARs
