@@ -164,12 +164,3 @@ pub use values::{
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// The program of the checkout's page compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/checkout.md")]
-struct CheckoutPage;
-
-/// The program of the journal's page compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/journal.md")]
-struct JournalPage;

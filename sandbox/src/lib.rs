@@ -55,7 +55,7 @@ pub use settings::{
 };
 pub use store::{callback_queue::CallbackAttempt, exchanges::ReceivedRequest};
 
-/// The README's example compiles.
+/// The README's programs run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -184,6 +184,16 @@ fn a_pay_form_is_proved_by_its_callback_and_by_the_payers_return() {
 }
 
 #[test]
+fn a_support_desk_asks_by_what_was_stored() {
+    let shop = Shop::open();
+    shop.run(&["card", "100.10"], &card(WITHOUT_3DS));
+    let stored = PaymentRef::card(shop.number(), "100.10".parse().unwrap(), "KGS").to_string();
+    assert_eq!(shop.run(&["check", &stored], ""), format!("charged: {stored}\n"));
+    let other = stored.replace("amount=100.10", "amount=1");
+    assert!(shop.run(&["check", &other], "").starts_with("a person should look: Contradicted"));
+}
+
+#[test]
 fn what_a_killed_program_left_is_delivered_by_the_next() {
     let shop = Shop::open();
     let mut killed = shop.start(&["qr", "100.10"], "");

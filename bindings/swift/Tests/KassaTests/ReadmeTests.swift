@@ -83,23 +83,23 @@ func showPayment(
     #expect(try await watching.value?.isCharged == true)
 }
 
-/// What the programs print, and nothing of it on the screen.
-private func print(_ items: Any...) { printed.add(items.map { "\($0)" }.joined(separator: " ")) }
+/// Goes to the test that runs the program, and nothing of it to the screen.
+private func print(_ items: Any...) { Printed.here.add(items.map { "\($0)" }.joined(separator: " ")) }
 
-private let printed = Printed()
-
+/// What a program prints.
 private final class Printed: @unchecked Sendable {
+    /// Tests run at once, each in tasks of its own.
+    @TaskLocal static var here = Printed()
+
     private let lock = NSLock()
     private var lines: [String] = []
 
     func add(_ line: String) { lock.withLock { lines.append(line) } }
 
-    /// All since it was taken last.
-    func take() -> [String] {
-        lock.withLock {
-            defer { lines = [] }
-            return lines
-        }
+    static func lines(of program: () async throws -> Void) async throws -> [String] {
+        let printed = Printed()
+        try await $here.withValue(printed, operation: program)
+        return printed.lock.withLock { printed.lines }
     }
 }
 
@@ -115,9 +115,7 @@ extension OneLog {
         for (name, value) in environment { setenv(name, value, 1) }
         defer { for name in environment.keys { unsetenv(name) } }
         func said(to payer: Sandbox.TestPhone) async throws -> [String] {
-            _ = printed.take()
-            try await takePayment(from: payer.phone, journal: home.open()) { payer.otp }
-            return printed.take()
+            try await Printed.lines { try await takePayment(from: payer.phone, journal: home.open()) { payer.otp } }
         }
 
         #expect(try await said(to: .mbankApproved) == ["paid: deliver cart 17"])
@@ -139,16 +137,31 @@ extension OneLog {
     }
 }
 
+@Test func theReadmesCallbackShipsWhatTheGatewayConfirms() async throws {
+    let fake = try FakeGateway()
+    let order = MbankPayment(orderNumber: "order-17", phone: "996555000101", amountSom: 250, comment: "Two coffees")
+    _ = try await fake.gateway.createMbankPayment(order)
+    func told(_ callback: String) async throws -> [String] {
+        try await Printed.lines {
+            try await takeCallback(Data(callback.utf8), stored: order.paymentRef(), gateway: fake.gateway) { print("ship \($0)") }
+        }
+    }
+    let claimed = #"{"orderNumber": "order-17", "amount": 250, "status": "CHARGE", "provider": "MBank"}"#
+    #expect(try await told(claimed) == ["watch \(order.paymentRef())"])
+    #expect(try await told(fake.charge("order-17").callback) == ["ship \(order.paymentRef())"])
+}
+
 @Test func theReadmesPaymentScreenPays() async throws {
     let stage = try await Stage.start()
     let scene = try await stage.open([:])
-    _ = printed.take()
-    try await showPayment(scene.clientToken, serverURL: scene.serverURL) { what in
-        what == "phone" ? Sandbox.TestPhone.mbankApproved.phone : Sandbox.TestPhone.mbankApproved.otp
-    } newTokenFromTheShop: {
-        try await scene.newToken()
+    let printed = try await Printed.lines {
+        try await showPayment(scene.clientToken, serverURL: scene.serverURL) { what in
+            what == "phone" ? Sandbox.TestPhone.mbankApproved.phone : Sandbox.TestPhone.mbankApproved.otp
+        } newTokenFromTheShop: {
+            try await scene.newToken()
+        }
     }
-    #expect(printed.take() == ["How do you want to pay?", "The bank has sent you a code.", "Thank you: 390 KGS"])
+    #expect(printed == ["How do you want to pay?", "The bank has sent you a code.", "Thank you: 390 KGS"])
     stage.stop()
 }
 

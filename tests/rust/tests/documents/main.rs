@@ -8,6 +8,7 @@ mod links;
 mod make_targets;
 mod markdown;
 mod paths;
+mod programs;
 mod promises;
 mod repository;
 mod shown_programs;

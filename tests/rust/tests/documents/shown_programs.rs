@@ -1,9 +1,8 @@
 //! Programs that the documentation site shows: each is a file that tests run, or stands in a document whose blocks a test takes out. A new
 //! one has to be given to a test, and then to the tables here.
 //!
-//! What is taken out is run, but for these, which are compiled alone, as they name a gateway or a server that is not there, or need a payer
-//! or a phone: Rust in `sandbox/README.md` (but for the clock), `docs/checkout.md` and `docs/journal.md`; Java and `CartActivity` in
-//! Kotlin's README; `takeCallback` in Swift's, and the view in SwiftUI, which only a Mac compiles. Of command lines most are only parsed.
+//! What is taken out is run, but for two screens: `CartActivity` in Kotlin's README is compiled, and the view in SwiftUI in Swift's, which
+//! only a Mac compiles. Of command lines most are only parsed.
 
 use crate::repository::Repository;
 
@@ -24,8 +23,8 @@ const FILES: [(&str, &str); 15] = [
     ("bindings/python-sandbox/README.md", "bindings/python-sandbox/tests/test_docs.py"),
     ("bindings/python/README.md", "bindings/python/tests/test_docs.py"),
     ("bindings/swift/README.md", "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
-    ("docs/checkout.md", "core/src/lib.rs"),
-    ("docs/journal.md", "core/src/lib.rs"),
+    ("docs/checkout.md", "tests/rust/tests/documents/programs/mod.rs"),
+    ("docs/journal.md", "tests/rust/tests/documents/programs/mod.rs"),
     (
         "examples/kotlin/checkout/src/main/",
         "examples/kotlin/checkout/src/test/kotlin/dev/kassa/checkout/CheckoutTest.kt",
@@ -56,9 +55,9 @@ const BLOCKS: [(&str, &str, usize, &str); 33] = [
     ("bindings/swift/README.md", "swift", 1, "bindings/swift/Tests/KassaSandboxTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 5, "bindings/swift/Tests/KassaTests/ReadmeTests.swift"),
     ("bindings/swift/README.md", "swift", 1, "needs a shop of the reader's own"),
-    ("docs/checkout.md", "rust", 1, "core/src/lib.rs"),
+    ("docs/checkout.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/dialect.md", "json", 1, "core/src/config/dialect/mod.rs"),
-    ("docs/journal.md", "rust", 1, "core/src/lib.rs"),
+    ("docs/journal.md", "rust", 1, "tests/rust/tests/documents/programs/mod.rs"),
     ("docs/programs.md", "sh", 4, "needs a release, or the whole repository"),
     ("docs/quick-start.ky.md", "sh", 8, "needs the whole repository, and a person"),
     ("docs/quick-start.ky.md", "toml", 1, "a path of the repository"),

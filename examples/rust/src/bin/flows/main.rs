@@ -5,13 +5,14 @@ use std::{env, process::ExitCode};
 use kassa::PaymentError;
 
 mod card;
+mod check;
 mod mbank;
 mod pay_form;
 mod qr;
 mod resume;
 mod shop;
 
-const USAGE: &str = "usage: flows card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume
+const USAGE: &str = "usage: flows card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume | check REFERENCE
        flows callback ADDRESS < BODY | returned ADDRESS";
 
 fn main() -> ExitCode {
@@ -40,6 +41,7 @@ fn run(words: &[&str]) -> Option<Result<(), PaymentError>> {
         ["returned", address] => pay_form::came_back(address),
         ["qr", som] => qr::show(som.parse().ok()?),
         ["resume"] => resume::resume(),
+        ["check", stored] => check::check(stored),
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ import Kassa
 @main
 enum Main {
     private static let usage = """
-        usage: checkout card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume
+        usage: checkout card SOM | mbank PHONE SOM | pay-form SOM | qr SOM | resume | check REFERENCE
                checkout callback ADDRESS < BODY | returned ADDRESS
         """
 
@@ -20,6 +20,7 @@ enum Main {
             case ("returned", 2): try await payerReturned(to: words[1])
             case ("qr", 2): try await showQr(words[1])
             case ("resume", 1): try await resume()
+            case ("check", 2): try await check(words[1])
             default: end(2, usage)
             }
         } catch {

@@ -1,7 +1,7 @@
 package dev.kassa.java;
 
 import dev.kassa.BlockingGateway;
-import dev.kassa.Credentials;
+import dev.kassa.GatewayConfig;
 import dev.kassa.PaymentException;
 import dev.kassa.PaymentRef;
 import java.math.BigDecimal;
@@ -10,8 +10,8 @@ import java.math.BigDecimal;
 final class ReadmeProgram {
     private ReadmeProgram() {}
 
-    static void run(String password) throws InterruptedException {
-        try (var gateway = new BlockingGateway("https://pay.example.kg", new Credentials("shop", password))) {
+    public static void main(String[] arguments) throws InterruptedException {
+        try (var gateway = new BlockingGateway(GatewayConfig.fromEnvironment())) { // KASSA_URL, KASSA_LOGIN, KASSA_PASSWORD
             var verdict = gateway.check(PaymentRef.card("order-17", new BigDecimal("100.10"), "KGS"));
             System.out.println(verdict.isCharged() ? "ship" : verdict);
         } catch (PaymentException error) {

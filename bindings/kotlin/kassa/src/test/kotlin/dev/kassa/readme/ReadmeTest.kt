@@ -8,8 +8,11 @@ import dev.kassa.MbankPayment
 import dev.kassa.sandbox.Endpoint
 import dev.kassa.sandbox.FaultName
 import dev.kassa.sandbox.Sandbox
+import dev.kassa.sandbox.TestCards
 import dev.kassa.sandbox.TestPhones
 import dev.kassa.sandbox.junit.WithSandbox
+import dev.kassa.support.card
+import dev.kassa.support.cardPayment
 import dev.kassa.support.mbankPayment
 import dev.kassa.testing.FakeGateway
 import kotlinx.coroutines.Dispatchers
@@ -83,6 +86,14 @@ class ReadmeTest(private val sandbox: Sandbox) {
     }
 
     @Test
+    fun `the program in Java ships what is charged`() {
+        val told = run("dev.kassa.java.ReadmeProgram")
+        assertTrue("order-17" in told && "ship" !in told, told)
+        BlockingGateway(config()).use { it.createCardPayment(cardPayment(card(TestCards.WITHOUT_3DS_APPROVED.pan), "order-17")) }
+        assertEquals("ship\n", run("dev.kassa.java.ReadmeProgram"))
+    }
+
+    @Test
     fun `the worker delivers what is begun while it works, and finishes it`() = runBlocking {
         val fake = FakeGateway()
         val gateway = fake.gateway.withJournal(journal)
@@ -99,19 +110,22 @@ class ReadmeTest(private val sandbox: Sandbox) {
     }
 
     private fun leaveRejected() {
-        val config = GatewayConfig(sandbox.baseUrl, Credentials(sandbox.login, sandbox.password))
-        BlockingGateway(config, journal).withNote("cart 16").use { gateway ->
+        BlockingGateway(config(), journal).withNote("cart 16").use { gateway ->
             val phone = TestPhones.MBANK_DECLINED
             val created = gateway.createMbankPayment(MbankPayment("order-16", phone.phone, 250, "Two tickets"))
             gateway.confirmMbankPayment(created.payment, phone.otp)
         }
     }
 
+    private fun config() = GatewayConfig(sandbox.baseUrl, Credentials(sandbox.login, sandbox.password))
+
+    private fun runFirstProgram() = run("dev.kassa.readme.FirstProgramKt")
+
     /** In a process of its own, as its settings come from the environment; what it printed. */
-    private fun runFirstProgram(): String {
+    private fun run(program: String): String {
         val java = Path(System.getProperty("java.home"), "bin", "java").toString()
         val told = folder.resolve("told")
-        val process = ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), "dev.kassa.readme.FirstProgramKt")
+        val process = ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), program)
             .directory(folder.toFile())
             .redirectErrorStream(true)
             .redirectOutput(told.toFile())

@@ -1,5 +1,6 @@
 package dev.kassa.checkout
 
+import dev.kassa.PaymentRef
 import dev.kassa.sandbox.FaultName
 import dev.kassa.sandbox.Sandbox
 import dev.kassa.sandbox.TestCards
@@ -10,6 +11,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.io.TempDir
+import java.math.BigDecimal
 import java.nio.file.Path
 import kotlin.io.path.ExperimentalPathApi
 import kotlin.io.path.isRegularFile
@@ -74,6 +76,15 @@ class CheckoutTest(private val sandbox: Sandbox) {
         }
         assertEquals(1, sandbox.ledger().single().timesCharged)
         assertEquals("", start("ResumeKt").use { it.all() })
+    }
+
+    @Test
+    fun `a support desk asks by what was stored`() {
+        assertEquals(0, start("CardKt", "100.10", pan = TestCards.WITHOUT_3DS_APPROVED.pan).use { it.end() })
+        val stored = PaymentRef.card(sandbox.ledger().single().orderNumber, BigDecimal("100.10"), "KGS").toString()
+        assertEquals("charged: $stored\n", start("CheckKt", stored).use { it.all() })
+        val other = start("CheckKt", stored.replace("100.10", "1")).use { it.all() }
+        assertTrue(other.startsWith("a person should look: Contradicted(fields=[amount]"), other)
     }
 
     @OptIn(ExperimentalPathApi::class)

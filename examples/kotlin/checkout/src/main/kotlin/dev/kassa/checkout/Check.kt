@@ -1,0 +1,14 @@
+package dev.kassa.checkout
+
+import dev.kassa.PaymentRef
+import dev.kassa.Verdict
+
+/** Asks once, by the reference that was stored: `checkout check REFERENCE`. A support desk tells somebody, and delivers nothing. */
+fun main(arguments: Array<String>) = checkout { gateway ->
+    when (val verdict = gateway.check(PaymentRef.parse(arguments[0]))) {
+        is Verdict.Charged -> println("charged: ${verdict.payment}")
+        is Verdict.Rejected -> println("not paid: ${verdict.report.reason.orEmpty()}")
+        is Verdict.Open -> println("still open")
+        is Verdict.Contradicted, is Verdict.Unverifiable -> println("a person should look: $verdict")
+    }
+}

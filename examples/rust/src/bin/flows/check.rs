@@ -1,0 +1,15 @@
+use kassa::{PaymentError, PaymentRef, Verdict};
+
+use super::shop;
+
+/// Asks once about a payment, by the reference that was stored: for a support desk, which tells somebody and delivers nothing.
+pub(crate) fn check(stored: &str) -> Result<(), PaymentError> {
+    let payment: PaymentRef = stored.parse()?;
+    match shop::open()?.check(&payment)? {
+        Verdict::Charged { payment, .. } => println!("charged: {payment}"),
+        Verdict::Rejected { report, .. } => println!("not paid: {}", report.reason.unwrap_or_default()),
+        Verdict::Open { .. } => println!("still open"),
+        other => println!("a person should look: {other:?}"),
+    }
+    Ok(())
+}

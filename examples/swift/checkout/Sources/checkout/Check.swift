@@ -1,0 +1,12 @@
+import Kassa
+
+/// Asks once about a payment, by the reference that was stored: for a support desk, which tells somebody and delivers nothing.
+func check(_ stored: String) async throws {
+    switch try await openShop().check(PaymentRef(stored)) {
+    case .charged(let payment, _, _): print("charged:", payment)
+    case .rejected(let report): print("not paid:", report.reason ?? "")
+    case .open: print("still open")
+    case .contradicted(let fields, _): print("a person should look, these differ:", fields)
+    case .unverifiable(let why, _): print("a person should look:", why)
+    }
+}

@@ -1,0 +1,19 @@
+use std::path::Path;
+
+use kassa::{BlockingGateway, GatewayConfig, Journal, JournalState, SettlePolicy, Settled};
+
+pub fn deliver_what_is_paid(config: GatewayConfig, folder: &Path) -> Result<(), kassa::PaymentError> {
+    let journal = Journal::open(folder)?; // such as /var/lib/shop/payments
+    let gateway = BlockingGateway::new(config)?.with_journal(journal);
+    // Whatever was not done with when the program ended last, however it ended.
+    for settled in gateway.settle(SettlePolicy::default())? {
+        match settled? {
+            Settled::Payment { entry } if entry.state == JournalState::Charged => {
+                // Deliver what `entry.note` says, then:
+                gateway.finish(&entry.id)?;
+            }
+            other => println!("for the payer, or for a person: {other:?}"),
+        }
+    }
+    Ok(())
+}
