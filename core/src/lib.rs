@@ -163,4 +163,3 @@ pub use values::{
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
-

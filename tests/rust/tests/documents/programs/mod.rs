@@ -36,7 +36,7 @@ fn the_payment_screen_is_paid() {
 #[test]
 fn the_worker_finishes_what_was_paid_while_nobody_looked() {
     let (sandbox, folder) = (Sandbox::start(SandboxOptions::default()).unwrap(), TempDir::new().unwrap());
-    let config = || GatewayConfig::new(sandbox.url(), Credentials::new(sandbox.login(), sandbox.password()));
+    let config = || GatewayConfig::new(sandbox.url(), Credentials::basic(sandbox.login(), sandbox.password()));
     let journal = Journal::open(folder.path()).unwrap();
     let shop = BlockingGateway::new(config()).unwrap().with_journal(journal.clone());
     let payment = MbankPayment::new("order-17", 250, "996555000101", "Two coffees");
