@@ -88,7 +88,7 @@ private func print(_ items: Any...) { Printed.here.add(items.map { "\($0)" }.joi
 
 /// What a program prints.
 private final class Printed: @unchecked Sendable {
-    /// Tests run at once, each in tasks of its own.
+    /// Of the test that runs the program: others may run at the same time.
     @TaskLocal static var here = Printed()
 
     private let lock = NSLock()
@@ -146,7 +146,8 @@ extension OneLog {
             try await takeCallback(Data(callback.utf8), stored: order.paymentRef(), gateway: fake.gateway) { print("ship \($0)") }
         }
     }
-    let claimed = #"{"orderNumber": "order-17", "amount": 250, "status": "CHARGE", "provider": "MBank"}"#
+    let claimed =
+        #"{"orderNumber": "order-17", "amount": 250, "status": "CHARGE", "dateCreated": "2026-11-20T09:05:07", "provider": "MBank"}"#
     #expect(try await told(claimed) == ["watch \(order.paymentRef())"])
     #expect(try await told(fake.charge("order-17").callback) == ["ship \(order.paymentRef())"])
 }

@@ -72,9 +72,9 @@ import Testing
         let shop = try await Shop()
         _ = try await shop.start("card", "100.10", typed: Shop.card(.without3DSApproved)).end()
         let number = try #require(await shop.sandbox.ledger().first?.orderNumber)
-        let stored = "kassa1:kind=card&order=\(number)&provider=Cards&amount=100.10&currency=KGS"
+        let stored = "kassa1:kind=card&order=\(number)&provider=Cards&amount=100.1&currency=KGS"
         #expect(try await shop.start("check", stored).end() == .init(code: 0, output: "charged: \(stored)\n"))
-        let other = try await shop.start("check", stored.replacing("100.10", with: "1")).end()
+        let other = try await shop.start("check", stored.replacing("100.1", with: "1")).end()
         #expect(other.code == 0 && other.output.hasPrefix("a person should look, these differ: [\"amount\"]"), "\(other)")
         await shop.close()
     }
