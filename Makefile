@@ -1,6 +1,6 @@
 # The commands a newcomer needs: demo, shop, sandbox, server, test. `make help` lists all of them.
 
-.PHONY: demo shop sandbox server server-demo help test packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
+.PHONY: demo shop sandbox server server-demo help test check test-times packages test-rust test-sandbox test-python test-kotlin test-swift test-shops
 .PHONY: soak simulate fuzz sanitize wheel sdist jar apk bench bench-against lint release-check docs
 
 # Where cargo puts what it builds for development.
@@ -31,27 +31,29 @@ server-demo: ## Watch the server being killed in the middle of four payments, an
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Many tests wait for sockets and pages, so two languages are tested at once. What each prints comes when it ends, where make can
-# do that.
+test: ## Everything there is, as many suites side by side as the processors carry
+	@scripts/ci/ensure-tools git cargo cc python3
+	@scripts/ci/run-suites test
+
+check: ## All that a change must pass: test, lint, packages and docs side by side; .ci/run calls it
+	@scripts/ci/ensure-tools git cargo cc python3
+	@scripts/ci/run-suites check
+
+test-times: ## What each suite took in the last runs, and how much of that it computed; writes the table of CONTRIBUTING.md
+	@scripts/ci/ensure-tools python3
+	@scripts/ci/write-test-times
+
+# Packages are built side by side, too. What each prints comes when it ends, where make can do that.
 SIDE_BY_SIDE = $(MAKE) --no-print-directory $(if $(shell command -v flock),--jobs 2) \
 	$(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-
-test: ## Everything there is
-	@scripts/ci/ensure-tools git cargo cc python3 libpython chromium javac mvn node npm php curl strip aapt2 postgres ip
-	cargo test --locked --workspace
-	@echo "the server's storage on the newest PostgreSQL"
-	KASSA_POSTGRES_BIN=$$(scripts/ci/find-postgres) cargo test --locked --workspace --test server -- postgres
-	cargo check --locked -p kassa --no-default-features # a phone's build: no sandbox, no bindings
-	@echo "the packages for Python, Kotlin and Swift, and the small shops, two at a time"
-	@$(SIDE_BY_SIDE) test-kotlin test-swift test-python test-shops # Python's last, as it alone has enough to do for all cores
 
 packages: ## What users install: wheel, sdist and jar
 	@scripts/ci/ensure-tools cargo cc python3 javac mvn strip
 	@$(SIDE_BY_SIDE) wheel sdist jar
 
 test-rust: ## The core and the checkout
-	@scripts/ci/ensure-tools cargo cc
-	cargo test --locked -p kassa -p kassa-checkout
+	@scripts/ci/ensure-tools cargo cc python3
+	@scripts/ci/require-tests scripts/ci/rust-tests test kassa kassa-checkout
 
 test-sandbox: ## The sandbox
 	@scripts/ci/ensure-tools cargo cc curl
@@ -59,7 +61,7 @@ test-sandbox: ## The sandbox
 
 test-python: ## The Python packages and the web shop: ruff, mypy, pyright, and their tests, in a browser where there are pages
 	@scripts/ci/ensure-tools cargo cc python3 libpython chromium node
-	scripts/python/test-packages
+	@scripts/ci/run-suites python
 
 test-kotlin: ## The Kotlin packages and examples: their tests against the sandbox, the conformance vectors, Android's screens, the AARs
 	@scripts/ci/ensure-tools cargo cc javac mvn strip aapt2
@@ -76,15 +78,16 @@ test-shops: ## The small shops that use the server, in Python, Node, PHP and Jav
 soak: export KASSA_SCHEDULES = $(or $(SCHEDULES),1000000)
 soak: export KASSA_PROCESS_SCHEDULES = $(or $(PROCESS_SCHEDULES),2000)
 soak: export KASSA_FLEET_SCHEDULES = $(or $(FLEET_SCHEDULES),1000)
-soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000; with real processes 2,000 on a file, 1,000 as a fleet
+soak: ## A million random schedules in memory of the core, and as many of the server, or SCHEDULES=5000000; over sockets 5,000, with real processes 2,000 on a file, 1,000 as a fleet
 	@scripts/ci/ensure-tools cargo cc
-	cargo test --release --locked -p kassa --lib schedules::nothing_is_lost
-	cargo test --release --locked -p kassa-server --test server schedules::nothing_is_lost
-	cargo test --release --locked -p kassa-server --test processes schedules::
+	scripts/ci/require-tests cargo test --release --locked -p kassa --lib schedules::simulation::nothing_is_lost
+	KASSA_SCHEDULES=$(or $(SOCKET_SCHEDULES),5000) scripts/ci/require-tests cargo test --release --locked -p kassa --test gateway schedules::nothing_is_lost
+	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test server schedules::nothing_is_lost
+	scripts/ci/require-tests cargo test --release --locked -p kassa-server --test processes schedules::
 
 simulate: ## A fleet at internet scale: a hundred million open payments on 200 servers, drawn for docs/; five minutes, 3 GB
 	@scripts/ci/ensure-tools cargo cc
-	KASSA_PICTURES=$(CURDIR)/docs/pictures cargo test --release --locked -p kassa-server --lib pace::simulation -- --ignored --nocapture
+	KASSA_PICTURES=$(CURDIR)/docs/pictures scripts/ci/require-tests cargo test --release --locked -p kassa-server --lib pace::simulation -- --ignored --nocapture
 
 fuzz: ## The fuzzing engine at every parser of bytes from outside, a minute each, or TIME=600 seconds; TARGETS="reply qr_data" for some
 	@scripts/ci/ensure-tools cargo cc c++
@@ -133,7 +136,7 @@ lint: ## Format, clippy, documentation, licences and banned or doubled crates; n
 	git grep --line-number --extended-regexp '^(<{7}|>{7}) '; test $$? -eq 1
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked -p kassa-server --lib --bins -- -D warnings # without what its tests turn on
+	cargo clippy --locked -p kassa-sandbox -p kassa-server --lib --bins -- -D warnings # without what their tests turn on
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --quiet
 	scripts/ci/check-crates
 	scripts/release/write-notices --check

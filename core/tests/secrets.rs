@@ -6,10 +6,10 @@ mod support;
 use std::{
     io,
     sync::{Arc, Condvar, Mutex},
-    time::Duration,
 };
 
 use kassa::{Card, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Proxy};
+use kassa_test_patience::patience;
 use support::{Answer, CVC, OTP, Op, PAN, PASSWORD, Received, Server, reply};
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -18,9 +18,6 @@ const TOKEN: &str = "c2hvcDpzd29yZGZpc2gtNzc=";
 
 /// The order number of the last event.
 const LAST: &str = "the-last-order";
-
-/// Far longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The byte order mark, with which some programs begin their JSON.
 const BOM: char = '\u{feff}';
@@ -34,7 +31,7 @@ impl Log {
     fn up_to(&self, last: &str) -> String {
         let (log, grown) = &*self.0;
         let is_short = |log: &mut Vec<u8>| !String::from_utf8_lossy(log).contains(last);
-        let (log, waited) = grown.wait_timeout_while(log.lock().unwrap(), PATIENCE, is_short).unwrap();
+        let (log, waited) = grown.wait_timeout_while(log.lock().unwrap(), patience(), is_short).unwrap();
         assert!(!waited.timed_out(), "{last} was never logged");
         String::from_utf8_lossy(&log).into_owned()
     }
@@ -147,7 +144,7 @@ async fn run_everything() {
             assert_clean(&text, &format!("{op:?} with {status} and code {code}"));
         }
         let watch = gateway.watch(PaymentRef::card("order-1", 1.into(), "KGS"), PollPolicy::default()).unwrap();
-        let report = tokio::time::timeout(Duration::from_secs(20), watch.next()).await.unwrap();
+        let report = tokio::time::timeout(patience(), watch.next()).await.unwrap();
         let report = report.unwrap_or_else(|error| panic!("{error}")).map(support::shown);
         assert_clean(&format!("{report:?} {watch:?}"), "a watch");
     }

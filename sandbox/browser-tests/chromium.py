@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from patience import PATIENCE
+
 FIND = Path(__file__).resolve().parents[2] / "scripts" / "ci" / "find-chromium"
 FLAGS = (
     "--disable-background-networking",
@@ -18,8 +20,8 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-# Far more than anything here takes: reached only where something never happens.
-expect.set_options(timeout=60_000)
+# In milliseconds. It is reached only if something never happens.
+expect.set_options(timeout=PATIENCE * 1000)
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +29,6 @@ def browser() -> Iterator[Browser]:
     """One for all tests; each visitor has a window of its own."""
     found = subprocess.run([FIND], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS), timeout=PATIENCE * 3000)
         yield browser
         browser.close()

@@ -14,6 +14,7 @@ import pytest
 from kassa_sandbox import Sandbox, cards
 from playwright.sync_api import Browser, Download, expect
 
+from patience import PATIENCE
 from shop import Shop
 from staff import PAGES, fill_login, log_in
 from visitor import Size, Visit, Visitor
@@ -75,7 +76,7 @@ def assert_list_suits(visitor: Visitor, size: Size) -> None:
 
 def wait_for_a_callback(sandbox: Sandbox, order: str) -> None:
     """An attempt is written down only after its receiver has answered, and no page waits for that."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not sandbox.callbacks(order):
         assert time.monotonic() < deadline, "no callback was delivered"
         time.sleep(0.01)
@@ -193,7 +194,7 @@ def load_until_delivered(merchant: Visitor, attempts: int) -> None:
     rows = merchant.page.locator("tbody tr")
     merchant.page.get_by_role("link", name="Load the list again").click()
     expect(merchant.page.get_by_role("status")).to_have_count(0)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while rows.count() < attempts:
         assert time.monotonic() < deadline, f"never seen: attempt {attempts}"
         merchant.page.reload()

@@ -11,6 +11,7 @@ import pytest
 from kassa_sandbox import Language, Sandbox, TestCard, cards, phones
 from playwright.sync_api import Browser, expect
 
+from patience import PATIENCE
 from shop import Shop
 from visitor import Size, Visit, Visitor
 from words import WORDS, Words
@@ -154,7 +155,7 @@ def test_a_failure_of_the_sandbox_is_called_one(browser: Browser, language: Lang
     with Sandbox(database=database) as sandbox, Shop(sandbox) as shop:
         payer = Visitor(browser, {urlsplit(sandbox.base_url).netloc}, language, size=size, dark=dark, scripts=True)
         address = shop.card_payment(language=language)
-        with closing(sqlite3.connect(database)) as connection:
+        with closing(sqlite3.connect(database, timeout=PATIENCE)) as connection:
             connection.execute("ALTER TABLE payments RENAME TO mislaid")
             connection.commit()
         with payer.refused(500):

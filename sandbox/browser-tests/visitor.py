@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
 from accessibility import GRAVE, check_accessible
+from patience import PATIENCE
 
 Size: TypeAlias = Literal["small", "phone", "tablet", "desktop"]
 SIZES: dict[Size, tuple[int, int]] = {
@@ -48,7 +49,7 @@ class Visitor:
             color_scheme="dark" if dark else "light",
             java_script_enabled=scripts,
         )
-        self.context.set_default_timeout(60_000)
+        self.context.set_default_timeout(PATIENCE * 1000)
         self.label = f"{language}-{size}{'-dark' if dark else ''}{'' if scripts else '-no-script'}"
         self.has_scripts = scripts
         self._grave = grave

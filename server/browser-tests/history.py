@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,12 +13,12 @@ from typing import Any
 from kassa_sandbox import phones
 from kassa_server.testing import KassaServer
 
+from patience import PATIENCE
+
 DAY = "2024-03-05"
 """All charges are of this day, at noon, but one: that is of the day before."""
 NOON = 1_709_640_000_000
 TEXT = "A jar of honey from the mountains, with a very long description that has to be broken somewhere"
-SECONDS = 60
-"""Far more than anything takes: reached only where something never happens."""
 
 
 class History:
@@ -52,7 +53,7 @@ class History:
 
     def write(self, sql: str, *values: object) -> None:
         """Changes the database itself, for what no test can wait for."""
-        with closing(sqlite3.connect(self.database, timeout=SECONDS)) as database, database:
+        with closing(sqlite3.connect(self.database, timeout=PATIENCE)) as database, database:
             database.execute(sql, values)
 
     def _fill(self) -> None:
@@ -92,7 +93,7 @@ class History:
         token, payment = self._begun(reference)
         path = f"/v1/checkout/payments/{payment['id']}/confirm"
         self.server.ask("POST", path, {"otp": phones.MBANK_APPROVED.otp}, key=token, idempotency_key="otp")
-        self.server.wait_for("checkout.paid", reference=reference)
+        self.server.wait_for("checkout.paid", reference=reference, timeout=timedelta(seconds=PATIENCE))
 
     def _refused(self, reference: str) -> None:
         with self.server.sandbox.faults.add("unauthorized", times=1):
@@ -110,7 +111,7 @@ class History:
 
     def _wait(self, reference: str) -> None:
         """Until the gateway has been asked what became of it."""
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + PATIENCE
         while self.server.checkout(reference)["payments"][-1]["state"] == "unknown":
             assert time.monotonic() < until, "the gateway was not asked"
             time.sleep(0.05)

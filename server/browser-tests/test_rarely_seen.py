@@ -16,10 +16,8 @@ from kassa_server.testing import KassaServer
 from playwright.sync_api import Browser, expect
 
 from buyer import Buyer, Meet
+from patience import PATIENCE
 from shop import Shop
-
-SECONDS = 60
-"""Far more than anything takes: reached only where something never happens."""
 
 
 def uses_number_again(sandbox: Sandbox, order_number: str, amount_som: int) -> None:
@@ -56,8 +54,9 @@ def test_who_may_have_paid_another_amount_is_not_asked_again(
 
 def test_a_request_that_takes_its_time(meet: Meet, sandbox: Sandbox) -> None:
     buyer = meet("ru", size="small")
-    # Far longer than a form of the page waits for the gateway.
-    with sandbox.faults.add("delay", endpoint="mbank/pay", delay=timedelta(seconds=15), times=1):
+    # Longer than the page waits for the gateway, and shorter than the payment deadline of 60 seconds.
+    delay = timedelta(seconds=round(min(PATIENCE / 4, 45)))
+    with sandbox.faults.add("delay", endpoint="mbank/pay", delay=delay, times=1):
         buyer.gives_phone(phones.MBANK_APPROVED.phone)
         buyer.sees("under-way")
         # Of that screen alone: on a slow machine the next one is there by now.
@@ -108,7 +107,7 @@ def test_who_entered_too_many_codes_waits(buyer: Buyer) -> None:
 
 def test_what_nobody_paid_in_time(buyer: Buyer, tmp_path: Path) -> None:
     buyer.sees("choose")
-    with closing(sqlite3.connect(tmp_path / "kassa.db", timeout=SECONDS)) as database, database:
+    with closing(sqlite3.connect(tmp_path / "kassa.db", timeout=PATIENCE)) as database, database:
         # A minute at the least, which no test should wait for.
         database.execute("UPDATE checkouts SET expires_at = 1, expiry_due_at = 1")
     buyer.sees("expired")

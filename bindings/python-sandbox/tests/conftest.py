@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ import pytest
 from kassa_sandbox import DialectName, Sandbox, cards, dialect_json, phones
 
 pytest_plugins = ["pytester"]
+
+PATIENCE = 60.0 * float(os.environ.get("KASSA_PATIENCE", "1"))
+"""The upper bound of a wait, in seconds. ``KASSA_PATIENCE`` multiplies it on a slow machine."""
 
 
 class Shop:
@@ -85,7 +89,7 @@ class Receiver:
         self._thread.start()
 
     def next(self) -> dict[str, Any]:
-        return self.received.get(timeout=30)
+        return self.received.get(timeout=PATIENCE)
 
     def close(self) -> None:
         self._server.shutdown()

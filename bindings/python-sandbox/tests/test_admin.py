@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import kassa
 import pytest
-from conftest import Receiver, Shop
+from conftest import PATIENCE, Receiver, Shop
 
 from kassa_sandbox import (
     AdminRefused,
@@ -84,7 +84,7 @@ def test_every_request_is_told(kassa_sandbox: Sandbox, shop: Shop) -> None:
 
 def delivered(sandbox: Sandbox, wanted: Callable[[CallbackAttempt], bool]) -> CallbackAttempt:
     """The attempt that is wanted; one is told of only after its receiver has answered."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
         for attempt in sandbox.callbacks("order-1"):
             if wanted(attempt):
@@ -276,7 +276,7 @@ def test_the_clock_steps_forward_and_settles_what_is_pending(kassa_sandbox: Sand
     assert (values.settle_after, values.settle_after_queries) == (timedelta(hours=1), 9)
     assert values.ahead == timedelta(days=1)
     assert values.now > datetime.now(timezone.utc) + timedelta(hours=23)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while kassa_sandbox.payment("held").status != "CHARGE":
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Shop
+from conftest import PATIENCE, Shop
 
 from kassa_sandbox import NotRunning, Sandbox, StartError, SwitchValues, cards
 
 unix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells of the end of a stranger's process")
-PATIENCE = 60.0
 
 
 def test_it_runs_as_long_as_the_block() -> None:
@@ -288,7 +287,7 @@ def test_a_forked_process_may_ask_and_leaves_it_alone(kassa_sandbox: Sandbox) ->
     child = os.fork()
     if child == 0:
         code = 1
-        signal.alarm(30)
+        signal.alarm(int(PATIENCE))
         try:
             assert kassa_sandbox.ledger() == ()
             assert not kassa_sandbox.is_running

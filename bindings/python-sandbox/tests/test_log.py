@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from conftest import PATIENCE
 
 from kassa_sandbox import Sandbox
 
@@ -20,7 +21,7 @@ def nothing_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def knock(sandbox: Sandbox, times: int = 1) -> None:
     """Asks an endpoint without credentials; each is a line in the log."""
-    connection = HTTPConnection(urlsplit(sandbox.base_url).netloc, timeout=60)
+    connection = HTTPConnection(urlsplit(sandbox.base_url).netloc, timeout=PATIENCE)
     for _ in range(times):
         connection.request("POST", "/api/v1.1.0/payment")
         answer = connection.getresponse()
@@ -60,12 +61,12 @@ def test_a_handler_that_stands_still_does_not_hold_up_the_sandbox(monkeypatch: p
 
     class Stuck(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            assert go_on.wait(60)
+            assert go_on.wait(PATIENCE)
             handled.append(record.getMessage())
 
     logger.addHandler(Stuck())
     # All of them are waited for, however busy the machine is.
-    monkeypatch.setattr("kassa_sandbox._log.HANDING_ON_PATIENCE", 60.0)
+    monkeypatch.setattr("kassa_sandbox._log.HANDING_ON_PATIENCE", PATIENCE)
     with Sandbox(log=logger) as sandbox:
         # Far more than the pipe between the two holds.
         knock(sandbox, 1500)

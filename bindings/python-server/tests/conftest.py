@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from kassa_server.testing import KassaServer
 
 pytest_plugins = ["pytester"]
+
+PATIENCE = 60.0 * float(os.environ.get("KASSA_PATIENCE", "1"))
+"""The upper bound of a wait, in seconds. ``KASSA_PATIENCE`` multiplies it on a slow machine."""
 
 NUMBERS = itertools.count(1)
 

@@ -11,17 +11,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from conftest import Order
+from conftest import PATIENCE, Order
 from kassa_sandbox import Sandbox, phones
 
 from kassa_server import NotRunning, Refused, StartError, TooLate
 from kassa_server.testing import KassaServer
 
+LONG = timedelta(seconds=PATIENCE)
+
 
 def test_a_payer_pays_and_the_shop_is_told(kassa_server: KassaServer, order: Order) -> None:
     back = kassa_server.pay_by_form(order.page_url)
     assert back.startswith("http://127.0.0.1:9/paid?")
-    paid = kassa_server.wait_for("checkout.paid", reference=order.reference)
+    paid = kassa_server.wait_for("checkout.paid", reference=order.reference, timeout=LONG)
     assert (paid.reference, paid.data["amount"], paid.data["checkout_state"]) == (order.reference, "390", "paid")
     assert paid.checkout == kassa_server.checkout(order.reference)["id"]
     kinds = [event.kind for event in kassa_server.events(reference=order.reference)]
@@ -75,7 +77,7 @@ def test_a_crash_loses_nothing() -> None:
         assert (server.url, server.api_key) == (address, key)
         # What a shop does when the payer is back.
         server.ask("POST", f"/v1/checkouts/{server.checkout(order.reference)['id']}/check")
-        server.wait_for("checkout.paid", reference=order.reference)
+        server.wait_for("checkout.paid", reference=order.reference, timeout=LONG)
         assert "serving" in server.log()
 
 
@@ -83,7 +85,7 @@ def test_a_sandbox_that_runs_already_is_taken_and_left(kassa_sandbox: Sandbox) -
     kassa_sandbox.switches.change(dialect="other")
     with KassaServer(sandbox=kassa_sandbox) as server:
         server.pay_by_form(Order(server).page_url)
-        server.wait_for("checkout.paid")
+        server.wait_for("checkout.paid", timeout=LONG)
         assert server.sandbox is kassa_sandbox
     assert kassa_sandbox.ledger()[-1].is_charged
 
@@ -131,10 +133,10 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.parametrize("way", ["killed", "fork"])
 def test_nothing_is_left_of_a_process_that_was_killed(way: str) -> None:
     parent = subprocess.run(
-        [sys.executable, "-c", PARENT, way], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", PARENT, way], capture_output=True, text=True, check=False, timeout=2 * PATIENCE
     )
     assert parent.returncode == -signal.SIGKILL, parent.stderr
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     for pid in map(int, parent.stdout.split()):
         while runs(pid):
             assert time.monotonic() < deadline

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.patience import PATIENCE
 from conformance.stage import Scene, Stage
 from test_fork import in_child
-from web_server import LONG
 
 import kassa
 from kassa.checkout import (
@@ -111,7 +111,7 @@ with Checkout({scene.server_url!r}, {scene.client_token!r}) as checkout:
         while running.stdout.readline() != "ready\n":
             assert running.poll() is None
         running.send_signal(signal.SIGINT)
-        _, problems = running.communicate(timeout=LONG)
+        _, problems = running.communicate(timeout=PATIENCE)
     assert problems.rstrip().endswith("KeyboardInterrupt")
 
 
@@ -121,12 +121,12 @@ def test_the_thread_of_the_renewal_ends_with_the_checkout(scene: Scene, ends: st
 
     def renew_token() -> str:
         called.set()
-        assert go_on.wait(LONG)
+        assert go_on.wait(PATIENCE)
         raise OSError("the shop does not answer")
 
     held = [Checkout(scene.server_url, "ct_none", renew_token=renew_token)]
     states = held[0].states()
-    assert called.wait(LONG)
+    assert called.wait(PATIENCE)
     [renewal] = (each for each in threading.enumerate() if each.name == "kassa token renewal")
     assert renewal.daemon
     if ends == "closed":
@@ -135,7 +135,7 @@ def test_the_thread_of_the_renewal_ends_with_the_checkout(scene: Scene, ends: st
     gc.collect()
     assert [state for state in states if not isinstance(state, Opening)] == []
     go_on.set()
-    renewal.join(LONG)
+    renewal.join(PATIENCE)
     assert not renewal.is_alive()
 
 
@@ -153,12 +153,12 @@ def test_the_task_of_the_renewal_is_cancelled_with_the_checkout(scene: Scene, en
 
         held = [AsyncCheckout(scene.server_url, "ct_none", renew_token=renew_token)]
         states = held[0].states()
-        await asyncio.wait_for(called.wait(), LONG)
+        await asyncio.wait_for(called.wait(), PATIENCE)
         if ends == "closed":
             held[0].close()
         held.clear()
         gc.collect()
-        await asyncio.wait_for(cancelled.wait(), LONG)
+        await asyncio.wait_for(cancelled.wait(), PATIENCE)
         assert [state async for state in states if not isinstance(state, Opening)] == []
 
     asyncio.run(app())
@@ -186,6 +186,7 @@ def test_a_cancelled_wait_loses_no_state(scene: Scene) -> None:
                 if isinstance(state, Ready):
                     break
             waiting = asyncio.ensure_future(anext(states))
+            # No other state is due until the payer acts, so a slow machine cannot fail this.
             done, _ = await asyncio.wait([waiting], timeout=0.01)
             assert not done
             waiting.cancel()

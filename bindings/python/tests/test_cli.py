@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.patience import PATIENCE
 from conftest import PASSWORD, REPOSITORY, Sandbox
 from raw_gateway import CHARGED, RawGateway, card, card_payment, envelope, mbank_payment
 
@@ -148,7 +149,7 @@ def test_a_payment_is_followed(environment: dict[str, str], charged: kassa.Payme
     assert run("watch", str(charged), **environment).returncode == 0
     # A word of the gateway's own is never taken for a verdict.
     raw.answers(envelope(200, "200", "WAIT", {"status": "charged"}))
-    quick = ("--interval", "0.05", "--deadline", "8")
+    quick = ("--interval", "0.05", "--deadline", str(PATIENCE / 20))
     asked_for = ("o-1", "--provider", "MBank", "--amount", "250")
     expired = run("watch", *asked_for, *quick, **(environment | {"KASSA_URL": raw.url}))
     assert expired.returncode == 3

@@ -17,9 +17,9 @@ from typing import Any
 
 import kassa_sandbox
 import pytest
+from conformance.patience import PATIENCE
 from kassa_sandbox import TestPhone, phones
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, mbank_payment, reply
-from web_server import LONG
 
 import kassa
 import kassa.checkout
@@ -126,7 +126,7 @@ def test_the_readmes_first_program_says_what_happened_and_delivers_once(tmp_path
 
         def printed(payer: TestPhone) -> list[str]:
             with first_program(sandbox, tmp_path, payer) as program:
-                text, _ = program.communicate(payer.otp, timeout=LONG)
+                text, _ = program.communicate(payer.otp, timeout=PATIENCE)
                 assert program.returncode == 0
             assert text.startswith(question)
             return text.removeprefix(question).splitlines()

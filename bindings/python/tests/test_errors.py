@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from conformance.patience import PATIENCE
 from raw_gateway import (
     CHARGED,
     OPEN,
@@ -89,7 +90,8 @@ def test_what_comes_back_decides(
     raw: RawGateway, call: Callable[[kassa.Gateway], object], answer: Answer, error: type[kassa.PaymentError]
 ) -> None:
     raw.answers(answer)
-    deadline = timedelta(seconds=8 if answer is silence else 30)
+    # With a silent gateway the call lasts until its deadline. The request must be sent before that.
+    deadline = timedelta(seconds=PATIENCE / 30 if answer is silence else PATIENCE)
     with (
         raw.gateway(payment_deadline=deadline, query_deadline=deadline, query_retries=0) as gateway,
         pytest.raises(error) as caught,
@@ -132,7 +134,7 @@ def test_the_reference_in_the_error_finds_the_payment(raw: RawGateway) -> None:
 def test_a_watch_expires_and_says_what_it_saw(raw: RawGateway) -> None:
     raw.answers(OPEN)
     # Long enough for a first answer on any machine.
-    policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(seconds=8))
+    policy = kassa.PollPolicy(timedelta(milliseconds=20), timedelta(seconds=PATIENCE / 30))
     with raw.gateway() as gateway:
         watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy)
         seen: list[kassa.WatchReport] = []
@@ -161,8 +163,9 @@ def test_a_watch_stops_where_asking_on_is_useless(raw: RawGateway) -> None:
 
     async def watch() -> None:
         async with raw.async_gateway() as gateway:
+            policy = kassa.PollPolicy(timedelta(milliseconds=10), timedelta(seconds=PATIENCE))
             with pytest.raises(kassa.Unauthorized):
-                await gateway.watch(kassa.PaymentRef.mbank("o-1", 250)).outcome()
+                await gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy).outcome()
 
     asyncio.run(watch())
     with raw.gateway() as gateway, pytest.raises(kassa.Invalid):

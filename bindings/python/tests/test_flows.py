@@ -11,12 +11,13 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from conformance.patience import PATIENCE
 from conftest import Sandbox
 from raw_gateway import card, card_payment, mbank_payment
 
 import kassa
 
-QUICK = kassa.PollPolicy(interval=timedelta(milliseconds=50), deadline=timedelta(seconds=20))
+QUICK = kassa.PollPolicy(interval=timedelta(milliseconds=50), deadline=timedelta(seconds=PATIENCE))
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.patience import PATIENCE
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, after, card_payment, mbank_payment
-from web_server import LONG, gunicorn
+from web_server import gunicorn
 
 import kassa
 from kassa._calls import ask as ask_core
@@ -35,7 +36,7 @@ def in_child(work: Callable[[], object]) -> None:
     child = os.fork()
     if child == 0:
         code = 1
-        signal.alarm(30)
+        signal.alarm(int(PATIENCE))
         try:
             work()
             code = 0
@@ -55,8 +56,8 @@ def test_a_gateway_made_before_the_fork_works_in_the_child(raw: RawGateway) -> N
     raw.answers(CHARGED)
     with raw.gateway() as gateway:
         in_child(lambda: ask(gateway))
-        in_child(lambda: ask(gateway.with_deadline(60)))
-        patient = gateway.with_deadline(60)
+        in_child(lambda: ask(gateway.with_deadline(PATIENCE)))
+        patient = gateway.with_deadline(PATIENCE)
         in_child(lambda: ask(patient))
         ask(gateway)
 
@@ -184,7 +185,7 @@ def test_a_journal_from_before_the_fork_is_opened_again(
             os.chdir("/")
             with pytest.raises(kassa.OutcomeUnknown, match="nothing was sent now"):
                 gateway.create_mbank_payment(tea)
-            gateway.with_note("cake").with_deadline(LONG).create_mbank_payment(cake)
+            gateway.with_note("cake").with_deadline(PATIENCE).create_mbank_payment(cake)
             notes = {getattr(item, "note", item): item for item in gateway.unfinished()}
             assert notes.keys() == {"tea", "cake"}
             gateway.finish(notes["tea"])
@@ -246,7 +247,7 @@ def test_workers_of_gunicorn_use_what_the_master_has_used(raw: RawGateway, tmp_p
     both_ask = threading.Barrier(2)
 
     def once_both_ask(connection: socket.socket) -> None:
-        both_ask.wait(LONG)
+        both_ask.wait(PATIENCE)
         CHARGED(connection)
 
     raw.answers(CHARGED, once_both_ask)

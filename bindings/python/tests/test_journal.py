@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.patience import PATIENCE
 from raw_gateway import CHARGED, CREATED, Answer, RawGateway, mbank_payment, silence
-from web_server import LONG, gunicorn
+from web_server import gunicorn
 
 import kassa
 from kassa.testing import FakeFault, FakeGateway
@@ -62,7 +63,7 @@ class Together:
         self._all = threading.Barrier(WORKERS)
 
     def __call__(self, connection: socket.socket) -> None:
-        self._all.wait(LONG)
+        self._all.wait(PATIENCE)
         CHARGED(connection)
 
 
@@ -127,11 +128,11 @@ def test_a_program_that_was_killed_delivers_once(raw: RawGateway, tmp_path: Path
     program = [sys.executable, "-c", PROGRAM, raw.url, str(tmp_path)]
 
     def started_again() -> str:
-        return subprocess.run(program, check=True, capture_output=True, text=True, timeout=LONG).stdout
+        return subprocess.run(program, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
 
     raw.answers(CREATED if is_answered else silence)
     with subprocess.Popen([*program, "o-1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
-        assert raw.received.acquire(timeout=LONG)
+        assert raw.received.acquire(timeout=PATIENCE)
         if is_answered:
             assert killed.stdout is not None
             assert killed.stdout.readline() == "created\n"
@@ -153,7 +154,7 @@ def test_an_event_loop_goes_on_while_the_disk_does_not_answer(tmp_path: Path) ->
     # Whoever reads it waits until somebody writes.
     slow = day / "slow"
     os.mkfifo(slow)
-    rescue = threading.Timer(LONG, slow.write_bytes, [b""])
+    rescue = threading.Timer(PATIENCE, slow.write_bytes, [b""])
     rescue.start()
 
     async def listed() -> list[kassa.Unfinished]:

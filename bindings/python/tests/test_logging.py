@@ -17,6 +17,7 @@ from datetime import datetime, timezone
 from typing import TypeVar
 
 import pytest
+from conformance.patience import PATIENCE
 from raw_gateway import CHARGED, RawGateway, after, hang_up, silence
 
 import kassa
@@ -36,7 +37,11 @@ def run(script: str, url: str) -> tuple[str, str]:
     """A program of its own, whose logging nobody has set up yet; what it printed."""
     start = f"import logging, kassa\ngateway = kassa.Gateway({url!r}, kassa.Credentials('a', 'b'), query_retries=0)\n"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", start + script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "ignore", "-c", start + script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
@@ -143,7 +148,7 @@ def in_another_thread(gateway: kassa.Gateway) -> None:
 
 def in_a_watch(gateway: kassa.Gateway) -> None:
     """Its first query fails, and the next is the one that is held back."""
-    watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(interval=0.01, deadline=20))
+    watch = gateway.watch(kassa.PaymentRef.mbank("o-1", 250), kassa.PollPolicy(interval=0.01, deadline=PATIENCE))
     assert isinstance(watch.outcome(), kassa.Charged)
 
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conformance.patience import PATIENCE
 
 import kassa
 from kassa._generated import native
@@ -55,7 +56,7 @@ def said(folder: Path) -> str:
         env={**os.environ, "PYTHONPATH": str(folder), "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.patience import PATIENCE
 from raw_gateway import CHARGED, CREATED, OPEN, RawGateway, card, card_payment, mbank_payment
 
 import kassa
@@ -178,7 +179,7 @@ def test_times_are_timedeltas_or_seconds(name: str) -> None:
 def test_a_watch_asks_as_often_as_seconds_say(raw: RawGateway) -> None:
     raw.answers(OPEN, CHARGED)
     with raw.gateway() as gateway:
-        policy = kassa.PollPolicy(interval=0.01, deadline=60)
+        policy = kassa.PollPolicy(interval=0.01, deadline=PATIENCE)
         assert isinstance(gateway.watch(kassa.PaymentRef.mbank("o-1", 250), policy).outcome(), kassa.Charged)
         assert dataclasses.replace(policy, deadline=timedelta(seconds=1)) == kassa.PollPolicy(0.01, 1)
         with pytest.raises(kassa.Invalid, match="interval must be longer than zero"):

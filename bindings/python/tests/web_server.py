@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-LONG = 60
-"""Seconds in which everything has happened on any machine."""
+from conformance.patience import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -24,13 +23,13 @@ class WebServer:
 
     def get(self, query: str = "") -> str:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{self.url}/{query}", timeout=LONG) as answer:
+        with opener.open(f"{self.url}/{query}", timeout=PATIENCE) as answer:
             return str(answer.read().decode())
 
     def stop(self) -> None:
         """Every worker ends by itself, and none of them had anything to complain about."""
         self.master.terminate()
-        assert self.master.wait(LONG) == 0
+        assert self.master.wait(PATIENCE) == 0
         log = self.log.read_text()
         assert not any(word in log for word in ("Traceback", "ERROR", "CRITICAL")), log
 
@@ -41,7 +40,7 @@ def gunicorn(folder: Path, app: str, environment: Mapping[str, str], *options: s
     (folder / "shop.py").write_text(app)
     log = folder / "log"
     with socket.create_server(("127.0.0.1", 0)) as listener, log.open("wb") as errors:
-        options = (*options, f"--timeout={LONG}", f"--bind=fd://{listener.fileno()}", "--no-control-socket")
+        options = (*options, f"--timeout={PATIENCE:.0f}", f"--bind=fd://{listener.fileno()}", "--no-control-socket")
         master = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", *options, "shop:app"],
             cwd=folder,

@@ -61,9 +61,11 @@ impl Model {
         self.view.as_ref().map(View::details)
     }
 
-    /// The version that is known for sure: the server tells when there is a higher one.
+    /// The version that is known for sure: the server answers when there is a higher one (long poll). None while the screen says that the
+    /// server cannot be reached, because a server that is back would leave that message there until the long poll ends.
     pub(super) fn version(&self) -> Option<i64> {
-        self.view.as_ref().filter(|_| !self.is_view_doubtful).map(|view| view.version)
+        let is_sure = !self.is_view_doubtful && self.trouble.is_none();
+        self.view.as_ref().filter(|_| is_sure).map(|view| view.version)
     }
 
     pub(super) fn is_paid(&self) -> bool {

@@ -12,6 +12,7 @@ use kassa::{
     PaymentStatus, PollPolicy, Provider, QrCode, QrLevel, ReturnRedirect, StatusQueryForm, Verdict,
 };
 use kassa_sandbox::{Sandbox, SandboxOptions};
+use kassa_test_patience::{patience, wait_for_async};
 use url::Url;
 
 use crate::support::{self, changed};
@@ -41,8 +42,7 @@ impl Shop {
     }
 
     async fn end(&self, payment: PaymentRef) -> String {
-        let policy =
-            PollPolicy::default().with_interval(Duration::from_millis(50)).with_deadline(Duration::from_secs(60));
+        let policy = PollPolicy::default().with_interval(Duration::from_millis(50)).with_deadline(patience());
         match self.gateway.watch(payment, policy).unwrap().outcome().await {
             Ok(Some(Verdict::Charged { .. })) => "charged".into(),
             Ok(Some(Verdict::Rejected { .. })) => "rejected".into(),
@@ -193,13 +193,8 @@ fn sandbox_dialect() -> Dialect {
 
 /// The body of the first callback, delivered or not: nobody listens here.
 async fn first_callback(shop: &Shop) -> Callback {
-    for _ in 0..6000 {
-        if let Some(attempt) = shop.sandbox.callbacks().first() {
-            return Callback::parse(&attempt.body).unwrap();
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("no callback in a minute");
+    let attempt = wait_for_async("a callback is sent", async || shop.sandbox.callbacks().into_iter().next()).await;
+    Callback::parse(&attempt.body).unwrap()
 }
 
 #[tokio::test]

@@ -4,15 +4,16 @@
 use std::{
     sync::{Arc, Barrier},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use kassa::{BlockingGateway, FakeFault, FakeGateway, Gateway, PaymentError, PaymentRef, PollPolicy, WatchReport};
+use kassa_test_patience::{wait_until, wait_until_async};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     alone,
-    support::{Answer, Op, PATIENCE, Server, reply, reply_bytes},
+    support::{Answer, Op, Server, reply, reply_bytes},
 };
 
 fn current_thread() -> Runtime {
@@ -43,11 +44,7 @@ fn leaves_no_connection_behind() {
     }
     assert_eq!(server.connections(), 51, "each has a connection of its own");
     // The server's ends are in this process, too, and close when its threads have seen the others.
-    let started = Instant::now();
-    while open() > before + 2 {
-        assert!(started.elapsed() < PATIENCE, "{} descriptors, and {before} before", open());
-        thread::yield_now();
-    }
+    wait_until(&format!("no more than {} descriptors are open", before + 2), || open() <= before + 2);
     // The gateway that was made beside them works on.
     let runtime = current_thread();
     runtime.block_on(async {
@@ -122,7 +119,12 @@ fn a_watchs_query_goes_on_while_nobody_waits_for_it() {
     let payment = PaymentRef::mbank("order-1", 100);
     let watch = server.gateway().watch(payment, PollPolicy::default()).unwrap();
     let first = current_thread();
-    first.block_on(async { tokio::time::timeout(Duration::from_millis(100), watch.next()).await }).unwrap_err();
+    first.block_on(async {
+        tokio::select! {
+            report = watch.next() => panic!("the server has not answered yet: {report:?}"),
+            () = wait_until_async("the query arrives", async || !server.received().is_empty()) => {}
+        }
+    });
     go_on.wait();
     let report = current_thread().block_on(watch.next()).unwrap();
     assert!(matches!(report, Some(WatchReport::Status { .. })), "{report:?}");

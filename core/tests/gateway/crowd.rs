@@ -7,6 +7,7 @@ use cap::Cap;
 use futures_util::future::join_all;
 use kassa::{Card, Credentials, Gateway, GatewayConfig, PaymentError, PaymentRef, PollPolicy, Verdict};
 use kassa_sandbox::{DecisionError, Fault, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
+use kassa_test_patience::{patience, patient};
 
 use crate::{
     alone,
@@ -91,7 +92,7 @@ async fn serve_a_crowd(sandbox: &Sandbox, seed: u64) {
         sandbox.faults().add(fault.probability(ONE_IN_A_HUNDRED).seed(seed * 100 + index as u64)).unwrap();
     }
     let credentials = Credentials::basic(sandbox.login(), sandbox.password());
-    let deadline = Duration::from_secs(120);
+    let deadline = patient(Duration::from_secs(120));
     let config =
         GatewayConfig::new(sandbox.url(), credentials).with_payment_deadline(deadline).with_query_deadline(deadline);
     let gateway = Gateway::new(config).unwrap();
@@ -202,8 +203,9 @@ async fn follow(
     loop {
         // Nobody confirms it any more; it may also have ended by now.
         let exists = !matches!(sandbox.decline(&order(number)), Err(DecisionError::NotFound));
-        // Long enough for a payment that is final by now; one that was never made takes the whole deadline.
-        let deadline = Duration::from_secs(if exists { 60 } else { 2 });
+        // Long enough for a payment that is final by now. One that was never made takes the whole deadline; one that was made meanwhile is
+        // watched again, so a slow machine may take longer, and does not fail.
+        let deadline = if exists { patience() } else { Duration::from_secs(2) };
         let policy = PollPolicy::default().with_interval(Duration::from_millis(200)).with_deadline(deadline);
         match gateway.watch(reference.clone(), policy).unwrap().outcome().await {
             Ok(Some(Verdict::Charged { .. })) => return End::Charged,
@@ -219,9 +221,11 @@ async fn follow(
     }
 }
 
-/// The open sockets and other files, once there are no more than before; or as many as stay.
+/// The open sockets and other files, once there are no more than before; or as many as stay. Nothing tells when the last socket of the
+/// first crowd is closed, so the count has to stay the same for a while. A slow machine may count too early, which only raises the limit
+/// for the later crowds.
 async fn settled_files(before: Option<usize>) -> usize {
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    let deadline = tokio::time::Instant::now() + patience();
     let mut last = open_files();
     let mut still = 0;
     loop {

@@ -1,14 +1,12 @@
 //! Forged and replayed callbacks (webhooks), and those that come too early or contradict each other: what a merchant is
 //! told of each, with the real sandbox wherever it can send them.
 
-use std::{
-    sync::{Mutex, mpsc},
-    time::Duration,
-};
+use std::sync::{Mutex, mpsc};
 
 use futures_util::future::join;
 use kassa::{Callback, Card, CardPayment, Credentials, Gateway, GatewayConfig, PaymentRef, PaymentStatus, Verdict};
 use kassa_sandbox::{Fault, Sandbox, SandboxOptions};
+use kassa_test_patience::wait_for_async;
 
 use crate::support::{self, Server, changed, reply};
 
@@ -41,14 +39,11 @@ impl Shop {
 
     /// This many callbacks, out of those that the sandbox tried to send although nobody listens.
     async fn sent(&self, count: usize) -> Vec<Callback> {
-        for _ in 0..6_000 {
-            let attempts = self.sandbox.callbacks();
-            if attempts.len() >= count {
-                return attempts.iter().map(|attempt| Callback::parse(&attempt.body).unwrap()).collect();
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        panic!("fewer than {count} callbacks in a minute");
+        let attempts = wait_for_async(&format!("{count} callbacks are sent"), async || {
+            Some(self.sandbox.callbacks()).filter(|attempts| attempts.len() >= count)
+        })
+        .await;
+        attempts.iter().map(|attempt| Callback::parse(&attempt.body).unwrap()).collect()
     }
 }
 

@@ -16,6 +16,7 @@ use kassa::{
     BlockingGateway, Callback, FakeFault, FakeGateway, Gateway, Journal, JournalEntry, JournalState, MbankPayment,
     PayForm, PaymentError, PaymentRef, PollPolicy, QrPayment, SettlePolicy, Settled, Unfinished, Verdict,
 };
+use kassa_test_patience::wait_until;
 
 use crate::support::{CVC, OTP, PAN, Server, card_payment, pay_form, reply};
 
@@ -279,13 +280,13 @@ fn what_comes_back_is_noted_though_nobody_waits() {
     let gateway = server.gateway().with_journal(journal.clone());
     let payment = run(gateway.create_mbank_payment(tea("order-1"))).unwrap().payment;
     let mut call = Box::pin(gateway.confirm_mbank_payment(&payment, "777777"));
-    while server.received().len() < 2 {
+    wait_until("the confirmation arrives", || {
         run(std::future::poll_fn(|cx| {
             let _ = call.as_mut().poll(cx);
             std::task::Poll::Ready(())
         }));
-        std::thread::yield_now();
-    }
+        server.received().len() == 2
+    });
     drop(call);
     assert_eq!(entries(&journal)[0].state, JournalState::Unknown);
     release.send(()).unwrap();

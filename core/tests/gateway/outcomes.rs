@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use kassa::{Credentials, Dialect, Gateway, GatewayConfig, PaymentError, PaymentRef};
+use kassa_test_patience::patience;
 
 use crate::support::{self, Answer, Op, Server, reply, reply_bytes, reply_with};
 
@@ -190,7 +191,7 @@ fn expected(row: &Row, op: Op) -> (&'static str, usize) {
 async fn cell(name: &'static str, answer: fn(Op) -> Answer, op: Op, (variant, sent): (&'static str, usize)) {
     let server = Server::start(move |_| answer(op));
     // A deadline that a busy machine does not reach.
-    let gateway = server.gateway().with_deadline(Duration::from_secs(60)).unwrap();
+    let gateway = server.gateway().with_deadline(patience()).unwrap();
     let error = op.run(&gateway).await.expect_err(&format!("{name}, {op:?}"));
     assert_eq!(error.kind(), variant, "{name}, {op:?}: {error}");
     assert_eq!(server.received().len(), sent, "{name}, {op:?}: how often it was sent");

@@ -15,6 +15,7 @@ use std::{
 
 use futures_util::future::{join, join_all, poll_immediate};
 use kassa::{BlockingGateway, Callback, Gateway, GatewayConfig, PaymentError, PaymentRef, Proxy};
+use kassa_test_patience::{patience, patient, wait_until_async};
 
 use crate::{
     alone,
@@ -118,7 +119,7 @@ async fn one_deadline_covers_everything() {
         (error, started.elapsed())
     });
     let whole_reply = Duration::from_secs(reply.len() as u64 - end_of_head as u64);
-    let is_kept = |took: Duration| took >= deadline && took < whole_reply / 5;
+    let is_kept = |took: Duration| took >= deadline && took < patient(whole_reply / 5);
     let (timed, verified) = join(join_all(timed), join_all(verified)).await;
     for (op, error, took) in timed {
         let variant = if Op::MOVES_MONEY.contains(&op) { "OutcomeUnknown" } else { "Unavailable" };
@@ -132,7 +133,8 @@ async fn one_deadline_covers_everything() {
 }
 
 /// A listener whose queue is full, so that no further connection is established. (While there is room in the queue,
-/// connections are established although nobody accepts them.)
+/// connections are established although nobody accepts them.) On a loopback address the kernel establishes a connection before the system
+/// call returns, so on a slow machine, too, the timeout strikes only where the queue is full.
 fn full_listener() -> (TcpListener, Vec<std::net::TcpStream>) {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     let any: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
@@ -162,8 +164,8 @@ async fn out_of_time_before_a_connection_means_that_nothing_happened() {
     let config = config
         .with_connect_timeout(Duration::from_millis(100))
         .with_query_retries(0)
-        .with_payment_deadline(Duration::from_secs(60))
-        .with_query_deadline(Duration::from_secs(60));
+        .with_payment_deadline(patience())
+        .with_query_deadline(patience());
     let gateway = Gateway::new(config).unwrap();
     for op in Op::all() {
         assert_eq!(op.run(&gateway).await.unwrap_err().kind(), "Unavailable", "{op:?}, the connect timeout");
@@ -180,7 +182,7 @@ async fn giving_up_before_a_connection_prevents_the_payment() {
         assert!(poll_immediate(&mut call).await.is_none());
         // Dropped here, while it is connecting.
     }
-    tokio::time::timeout(Duration::from_secs(30), gateway.close()).await.expect("nothing is left on its way");
+    tokio::time::timeout(patience(), gateway.close()).await.expect("nothing is left on its way");
     // Accept every connection that still comes: none may carry the payment.
     drop(waiting);
     listener.set_nonblocking(true).unwrap();
@@ -271,8 +273,11 @@ async fn a_dropped_query_leaves_the_gateway_usable() {
         _ => reply(200, &Op::ProviderStatus.success_body()),
     });
     let gateway = server.gateway();
-    let hanging = tokio::time::timeout(Duration::from_millis(200), Op::QrStatus.run(&gateway));
-    assert!(hanging.await.is_err());
+    tokio::select! {
+        answer = Op::QrStatus.run(&gateway) => panic!("the server does not answer: {answer:?}"),
+        // The query is dropped.
+        () = wait_until_async("the query arrives", async || !server.received().is_empty()) => {}
+    }
     Op::ProviderStatus.run(&gateway).await.unwrap();
 }
 

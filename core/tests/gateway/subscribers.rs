@@ -10,6 +10,7 @@ use std::{
 };
 
 use kassa::{BlockingGateway, Credentials, Gateway, GatewayConfig, PaymentError};
+use kassa_test_patience::patience;
 use tracing::{
     Event, Metadata, Subscriber,
     span::{Attributes, Id, Record},
@@ -17,7 +18,7 @@ use tracing::{
 
 use crate::{
     alone,
-    support::{Op, PATIENCE, Server},
+    support::{Op, Server},
 };
 
 #[test]
@@ -124,13 +125,13 @@ fn everything_is_answered(ops: impl Iterator<Item = Op>) {
     runtime.block_on(async {
         for op in ops {
             let gateway = Server::replying(200, &op.success_body()).gateway();
-            let answer = tokio::time::timeout(PATIENCE, op.run(&gateway)).await;
+            let answer = tokio::time::timeout(patience(), op.run(&gateway)).await;
             assert!(matches!(answer, Ok(Ok(_))), "{op:?}: {answer:?}");
-            tokio::time::timeout(PATIENCE, gateway.close()).await.expect("it closes");
+            tokio::time::timeout(patience(), gateway.close()).await.expect("it closes");
         }
         let nobody = GatewayConfig::new("http://127.0.0.1:1", Credentials::basic("a", "b"));
         let gateway = Gateway::new(nobody.with_query_retries(1)).unwrap();
-        let answer = tokio::time::timeout(PATIENCE, Op::CardPayment.run(&gateway)).await;
+        let answer = tokio::time::timeout(patience(), Op::CardPayment.run(&gateway)).await;
         assert!(matches!(answer, Ok(Err(PaymentError::Unavailable { .. }))), "{answer:?}");
     });
 }
@@ -139,7 +140,7 @@ fn everything_is_answered(ops: impl Iterator<Item = Op>) {
 fn expect_events(calls: &Receiver<Call>) {
     let mut exchanges = 0;
     while exchanges < Op::all().count() + 2 {
-        let call = calls.recv_timeout(PATIENCE).expect("an event for each exchange");
+        let call = calls.recv_timeout(patience()).expect("an event for each exchange");
         assert_ne!(call.thread.as_deref(), Some("kassa"), "{call:?}");
         exchanges += usize::from(call.target == "kassa");
     }

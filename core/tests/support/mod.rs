@@ -17,6 +17,7 @@ use kassa::{
     BlockingGateway, Card, CardPayment, Credentials, Gateway, GatewayConfig, MbankPayment, PayForm, PaymentError,
     Provider, QrPayment,
 };
+use kassa_test_patience::patience;
 
 pub const PAN: &str = "4111111111111111";
 pub const CVC: &str = "737";
@@ -124,7 +125,7 @@ impl Server {
     /// Waits until it has closed its side of so many connections.
     pub fn wait_for_closed(&self, number: usize) {
         let (count, changed) = &*self.closed;
-        let reached = changed.wait_timeout_while(count.lock().unwrap(), PATIENCE, |count| *count < number).unwrap();
+        let reached = changed.wait_timeout_while(count.lock().unwrap(), patience(), |count| *count < number).unwrap();
         assert!(!reached.1.timed_out(), "{} of {number}", *reached.0);
     }
 
@@ -134,9 +135,6 @@ impl Server {
 }
 
 type Closed = (Mutex<usize>, Condvar);
-
-/// Far longer than anything here takes: only a bug lets it pass.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 fn serve(
     stream: TcpStream,

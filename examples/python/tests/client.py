@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from urllib.parse import urlencode, urlsplit
 
+from patience import PATIENCE
+
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-PATIENCE = 90.0
-"""Seconds for what takes one, on a machine that is busy."""
 
 
 def get(url: str) -> str:
@@ -54,8 +54,9 @@ def callback(number: str, provider: str, amount: str = "390.00", status: str = "
 
 
 def wait_until(is_so: Callable[[], bool], log: Callable[[], str] = lambda: "it never came to that") -> None:
-    """Waits until something is so."""
-    until = time.monotonic() + PATIENCE
+    """Polls until a condition holds."""
+    # Twice the patience, because the server delivers an event again only after a pause.
+    until = time.monotonic() + 2 * PATIENCE
     while not is_so():
         assert time.monotonic() < until, log()
         time.sleep(0.02)

@@ -12,13 +12,14 @@ from playwright.sync_api import Browser
 
 from chromium import browser
 from client import free_port
+from patience import PATIENCE
 from payer import Payer
 from shop_process import ShopProcess
 from stage import Stage
 
 __all__ = ["browser"]
 
-SETTINGS = {"gateway.payment_deadline": "30s"}
+SETTINGS = {"gateway.payment_deadline": f"{min(PATIENCE / 2, 600):.0f}s"}
 """After so long the next server says of what a killed one was sending that nobody knows; a test waits for that."""
 
 

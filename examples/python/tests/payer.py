@@ -13,10 +13,11 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from accessibility import check_accessible
+from patience import PATIENCE
 
 SIZES = {"phone": (390, 844), "desktop": (1280, 800)}
 SCREENSHOTS = os.environ.get("KASSA_SCREENSHOTS")
-LONG_MS = 150_000
+LONG_MS = 2500 * PATIENCE
 """Milliseconds: longer than the server waits for an answer that a killed one had asked for."""
 WIDTH = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 

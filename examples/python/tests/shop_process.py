@@ -18,6 +18,7 @@ from kassa_server.testing import KassaServer
 from standardwebhooks import Webhook
 
 from client import form, post
+from patience import PATIENCE
 from shop.standing import Event
 
 FOLDER = Path(__file__).parents[1]
@@ -89,11 +90,11 @@ class ShopProcess:
 
     def keep(self, event: Event) -> None:
         """Takes an event, and dies before anybody was told."""
-        with closing(sqlite3.connect(self._database)) as database, database:
+        with closing(sqlite3.connect(self._database, timeout=PATIENCE)) as database, database:
             database.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(event))
 
     def _read(self, sql: str, *values: str) -> list[str]:
-        with closing(sqlite3.connect(self._database)) as database:
+        with closing(sqlite3.connect(self._database, timeout=PATIENCE)) as database:
             return [first for (first,) in database.execute(sql, values)]
 
     def page_of(self, order: str) -> str:

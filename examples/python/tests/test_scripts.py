@@ -13,6 +13,7 @@ import pytest
 from kassa_sandbox import Sandbox, cards, phones
 
 from client import callback
+from patience import PATIENCE
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 EXAMPLES = SCRIPTS.parents[1]
@@ -60,7 +61,7 @@ class Script:
             keyboard.write(typed)
         # By the same reader as the lines before: it may hold some of these already.
         told = self._process.stdout.read()
-        assert self._process.wait(60) == 0
+        assert self._process.wait(PATIENCE) == 0
         return told.strip()
 
     def stop(self) -> None:

@@ -12,12 +12,13 @@ from kassa_server.testing import KassaServer
 from playwright.sync_api import Browser, Route, expect
 
 from client import callback, get, post, post_at_once, wait_until
+from patience import PATIENCE
 from payer import Payer
 from shop_process import ShopProcess
 from stage import Books, Stage, wait_for
 
 STATUS_ENDPOINTS: tuple[Endpoint, ...] = ("status", "get-status")
-LONG = timedelta(seconds=120)
+LONG = timedelta(seconds=2 * PATIENCE)
 
 
 @pytest.fixture

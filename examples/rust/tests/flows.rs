@@ -5,17 +5,14 @@ mod support;
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     process::{Child, ChildStdout},
-    thread,
-    time::{Duration, Instant},
 };
 
 use kassa::{CallbackKey, Decimal, Journal, PaymentRef};
 use kassa_sandbox::{EndpointName, Fault, Sandbox, SandboxOptions};
+use kassa_test_patience::wait_for;
 use tempfile::TempDir;
 
 const OTP: &str = "101101";
-/// For what takes a moment, on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
 const SECRET: &str = "32 characters that nobody guesses";
 const WITHOUT_3DS: &str = "4000000000002016";
 const WITH_3DS: &str = "4111111111111111";
@@ -63,14 +60,8 @@ impl Shop {
 
     /// A callback that was sent: its address, and its body.
     fn called_back(&self) -> (String, String) {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(sent) = self.sandbox.callbacks().pop() {
-                return (sent.target, sent.body);
-            }
-            assert!(Instant::now() < until, "no callback came");
-            thread::sleep(Duration::from_millis(10));
-        }
+        let sent = wait_for("a callback is sent", || self.sandbox.callbacks().pop());
+        (sent.target, sent.body)
     }
 
     /// The number of its only payment.

@@ -4,12 +4,9 @@ use std::{
     io::{BufRead, BufReader},
     net::TcpStream,
     process::{Command, Stdio},
-    thread::sleep,
-    time::{Duration, Instant},
 };
 
-/// Only what hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+use kassa_test_patience::wait_until;
 
 #[test]
 fn the_server_ends_with_it() {
@@ -29,10 +26,6 @@ fn the_server_ends_with_it() {
 
     demo.kill().unwrap();
     demo.wait().unwrap();
-    let began = Instant::now();
-    while TcpStream::connect(&address).is_ok() {
-        assert!(began.elapsed() < PATIENCE, "{address} is still served");
-        sleep(Duration::from_millis(10));
-    }
+    wait_until(&format!("{address} is served no more"), || TcpStream::connect(&address).is_err());
     drop(said);
 }

@@ -14,6 +14,7 @@ import pytest
 from kassa_sandbox import Sandbox
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
+from patience import PATIENCE
 
 STATUS = "/api/v1.1.0/status"
 METHODS = ("get", "post", "patch", "delete")
@@ -30,7 +31,7 @@ def description(kassa_sandbox_session: Sandbox) -> dict[str, Any]:
 def call(sandbox: Sandbox, method: str, path: str, body: object = None, query: str = "") -> tuple[int, str]:
     address = urlsplit(sandbox.base_url).netloc
     login = b64encode(":".join(sandbox.credentials).encode()).decode()
-    with closing(http.client.HTTPConnection(address, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection(address, timeout=PATIENCE)) as connection:
         text = None if body is None else json.dumps(body)
         connection.request(method, f"{path}?{query}", text, {"Authorization": f"Basic {login}"})
         answer = connection.getresponse()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from kassa_sandbox import Sandbox
+from patience import PATIENCE
 
 HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("st")
@@ -29,6 +30,8 @@ def run(sandbox: Sandbox, tag: str, authorization: str, folder: Path) -> None:
         str(HERE / "schemathesis.toml"),
         "run",
         f"{sandbox.base_url}/openapi.json",
+        "--request-timeout",
+        str(PATIENCE),
     ]
     options = ["--include-tag", tag, "--header", f"Authorization: {authorization}", "--workers", "1", "--no-color"]
     environment = {**os.environ, "PYTHONPATH": str(HERE), "SCHEMATHESIS_HOOKS": "hooks", "PYTHONHASHSEED": "0"}

@@ -73,6 +73,7 @@ mod tests {
 
     use axum::routing::any;
     use base64::{Engine, engine::general_purpose::STANDARD};
+    use kassa_test_patience::{patience, wait_for_async};
     use tokio::net::TcpListener;
     use tokio_rustls::TlsAcceptor;
 
@@ -81,8 +82,6 @@ mod tests {
 
     const SOON: Duration = Duration::from_millis(50);
     const NEVER: Duration = Duration::from_secs(24 * 3600);
-    /// Far more than anything here takes: reached only where something never happens.
-    const PATIENCE: Duration = Duration::from_secs(20);
 
     /// Serves "hello" for as long as the runtime runs.
     async fn start(tls: Option<TlsAcceptor>, handshake_limit: Duration, head_limit: Duration) -> SocketAddr {
@@ -98,7 +97,7 @@ mod tests {
     async fn heard(address: SocketAddr, said: &'static str) -> String {
         let listen = move || {
             let mut stream = TcpStream::connect(address).expect("it listens");
-            stream.set_read_timeout(Some(PATIENCE)).expect("set");
+            stream.set_read_timeout(Some(patience())).expect("set");
             let mut heard = Vec::new();
             let ended = stream.write_all(said.as_bytes()).and_then(|()| stream.read_to_end(&mut heard));
             let is_silence =
@@ -114,13 +113,11 @@ mod tests {
         let address = start(None, NEVER, SOON).await;
         assert_eq!(heard(address, "").await, "");
         assert_eq!(heard(address, "GET / HTTP/1.1\r\nhost: x\r\nx-slow: ").await, "");
-        // On a machine that is slow just then, even a request that is sent at once comes too late.
-        let idle = loop {
-            let heard = heard(address, "GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
-            if !heard.is_empty() {
-                break heard;
-            }
-        };
+        // On a slow machine even a request that is sent at once may come after the limit.
+        let idle = wait_for_async("a request comes in time", async || {
+            Some(heard(address, "GET / HTTP/1.1\r\nhost: x\r\n\r\n").await).filter(|heard| !heard.is_empty())
+        });
+        let idle = idle.await;
         assert!(idle.starts_with("HTTP/1.1 200 OK") && idle.ends_with("hello"), "{idle}");
     }
 

@@ -3,16 +3,13 @@
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use kassa_sandbox::{Sandbox, SandboxOptions};
+pub use kassa_test_patience::{patience, wait_until};
 use serde_json::Value;
-
-/// Far more than anything here takes: reached only where something never happens.
-pub const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn start() -> Sandbox {
     start_with(|_| {})
@@ -218,13 +215,4 @@ pub fn qr_body() -> Body {
 pub fn get_status(sandbox: &Sandbox, order_number: &str, provider: &str) -> Response {
     let body = Body::new(&[]).with_text("orderNumber", order_number).with_text("provider", provider);
     post(sandbox, GET_STATUS, &body)
-}
-
-/// Waits until something is so.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "never happened: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }

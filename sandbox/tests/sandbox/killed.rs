@@ -5,7 +5,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::{Child, Stdio},
-    thread,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -27,6 +31,8 @@ const KILLS: u64 = 30;
 const CLIENTS: u64 = 3;
 /// Of so many starts one is killed before it says that it listens.
 const EARLY_KILLS: u64 = 5;
+/// The sandbox is killed after at most so many answers.
+const ANSWERS: u64 = 60;
 
 /// What a merchant knows of an order: the most that an answer said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,7 +80,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Killed at some moment of its start, before or after it touched the file.
+/// Killed at some moment of its start, before or after it touched the file. The time is the injected fault, and nothing is asserted of what
+/// happens in it.
 fn kill_early(database: &Path, random: &mut Rng) {
     let mut command = command();
     command.args(["--listen", "127.0.0.1:0", "--db"]).arg(database).stdout(Stdio::null()).stderr(Stdio::null());
@@ -90,6 +97,8 @@ struct Client {
     name: String,
     callback_url: String,
     orders: BTreeMap<String, Told>,
+    /// How many answers all clients have had.
+    answers: Arc<AtomicU64>,
 }
 
 impl Client {
@@ -125,6 +134,7 @@ impl Client {
         let headers = [("authorization", authorization.as_str())];
         let answer = try_send("POST", &format!("{}{path}", self.url), &headers, body.text().as_bytes()).ok()?;
         assert_eq!(answer.status, 200, "{}", answer.body);
+        self.answers.fetch_add(1, Ordering::Relaxed);
         Some(answer)
     }
 
@@ -136,17 +146,22 @@ impl Client {
 
 /// Lets merchants pay until the sandbox is killed; what each of them was told.
 fn pay_and_kill(running: Running, round: u64, merchant: &Merchant, random: &mut Rng) -> Vec<(String, Told)> {
+    let answers = Arc::new(AtomicU64::new(0));
     let start = |name| {
         let client = Client {
             url: running.url.clone(),
             name: format!("K-{round}-{name}"),
             callback_url: merchant.json_url(),
             orders: BTreeMap::new(),
+            answers: answers.clone(),
         };
         thread::spawn(move || client.pay_until_the_end())
     };
     let clients: Vec<_> = (0..CLIENTS).map(start).collect();
-    thread::sleep(Duration::from_millis(random.u64(20..200)));
+    let enough = random.u64(3..=ANSWERS);
+    wait_until("the clients have their answers", || {
+        answers.load(Ordering::Relaxed) >= enough || clients.iter().any(JoinHandle::is_finished)
+    });
     running.kill();
     clients.into_iter().flat_map(|client| client.join().expect("a client was told something wrong")).collect()
 }

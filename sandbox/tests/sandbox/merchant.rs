@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::common::PATIENCE;
+use crate::common::patience;
 
 /// A merchant's endpoint: answers with the statuses given, then with 200, and hands on what it got.
 pub struct Merchant {
@@ -72,7 +72,7 @@ impl Merchant {
 
     /// Head and body of the next request.
     pub fn next(&self) -> (String, String) {
-        self.received.recv_timeout(PATIENCE).expect("a callback arrives")
+        self.received.recv_timeout(patience()).expect("a callback arrives")
     }
 
     pub fn next_json(&self) -> Value {

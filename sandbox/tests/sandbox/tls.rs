@@ -20,7 +20,7 @@ use rustls::{
 };
 use tempfile::TempDir;
 
-use crate::common::{Body, CARD, PATIENCE, basic, card_body, post, start_with, wait_until};
+use crate::common::{Body, CARD, basic, card_body, patience, post, start_with, wait_until};
 
 /// A certificate for this machine, in files, and a client's trust in it.
 struct Identity {
@@ -121,7 +121,7 @@ fn trust(certificate: &CertificateDer<'static>) -> Arc<ClientConfig> {
 
 fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(patience())).expect("a timeout");
     stream
 }
 

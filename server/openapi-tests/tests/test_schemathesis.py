@@ -13,6 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from kassa_server.testing import KassaServer
+from patience import PATIENCE
 
 HERE = Path(__file__).parent
 PROGRAM = Path(sys.executable).with_name("st")
@@ -33,6 +34,8 @@ def run(server: KassaServer, tag: str, credential: str, folder: Path) -> None:
         str(HERE / "schemathesis.toml"),
         "run",
         f"{server.url}/openapi.json",
+        "--request-timeout",
+        str(PATIENCE),
     ]
     options = ["--include-tag", tag, "--header", f"Authorization: Bearer {credential}", "--workers", "1", "--no-color"]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}

@@ -7,6 +7,7 @@ use kassa_server::{
     ApiKeyId, HttpSettings, Listener, ListenerSettings, Merchant, RealSurroundings, Server, ServerSettings,
     SqliteStorage, Storage, pay_router, router, staff_router,
 };
+use kassa_test_patience::patient;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -156,7 +157,7 @@ impl Served {
     /// The database itself, for what no test can wait for.
     pub fn database(&self) -> Connection {
         let database = Connection::open(self.folder.path().join("kassa.db")).unwrap();
-        database.busy_timeout(Duration::from_secs(10)).unwrap();
+        database.busy_timeout(patient(Duration::from_secs(10))).unwrap();
         database
     }
 

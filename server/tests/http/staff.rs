@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kassa::FakeFault;
 use kassa_server::Permission;
+use kassa_test_patience::wait_until_async;
 use serde_json::{Value, json};
 
 use crate::{
@@ -124,10 +125,14 @@ async fn what_the_gateway_was_asked_and_answered_is_told_without_secrets() {
     served.call_with(&token, "POST", &path, &[("idempotency-key", "otp-1")], &wrong).await;
     let right = json!({ "otp": served.fake.otp() });
     served.call_with(&token, "POST", &path, &[("idempotency-key", "otp-2")], &right).await;
-    while served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json()["state"] != "paid" {
-        served.call(&token, "POST", "/v1/checkout/check", &Value::Null).await;
-        tokio::task::yield_now().await;
-    }
+    wait_until_async("it is paid", async || {
+        let is_paid = served.call(&token, "GET", "/v1/checkout", &Value::Null).await.json()["state"] == "paid";
+        if !is_paid {
+            served.call(&token, "POST", "/v1/checkout/check", &Value::Null).await;
+        }
+        is_paid
+    })
+    .await;
     let person = Visitor::who_may(&served, "Bakyt", Permission::Look).await;
     let page = person.page(&served, &format!("/staff/checkouts/{id}")).await;
     let tables: Vec<_> = page.split("<table class=\"exchanges\">").skip(1).collect();

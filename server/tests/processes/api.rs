@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use kassa_test_patience::patient;
 use serde_json::Value;
 
 /// Where a server listens, and who calls.
@@ -39,7 +40,7 @@ impl Answer {
 
 impl Caller {
     pub fn new(address: SocketAddr, credential: &str) -> Self {
-        Self { address, credential: credential.to_owned(), patience: Duration::from_secs(40) }
+        Self { address, credential: credential.to_owned(), patience: patient(Duration::from_secs(40)) }
     }
 
     pub fn get(&self, path: &str) -> io::Result<Answer> {

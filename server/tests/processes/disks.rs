@@ -12,6 +12,7 @@ use std::{
 };
 
 use kassa_sandbox::{EndpointName, Fault};
+use kassa_test_patience::patient;
 use serde_json::json;
 
 use crate::{
@@ -153,7 +154,9 @@ fn what_was_sent_when_the_disk_filled_up_is_asked_about() {
     let payer = payers()[0];
     let by_mbank = json!({ "method": "mbank", "phone": payer.phone });
     let (app, _) = scene.app("order-1");
-    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(Duration::from_secs(6));
+    // The disk has to be full before the answer comes, which has to come before the deadline.
+    let answered_after = patient(Duration::from_secs(6)).min(Duration::from_secs(40));
+    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(answered_after);
     scene.sandbox.faults().add(slow).unwrap();
     let paying = {
         let (app, by_mbank) = (app.clone(), by_mbank.clone());

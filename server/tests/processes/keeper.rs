@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use kassa_test_patience::patient;
 use rusqlite::{OpenFlags, types::ValueRef};
 use serde_json::{Map, Value};
 use tokio::runtime::{Builder, Runtime};
@@ -30,7 +31,7 @@ impl Keeper {
             Self::File(file) => {
                 let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 let connection = rusqlite::Connection::open_with_flags(file, flags).expect("the file");
-                connection.busy_timeout(Duration::from_secs(30)).expect("a timeout");
+                connection.busy_timeout(patient(Duration::from_secs(30))).expect("a timeout");
                 Connection::File(connection)
             }
             Self::Fleet(fleet) => connect(&fleet.url()),

@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kassa_test_patience::patient;
+
 use crate::{
     fleet::{Apart, Fleet},
     keeper::Keeper,
@@ -36,7 +38,7 @@ fn a_server_that_hears_nothing_of_its_database_notices_and_so_does_the_database(
     let begun = Instant::now();
     while !is_told() || fleet.connections_of(0) > 0 {
         let seen = (is_told(), fleet.connections_of(0));
-        assert!(begun.elapsed() < SOON, "noticed by the server, left in the database: {seen:?}");
+        assert!(begun.elapsed() < patient(SOON), "noticed by the server, left in the database: {seen:?}");
         thread::sleep(Duration::from_millis(200));
     }
     fleet.heal(0);

@@ -119,6 +119,7 @@ impl Play {
         let acts = self.random.usize(15..45);
         let every = if self.troubles.is_some() { OF_FLEETS } else { STANDS_STILL_EVERY };
         let stands_still_at = (seed % every == 7).then_some(acts / 2);
+        let restarts_at = self.troubles.is_some_and(|troubles| troubles.restarts).then_some(acts / 2);
         let is_parted_at = (self.troubles.is_some() && seed % every == PARTED).then_some(acts / 2);
         for act in 0..acts {
             self.act()?;
@@ -131,6 +132,9 @@ impl Play {
             if is_parted_at == Some(act) {
                 self.start(1)?;
                 troubles::part_past_the_lease(self, 0);
+            }
+            if restarts_at == Some(act) {
+                troubles::restart(self);
             }
         }
         self.wait_for_calls();

@@ -12,9 +12,8 @@ use std::{
 };
 
 use kassa_sandbox::Sandbox;
+use kassa_test_patience::{patience, wait_until_within};
 
-/// What is waited for comes long before, or never.
-pub const PATIENCE: Duration = Duration::from_secs(120);
 const BREATH: Duration = Duration::from_millis(20);
 
 /// The password at the gateway, to be found nowhere.
@@ -109,7 +108,7 @@ impl Plan {
         let begun = Instant::now();
         loop {
             match self.start() {
-                Err(problem) if begun.elapsed() > PATIENCE => return Err(problem),
+                Err(problem) if begun.elapsed() > longest() => return Err(problem),
                 Err(_) => thread::sleep(BREATH),
                 Ok(program) => return Ok(program),
             }
@@ -178,11 +177,13 @@ pub fn free_port() -> u16 {
     }
 }
 
+/// The timeout for what has to happen. Up to twenty schedules share the machine, so it is twice the usual one.
+pub fn longest() -> Duration {
+    2 * patience()
+}
+
 /// Waits until something is so.
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "it did not come about: {what}");
-        thread::sleep(BREATH);
-    }
+#[track_caller]
+pub fn until(what: &str, is_so: impl FnMut() -> bool) {
+    wait_until_within(longest(), what, is_so);
 }

@@ -3,6 +3,7 @@
 use std::{sync::LazyLock, thread, time::Duration};
 
 use kassa_sandbox::{EndpointName, Fault};
+use kassa_test_patience::patient;
 use kassa_test_postgres::Cluster;
 use serde_json::{Value, json};
 
@@ -27,7 +28,9 @@ fn after_a_restore_to_an_earlier_moment_what_was_sent_since_is_asked_about() {
     let begun = waits.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
     ARCHIVED.back_up();
 
-    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(Duration::from_secs(5)).times(1);
+    // The moment has to be named before the answer comes, which has to come before the deadline.
+    let answered_after = patient(Duration::from_secs(5)).min(Duration::from_secs(40));
+    let slow = Fault::delay().endpoint(EndpointName::MbankPay).after(answered_after).times(1);
     scene.sandbox.faults().add(slow).unwrap();
     let paying = {
         let (app, by_mbank) = (on_its_way.clone(), by_mbank.clone());
@@ -43,7 +46,9 @@ fn after_a_restore_to_an_earlier_moment_what_was_sent_since_is_asked_about() {
         assert!(app.send("POST", &path, Some("otp-1"), &json!({ "otp": payer.otp })).unwrap().status < 300);
     };
     pay(&waits, &begun.member("id").unwrap());
-    pay(&on_its_way, &paying.join().unwrap().unwrap().member("id").unwrap());
+    let on_its_way_id = paying.join().unwrap().unwrap().member("id").unwrap();
+    until("the gateway has answered", || state(&on_its_way).1 == "awaiting");
+    pay(&on_its_way, &on_its_way_id);
     pay(&later, &later.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap().member("id").unwrap());
     for app in [&waits, &on_its_way, &later] {
         until("it is paid", || state(app).0 == "paid");

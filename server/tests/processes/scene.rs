@@ -8,6 +8,7 @@ use std::{
 };
 
 use kassa_sandbox::Sandbox;
+use kassa_test_patience::patient;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -168,7 +169,7 @@ impl Scene {
     pub fn call(&self, first: usize, who: &str, method: &str, path: &str, key: &str, body: &Value) -> Option<Answer> {
         for attempt in first..first + CALLS {
             let server = attempt % self.plans.len();
-            let caller = Caller { patience: CALL, ..Caller::new(self.plans[server].address, who) };
+            let caller = Caller { patience: patient(CALL), ..Caller::new(self.plans[server].address, who) };
             let answer = caller.send(method, path, Some(key).filter(|key| !key.is_empty()), body);
             let said = told(answer.as_ref());
             self.story.tell(format!("{method} {path} {key} {body} to {server}: {said}"));

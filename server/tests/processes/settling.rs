@@ -15,7 +15,7 @@ use crate::{
     keeper::Keeper,
     ledger::Row,
     play::{Play, no},
-    program::PATIENCE,
+    program::longest,
     secrets,
 };
 
@@ -56,7 +56,7 @@ pub fn settle(play: &mut Play) -> Result<(), String> {
         if missing.is_empty() {
             break;
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > longest() {
             return Err(missing.join("\n"));
         }
         if stepped.elapsed() > STEP {

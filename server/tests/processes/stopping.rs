@@ -3,6 +3,7 @@
 use std::{thread, time::Duration};
 
 use kassa_sandbox::{EndpointName, Fault, Payment};
+use kassa_test_patience::patience;
 use serde_json::json;
 
 use crate::{
@@ -13,12 +14,12 @@ use crate::{
     secrets::payers,
 };
 
-/// How long the gateway and the shop let the server wait: much longer than it may take to stop.
-const HANGS: Duration = Duration::from_secs(60);
 const APPS: usize = 100;
 
 #[test]
 fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
+    // How long the gateway lets the server wait: much longer than it may take to stop, and not longer than the deadline.
+    let hangs = patience().min(Duration::from_secs(110));
     let mut scene = Scene::open(1);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "120s");
     let metrics = free_port();
@@ -31,7 +32,7 @@ fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
     let (confirms, _) = scene.app("order-1");
     let begun = confirms.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
     for endpoint in [EndpointName::MbankPay, EndpointName::MbankConfirm] {
-        scene.sandbox.faults().add(Fault::delay().endpoint(endpoint).after(HANGS)).unwrap();
+        scene.sandbox.faults().add(Fault::delay().endpoint(endpoint).after(hangs)).unwrap();
     }
     // The gateway does both at once, and answers neither in time.
     let (pays, _) = scene.app("order-2");
@@ -58,8 +59,8 @@ fn a_stop_waits_for_nobody_longer_than_it_may_and_loses_nothing() {
 
     let (status, took) = server.stop();
     assert!(status.success(), "{status}: {}", scene.log());
-    // 5 s, and much more for a machine that is busy with other things: nobody was waited for.
-    assert!(took < HANGS / 2, "{took:?}");
+    // It takes 5 s, and much longer on a slow machine. It did not wait for the gateway.
+    assert!(took < hangs / 2, "{took:?}");
     println!("it stopped after {took:?}");
     for app in waiting {
         let seen = app.join().unwrap().unwrap();

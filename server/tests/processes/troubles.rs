@@ -32,8 +32,8 @@ pub fn strike(play: &mut Play, may_restart: bool) {
             "the line breaks"
         }
         (7, _) if may_restart => {
-            fleet.cluster.crash_and_recover();
-            "the primary restarts"
+            restart(play);
+            return;
         }
         _ => {
             let time = Duration::from_millis(play.random.u64(50..1_500));
@@ -43,6 +43,15 @@ pub fn strike(play: &mut Play, may_restart: bool) {
     };
     scene.story.tell(format!("{what}, for server {server}"));
     play.meet(what);
+}
+
+/// The primary stops as by a power cut, and recovers.
+pub fn restart(play: &mut Play) {
+    let scene = play.scene.clone();
+    let Keeper::Fleet(fleet) = &scene.keeper else { return };
+    fleet.cluster.crash_and_recover();
+    scene.story.tell("the primary restarts");
+    play.meet("the primary restarts");
 }
 
 /// Nothing gets through to a server for longer than its leases last.

@@ -1,11 +1,9 @@
 //! Stopping in the middle of what callers wait for: nothing of it is lost.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Duration};
 
 use kassa_sandbox::{EndpointName, Fault, Payment, Sandbox};
+use kassa_test_patience::{patient, wait_until, wait_until_within};
 use serde_json::{Value, json};
 
 use crate::support::{Caller, Place, Running, sandbox};
@@ -15,7 +13,9 @@ pub const PHONE: &str = "996555000101";
 pub const OTP: &str = "101101";
 pub const PAYMENTS: &str = "/v1/checkout/payments";
 /// When the gateway answers: much later than a stop may take.
-const ANSWERED_AFTER: Duration = Duration::from_secs(50);
+fn answered_after() -> Duration {
+    patient(Duration::from_secs(50))
+}
 
 /// A payment whose confirmation the gateway carries out at once, and answers after the server has been stopped.
 struct UnderWay {
@@ -26,7 +26,7 @@ struct UnderWay {
 
 impl UnderWay {
     fn begin(sandbox: &Sandbox) -> (Self, Running) {
-        let slow = Fault::delay().endpoint(EndpointName::MbankConfirm).after(ANSWERED_AFTER);
+        let slow = Fault::delay().endpoint(EndpointName::MbankConfirm).after(answered_after());
         sandbox.faults().add(slow).unwrap();
         let place = Place::with(sandbox);
         let key = place.key();
@@ -37,7 +37,7 @@ impl UnderWay {
         let path = format!("{PAYMENTS}/{}/confirm", payment["id"].as_str().unwrap());
         let confirm = app.clone();
         thread::spawn(move || confirm.call("POST", &path, &json!({ "otp": OTP })));
-        until(|| sandbox.payments().iter().any(Payment::is_charged));
+        wait_until("the gateway has confirmed it", || sandbox.payments().iter().any(Payment::is_charged));
         (Self { place, key, id }, running)
     }
 
@@ -47,20 +47,13 @@ impl UnderWay {
         let shop = Caller::new(&running, &self.key);
         shop.call("POST", &format!("/v1/checkouts/{}/check", self.id), &Value::Null);
         let mut seen = (0, json!({ "version": 0 }));
-        until(|| {
+        // The server may have to wait until the lease of the one that was stopped is over.
+        wait_until_within(patient(Duration::from_secs(180)), "it is paid", || {
             let path = format!("/v1/checkouts/{}?after={}&wait=20", self.id, seen.1["version"]);
             seen = shop.call("GET", &path, &Value::Null);
             seen.1["state"] == "paid"
         });
         assert!(running.stop().0.success());
-    }
-}
-
-pub fn until(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(180), "it never came");
-        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -70,7 +63,7 @@ fn a_payment_under_way_is_not_waited_for_longer_than_it_may_be_and_not_lost() {
     let (under_way, running) = UnderWay::begin(&sandbox);
     let (status, log, took) = running.stop();
     assert!(status.success(), "{log}");
-    assert!(took < ANSWERED_AFTER / 2, "it waited for the gateway: {took:?}");
+    assert!(took < answered_after() / 2, "it waited for the gateway: {took:?}");
     assert!(log.contains("cut off"), "{log}");
     sandbox.faults().clear();
     under_way.pays_after_the_next_start();
@@ -83,7 +76,7 @@ fn a_second_signal_ends_it_at_once_and_loses_nothing_either() {
     running.signal("TERM");
     // It has heard the first one when it takes nobody any more.
     let url = running.url.strip_prefix("http://").unwrap().to_owned();
-    until(|| std::net::TcpStream::connect(&url).is_err());
+    wait_until("nobody listens", || std::net::TcpStream::connect(&url).is_err());
     running.signal("TERM");
     let (status, log, _) = running.wait();
     assert_eq!(status.code(), Some(143), "{log}");
@@ -101,7 +94,7 @@ fn who_waits_for_a_change_is_answered_when_it_stops() {
     let (_, app) = Caller::new(&running, &key).open("order-1");
     let waiting = thread::spawn(move || app.call("GET", "/v1/checkout?after=99&wait=30", &Value::Null));
     let metrics = running.announced["metrics_url"].as_str().unwrap().strip_suffix("/metrics").unwrap().to_owned();
-    until(|| {
+    wait_until("the app waits", || {
         crate::support::get(&metrics, "/metrics")
             .1
             .lines()

@@ -12,6 +12,7 @@ use std::{
 };
 
 use kassa_sandbox::{Sandbox, SandboxOptions};
+use kassa_test_patience::patient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -188,7 +189,7 @@ pub fn get(url: &str, path: &str) -> (u16, String) {
 fn send(url: &str, head: &str, body: &str) -> (u16, String) {
     let host = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+    stream.set_read_timeout(Some(patient(Duration::from_secs(40)))).unwrap();
     let length = body.len();
     write!(stream, "{head}host: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
     let mut answer = String::new();

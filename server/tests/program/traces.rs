@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use kassa_test_patience::{patient, wait_until};
 use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest,
     common::v1::any_value::Value as Attribute,
@@ -17,7 +18,7 @@ use prost::Message;
 use serde_json::{Value, json};
 
 use crate::{
-    paying::{OTP, PAYMENTS, PHONE, until},
+    paying::{OTP, PAYMENTS, PHONE},
     support::{Caller, PASSWORD, Place, Running, sandbox},
 };
 
@@ -131,10 +132,10 @@ fn a_shop_finds_in_its_trace_what_was_done_for_it_and_joins_that_of_an_event() {
     assert_eq!(status, 202);
     server.call("POST", &format!("/v1/checkouts/{id}/check"), &Value::Null);
     let is_paid = |got: &Got| String::from_utf8_lossy(&got.body).contains("checkout.paid");
-    until(|| shop.got.lock().unwrap().iter().any(is_paid));
+    wait_until("the shop has the event", || shop.got.lock().unwrap().iter().any(is_paid));
     // They come in batches.
     let paid = |span: &Span| text(span, "kassa.outcome") == Some("charged");
-    until(|| collector.spans().0.iter().any(paid));
+    wait_until("the collector has the last span", || collector.spans().0.iter().any(paid));
     assert!(running.stop().0.success());
 
     let (spans, bytes) = collector.spans();
@@ -178,7 +179,7 @@ fn a_payers_trace_is_not_believed() {
     assert_eq!(traced.call("GET", "/v1/checkout", &Value::Null).0, 200);
     let shop = Caller { headers: traced.headers, ..Caller::new(&running, &key) };
     assert_eq!(shop.call("GET", "/v1/events", &Value::Null).0, 200);
-    until(|| !collector.got.lock().unwrap().is_empty());
+    wait_until("the collector has a batch", || !collector.got.lock().unwrap().is_empty());
     assert!(running.stop().0.success());
     let (spans, _) = collector.spans();
     find(&spans, "GET /v1/events", |span| hex(&span.trace_id) == TRACE);
@@ -196,7 +197,7 @@ fn a_collector_that_refuses_holds_nothing_up_and_is_told_of_once() {
     for order in ["order-1", "order-2"] {
         server.open(order);
         let before = collector.got.lock().unwrap().len();
-        until(|| collector.got.lock().unwrap().len() > before);
+        wait_until("the collector has another batch", || collector.got.lock().unwrap().len() > before);
     }
     let (status, log, _) = running.stop();
     assert!(status.success(), "{log}");
@@ -213,7 +214,7 @@ fn a_collector_that_says_nothing_does_not_keep_it_from_stopping() {
     Caller::new(&running, &key).open("order-1");
     let (status, log, took) = running.stop();
     assert!(status.success() && log.contains("the last spans may be lost"), "{log}");
-    assert!(took < Duration::from_secs(10), "it waited for the collector, whose deadline is that: {took:?}");
+    assert!(took < patient(Duration::from_secs(10)), "it waited for the collector, whose deadline is that: {took:?}");
 }
 
 #[test]

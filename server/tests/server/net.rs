@@ -12,6 +12,7 @@ use std::{
 use axum::{Extension, Router, routing::get};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use kassa_server::{Listener, ListenerSettings, NetError, Peer, TlsFiles};
+use kassa_test_patience::{patience, wait_for_async, wait_until_async};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -28,8 +29,8 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 
 const SOON: Duration = Duration::from_millis(50);
-/// Far more than anything here takes: reached only where something never happens.
-const NEVER: Duration = Duration::from_secs(60);
+/// A limit that strikes in no test.
+const NEVER: Duration = Duration::from_secs(24 * 3600);
 const HELLO: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
 /// None of the limits strikes.
@@ -53,7 +54,7 @@ async fn serving(settings: ListenerSettings) -> SocketAddr {
 /// All that is heard until the connection is closed.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut heard = Vec::new();
-    let ended = timeout(NEVER, stream.read_to_end(&mut heard)).await.expect("nobody hung up");
+    let ended = timeout(patience(), stream.read_to_end(&mut heard)).await.expect("nobody hung up");
     // A connection that is closed with something unread is reset.
     drop(ended);
     String::from_utf8(heard).unwrap()
@@ -71,7 +72,7 @@ async fn answered(stream: &mut TcpStream) -> Option<String> {
     let mut heard = Vec::new();
     loop {
         let mut buffer = [0; 1024];
-        let count = timeout(NEVER, stream.read(&mut buffer)).await.expect("an answer or an end").unwrap_or(0);
+        let count = timeout(patience(), stream.read(&mut buffer)).await.expect("an answer or an end").unwrap_or(0);
         heard.extend_from_slice(&buffer[..count]);
         let text = String::from_utf8_lossy(&heard).into_owned();
         if count == 0 {
@@ -106,13 +107,11 @@ async fn who_brings_no_other_request_is_hung_up_on() {
     settings.idle_limit = SOON;
     let address = serving(settings).await;
     for begun in [b"".as_slice(), b"GET / HTTP/1.1\r\nx-slow: "] {
-        // On a machine that is slow just then, even a request that is sent at once comes too late.
-        let heard = loop {
-            let heard = heard(address, &[HELLO, begun].concat()).await;
-            if !heard.is_empty() {
-                break heard;
-            }
-        };
+        // On a slow machine even a request that is sent at once may come after the limit.
+        let heard = wait_for_async("a request comes in time", async || {
+            Some(heard(address, &[HELLO, begun].concat()).await).filter(|heard| !heard.is_empty())
+        })
+        .await;
         assert!(heard.starts_with("HTTP/1.1 200 OK") && heard.ends_with("hello 127.0.0.1"), "{heard}");
     }
 }
@@ -137,7 +136,10 @@ async fn the_newest_of_too_many_is_closed_and_a_place_is_given_again() {
     assert!(answered(&mut first).await.is_some(), "those that came before go on");
     drop(second);
     // When the server has seen that it ended.
-    while answered(&mut TcpStream::connect(address).await.unwrap()).await.is_none() {}
+    wait_until_async("a place is free again", async || {
+        answered(&mut TcpStream::connect(address).await.unwrap()).await.is_some()
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -193,7 +195,7 @@ async fn stopping_lets_requests_end_and_takes_no_new_ones() {
     assert!(!server.served.is_finished(), "one is under way");
     server.finish.notify_one();
     assert!(slow.await.unwrap().ends_with("done"));
-    timeout(NEVER, server.served).await.unwrap().unwrap();
+    timeout(patience(), server.served).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -202,7 +204,7 @@ async fn stopping_waits_no_longer_than_it_should() {
     let slow = tokio::spawn(async move { heard(server.address, b"GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await });
     server.begun.notified().await;
     server.stop.send(()).unwrap();
-    timeout(NEVER, server.served).await.unwrap().unwrap();
+    timeout(patience(), server.served).await.unwrap().unwrap();
     assert_eq!(slow.await.unwrap(), "", "it was cut off");
 }
 
@@ -271,7 +273,7 @@ async fn heard_by_tls(address: SocketAddr, trusted: &CertificateDer<'static>) ->
     let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
     stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await?;
     let mut heard = String::new();
-    timeout(NEVER, stream.read_to_string(&mut heard)).await.expect("an end")?;
+    timeout(patience(), stream.read_to_string(&mut heard)).await.expect("an end")?;
     Ok(heard)
 }
 

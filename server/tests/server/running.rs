@@ -13,6 +13,7 @@ use kassa_server::{
     Boxed, CheckoutState, HttpPost, NewCheckout, Notice, Payment, PaymentState, Post, RealSurroundings, Server,
     ServerError, ServerSettings, SqliteStorage,
 };
+use kassa_test_patience::{patience, wait_for_async, wait_until_async};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -23,8 +24,8 @@ use tokio::{
 use crate::support::lock;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// Only a server that hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(25);
+/// How long a server waits for a change before it answers that there was none.
+const LONG_POLL: Duration = Duration::from_secs(25);
 
 fn server(fake: &FakeGateway, folder: &TempDir, post: Option<HttpPost>) -> Server {
     let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
@@ -48,7 +49,7 @@ async fn begun(server: &Server, number: u32) -> Payment {
 async fn paid(server: &Server, payment: &Payment) -> CheckoutState {
     let mut seen = server.checkout(&payment.checkout).await.unwrap();
     while seen.checkout.state == CheckoutState::Open {
-        seen = server.checkout_after(&payment.checkout, seen.checkout.version, PATIENCE).await.unwrap();
+        seen = server.checkout_after(&payment.checkout, seen.checkout.version, LONG_POLL).await.unwrap();
     }
     seen.checkout.state
 }
@@ -81,9 +82,7 @@ async fn many_payers_are_told_and_the_shop_gets_signed_events() {
     }
     let events = server.events_after(0, 1000).await.unwrap();
     assert_eq!(events.len(), 20 * 4);
-    while lock(&seen).len() < events.len() {
-        tokio::task::yield_now().await;
-    }
+    wait_until_async("every event arrives", async || lock(&seen).len() >= events.len()).await;
     server.stop().await;
     let counted = format!("kassa_event_deliveries_total{{result=\"taken\"}} {}\n", events.len());
     assert!(server.metrics_text().await.contains(&counted));
@@ -152,18 +151,17 @@ async fn a_caller_who_gives_up_leaves_nothing_half_done() {
     let id = server.open_checkout(order(1)).await.unwrap().checkout.id;
     {
         let mut call = Box::pin(server.pay_by_mbank(&id, "996700000001", None));
-        // Until it has begun.
-        while server.checkout(&id).await.unwrap().payments.is_empty() {
+        wait_until_async("the payment has begun", async || {
             let _ = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        }
+            !server.checkout(&id).await.unwrap().payments.is_empty()
+        })
+        .await;
     }
-    loop {
+    let state = wait_for_async("the payment is sent", async || {
         let payment = server.checkout(&id).await.unwrap().payments.pop().unwrap();
-        match payment.state {
-            PaymentState::Sending => tokio::task::yield_now().await,
-            state => break assert_eq!(state, PaymentState::Awaiting),
-        }
-    }
+        Some(payment.state).filter(|state| *state != PaymentState::Sending)
+    });
+    assert_eq!(state.await, PaymentState::Awaiting);
     assert_eq!(fake.payments().len(), 1);
 }
 
@@ -180,13 +178,11 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
     fake.fail_next(FakeFault::NoAnswer);
     let (caller, payer) = (first.clone(), id.clone());
     let hanging = tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
-    while fake.payments().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    wait_until_async("the payment is at the gateway", async || !fake.payments().is_empty()).await;
     let started = Instant::now();
     first.stop().await;
-    // Its patience is 5 s; the rest is for a machine that is busy.
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    // It waits for 5 s; the rest is for a slow machine.
+    assert!(started.elapsed() < patience(), "{:?}", started.elapsed());
     let refused = first.pay_by_qr(&id, None).await;
     assert!(matches!(refused, Err(ServerError::Unavailable { .. })), "{refused:?}");
     hanging.abort();
@@ -228,23 +224,18 @@ async fn one_slow_answer_does_not_hold_up_others() {
     fake.stop_clock();
     fake.fail_next(FakeFault::NoAnswer);
     server.run();
-    let mut open = Vec::new();
     for payment in &payments {
         server.check_now(&payment.checkout).await.unwrap();
-        open.push(payment);
     }
-    let started = Instant::now();
-    while open.len() > 1 {
-        assert!(started.elapsed() < PATIENCE, "{} of 5 are still open", open.len());
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        let mut still = Vec::new();
-        for payment in open {
-            if server.checkout(&payment.checkout).await.unwrap().checkout.state == CheckoutState::Open {
-                still.push(payment);
-            }
+    wait_until_async("all but one are paid", async || {
+        let mut open = 0;
+        for payment in &payments {
+            let state = server.checkout(&payment.checkout).await.unwrap().checkout.state;
+            open += usize::from(state == CheckoutState::Open);
         }
-        open = still;
-    }
+        open <= 1
+    })
+    .await;
     fake.start_clock();
     server.stop().await;
 }
@@ -277,11 +268,7 @@ async fn one_slow_delivery_does_not_hold_up_others() {
         begun(&server, number).await;
     }
     // Two events of each checkout, and one of the one that does not answer.
-    let started = Instant::now();
-    while lock(&post.1).len() < 9 {
-        assert!(started.elapsed() < PATIENCE, "{:?}", lock(&post.1));
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until_async("nine events are posted", async || lock(&post.1).len() >= 9).await;
 }
 
 /// What waits for its turn when the server stops is certainly not sent, and says so.
@@ -300,18 +287,18 @@ async fn what_waits_when_it_stops_is_not_sent() {
         let id = server.open_checkout(order(number)).await.unwrap().checkout.id;
         let (caller, payer) = (server.clone(), id.clone());
         tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
-        while server.checkout(&id).await.unwrap().payments.is_empty() {
-            tokio::task::yield_now().await;
-        }
+        wait_until_async("the payment has begun", async || !server.checkout(&id).await.unwrap().payments.is_empty())
+            .await;
         ids.push(id);
     }
     let waiting = |server: Server, id| async move { server.checkout(&id).await.unwrap().payments[0].state };
     assert_eq!(waiting(server.clone(), ids[1].clone()).await, PaymentState::Prepared);
     let stopping = server.clone();
     let stopped = tokio::spawn(async move { stopping.stop().await });
-    while waiting(server.clone(), ids[1].clone()).await == PaymentState::Prepared {
-        tokio::task::yield_now().await;
-    }
+    wait_until_async("the payment that waits is given up", async || {
+        waiting(server.clone(), ids[1].clone()).await != PaymentState::Prepared
+    })
+    .await;
     assert_eq!(waiting(server.clone(), ids[1].clone()).await, PaymentState::NotMade);
     fake.start_clock();
     stopped.await.unwrap();

@@ -1,14 +1,8 @@
 //! Point-in-time recovery: a base backup, an archive of the log, and a restore to a moment between.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use kassa_test_patience::wait_until;
 
 use crate::{Cluster, USER, programs::output};
-
-const PATIENCE: Duration = Duration::from_secs(60);
-const BREATH: Duration = Duration::from_millis(50);
 
 impl Cluster {
     /// Starts one that archives its log.
@@ -43,11 +37,7 @@ impl Cluster {
         let swap = "rm -rf \"$0\" && mv \"$1\" \"$0\" && printf %s \"$2\" >> \"$0/postgresql.auto.conf\" && touch \"$0/recovery.signal\"";
         output(self.programs.command("sh").args(["-ec", swap, &data, &base, &settings]));
         self.start_again();
-        let begun = Instant::now();
-        while self.psql("postgres", "SELECT pg_is_in_recovery()") != "f" {
-            assert!(begun.elapsed() < PATIENCE, "it is still in recovery");
-            thread::sleep(BREATH);
-        }
+        wait_until("the recovery ends", || self.psql("postgres", "SELECT pg_is_in_recovery()") == "f");
     }
 
     fn base(&self) -> String {

@@ -21,6 +21,7 @@ use std::{
     },
 };
 
+use kassa_test_patience::patience;
 pub use namespace::{LINKS, Namespace};
 use programs::{Programs, output};
 pub use snapshot::Snapshot;
@@ -156,7 +157,7 @@ impl Cluster {
     }
 
     fn stop(&self, mode: &str) {
-        output(self.programs.postgres("pg_ctl").args(["stop", "-w", "-m", mode, "-D", &self.data()]));
+        output(self.programs.postgres("pg_ctl").args(["stop", "-w", "-t", &timeout(), "-m", mode, "-D", &self.data()]));
     }
 
     fn start_again(&self) {
@@ -175,7 +176,7 @@ impl Cluster {
             Some(entry) => self.programs.command_in(entry, &pg_ctl),
             None => self.programs.command(&pg_ctl),
         };
-        start.args(["start", "-w", "-t", "60", "-D", &self.data(), "-l", &log, "-o", &settings]);
+        start.args(["start", "-w", "-t", &timeout(), "-D", &self.data(), "-l", &log, "-o", &settings]);
         let is_started = start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         match is_started {
             Ok(status) if status.success() => Ok(()),
@@ -216,6 +217,11 @@ impl Drop for Cluster {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
     }
+}
+
+/// How long `pg_ctl` waits, in seconds.
+fn timeout() -> String {
+    patience().as_secs().max(1).to_string()
 }
 
 fn keeper_of_cluster(programs: &Programs, folder: &str) -> Child {

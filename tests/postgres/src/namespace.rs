@@ -184,25 +184,21 @@ mod tests {
         net::{SocketAddr, TcpStream},
         path::Path,
         thread,
-        time::{Duration, Instant},
+        time::Duration,
     };
+
+    use kassa_test_patience::{patient, wait_until};
 
     use super::*;
     use crate::Cluster;
 
-    /// In the same machine, a connection is made at once or never.
-    const MOMENT: Duration = Duration::from_secs(1);
-    const PATIENCE: Duration = Duration::from_secs(30);
-
-    fn until(what: &str, is_so: impl Fn() -> bool) {
-        let begun = Instant::now();
-        while !is_so() {
-            assert!(begun.elapsed() < PATIENCE, "it did not come about: {what}");
-        }
+    /// On the same machine, the kernel makes a connection at once or never.
+    fn moment() -> Duration {
+        patient(Duration::from_secs(1))
     }
 
     fn answers(address: SocketAddr) -> bool {
-        TcpStream::connect_timeout(&address, MOMENT).is_ok()
+        TcpStream::connect_timeout(&address, moment()).is_ok()
     }
 
     #[test]
@@ -214,13 +210,13 @@ mod tests {
         assert!(answers(one) && answers(other));
 
         namespace.part(0);
-        let problem = TcpStream::connect_timeout(&one, MOMENT).expect_err("the link is cut");
+        let problem = TcpStream::connect_timeout(&one, moment()).expect_err("the link is cut");
         assert_eq!(problem.kind(), io::ErrorKind::TimedOut, "nobody is told: {problem}");
         assert!(answers(other));
         assert_eq!(database.psql("SELECT 1"), "1");
 
         namespace.heal(0);
-        until("it answers", || answers(one));
+        wait_until("it answers", || answers(one));
     }
 
     /// An answer that was on its way when the link was cut.
@@ -234,11 +230,11 @@ mod tests {
         let url = database.url_at(namespace.address(1), cluster.port());
         let asking = thread::spawn(move || crate::psql(&url, &format!("{wait}; SELECT 'heard'")));
         let by_the_link = format!("SELECT state FROM pg_stat_activity WHERE client_addr = '{}'", namespace.peer(1));
-        until("it asks", || database.psql(&by_the_link) == "active");
+        wait_until("it asks", || database.psql(&by_the_link) == "active");
 
         namespace.part(1);
         database.psql("INSERT INTO said DEFAULT VALUES");
-        until("PostgreSQL has answered", || database.psql(&by_the_link) == "idle");
+        wait_until("PostgreSQL has answered", || database.psql(&by_the_link) == "idle");
         assert!(!asking.is_finished(), "the answer vanished, and nobody is told");
         namespace.heal(1);
         assert_eq!(asking.join().expect("an answer"), "heard");

@@ -2,6 +2,7 @@
 
 use std::{io, net::SocketAddr, time::Duration};
 
+use kassa_test_patience::patient;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
@@ -118,7 +119,7 @@ async fn lose_the_answer(app: &mut TcpStream, server: SocketAddr) -> io::Result<
     let (mut from_server, mut to_server) = TcpStream::connect(server).await?.into_split();
     let asked = tokio::io::copy(&mut from_app, &mut to_server);
     let mut first = [0];
-    let answered = tokio::time::timeout(REQUEST, from_server.read_exact(&mut first));
+    let answered = tokio::time::timeout(patient(REQUEST), from_server.read_exact(&mut first));
     tokio::select! {
         asked = asked => asked.map(drop),
         _ = answered => Ok(()),

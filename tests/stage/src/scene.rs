@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use kassa_sandbox::Sandbox;
 use kassa_server::{CheckoutId, Resolution};
+use kassa_test_patience::patience;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -13,8 +14,7 @@ use crate::{
     network::{Network, Weather},
 };
 
-/// Only what hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The pause between two looks at what is waited for.
 const BREATH: Duration = Duration::from_millis(10);
 
 /// A scene of a vector.
@@ -101,7 +101,7 @@ impl Scene {
         let (began, before) = (Instant::now(), self.sandbox.requests().len());
         self.merchant.pass(Duration::from_secs(input["seconds"].as_u64().ok_or("how many seconds?")?))?;
         while self.sandbox.requests().len() == before {
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > patience() {
                 return Err("the gateway was not asked".into());
             }
             tokio::time::sleep(BREATH).await;
@@ -119,7 +119,7 @@ impl Scene {
             if states.any(|state| state == wanted || Some(state.as_str()) == input["or"].as_str()) {
                 return Ok(());
             }
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > patience() {
                 return Err(format!("no payment became {wanted}: {:?}", view.payments).into());
             }
             tokio::time::sleep(BREATH).await;

@@ -15,11 +15,9 @@ import kassa
 from kassa import checkout
 
 from .compare import is_like
+from .patience import PATIENCE
 from .stage import Scene
 from .ways import Way
-
-# Only what hangs takes so long.
-PATIENCE = 60.0
 
 
 class App:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from kassa_sandbox import Sandbox
 
-from .ways import LONGEST
+from .patience import PATIENCE
 
 # Those that may be shared, and that no vector uses at the moment.
 _IDLE: deque[Sandbox] = deque()
@@ -25,7 +25,7 @@ def borrow(kind: Literal["shared", "own"], config: Any) -> Sandbox:
         with suppress(IndexError):
             return _IDLE.pop()
     # No callback is sent again because its receiver had to wait for a processor.
-    patience = timedelta(minutes=1)
+    patience = timedelta(seconds=round(PATIENCE))
     return Sandbox(login=config["login"], password=config["password"], callback_timeout=patience, log=None).start()
 
 
@@ -63,7 +63,7 @@ def _once_there(read: Callable[[], Sequence[Any]], given: Any, *names: str) -> l
     """What is on record once there is as much as the step wants: a request may still be worked on when the SDK has given up
     on it, and a callback's receiver has its answer before the sandbox writes it down.
     """
-    end = time.monotonic() + LONGEST
+    end = time.monotonic() + PATIENCE
     while len(found := read()) < given["count"] and time.monotonic() < end:
         time.sleep(0.01)
     return [_told(line, *names) for line in found]

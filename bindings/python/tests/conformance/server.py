@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any
 
-# A vector that waits longer than this is broken, not slow.
-PATIENCE = 60.0
+from .patience import PATIENCE
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,10 @@ from typing import Any, ClassVar, Protocol
 import kassa
 from kassa.checkout import AsyncCheckout, AsyncCheckoutStates, Checkout, CheckoutStates
 
-# A vector that does not end is broken, not slow.
-LONGEST = 120.0
+from .patience import PATIENCE
+
+# Twice the patience, so that a wait inside a step times out first.
+LONGEST = 2 * PATIENCE
 
 Function = Callable[[], Any]
 

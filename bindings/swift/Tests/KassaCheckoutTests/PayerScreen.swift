@@ -3,9 +3,6 @@ import KassaCheckout
 import KassaStage
 import Observation
 
-/// Seconds that anything may take. It takes milliseconds; this is for a machine that stands still.
-private let patience = 60
-
 /// A payer before their screen: a scene of the stage, and the model of the screen, which is watched as a view watches it.
 @MainActor final class PayerScreen {
     let scene: Stage.Scene

@@ -37,7 +37,7 @@ struct Payment: View {
         })
 }
 
-@MainActor @Test(.timeLimit(.minutes(5))) func theReadmesScreenShowsAPaymentToItsEnd() async throws {
+@MainActor @Test(.timeLimit(.minutes(60))) func theReadmesScreenShowsAPaymentToItsEnd() async throws {
     let stage = try await Stage.start()
     defer { stage.stop() }
     let screen = try await PayerScreen.ready(stage)

@@ -12,7 +12,7 @@ struct Shop {
             baseURL: sandbox.baseURL, credentials: Credentials(login: sandbox.login, password: sandbox.password))
         config.dialect = try Dialect(json: dialect.json)
         config.queryRetries = 0
-        config.queryDeadline = .seconds(60)
+        config.queryDeadline = .seconds(patience)
         gateway = try Gateway(config)
     }
 
@@ -39,9 +39,9 @@ struct Shop {
     }
 }
 
-/// Waits for what comes in milliseconds; the limit is for a machine that stands still.
+/// Polls until a condition holds.
 func until(_ isThere: () async throws -> Bool) async throws {
-    let limit = ContinuousClock.now + .seconds(60)
+    let limit = ContinuousClock.now + .seconds(patience)
     while try await !isThere() {
         try #require(ContinuousClock.now < limit, "it does not come")
         try await Task.sleep(for: .milliseconds(10))

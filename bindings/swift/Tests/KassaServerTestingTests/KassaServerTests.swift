@@ -8,7 +8,7 @@ import Testing
         let server = try await KassaServer.start()
         let back = try await server.payByForm(try await buy("order-1", server))
         #expect(back?.hasPrefix("http://127.0.0.1:9/paid?") == true)
-        let paid = try await server.waitFor("checkout.paid", reference: "order-1")
+        let paid = try await server.waitFor("checkout.paid", reference: "order-1", timeout: .seconds(patience))
         #expect(try await server.events(reference: "order-1").last == paid)
         let kinds = try await server.events().map(\.kind)
         #expect(kinds == ["payment.created", "payment.accepted", "payment.charged", "checkout.paid"])
@@ -30,7 +30,7 @@ import Testing
         try await server.restart()
         let id = try await text("id", server.ask("GET", "/v1/checkouts?reference=order-1"))
         _ = try await server.ask("POST", "/v1/checkouts/\(id)/check")
-        #expect(try await server.waitFor("checkout.paid").checkout == id)
+        #expect(try await server.waitFor("checkout.paid", timeout: .seconds(patience)).checkout == id)
         await server.stop()
     }
 
@@ -38,7 +38,7 @@ import Testing
         let sandbox = try await Sandbox.start(.init(switches: .init(dialect: .other)))
         let server = try await KassaServer.start(.init(sandbox: sandbox))
         try await server.payByForm(try await buy("order-1", server))
-        _ = try await server.waitFor("checkout.paid")
+        _ = try await server.waitFor("checkout.paid", timeout: .seconds(patience))
         await server.stop()
         #expect(try await sandbox.ledger().last?.isCharged == true)
         await sandbox.stop()

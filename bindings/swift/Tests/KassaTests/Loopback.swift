@@ -10,7 +10,7 @@ struct Loopback {
     init(_ replies: JSON..., configure: (inout GatewayConfig) -> Void = { _ in }) throws {
         server = Server(replies)
         var config = GatewayConfig(baseURL: server.url, credentials: Credentials(login: "shop", password: "swordfish-77"))
-        config.queryDeadline = .seconds(60)
+        config.queryDeadline = .seconds(2 * patience)
         config.queryRetries = 0
         configure(&config)
         gateway = try Gateway(config)

@@ -9,9 +9,6 @@ import KassaStage
     private let stream = SOCK_STREAM
 #endif
 
-/// A vector that waits longer than this is broken, not slow.
-let patience: TimeInterval = 60
-
 struct Received: Sendable {
     let method: String
     let target: String

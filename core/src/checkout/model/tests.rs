@@ -50,6 +50,17 @@ fn problem(name: &str) -> Problem {
     .unwrap()
 }
 
+/// A long poll answers after 25 s where nothing has changed; the payer would read for so long that there is no network.
+#[test]
+fn a_server_that_could_not_be_reached_is_asked_without_a_long_poll() {
+    let mut model = model(&[]);
+    assert_eq!(model.version(), Some(1));
+    model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));
+    assert_eq!(model.version(), None);
+    model.seen(view(1, "open", &[]));
+    assert_eq!((topic(&model.state()), model.version()), (None, Some(1)));
+}
+
 /// Every state of a payment, by every method, leads to a state of the screen, and only one that took money is called paid.
 #[test]
 fn every_state_of_a_payment_has_its_screen() {

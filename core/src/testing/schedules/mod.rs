@@ -3,8 +3,9 @@
 //! twice, and everybody is told the truth.
 //!
 //! A schedule is made from its seed alone. `KASSA_SEED=17 cargo test -p kassa --lib schedules` plays one again;
-//! `KASSA_SCHEDULES=1000000` plays as many. The same merchants play over real sockets against the sandbox in
-//! `core/tests/gateway/schedules`; what both need is public under the feature `_internals`.
+//! `KASSA_SCHEDULES=1000000` plays as many, and `KASSA_FIRST_SEED=1000000` begins with another seed than 0. The same
+//! merchants play over real sockets against the sandbox in `core/tests/gateway/schedules`; what both need is public under
+//! the feature `_internals`.
 
 pub mod caught;
 pub mod merchant;

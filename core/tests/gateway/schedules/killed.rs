@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use kassa_test_patience::patience;
+
 use super::{
     journal::{Event, Journal, MARK},
     scene::play_merchants,
@@ -49,8 +51,7 @@ pub fn play_and_kill(seed: u64, url: &str, after: Duration) -> Result<Vec<Event>
     let mut ended = false;
     let mut until = None;
     loop {
-        let wait =
-            until.map_or(Duration::from_secs(60), |until: Instant| until.saturating_duration_since(Instant::now()));
+        let wait = until.map_or_else(patience, |until: Instant| until.saturating_duration_since(Instant::now()));
         match lines.recv_timeout(wait) {
             Ok(text) => {
                 until.get_or_insert_with(|| Instant::now() + after);

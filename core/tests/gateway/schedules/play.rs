@@ -15,6 +15,7 @@ use kassa::{
     Callback, Gateway, PaymentError, PaymentKind, PaymentRef, PollPolicy, StatusReport, Verdict,
 };
 use kassa_sandbox::{EndpointName, Fault, FaultName, PaymentStatus, ReusedOrderNumber, Sandbox, SandboxOptions};
+use kassa_test_patience::{patience, patient};
 use tokio::runtime::Builder;
 
 use super::{
@@ -149,7 +150,7 @@ async fn settle(
     by_payer: &mut HashSet<String>,
     rng: &mut Rng,
 ) -> Result<(), Broken> {
-    let gateway = open(sandbox.url(), |config| config.payment_deadline = Duration::from_secs(30));
+    let gateway = open(sandbox.url(), |config| config.payment_deadline = patient(Duration::from_secs(30)));
     let stored = journal.iter().filter_map(|event| match event {
         Event::Stored { payment } => Some(payment.to_string()),
         _ => None,
@@ -175,8 +176,9 @@ async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> R
     let key = key_of(payment);
     // A payment that arrived after all others were decided is still open, and is decided in the next round.
     let has_end = sandbox.payment(&key).is_some_and(|payment| payment.status.is_final());
-    // Long enough for a payment that is final; one that was never made takes the whole deadline.
-    let deadline = if has_end { Duration::from_secs(60) } else { Duration::from_millis(300) };
+    // Long enough for a payment that is final; one that was never made takes the whole deadline. On a slow machine one that was made may
+    // take it, too, and is asked about again.
+    let deadline = if has_end { patience() } else { Duration::from_millis(300) };
     let policy = PollPolicy::default().with_interval(Duration::from_millis(20)).with_deadline(deadline);
     let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
     let outcome = watch.outcome().await;

@@ -11,6 +11,7 @@ use kassa::{
     PollPolicy, QrPayment,
 };
 use kassa_sandbox::{EndpointName, TEST_CARDS, TEST_PHONES};
+use kassa_test_patience::patience;
 
 use super::journal::{Event, Journal};
 use crate::support::{self, changed};
@@ -45,7 +46,7 @@ pub async fn play_merchants(seed: u64, url: &str, journal: &Journal) {
         }
     }
     // A close waits for the payments that nobody waits for any more, and for no more than their deadline.
-    if tokio::time::timeout(Duration::from_secs(60), gateway.close()).await.is_err() {
+    if tokio::time::timeout(patience(), gateway.close()).await.is_err() {
         journal.write(Event::Broken { sentence: "a close never came to an end".into() });
     }
 }

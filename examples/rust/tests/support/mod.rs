@@ -13,11 +13,11 @@ use std::{
         mpsc,
     },
     thread,
-    time::{Duration, Instant},
 };
 
 use kassa::{Journal, JournalState, Unfinished};
 use kassa_sandbox::{Sandbox, SandboxOptions};
+use kassa_test_patience::wait_for;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -169,17 +169,12 @@ pub fn sandbox() -> Sandbox {
 /// The bodies of the callbacks of one order or of all, once there is any: the gateway writes one down only after its
 /// receiver has answered.
 pub fn callbacks(gateway: &Sandbox, order: Option<&str>) -> Vec<String> {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
+    wait_for("a callback is on record", || {
         let all = gateway.callbacks().into_iter();
         let wanted = all.filter(|attempt| order.is_none_or(|order| attempt.order_number == order));
         let bodies: Vec<String> = wanted.map(|attempt| attempt.body).collect();
-        if !bodies.is_empty() {
-            return bodies;
-        }
-        assert!(Instant::now() < deadline, "no callback is on record");
-        thread::sleep(Duration::from_millis(10));
-    }
+        Some(bodies).filter(|bodies| !bodies.is_empty())
+    })
 }
 
 /// Stands between the program and a sandbox: passes requests on, and holds or loses replies while it is told to.

@@ -1,21 +1,16 @@
 //! The payer's app on one device: a checkout, and what its screen has shown last.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use kassa::{Card, Checkout, CheckoutState, CheckoutStates, PaymentError};
+use kassa_test_patience::patience;
 use serde_json::{Value, json};
 use tokio::{sync::Mutex, time::timeout};
 
 use crate::compare::matches;
-
-/// Only what hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub type Stage = Arc<Mutex<kassa_stage::Scene>>;
 
@@ -84,7 +79,7 @@ impl App {
             if seen.last().is_some_and(|shown| matches(expected, shown)) {
                 return Ok(());
             }
-            let next = timeout(PATIENCE, self.states.next());
+            let next = timeout(patience(), self.states.next());
             let state = next.await.map_err(|_| format!("does not come to {expected}: {seen:?}"))?;
             self.shown = state.as_ref().map(canonical);
             seen.push(json!(self.shown));

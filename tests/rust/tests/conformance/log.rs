@@ -6,10 +6,8 @@ use std::{
 };
 
 use kassa::{BlockingGateway, Credentials, GatewayConfig};
-
+use kassa_test_patience::patience;
 use tracing_subscriber::fmt::MakeWriter;
-
-use crate::server::PATIENCE;
 
 /// The order number of a query that is made when everything else is over.
 const LAST: &str = "the-last-order";
@@ -25,7 +23,7 @@ impl Log {
         BlockingGateway::new(nobody).unwrap().qr_status(LAST).unwrap_err();
         let (log, grown) = &*self.0;
         let is_short = |log: &mut Vec<u8>| !String::from_utf8_lossy(log).contains(LAST);
-        let (log, waited) = grown.wait_timeout_while(log.lock().unwrap(), PATIENCE, is_short).unwrap();
+        let (log, waited) = grown.wait_timeout_while(log.lock().unwrap(), patience(), is_short).unwrap();
         assert!(!waited.timed_out(), "{LAST} was never logged");
         let log = String::from_utf8_lossy(&log).into_owned();
         assert!(!log.contains("events were dropped"), "the log is not whole");

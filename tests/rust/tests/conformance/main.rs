@@ -78,6 +78,5 @@ fn report(chosen: &[&Vector], problems: &[String]) -> ExitCode {
     for problem in problems {
         println!("\nFAILED  {problem}");
     }
-    println!("\n{} vectors, {} problems", chosen.len(), problems.len());
-    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    kassa_conformance::report(chosen.len(), problems.len())
 }

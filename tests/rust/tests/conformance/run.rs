@@ -9,6 +9,7 @@ use std::{
 
 use futures_util::future::{AbortHandle, Abortable};
 use kassa::{Decimal, Gateway, PaymentError, StatusWatch};
+use kassa_test_patience::patience;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     operations::{self, Came, GATEWAY_CALLS, answer, shaped},
     printed,
     sandbox::Borrowed,
-    server::{PATIENCE, Received, Server},
+    server::{Received, Server},
     vectors::{Vector, object, text},
 };
 
@@ -31,7 +32,7 @@ pub fn run(vector: &Vector) -> Vec<String> {
         let _ = found.send(problems.unwrap_or_else(|_| vec!["panicked, see above".to_owned()]));
     });
     let problems =
-        finding.recv_timeout(PATIENCE * 2).unwrap_or_else(|_| vec!["does not end, or not with a result".to_owned()]);
+        finding.recv_timeout(patience() * 2).unwrap_or_else(|_| vec!["does not end, or not with a result".to_owned()]);
     problems.into_iter().map(|problem| format!("{} / {}: {problem}", vector.group, vector.name)).collect()
 }
 

@@ -11,11 +11,11 @@ use std::{
 use kassa_sandbox::{
     CallbackAttempt, EndpointName, Fault, FaultName, Payment, ReceivedRequest, Sandbox, SandboxOptions,
 };
+use kassa_test_patience::patience;
 use serde_json::{Value, json};
 
 use crate::{
     operations::{Came, answer},
-    server::PATIENCE,
     vectors::{object, text},
 };
 
@@ -90,7 +90,7 @@ impl Drop for Borrowed {
 fn start(config: &Value) -> Sandbox {
     let (login, password) = (text(&config["login"]), text(&config["password"]));
     // No callback is sent again because its receiver had to wait for a processor.
-    let callback_timeout = Duration::from_secs(60);
+    let callback_timeout = patience();
     Sandbox::start(SandboxOptions { login, password, callback_timeout, ..SandboxOptions::default() })
         .expect("a sandbox")
 }
@@ -112,7 +112,7 @@ fn once_there<T>(input: &Value, read: impl Fn() -> Vec<T>) -> Vec<T> {
     let begun = Instant::now();
     loop {
         let found = read();
-        if found.len() as u64 >= wanted || begun.elapsed() > PATIENCE {
+        if found.len() as u64 >= wanted || begun.elapsed() > patience() {
             return found;
         }
         thread::sleep(Duration::from_millis(10));

@@ -8,12 +8,10 @@ use std::{
     time::Duration,
 };
 
+use kassa_test_patience::patience;
 use serde_json::Value;
 
 use crate::{inputs::bytes, vectors::object};
-
-/// A vector that waits longer than this is broken, not slow.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Received {
     pub method: String,
@@ -102,7 +100,7 @@ impl Shared {
 
     fn wait_until(&self, there: impl Fn(&State) -> bool) -> bool {
         let state = self.state.lock().unwrap();
-        !self.changed.wait_timeout_while(state, PATIENCE, |state| !there(state)).unwrap().1.timed_out()
+        !self.changed.wait_timeout_while(state, patience(), |state| !there(state)).unwrap().1.timed_out()
     }
 
     fn serve(&self, stream: &TcpStream) {

@@ -43,8 +43,7 @@ fn main() -> ExitCode {
     }
     let problems: Vec<String> = tables.iter().filter_map(problem).collect();
     problems.iter().for_each(|problem| println!("FAILED  {problem}"));
-    println!("{} tables, {} problems", tables.len(), problems.len());
-    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    kassa_conformance::report(tables.len(), problems.len())
 }
 
 fn problem(table: &Table) -> Option<String> {

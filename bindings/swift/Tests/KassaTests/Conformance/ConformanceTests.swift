@@ -39,7 +39,9 @@ extension OneLog {
         #expect(Set(all.map(\.name)).count == all.count, "two vectors have one name")
         #expect(!log.isEmpty, "nothing was logged, so nothing was searched")
         let groups = Dictionary(grouping: chosen, by: \.group).mapValues(\.count).sorted { $0.key < $1.key }
-        print("conformance: \(chosen.count) vectors; " + groups.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        // For scripts/swift/test-packages, which fails if a filter matches none.
+        print("vectors: \(chosen.count)")
+        print("conformance: " + groups.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
     }
 }
 

@@ -20,7 +20,7 @@ struct BorrowedSandbox {
             let config = spec["config"]
             // No callback is sent again because its receiver had to wait for a processor.
             let settings = Sandbox.Settings(
-                login: config["login"].text, password: config["password"].text, callbackTimeout: .seconds(60))
+                login: config["login"].text, password: config["password"].text, callbackTimeout: .seconds(Int(patience)))
             sandbox = try await Sandbox.start(settings)
         }
     }

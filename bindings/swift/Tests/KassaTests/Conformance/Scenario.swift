@@ -21,7 +21,7 @@ final class Scenario {
         server = Server(spec["replies"].array ?? [])
     }
 
-    /// The problems of one vector. One that waits is given up after two minutes.
+    /// The problems of one vector. It fails after twice the patience, so that a wait inside it times out first.
     static func run(_ vector: Vector) async -> [String] {
         let (ends, end) = AsyncStream.makeStream(of: [String].self)
         let run = Task { _ = end.yield(await problems(of: vector.spec)) }

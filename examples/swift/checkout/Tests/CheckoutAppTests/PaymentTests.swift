@@ -21,7 +21,7 @@ import Testing
         payment.confirm()
         try await until(payment, is: "paid")
         #expect(thanks(for: payment.close()).hasPrefix("Thank you"))
-        _ = try await shop.server.waitFor("checkout.paid", reference: "order-1", timeout: .seconds(60))
+        _ = try await shop.server.waitFor("checkout.paid", reference: "order-1", timeout: .seconds(patience))
         #expect(try await shop.delivered() == ["order-1"])
         #expect(try await shop.server.sandbox.ledger().map(\.timesCharged) == [1])
         await shop.close()
@@ -71,7 +71,7 @@ import Testing
 
     /// Waits until the screen shows a state of this kind, watching it as a view does.
     private func until(_ payment: CheckoutModel, is kind: String) async throws {
-        let limit = ContinuousClock.now + .seconds(60)
+        let limit = ContinuousClock.now + .seconds(patience)
         while true {
             let (changes, change) = AsyncStream.makeStream(of: Void.self)
             if withObservationTracking({ payment.state.kind == kind }, onChange: { change.finish() }) { return }

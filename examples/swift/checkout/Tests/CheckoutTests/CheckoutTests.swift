@@ -42,7 +42,10 @@ import Testing
         _ = try await pay(page, "provider=MBank&phone=996555000101")
         let back = try await pay(page.replacing("/pay-form?", with: "/wallet?"), "otp=101101")
         var came: Sandbox.CallbackAttempt?
-        while came == nil { came = try await shop.sandbox.callbacks().first }
+        try await until {
+            came = try await shop.sandbox.callbacks().first
+            return came != nil
+        }
         let callback = try #require(came)
 
         let forged = try await shop.start("callback", callback.url + "x", typed: callback.body).end()
@@ -58,7 +61,7 @@ import Testing
         let shop = try await Shop()
         let late = try await shop.sandbox.faults.add(.delay, endpoint: .payment, delay: .seconds(600))
         let card = try shop.start("card", "100.10", typed: Shop.card(.without3DSApproved))
-        while try await shop.sandbox.ledger().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await until { try await !shop.sandbox.ledger().isEmpty }
         await card.kill()
         try await late.remove()
         let resumed = try await shop.start("resume").end()

@@ -81,6 +81,15 @@ final class Program: Sendable {
     }
 }
 
+/// Polls until a condition holds.
+func until(_ isThere: () async throws -> Bool) async throws {
+    let limit = ContinuousClock.now + .seconds(patience)
+    while try await !isThere() {
+        try #require(ContinuousClock.now < limit, "it does not come")
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
 private func lines(of stream: FileHandle) -> AsyncStream<String> {
     let (lines, line) = AsyncStream.makeStream(of: String.self)
     Thread.detachNewThread {

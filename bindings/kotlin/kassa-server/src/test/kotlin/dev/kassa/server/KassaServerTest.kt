@@ -18,6 +18,9 @@ import org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import org.junit.platform.testkit.engine.EngineTestKit
 import java.time.Duration
 
+/** The upper bound of a wait. The environment variable `KASSA_PATIENCE` multiplies it on a slow machine. */
+private val PATIENCE = Duration.ofSeconds((60 * (System.getenv("KASSA_PATIENCE") ?: "1").toDouble()).toLong())
+
 class KassaServerTest {
     @Test
     fun `a run has one server, with a gateway behind it, and leaves nothing`() {
@@ -34,7 +37,7 @@ class KassaServerTest {
             note(server)
             val back = server.payByForm(server.buy("order-1"))
             assertTrue(back!!.startsWith("http://127.0.0.1:9/paid?"), back)
-            val paid = server.waitFor("checkout.paid", reference = "order-1")
+            val paid = server.waitFor("checkout.paid", reference = "order-1", timeout = PATIENCE)
             assertEquals("paid", text(server.checkout("order-1"), "state"))
             assertEquals(text(server.checkout("order-1"), "id"), paid.checkout)
             val kinds = server.events(reference = "order-1").map { it.kind }
@@ -53,7 +56,7 @@ class KassaServerTest {
             server.restart()
             note(server)
             server.ask("POST", "/v1/checkouts/${text(server.checkout("order-2"), "id")}/check")
-            server.waitFor("checkout.paid", reference = "order-2")
+            server.waitFor("checkout.paid", reference = "order-2", timeout = PATIENCE)
             server.kill()
         }
 
@@ -86,7 +89,7 @@ class KassaServerTest {
         Sandbox.start(SandboxOptions(dialect = DialectName.OTHER)).use { sandbox ->
             KassaServer.start(KassaServerOptions(sandbox = sandbox)).use { server ->
                 server.payByForm(server.buy("order-1"))
-                server.waitFor("checkout.paid")
+                server.waitFor("checkout.paid", timeout = PATIENCE)
             }
             assertTrue(sandbox.ledger().last().isCharged)
         }

@@ -26,10 +26,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A payment screen in Java. */
-@Timeout(120)
 class CheckoutFromJavaTest {
     private static final CheckoutSettings SETTINGS = new CheckoutSettings.Builder()
             .connectTimeout(Duration.ofSeconds(20))

@@ -38,6 +38,7 @@ import dev.kassa.StatusReport;
 import dev.kassa.Unfinished;
 import dev.kassa.Verdict;
 import dev.kassa.WatchReport;
+import dev.kassa.support.PatienceKt;
 import dev.kassa.support.SandboxProcess;
 import dev.kassa.testing.FakeFault;
 import dev.kassa.testing.FakeGateway;
@@ -60,7 +61,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** A program in Java that uses everything which was made for it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JavaCallersTest {
-    private static final PollPolicy QUICK = new PollPolicy(Duration.ofMillis(50), Duration.ofSeconds(60));
+    private static final Duration PATIENCE = Duration.ofSeconds(PatienceKt.getPATIENCE_SECONDS());
+    private static final PollPolicy QUICK = new PollPolicy(Duration.ofMillis(50), PATIENCE);
 
     private final SandboxProcess sandbox = new SandboxProcess();
 
@@ -343,7 +345,7 @@ class JavaCallersTest {
         assertTrue(PaymentStatus.charged().isFinal() && PaymentStatus.rejected().isFinal());
         assertEquals(400, QrCode.PNG_SIDE);
         assertEquals(Duration.ofMillis(50), QUICK.getInterval());
-        assertEquals(Duration.ofSeconds(60), QUICK.getDeadline());
+        assertEquals(PATIENCE, QUICK.getDeadline());
         assertEquals(Duration.ofSeconds(7), new PaymentException.Unavailable("HTTP 429", Duration.ofSeconds(7)).getRetryAfter());
         assertNull(new PaymentException.Unavailable("HTTP 503").getRetryAfter());
     }

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.assertInstanceOf
 import org.junit.jupiter.api.assertThrows
 import java.math.BigDecimal
@@ -31,7 +30,6 @@ import java.util.concurrent.atomic.AtomicInteger
 import kotlin.time.Duration
 
 /** What is Kotlin's own about a checkout: flows, scopes, closing, printing. What it does, the vectors say. */
-@Timeout(120)
 class CheckoutTest {
     @Test
     fun `every collector has all states, and one that leaves takes none from the others`() = onStage { scene, checkout ->

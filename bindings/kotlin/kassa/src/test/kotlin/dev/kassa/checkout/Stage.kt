@@ -1,5 +1,6 @@
 package dev.kassa.checkout
 
+import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.at
 import dev.kassa.support.jsonOf
 import dev.kassa.support.parseJson
@@ -35,7 +36,7 @@ object Stage {
 
     internal fun call(method: String, path: String, body: JsonElement = JsonNull): JsonElement {
         val request = HttpRequest.newBuilder(URI(url + path))
-            .timeout(Duration.ofMinutes(2)) // the stage itself is patient for a minute
+            .timeout(Duration.ofSeconds(2 * PATIENCE_SECONDS)) // so that a wait inside the stage times out first
             .header("Content-Type", "application/json")
             .method(method, BodyPublishers.ofString("$body"))
             .build()

@@ -1,5 +1,6 @@
 package dev.kassa.checkout
 
+import dev.kassa.conformance.writeCount
 import dev.kassa.support.at
 import dev.kassa.support.items
 import dev.kassa.support.parseJson
@@ -56,6 +57,7 @@ class VectorsTest {
 
     @AfterAll
     fun `nothing was left out`() {
+        writeCount("checkout", chosen.size)
         assertEquals(chosen.map { it.name }.sorted(), played.sorted(), "each vector has its own name, and was played to its end")
         if (filter.isEmpty()) check(chosen.size >= 65) { "${chosen.size} vectors" }
     }

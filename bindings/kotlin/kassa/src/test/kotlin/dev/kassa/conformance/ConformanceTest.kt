@@ -42,7 +42,10 @@ class ConformanceTest {
     private val log = CapturedLog()
 
     @BeforeAll
-    fun capture() = log.start()
+    fun capture() {
+        writeCount("conformance", chosen.size)
+        log.start()
+    }
 
     @TestFactory
     fun vectors(): List<DynamicContainer> = runs.groupBy { "${it.vector.group}, ${it.way}" }.map { (group, members) ->

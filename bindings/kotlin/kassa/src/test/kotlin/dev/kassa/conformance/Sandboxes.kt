@@ -23,7 +23,7 @@ import java.net.URI
 import java.net.URLEncoder
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.TimeUnit
-import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
 
 /** The sandbox of one vector: its own, or one that is shared, which a vector has for itself and leaves empty. */
 class BorrowedSandbox private constructor(private val sandbox: Sandbox, private val isShared: Boolean) : AutoCloseable {
@@ -47,7 +47,7 @@ class BorrowedSandbox private constructor(private val sandbox: Sandbox, private 
             val kind = spec.at("sandbox").orNull?.text ?: return null
             val config = spec.at("config")
             // No callback is sent again because its receiver had to wait for a processor.
-            val patience = 1.minutes
+            val patience = PATIENCE_SECONDS.seconds
             val options = SandboxOptions(
                 login = config.at("login").text, password = config.at("password").text, callbackTimeout = patience, log = null,
             )

@@ -13,9 +13,11 @@ import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 import java.nio.file.Path
 import kotlin.io.path.Path
+import kotlin.io.path.createParentDirectories
 import kotlin.io.path.listDirectoryEntries
 import kotlin.io.path.name
 import kotlin.io.path.readText
+import kotlin.io.path.writeText
 
 /** One vector, with everything that it says spelled out. */
 class Vector(val group: String, val name: String, val spec: JsonElement)
@@ -31,6 +33,9 @@ fun loadVectors(): Map<String, List<Vector>> {
     val files = directory.listDirectoryEntries("*.json").filter { it.name != "common.json" }.sorted()
     return files.map(::read).associate { file -> file.at("group").text to expand(common, file) }
 }
+
+/** Writes the number of chosen vectors for `scripts/kotlin/test-packages`, which fails if a filter matches none. */
+fun writeCount(runner: String, count: Int) = Path("target", "vectors", "$runner.count").createParentDirectories().writeText("$count\n")
 
 private fun read(file: Path) = parseJson(file.readText())
 

@@ -8,10 +8,8 @@ import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /** The payment screen of the package's README. */
-@Timeout(120)
 class PaymentScreenTest {
     @Test
     fun `a payer pays on it by phone and code`() = runBlocking {

@@ -11,6 +11,7 @@ import dev.kassa.sandbox.Sandbox
 import dev.kassa.sandbox.TestCards
 import dev.kassa.sandbox.TestPhones
 import dev.kassa.sandbox.junit.WithSandbox
+import dev.kassa.support.PATIENCE_SECONDS
 import dev.kassa.support.card
 import dev.kassa.support.cardPayment
 import dev.kassa.support.mbankPayment
@@ -21,20 +22,20 @@ import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 import kotlin.io.path.Path
 import kotlin.io.path.readText
 import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** The programs of the package's README. */
 @WithSandbox
-@Timeout(120)
 class ReadmeTest(private val sandbox: Sandbox) {
     @TempDir
     lateinit var folder: Path
@@ -108,7 +109,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
             created.payment
         }
         // A payment is finished after it was delivered, and a folder that is written to cannot be deleted.
-        while (journal.unfinished().any()) delay(5.milliseconds)
+        withTimeout(PATIENCE_SECONDS.seconds) { while (journal.unfinished().any()) delay(5.milliseconds) }
         worker.cancelAndJoin()
         gateway.close()
         assertTrue(payments.all { journal.entry(it)!!.isFinished })
@@ -140,7 +141,7 @@ class ReadmeTest(private val sandbox: Sandbox) {
             .start()
         try {
             process.outputStream.use { it.write("${TestPhones.MBANK_APPROVED.otp}\n".toByteArray()) }
-            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "it does not end")
+            assertTrue(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS), "it does not end")
         } finally {
             process.destroyForcibly()
         }

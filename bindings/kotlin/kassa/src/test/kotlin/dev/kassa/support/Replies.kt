@@ -21,7 +21,7 @@ fun reply(status: Int, body: String) = jsonOf("status" to status, "body" to body
 fun held(reply: JsonObject) =
     JsonObject(reply + ("hold" to json(true)))
 
-fun configOf(url: String, deadline: Duration = 30.seconds) =
+fun configOf(url: String, deadline: Duration = PATIENCE_SECONDS.seconds) =
     GatewayConfig(url, Credentials("shop", "the-password-of-the-tests"), paymentDeadline = deadline, queryDeadline = deadline, queryRetries = 0)
 
 /** A server with these replies, and a gateway that speaks to it. */

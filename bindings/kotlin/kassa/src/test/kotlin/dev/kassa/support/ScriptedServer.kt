@@ -12,9 +12,6 @@ import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.thread
 import kotlin.concurrent.withLock
 
-/** A vector that waits longer than this is broken, not slow. */
-const val PATIENCE_SECONDS: Long = 60
-
 /** A request as it came; the names of its headers are in lower case. */
 class Received(val method: String, val target: String, val headers: Map<String, String>, val body: String)
 

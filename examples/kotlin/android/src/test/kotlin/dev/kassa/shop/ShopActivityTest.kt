@@ -46,8 +46,11 @@ class ShopInTests : ShopApplication() {
     override val backendUrl: String get() = ShopActivityTest.backendUrl
 }
 
-/** In seconds. The first test of a process waits until Android and Compose are there: on a busy machine more than a minute. */
-private const val PATIENCE = 240L
+/**
+ * The upper bound of a wait, in seconds. The first test of a process also waits for Android and Compose to start, which can take more than a
+ * minute. The environment variable `KASSA_PATIENCE` multiplies it on a slow machine.
+ */
+private val PATIENCE_SECONDS = (240 * (System.getenv("KASSA_PATIENCE") ?: "1").toDouble()).toLong()
 
 /** The app on the oldest Android that is supported, with the real library, a real server and a sandbox behind it. */
 @RunWith(RobolectricTestRunner::class)
@@ -69,7 +72,7 @@ class ShopActivityTest {
     @Before
     fun reachTheBackend() {
         backendUrl = backend.url
-        IdlingPolicies.setMasterPolicyTimeout(PATIENCE, TimeUnit.SECONDS)
+        IdlingPolicies.setMasterPolicyTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
     }
 
     /** A screen that is left open breaks the next test. */
@@ -226,7 +229,7 @@ class ShopActivityTest {
 
     /** Lets the thread that draws, and the sheet on it, do their work until it is there. */
     private fun await(what: String, isThere: () -> Boolean) {
-        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
+        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)
         while (!isThere()) {
             if (System.nanoTime() > deadline) throw AssertionError("$what does not come; there is ${texts()}")
             rule.waitForIdle()
@@ -240,7 +243,7 @@ class ShopActivityTest {
             .flatMap { it.config[SemanticsProperties.Text] }
 
     private fun assertCharged() {
-        backend.server.waitFor("checkout.paid", backend.newest, Duration.ofSeconds(120))
+        backend.server.waitFor("checkout.paid", backend.newest, Duration.ofSeconds(PATIENCE_SECONDS))
         val checkout = backend.server.checkout(backend.newest)
         assertEquals(1, backend.server.sandbox.ledger().filter { it.orderNumber in checkout }.sumOf { it.timesCharged })
     }

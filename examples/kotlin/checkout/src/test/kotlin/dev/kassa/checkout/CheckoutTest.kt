@@ -21,9 +21,9 @@ import kotlin.time.Duration.Companion.minutes
 
 private const val CVC = "~Q7"
 
-/** Each program, against a sandbox. */
+/** Each program, against a sandbox. The timeout stops only what hangs. */
 @WithSandbox
-@Timeout(120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(1800, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CheckoutTest(private val sandbox: Sandbox) {
     @TempDir
     lateinit var folder: Path

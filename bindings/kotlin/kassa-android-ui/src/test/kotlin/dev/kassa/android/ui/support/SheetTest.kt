@@ -35,9 +35,6 @@ import org.robolectric.shadows.ShadowLog
 import java.time.Duration
 import java.util.concurrent.TimeUnit
 
-/** In seconds. The first test of a process waits until Android and Compose are there: on a busy machine more than a minute. */
-private const val PATIENCE = 240L
-
 /** The sheet on the Android that Robolectric brings, with the real native library. */
 @Config(sdk = [34], qualifiers = "w360dp-h640dp-mdpi")
 @GraphicsMode(GraphicsMode.Mode.NATIVE)
@@ -56,7 +53,7 @@ abstract class SheetTest {
     private val secrets = mutableSetOf<String>()
 
     @Before
-    fun patience() = IdlingPolicies.setMasterPolicyTimeout(PATIENCE, TimeUnit.SECONDS)
+    fun patience() = IdlingPolicies.setMasterPolicyTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
 
     /** A screen that is left open breaks the next test. */
     @After
@@ -132,7 +129,7 @@ abstract class SheetTest {
     protected fun isShown(text: String) = exists(hasText(text, substring = true))
 
     protected fun await(what: String, isThere: () -> Boolean) {
-        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
+        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)
         while (!isThere()) {
             if (System.nanoTime() > deadline) throw AssertionError("$what does not come; there is ${texts()}")
             Thread.sleep(10)

@@ -36,7 +36,7 @@ class Shop : AutoCloseable {
 
     /** How often money was really taken for it. */
     fun timesCharged(order: Order): Int {
-        server.waitFor("checkout.paid", order.reference, Duration.ofSeconds(120))
+        server.waitFor("checkout.paid", order.reference, Duration.ofSeconds(PATIENCE_SECONDS))
         return server.sandbox.ledger().filter { it.isOf(order) }.sumOf { it.timesCharged }
     }
 

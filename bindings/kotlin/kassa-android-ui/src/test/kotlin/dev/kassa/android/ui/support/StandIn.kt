@@ -20,7 +20,7 @@ class StandIn {
 
     private fun answer(exchange: HttpExchange) {
         val scene = Scene.entries.find { exchange.requestHeaders.getFirst("Authorization") == "Bearer ${it.token}" }
-        // Nothing ever changes.
+        // Nothing ever changes, so a long poll gets no answer earlier. No test waits for it.
         if (exchange.requestURI.query.orEmpty().startsWith("after=")) Thread.sleep(LONG_POLL_MILLIS)
         when {
             scene == null || scene.isLockedOut -> exchange.send(401, """{"type": "urn:kassa:problem:unauthorized", "title": "no"}""")

@@ -1,0 +1,105 @@
+"""The suites that scripts/ci/run-suites runs, and the groups that `make` names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One command, with what the scheduler has to know of it.
+
+    The order of the table is the order in which suites start where several could: long ones first.
+    """
+
+    name: str
+    command: str
+    cores: float
+    """How many processors it keeps busy on average. A suite that mostly waits shares one with others."""
+    needs: tuple[str, ...] = ()
+    """Suites that have to pass first; they are run with it."""
+    after: tuple[str, ...] = ()
+    """Suites that must not run beside it, and come first if they are run at all."""
+    alone: tuple[str, ...] = ()
+    """What it must not share with a suite that runs at the same time."""
+    has_tests: bool = True
+    """Whether it plays tests: one that played none has failed."""
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+
+
+# Rust's test programs that have a suite of their own. `rust-others` runs all the rest, so a new program is never left out.
+RUST = list[str]()
+
+
+def rust(name: str, programs: str, cores: float) -> Suite:
+    RUST.extend(programs.split())
+    return Suite(name, f"scripts/ci/rust-tests run {programs}", cores, ("build",), ("tools",))
+
+
+def python(name: str, folder: str, cores: float, arguments: str = "") -> Suite:
+    """The tests of one folder. Ruff, mypy and pyright look at all folders in a suite of their own."""
+    command = f"scripts/python/test-packages --tests {folder} -- {arguments}".removesuffix(" -- ")
+    return Suite(name, command, cores, ("python",))
+
+
+def task(name: str, command: str, cores: float, needs: tuple[str, ...] = (), after: tuple[str, ...] = (), alone: str = "") -> Suite:
+    """What plays no tests."""
+    return Suite(name, command, cores, needs, after, (alone,) if alone else (), has_tests=False)
+
+
+TOOLS = "git cargo cc python3 libpython chromium javac mvn node npm php curl strip aapt2 postgres ip"
+
+SUITES = [
+    # What is downloaded comes while cargo compiles.
+    task("tools", f"scripts/ci/ensure-tools {TOOLS}", 0.3),
+    task("build", "scripts/ci/rust-tests build && scripts/ci/build-workspace", 1.7),
+    task("environments", "scripts/python/make-env && scripts/shops/prepare && scripts/swift/find-root", 0.3, ("tools",)),
+    task("python", "scripts/python/install-packages", 1.0, ("build", "environments")),
+    # The longest first.
+    Suite("kotlin", "scripts/kotlin/test-packages", 1.2, ("build", "tools"), alone=("maven",)),
+    python("shop-trouble", "examples/python", 0.2, "tests/test_trouble.py"),
+    python("pages-server-waits", "server/browser-tests", 0.2, "test_rarely_seen.py test_states.py"),
+    python("pages-sandbox", "sandbox/browser-tests", 0.5),
+    python("python-vectors", "bindings/python", 0.4, "tests/conformance"),
+    python("pages-server", "server/browser-tests", 0.5, "--ignore=test_rarely_seen.py --ignore=test_states.py"),
+    Suite("swift", "scripts/swift/test-packages", 1.2, ("build", "environments")),
+    python("shop", "examples/python", 0.3, "--ignore=tests/test_trouble.py"),
+    python("python-package", "bindings/python", 0.6, "--ignore=tests/conformance"),
+    rust("server-processes", "kassa-server/processes", 0.6),
+    rust("server", "kassa-server/server", 0.7),
+    rust("conformance-rust", "kassa-conformance/checkout kassa-conformance/conformance", 0.3),
+    Suite(
+        "postgres-newest",
+        "KASSA_POSTGRES_BIN=$(scripts/ci/find-postgres) scripts/ci/rust-tests run kassa-server/server -- postgres",
+        0.4,
+        ("build", "tools"),
+    ),
+    rust("core-gateway", "kassa/gateway", 0.9),
+    python("python-others", "bindings/python-sandbox bindings/python-server sandbox/openapi-tests server/openapi-tests", 0.9),
+    Suite("shops", "scripts/shops/test", 0.6, ("build", "environments")),
+    rust("server-program", "kassa-server/program kassa-server/http", 0.4),
+    rust("core", "kassa/lib", 1.5),
+    rust("sandbox", "kassa-sandbox", 1.0),
+    rust("examples-rust", "kassa-checkout kassa-server-demo", 0.5),
+    Suite("rust-others", f"scripts/ci/rust-tests run-others {' '.join(RUST)}", 0.9, ("build",)),
+    Suite("rust-documentation", "cargo test --locked --workspace --doc", 1.0, ("build",), alone=("cargo",)),
+    # A phone's build: no sandbox, no bindings.
+    task("core-alone", "cargo check --locked -p kassa --no-default-features", 1.3, ("build",), alone="cargo"),
+    task("python-lint", "scripts/python/test-packages --lint", 1.3, ("python",)),
+    task("filters", "scripts/ci/check-filters", 0.5, ("build",)),
+    task("lint", "make --no-print-directory lint", 1.6, ("build",), alone="cargo"),
+    task("packages", "make --no-print-directory packages", 1.6, ("build", "python"), ("kotlin",), "maven"),
+    task("docs", "make --no-print-directory docs", 1.3, ("build", "python"), ("kotlin", "swift", "packages"), "maven"),
+]
+
+TEST = [suite.name for suite in SUITES if suite.name not in ("lint", "packages", "docs")]
+GROUPS = {
+    "test": TEST,
+    "check": [*TEST, "lint", "packages", "docs"],
+    "rust": [
+        *("core", "core-gateway", "conformance-rust", "sandbox", "examples-rust"),
+        *("rust-others", "rust-documentation", "core-alone"),
+    ],
+    "server": ["server-processes", "server", "server-program", "postgres-newest"],
+    "python": [name for name in TEST if name.startswith(("python", "pages")) or name in ("shop", "shop-trouble")],
+}
