@@ -55,14 +55,14 @@ SUITES = [
     task("build", "scripts/ci/rust-tests build && scripts/ci/build-workspace", 1.7),
     task("environments", "scripts/python/make-env && scripts/shops/prepare && scripts/swift/find-root", 0.3, ("tools",)),
     task("python", "scripts/python/install-packages", 1.0, ("build", "environments")),
-    # The longest first.
+    # The longest first: those that compute, then those that wait.
     Suite("kotlin", "scripts/kotlin/test-packages", 1.2, ("build", "tools"), alone=("maven",)),
+    Suite("swift", "scripts/swift/test-packages", 1.1, ("build", "environments")),
     python("shop-trouble", "examples/python", 0.2, "tests/test_trouble.py"),
     python("pages-server-waits", "server/browser-tests", 0.2, "test_rarely_seen.py test_states.py"),
     python("pages-sandbox", "sandbox/browser-tests", 0.5),
     python("python-vectors", "bindings/python", 0.4, "tests/conformance"),
     python("pages-server", "server/browser-tests", 0.5, "--ignore=test_rarely_seen.py --ignore=test_states.py"),
-    Suite("swift", "scripts/swift/test-packages", 1.2, ("build", "environments")),
     python("shop", "examples/python", 0.3, "--ignore=tests/test_trouble.py"),
     python("python-package", "bindings/python", 0.6, "--ignore=tests/conformance"),
     rust("server-processes", "kassa-server/processes", 0.6),
