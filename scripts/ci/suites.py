@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 class Suite:
     """One command, with what the scheduler has to know of it.
 
-    The order of the table is the order in which suites start where several could: long ones first.
+    The order of the table is the order in which suites start. One that finds no room is waited for, so that small ones do not keep a large
+    one waiting for ever.
     """
 
     name: str
@@ -55,11 +56,14 @@ SUITES = [
     task("build", "scripts/ci/rust-tests build && scripts/ci/build-workspace", 1.7),
     task("environments", "scripts/python/make-env && scripts/shops/prepare && scripts/swift/find-root", 0.3, ("tools",)),
     task("python", "scripts/python/install-packages", 1.0, ("build", "environments")),
-    # The longest first: those that compute, then those that wait.
-    Suite("kotlin", "scripts/kotlin/test-packages", 1.2, ("build", "tools"), alone=("maven",)),
-    Suite("swift", "scripts/swift/test-packages", 1.1, ("build", "environments")),
+    # The order is the priority. First the chain that takes longest: what it needs of Maven's folders can be used by one at a time.
+    Suite("kotlin", "scripts/kotlin/test-packages", 1.0, ("build", "tools"), alone=("maven",)),
+    task("packages", "make --no-print-directory packages", 1.2, ("build", "python"), ("kotlin",), "maven"),
+    task("docs", "make --no-print-directory docs", 1.0, ("build", "python"), ("kotlin", "swift", "packages"), "maven"),
+    Suite("swift", "scripts/swift/test-packages", 1.0, ("build", "environments")),
     python("shop-trouble", "examples/python", 0.2, "tests/test_trouble.py"),
     python("pages-server-waits", "server/browser-tests", 0.2, "test_rarely_seen.py test_states.py"),
+    task("lint", "make --no-print-directory lint", 1.4, ("build",), alone="cargo"),
     python("pages-sandbox", "sandbox/browser-tests", 0.5),
     python("python-vectors", "bindings/python", 0.4, "tests/conformance"),
     python("pages-server", "server/browser-tests", 0.5, "--ignore=test_rarely_seen.py --ignore=test_states.py"),
@@ -87,9 +91,6 @@ SUITES = [
     task("core-alone", "cargo check --locked -p kassa --no-default-features", 1.3, ("build",), alone="cargo"),
     task("python-lint", "scripts/python/test-packages --lint", 1.3, ("python",)),
     task("filters", "scripts/ci/check-filters", 0.5, ("build",)),
-    task("lint", "make --no-print-directory lint", 1.6, ("build",), alone="cargo"),
-    task("packages", "make --no-print-directory packages", 1.6, ("build", "python"), ("kotlin",), "maven"),
-    task("docs", "make --no-print-directory docs", 1.3, ("build", "python"), ("kotlin", "swift", "packages"), "maven"),
 ]
 
 TEST = [suite.name for suite in SUITES if suite.name not in ("lint", "packages", "docs")]

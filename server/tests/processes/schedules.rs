@@ -149,7 +149,7 @@ impl Schedules {
         });
         let coverage = met.into_inner().expect("no schedule failed");
         println!("{coverage:#?}");
-        (count >= self.count).then(|| Met { coverage, is_everything: count >= self.enough })
+        (count >= self.count).then_some(Met { coverage, is_everything: count >= self.enough })
     }
 
     fn play_some(&self, next: &AtomicU64, end: u64, met: &Mutex<Coverage>) {
