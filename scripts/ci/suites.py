@@ -58,11 +58,12 @@ SUITES = [
     task("python", "scripts/python/install-packages", 1.0, ("build", "environments")),
     # The order is the priority. First the chain that takes longest: what it needs of Maven's folders can be used by one at a time.
     Suite("kotlin", "scripts/kotlin/test-packages", 1.0, ("build", "tools"), alone=("maven",)),
-    task("packages", "make --no-print-directory packages", 1.2, ("build", "python"), ("kotlin",), "maven"),
-    task("docs", "make --no-print-directory docs", 1.0, ("build", "python"), ("kotlin", "swift", "packages"), "maven"),
-    Suite("swift", "scripts/swift/test-packages", 1.0, ("build", "environments")),
+    task("jars", "make --no-print-directory jar", 1.0, ("build", "environments"), ("kotlin",), "maven"),
+    task("docs", "make --no-print-directory docs", 1.0, ("build", "python"), ("kotlin", "swift", "jars"), "maven"),
     python("shop-trouble", "examples/python", 0.2, "tests/test_trouble.py"),
     python("pages-server-waits", "server/browser-tests", 0.2, "test_rarely_seen.py test_states.py"),
+    Suite("swift", "scripts/swift/test-packages", 1.0, ("build", "environments")),
+    task("wheels", "make --no-print-directory wheel sdist", 1.1, ("build", "environments")),
     task("lint", "make --no-print-directory lint", 1.4, ("build",), alone="cargo"),
     python("pages-sandbox", "sandbox/browser-tests", 0.5),
     python("python-vectors", "bindings/python", 0.4, "tests/conformance"),
@@ -82,21 +83,23 @@ SUITES = [
     python("python-others", "bindings/python-sandbox bindings/python-server sandbox/openapi-tests server/openapi-tests", 0.9),
     Suite("shops", "scripts/shops/test", 0.6, ("build", "environments")),
     rust("server-program", "kassa-server/program kassa-server/http", 0.4),
-    rust("core", "kassa/lib", 1.5),
+    rust("core", "kassa/lib", 1.2),
     rust("sandbox", "kassa-sandbox", 1.0),
     rust("examples-rust", "kassa-checkout kassa-server-demo", 0.5),
     Suite("rust-others", f"scripts/ci/rust-tests run-others {' '.join(RUST)}", 0.9, ("build",)),
     Suite("rust-documentation", "cargo test --locked --workspace --doc", 1.0, ("build",), alone=("cargo",)),
     # A phone's build: no sandbox, no bindings.
-    task("core-alone", "cargo check --locked -p kassa --no-default-features", 1.3, ("build",), alone="cargo"),
-    task("python-lint", "scripts/python/test-packages --lint", 1.3, ("python",)),
+    task("core-alone", "cargo check --locked -p kassa --no-default-features", 1.2, ("build",), alone="cargo"),
+    task("python-lint", "scripts/python/test-packages --lint", 1.2, ("python",)),
     task("filters", "scripts/ci/check-filters", 0.5, ("build",)),
 ]
 
-TEST = [suite.name for suite in SUITES if suite.name not in ("lint", "packages", "docs")]
+MORE = ("lint", "wheels", "jars", "docs")
+TEST = [suite.name for suite in SUITES if suite.name not in MORE]
 GROUPS = {
     "test": TEST,
-    "check": [*TEST, "lint", "packages", "docs"],
+    "check": [*TEST, *MORE],
+    "packages": ["wheels", "jars"],
     "rust": [
         *("core", "core-gateway", "conformance-rust", "sandbox", "examples-rust"),
         *("rust-others", "rust-documentation", "core-alone"),
