@@ -31,7 +31,7 @@ server-demo: ## Watch the server being killed in the middle of four payments, an
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## Everything there is, as many suites side by side as the processors carry
+test: ## Everything there is, its suites side by side
 	@scripts/ci/ensure-tools git cargo cc python3
 	@scripts/ci/run-suites test
 

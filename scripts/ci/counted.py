@@ -8,7 +8,7 @@ import re
 LINES = [
     re.compile(r"^test result: .*?(\d+) passed", re.MULTILINE),  # Rust
     re.compile(r"^(?:=+ )?(?:\d+ \w+, )*(\d+) passed.* in [\d.]+s", re.MULTILINE),  # pytest
-    re.compile(r"^Tests passed: (\d+)$", re.MULTILINE),  # scripts/kotlin/test-packages, from Surefire's reports
+    re.compile(r"^Tests run: (\d+)$", re.MULTILINE),  # scripts/kotlin/test-packages, from Surefire's reports
     re.compile(r"Test run with (\d+) tests? .*passed", re.MULTILINE),  # Swift Testing
 ]
 # The conformance vectors are one test or many, by language. Where a filter may have left none, the runner says how many there were.
@@ -23,9 +23,9 @@ def tests_in(text: str) -> int | None:
     return sum(numbers) if numbers else None
 
 
-def nothing_played(text: str) -> str | None:
-    """What was to be played and was not, by these words of a command that succeeded."""
+def nothing_ran(text: str) -> str | None:
+    """What is wrong if a command that succeeded has run no test, or no vector of those it was asked for."""
     if not tests_in(text):
-        return "no test was played"
+        return "no test was run"
     vectors = [int(number) for number in VECTORS.findall(COLOURS.sub("", text))]
-    return "no vector was played" if vectors and not sum(vectors) else None
+    return "no vector was run" if vectors and not sum(vectors) else None

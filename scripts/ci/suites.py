@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
 
 
 @dataclass(frozen=True)
@@ -22,19 +27,23 @@ class Suite:
     after: tuple[str, ...] = ()
     """Suites that must not run beside it, and come first if they are run at all."""
     alone: tuple[str, ...] = ()
-    """What it must not share with a suite that runs at the same time."""
+    """Names of locks: two suites with the same one do not run at the same time."""
     has_tests: bool = True
-    """Whether it plays tests: one that played none has failed."""
-    environment: dict[str, str] = field(default_factory=dict[str, str])
+    """Whether it runs tests. If it ran none, it has failed."""
 
 
-# Rust's test programs that have a suite of their own. `rust-others` runs all the rest, so a new program is never left out.
-RUST = list[str]()
-
-
-def rust(name: str, programs: str, cores: float) -> Suite:
-    RUST.extend(programs.split())
-    return Suite(name, f"scripts/ci/rust-tests run {programs}", cores, ("build",), ("tools",))
+# Rust's test programs that have a suite of their own, and how many processors they use. `rust-others` runs all the rest, so a new
+# program is never left out.
+RUST = [
+    ("server-processes", "kassa-server/processes", 0.6),
+    ("server", "kassa-server/server", 0.7),
+    ("conformance-rust", "kassa-conformance/checkout kassa-conformance/conformance", 0.3),
+    ("core-gateway", "kassa/gateway", 0.9),
+    ("server-program", "kassa-server/program kassa-server/http", 0.4),
+    ("core", "kassa/lib", 1.2),
+    ("sandbox", "kassa-sandbox", 1.0),
+    ("examples-rust", "kassa-checkout kassa-server-demo", 0.5),
+]
 
 
 def python(name: str, folder: str, cores: float, arguments: str = "") -> Suite:
@@ -44,7 +53,7 @@ def python(name: str, folder: str, cores: float, arguments: str = "") -> Suite:
 
 
 def task(name: str, command: str, cores: float, needs: tuple[str, ...] = (), after: tuple[str, ...] = (), alone: str = "") -> Suite:
-    """What plays no tests."""
+    """A suite without tests."""
     return Suite(name, command, cores, needs, after, (alone,) if alone else (), has_tests=False)
 
 
@@ -56,7 +65,7 @@ SUITES = [
     task("build", "scripts/ci/rust-tests build && scripts/ci/build-workspace", 1.7),
     task("environments", "scripts/python/make-env && scripts/shops/prepare && scripts/swift/find-root", 0.3, ("tools",)),
     task("python", "scripts/python/install-packages", 1.0, ("build", "environments")),
-    # The order is the priority. First the chain that takes longest: what it needs of Maven's folders can be used by one at a time.
+    # The order is the priority. First the longest chain: these use Maven's output folders, one after the other.
     Suite("kotlin", "scripts/kotlin/test-packages", 1.0, ("build", "tools"), alone=("maven",)),
     task("jars", "make --no-print-directory jar", 1.0, ("build", "environments"), ("kotlin",), "maven"),
     task("docs", "make --no-print-directory docs", 1.0, ("build", "python"), ("kotlin", "swift", "jars"), "maven"),
@@ -70,23 +79,16 @@ SUITES = [
     python("pages-server", "server/browser-tests", 0.5, "--ignore=test_rarely_seen.py --ignore=test_states.py"),
     python("shop", "examples/python", 0.3, "--ignore=tests/test_trouble.py"),
     python("python-package", "bindings/python", 0.6, "--ignore=tests/conformance"),
-    rust("server-processes", "kassa-server/processes", 0.6),
-    rust("server", "kassa-server/server", 0.7),
-    rust("conformance-rust", "kassa-conformance/checkout kassa-conformance/conformance", 0.3),
+    *(Suite(name, f"scripts/ci/rust-tests run {programs}", cores, ("build",), ("tools",)) for name, programs, cores in RUST),
     Suite(
         "postgres-newest",
         "KASSA_POSTGRES_BIN=$(scripts/ci/find-postgres) scripts/ci/rust-tests run kassa-server/server -- postgres",
         0.4,
         ("build", "tools"),
     ),
-    rust("core-gateway", "kassa/gateway", 0.9),
     python("python-others", "bindings/python-sandbox bindings/python-server sandbox/openapi-tests server/openapi-tests", 0.9),
     Suite("shops", "scripts/shops/test", 0.6, ("build", "environments")),
-    rust("server-program", "kassa-server/program kassa-server/http", 0.4),
-    rust("core", "kassa/lib", 1.2),
-    rust("sandbox", "kassa-sandbox", 1.0),
-    rust("examples-rust", "kassa-checkout kassa-server-demo", 0.5),
-    Suite("rust-others", f"scripts/ci/rust-tests run-others {' '.join(RUST)}", 0.9, ("build",)),
+    Suite("rust-others", f"scripts/ci/rust-tests run-others {' '.join(programs for _, programs, _ in RUST)}", 0.9, ("build",)),
     Suite("rust-documentation", "cargo test --locked --workspace --doc", 1.0, ("build",), alone=("cargo",)),
     # A phone's build: no sandbox, no bindings.
     task("core-alone", "cargo check --locked -p kassa --no-default-features", 1.2, ("build",), alone="cargo"),

@@ -42,9 +42,15 @@ pub(super) async fn follow(shared: Arc<Shared>) {
         };
         match answer {
             Heard::Told(view) => {
-                backoff = Backoff::default();
                 shared.token_taken();
-                if !shared.change(|model| model.seen(view)) {
+                let is_news = shared.change(|model| model.seen(view));
+                if shared.known(Model::is_in_trouble) {
+                    // The token opens another checkout. Asked without a long poll, the server would answer that again at once.
+                    shared.pause(&mut backoff, None, &shared.wake_follower).await;
+                    continue;
+                }
+                backoff = Backoff::default();
+                if !is_news {
                     let due = after(asked, LEAST_INTERVAL);
                     select(shared.transport.sleep_until(due), pin!(shared.wake_follower.notified())).await;
                 }

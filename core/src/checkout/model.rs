@@ -61,11 +61,16 @@ impl Model {
         self.view.as_ref().map(View::details)
     }
 
-    /// The version that is known for sure: the server answers when there is a higher one (long poll). None while the screen says that the
-    /// server cannot be reached, because a server that is back would leave that message there until the long poll ends.
+    /// The version that a long poll can start from. None while the screen says that the server cannot be reached: a long poll would
+    /// leave that message there for 25 s after the server is back.
     pub(super) fn version(&self) -> Option<i64> {
-        let is_sure = !self.is_view_doubtful && self.trouble.is_none();
+        let is_sure = !self.is_view_doubtful && !self.is_in_trouble();
         self.view.as_ref().filter(|_| is_sure).map(|view| view.version)
+    }
+
+    /// Whether the screen says that something is wrong with the server, or with the way to it.
+    pub(super) fn is_in_trouble(&self) -> bool {
+        self.trouble.is_some()
     }
 
     pub(super) fn is_paid(&self) -> bool {

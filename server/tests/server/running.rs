@@ -182,7 +182,7 @@ async fn it_stops_within_five_seconds_and_goes_on_at_the_next_start() {
     let started = Instant::now();
     first.stop().await;
     // It waits for 5 s; the rest is for a slow machine.
-    assert!(started.elapsed() < patience(), "{:?}", started.elapsed());
+    assert!(started.elapsed() < patience() / 3, "{:?}", started.elapsed());
     let refused = first.pay_by_qr(&id, None).await;
     assert!(matches!(refused, Err(ServerError::Unavailable { .. })), "{refused:?}");
     hanging.abort();

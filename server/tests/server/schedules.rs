@@ -27,7 +27,7 @@ use crate::{
 /// How many are played unless the environment says otherwise.
 const SCHEDULES: u64 = 5_000;
 /// From this number of schedules on, everything must have been met several times.
-const MANY: u64 = 20_000;
+const MANY: u64 = 2_000;
 
 #[test]
 fn nothing_is_lost_and_nobody_pays_twice_unnoticed() {
@@ -46,8 +46,8 @@ fn nothing_is_lost_and_nobody_pays_twice_unnoticed() {
     for share in shares {
         seen += share.join().expect("a schedule failed; its message says which");
     }
-    if schedules >= SCHEDULES {
-        seen.check(if schedules >= MANY { 5 } else { 1 });
+    if schedules >= MANY {
+        seen.check();
     }
 }
 
@@ -102,8 +102,7 @@ impl Coverage {
         Self(all)
     }
 
-    /// Each happened so many times.
-    fn check(&self, least: u64) {
+    fn check(&self) {
         for what in [
             "checkout.paid",
             "checkout.expired",
@@ -133,7 +132,7 @@ impl Coverage {
             "payment.stuck mbank",
             "after",
         ] {
-            assert!(self.0.get(what).is_some_and(|count| *count >= least), "too few of {what}: {self:#?}");
+            assert!(self.0.get(what).is_some_and(|count| *count >= 5), "too few of {what}: {self:#?}");
         }
     }
 }

@@ -50,9 +50,9 @@ fn problem(name: &str) -> Problem {
     .unwrap()
 }
 
-/// A long poll answers after 25 s where nothing has changed; the payer would read for so long that there is no network.
+/// If nothing has changed, a long poll lasts 25 s, and the screen would say for as long that there is no network.
 #[test]
-fn a_server_that_could_not_be_reached_is_asked_without_a_long_poll() {
+fn first_query_after_a_lost_connection_is_no_long_poll() {
     let mut model = model(&[]);
     assert_eq!(model.version(), Some(1));
     model.hindered(CheckoutMessage::new(MessageTopic::NoNetwork));

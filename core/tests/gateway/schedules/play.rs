@@ -176,8 +176,8 @@ async fn follow(sandbox: &Sandbox, gateway: &Gateway, payment: &PaymentRef) -> R
     let key = key_of(payment);
     // A payment that arrived after all others were decided is still open, and is decided in the next round.
     let has_end = sandbox.payment(&key).is_some_and(|payment| payment.status.is_final());
-    // Long enough for a payment that is final; one that was never made takes the whole deadline. On a slow machine one that was made may
-    // take it, too, and is asked about again.
+    // Long enough for a payment that is final. A payment that was never made takes the whole deadline. So may one that was made, on a slow
+    // machine; the next round queries it again.
     let deadline = if has_end { patience() } else { Duration::from_millis(300) };
     let policy = PollPolicy::default().with_interval(Duration::from_millis(20)).with_deadline(deadline);
     let watch = gateway.watch(payment.clone(), policy).map_err(|error| format!("no watch: {error}"))?;
