@@ -12,6 +12,8 @@ pub fn callback(bytes: &[u8]) {
     if let Ok(callback) = Callback::parse(text) {
         assert!(!callback.order_number.trim().is_empty(), "it names no order");
         assert_eq!(callback.raw, text, "it is kept as it came");
+        let has_no_status = callback.missing.iter().any(|field| field == "status");
+        assert_eq!(callback.dedup_key().is_none(), has_no_status, "every other one has a key");
         let again = Callback::parse(&format!(" {text}\n")).expect("the same with white space around it");
         assert_eq!(callback.dedup_key(), again.dedup_key());
         let _ = callback.payment_ref();

@@ -170,7 +170,10 @@ def show_qr(gateway: kassa.Gateway) -> bytes:
 def take_a_callback(gateway: kassa.Gateway, body: bytes) -> bool:
     callback = kassa.Callback.parse(body)
     assert_type(callback.date_created, datetime | None)
-    assert_type(callback.dedup_key(), str)
+    assert_type((callback.amount, callback.status), tuple[Decimal | None, kassa.PaymentStatus | None])
+    assert_type((callback.date_created_text, callback.provider), tuple[str | None, kassa.Provider | None])
+    assert_type(callback.missing, tuple[str, ...])
+    assert_type(callback.dedup_key(), str | None)
     assert_type(callback.payment_ref(), kassa.PaymentRef | None)
     ref = kassa.PaymentRef.card("o-1", 100, "KGS").with_gateway_number("1")
     code = kassa.PaymentRef.qr(9990).with_transaction_id("t-1")

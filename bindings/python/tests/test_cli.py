@@ -187,6 +187,12 @@ def test_a_callback_is_read_and_verified(environment: dict[str, str], charged: k
     assert "hint" in read.stdout
     assert json.loads(run("callback", "--json", stdin=body).stdout)["amount"] == "100.10"
     assert run("callback", stdin="{}").returncode == 2
+    form = "OrderNumber=order-1&amount=100,10"
+    hint = run("callback", stdin=form)
+    assert (hint.returncode, hint.stderr) == (0, "")
+    assert "status, dateCreated, provider" in hint.stdout
+    assert "dedup_key" not in hint.stdout
+    assert json.loads(run("callback", "--json", stdin=form).stdout)["missing"] == ["status", "dateCreated", "provider"]
 
     good = run("verify", str(charged), stdin=body, **environment)
     assert good.returncode == 0, good.stderr

@@ -76,6 +76,7 @@ CALLBACK = kassa.Callback(
     provider=kassa.Provider.CARDS,
     raw="{}",
 )
+HINT = dataclasses.replace(CALLBACK, amount=None, status=None, date_created=None, missing=("amount", "status"))
 VALUES = [
     REF,
     kassa.PaymentEntry(REF, page_url="https://pay.example.kg/3ds"),
@@ -91,6 +92,7 @@ VALUES = [
     kassa.Unreadable("order-2-8a1b", "is torn"),
     REPORT,
     CALLBACK,
+    HINT,
     kassa.PollPolicy(2.5),
     kassa.SettlePolicy(2.5, at_once=2, follow_new=True),
     kassa.PaymentRef.pay_form(Decimal("100.10")).with_entry_id("cart-1"),
@@ -108,6 +110,13 @@ def test_pydantic_writes_values_as_json_and_reads_them(value: object) -> None:
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_msgspec_writes_values_as_json_and_reads_them(value: object) -> None:
     assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
+
+
+def test_a_callback_that_an_earlier_version_wrote_is_read() -> None:
+    adapter = pydantic.TypeAdapter(kassa.Callback)
+    written = adapter.dump_python(CALLBACK, mode="json")
+    assert written.pop("missing") == []
+    assert adapter.validate_python(written) == CALLBACK
 
 
 def a_converter() -> JsonConverter:

@@ -308,7 +308,14 @@ def test_a_callback_is_read_in_its_own_time_zone_which_is_none() -> None:
     assert changed.dedup_key() != callback.dedup_key()
 
 
-@pytest.mark.parametrize("body", ["", "{}", "[]", b"\xff", json.dumps(CALLBACK | {"amount": "1,5"})])
+def test_a_callback_needs_an_order_number_and_no_more() -> None:
+    callback = kassa.Callback.parse("OrderNumber=order-1&amount=100,10")
+    assert (callback.order_number, callback.amount) == ("order-1", Decimal("100.10"))
+    assert callback.missing == ("status", "dateCreated", "provider")
+    assert callback.dedup_key() is None
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[]", b"\xff", json.dumps(CALLBACK | {"orderNumber": None})])
 def test_a_callback_that_cannot_be_read_is_a_violation(body: str | bytes) -> None:
     with pytest.raises(kassa.Invalid):
         kassa.Callback.parse(body)
@@ -361,6 +368,7 @@ VALUES = [
     kassa.PaymentStatus.other("HOLD"),
     kassa.StatusReport(kassa.PaymentStatus.CHARGED, amount=Decimal("1.10")),
     kassa.Callback.parse(json.dumps(CALLBACK)),
+    kassa.Callback.parse("orderNumber=o-1"),
     kassa.OpenConfirmation("https://pay.example.kg/3ds"),
     kassa.Charged(REF, kassa.StatusReport(kassa.PaymentStatus.CHARGED), ("orderNumber",)),
     kassa.Rejected(kassa.StatusReport(kassa.PaymentStatus.REJECTED)),

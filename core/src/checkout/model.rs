@@ -214,7 +214,7 @@ impl Model {
     fn late(&self, view: &View) -> Option<CheckoutState> {
         let payment = view.current()?;
         let may_have_paid = match payment.state {
-            StateOfPayment::Contradicted => return Some(self.during(view, payment)),
+            StateOfPayment::Contradicted | StateOfPayment::Unverifiable => return Some(self.during(view, payment)),
             StateOfPayment::Awaiting => self.came_back_from.as_ref() == Some(&payment.id),
             _ => true,
         };
@@ -239,7 +239,7 @@ impl Model {
         let message = self.trouble.clone();
         let waiting = |message| CheckoutState::Waiting { page_url: None, methods: Vec::new(), message };
         match payment.state {
-            StateOfPayment::Contradicted => {
+            StateOfPayment::Contradicted | StateOfPayment::Unverifiable => {
                 CheckoutState::PersonNeeded { message: CheckoutMessage::new(MessageTopic::Contradicted) }
             }
             StateOfPayment::Prepared | StateOfPayment::Sending => CheckoutState::Sending { message },

@@ -62,6 +62,7 @@ pub(super) enum StateOfPayment {
     Charged,
     Rejected,
     Contradicted,
+    Unverifiable,
     /// One of a newer server's.
     #[serde(other)]
     Other,
@@ -108,7 +109,7 @@ impl View {
     /// pay-form's page forbids nothing else.
     pub(super) fn current(&self) -> Option<&Payment> {
         let newest = |is: &dyn Fn(&&Payment) -> bool| self.payments.iter().rev().find(is);
-        newest(&|payment| payment.state == StateOfPayment::Contradicted)
+        newest(&|payment| matches!(payment.state, StateOfPayment::Contradicted | StateOfPayment::Unverifiable))
             .or_else(|| newest(&|payment| payment.is_held()))
             .or_else(|| newest(&|payment| payment.state == StateOfPayment::Awaiting))
     }

@@ -42,8 +42,9 @@ export_fallible!(PayForm {
 
 export_fallible!(Callback {
     /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
-    /// to recognize repeated and replayed ones.
-    "dedup_key" exported_dedup_key: String = |callback| callback.dedup_key();
+    /// to recognize repeated and replayed ones. **Nothing where the callback has no status**: then the next one about the
+    /// same payment may look the same and tell of something new, so treat every such callback as a new one.
+    "dedup_key" exported_dedup_key: Option<String> = |callback| callback.dedup_key();
     /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
     /// callback has no number to ask by. **Its number is only claimed**, and what was asked for is not known, so no check
     /// of it ever says that it was charged: ask with the reference that was made at the sale.

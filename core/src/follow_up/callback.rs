@@ -1,6 +1,6 @@
 //! Callback (webhook): the gateway's notification of a new status. It is not signed, so it may be forged or replayed.
 
-use std::borrow::Cow;
+mod body;
 
 use rust_decimal::Decimal;
 
@@ -8,16 +8,15 @@ use crate::{
     config::dialect::Dialect,
     values::{
         error::PaymentError,
-        json::{Document, Json},
         local_date_time::LocalDateTime,
-        money::read_amount,
+        money::read_written_amount,
         payment_ref::{PaymentKind, PaymentRef},
         provider::Provider,
         rules::Checks,
         status::PaymentStatus,
-        violation::Rule,
     },
 };
+use body::Body;
 
 /// A notification (webhook) that the gateway sends to the merchant when the status of a payment changes.
 ///
@@ -32,8 +31,14 @@ use crate::{
 ///     "orderNumber": "order-1", "amount": 100.10, "currency": "KGS", "status": "CHARGE",
 ///     "dateCreated": "2026-11-20T09:05:07", "provider": "Cards"
 /// }"#).unwrap();
-/// assert_eq!(callback.amount.to_string(), "100.10");
-/// assert_eq!((callback.status, callback.provider), (PaymentStatus::Charged, Provider::Cards));
+/// assert_eq!(callback.amount.unwrap().to_string(), "100.10");
+/// assert_eq!((callback.status, callback.provider), (Some(PaymentStatus::Charged), Some(Provider::Cards)));
+/// assert!(callback.missing.is_empty());
+///
+/// // A hint needs an order number and no more.
+/// let callback = Callback::parse("OrderNumber=order-1&amount=100,10").unwrap();
+/// assert_eq!(callback.order_number, "order-1");
+/// assert_eq!(callback.missing, ["status", "dateCreated", "provider"]);
 /// ```
 ///
 /// Source: the callback body (`docs/interface.md#callback-body`).
@@ -45,55 +50,65 @@ pub struct Callback {
     /// The order number of the payment.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
     pub order_number: String,
-    /// The amount. **For QR payments the unit is not known** (som or tyiyn).
-    #[cfg_attr(feature = "serde", serde(with = "crate::values::serialized::decimal"))]
-    pub amount: Decimal,
+    /// The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn).
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::values::serialized::optional_decimal"))]
+    pub amount: Option<Decimal>,
     /// The currency, where it is given.
     pub currency: Option<String>,
-    /// The status that the callback claims, by the default words.
-    pub status: PaymentStatus,
+    /// The status that the callback claims, by the default words, where it is given.
+    pub status: Option<PaymentStatus>,
     /// When the payment was made, where the text of it is understood.
     pub date_created: Option<LocalDateTime>,
-    /// The same as it came.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::values::serialized::not_blank"))]
-    pub date_created_text: String,
+    /// The same as it came, where it is given.
+    pub date_created_text: Option<String>,
     /// The payee, given for QR payments only.
     pub requisite: Option<String>,
-    /// Who carried the payment out.
-    pub provider: Provider,
+    /// Who carried the payment out, where it is given.
+    pub provider: Option<Provider>,
+    /// The fields that the interface requires and that are absent or cannot be read, as the interface spells them:
+    /// `amount`, `status`, `dateCreated`, `provider`. The callback is a hint without them.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub missing: Vec<String>,
     /// The whole body.
     pub raw: String,
 }
 
 impl Callback {
-    /// Reads the body of a callback. Fields that are not known are kept in `raw`.
+    /// Reads the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). **A hint needs an
+    /// order number and no more**: every other field may be absent, null or of another form, and [`missing`](Self::missing)
+    /// names those that the interface requires. Fields are found by their names in any case (`OrderNumber`,
+    /// `order_number`), also inside a member `data`. Fields that are not known are kept in `raw`.
     ///
     /// # Errors
-    /// [`PaymentError::Invalid`] naming every field that is missing or cannot be read.
+    /// [`PaymentError::Invalid`] where there is no order number.
     pub fn parse(body: &str) -> Result<Self, PaymentError> {
-        let malformed = |sentence: &str| PaymentError::invalid("callback", Rule::Format, None, sentence);
-        let document =
-            Document::parse(body).map_err(|problem| malformed(&format!("is not readable JSON: {problem}")))?;
-        let document = document.root();
-        if !document.is_object() {
-            return Err(malformed("is not a JSON object"));
-        }
-        let mut fields = Fields { document, checks: Checks::default() };
-        let order_number = fields.required("orderNumber");
-        let amount = fields.amount();
-        let status = fields.required("status");
-        let date_created_text = fields.date_text();
-        let provider = fields.required("provider");
-        fields.checks.finish()?;
+        let fields = Body::read(body);
+        let order_number = fields.text(&body::ORDER_NUMBER).unwrap_or_default();
+        let mut checks = Checks::default();
+        checks.required("orderNumber", &order_number);
+        checks.finish()?;
+        let written = fields.text(&["amount"]).and_then(|text| read_written_amount(&text));
+        let (amount, written_currency) = written.unzip();
+        let currency = fields.text(&["currency"]).or(written_currency.flatten());
+        let status = fields.text(&["status"]).map(|word| Dialect::default().status(&word));
+        let date_created_text = fields.source(&["dateCreated"]);
+        let provider = fields.text(&["provider"]).map(|name| Provider::from_name(&name));
+        let given = [
+            ("amount", amount.is_some()),
+            ("status", status.is_some()),
+            ("dateCreated", date_created_text.is_some()),
+            ("provider", provider.is_some()),
+        ];
         Ok(Self {
             order_number,
             amount,
-            currency: text_at(document, "/currency"),
-            status: Dialect::default().status(&status),
-            date_created: document.at("/dateCreated").and_then(LocalDateTime::from_json),
+            currency,
+            status,
+            date_created: fields.date(&["dateCreated"]),
             date_created_text,
-            requisite: text_at(document, "/requisite"),
-            provider: Provider::from_name(&provider),
+            requisite: fields.text(&["requisite"]),
+            provider,
+            missing: given.into_iter().filter(|(_, is_given)| !is_given).map(|(name, _)| name.to_owned()).collect(),
             raw: body.to_owned(),
         })
     }
@@ -101,19 +116,22 @@ impl Callback {
 
 impl Callback {
     /// Idempotency key of the notification: the same text for every copy of it, however it is formatted. Remember it,
-    /// to recognize repeated and replayed ones.
-    pub fn dedup_key(&self) -> String {
-        let status = self.status_word().unwrap_or_else(|| self.status.to_string()).to_lowercase();
-        let date = self.date_created.map_or_else(|| self.date_created_text.clone(), |date| date.to_string());
-        form_urlencoded::Serializer::new(String::new())
+    /// to recognize repeated and replayed ones. **Nothing where the callback has no status**: then the next one about the
+    /// same payment may look the same and tell of something new, so treat every such callback as a new one.
+    pub fn dedup_key(&self) -> Option<String> {
+        let status = self.status_word().or_else(|| self.status.as_ref().map(ToString::to_string))?.to_lowercase();
+        let date = self.date_created.map(|date| date.to_string()).or_else(|| self.date_created_text.clone());
+        let amount = self.amount.map(|amount| amount.normalize().to_string());
+        let key = form_urlencoded::Serializer::new(String::new())
             .append_pair("order", &self.order_number)
-            .append_pair("provider", self.provider.name())
+            .append_pair("provider", self.provider.as_ref().map_or("", Provider::name))
             .append_pair("status", &status)
-            .append_pair("amount", &self.amount.normalize().to_string())
+            .append_pair("amount", &amount.unwrap_or_default())
             .append_pair("currency", self.currency.as_deref().unwrap_or_default())
-            .append_pair("date", &date)
+            .append_pair("date", &date.unwrap_or_default())
             .append_pair("requisite", self.requisite.as_deref().unwrap_or_default())
-            .finish()
+            .finish();
+        Some(key)
     }
 
     /// What to ask about the payment with, for a merchant who has stored nothing; nothing for a QR payment, whose
@@ -125,63 +143,28 @@ impl Callback {
             return None;
         }
         let kind = match &self.provider {
-            Provider::Cards => PaymentKind::Card,
-            Provider::MBank => PaymentKind::Mbank,
-            Provider::MegaPay | Provider::Other(_) => PaymentKind::PayForm,
+            Some(Provider::Cards) => PaymentKind::Card,
+            Some(Provider::MBank) => PaymentKind::Mbank,
+            Some(Provider::MegaPay | Provider::Other(_)) | None => PaymentKind::PayForm,
         };
-        let provider = Some(self.provider.clone());
-        Some(PaymentRef::bare(kind).with_claimed_number(&self.order_number, provider))
+        Some(PaymentRef::bare(kind).with_claimed_number(&self.order_number, self.provider.clone()))
     }
 
     /// The status by a dialect, because `parse` knows none. Without a body, by the field alone.
-    pub(crate) fn status_read_by(&self, dialect: &Dialect) -> PaymentStatus {
-        match (self.status_word(), &self.status) {
-            (Some(word), _) => dialect.status(&word),
-            (None, PaymentStatus::Other(word)) => dialect.status(word),
-            (None, settled) => settled.clone(),
+    pub(crate) fn status_read_by(&self, dialect: &Dialect) -> Option<PaymentStatus> {
+        match (self.status_word(), self.status.as_ref()?) {
+            (Some(word), _) => Some(dialect.status(&word)),
+            (None, PaymentStatus::Other(word)) => Some(dialect.status(word)),
+            (None, settled) => Some(settled.clone()),
         }
     }
 
     fn status_word(&self) -> Option<String> {
-        self.find(&["/status".to_owned()])
+        Body::read(&self.raw).text(&["status"])
     }
 
+    /// The text at the first of these JSON pointers that has one.
     pub(crate) fn find(&self, pointers: &[String]) -> Option<String> {
-        let document = Document::parse(&self.raw).ok()?;
-        pointers.iter().find_map(|pointer| text_at(document.root(), pointer))
+        Body::read(&self.raw).at(pointers)
     }
-}
-
-struct Fields<'a> {
-    document: Json<'a>,
-    checks: Checks,
-}
-
-impl Fields<'_> {
-    fn required(&mut self, field: &str) -> String {
-        let text = text_at(self.document, &format!("/{field}")).unwrap_or_default();
-        self.checks.required(field, &text);
-        text
-    }
-
-    fn amount(&mut self) -> Decimal {
-        let text = self.required("amount");
-        let amount = read_amount(&text);
-        if amount.is_none() && !text.is_empty() {
-            self.checks.fail("amount", Rule::Exact, None, "must be a decimal number of at most 28 digits");
-        }
-        amount.unwrap_or_default()
-    }
-
-    fn date_text(&mut self) -> String {
-        let given = self.document.at("/dateCreated").filter(|value| !value.is_null());
-        match given {
-            Some(value) => value.text().unwrap_or_else(|| value.source().into()).into_owned(),
-            None => self.required("dateCreated"),
-        }
-    }
-}
-
-fn text_at(document: Json<'_>, pointer: &str) -> Option<String> {
-    document.at(pointer)?.text().filter(|text| !text.trim().is_empty()).map(Cow::into_owned)
 }

@@ -115,18 +115,21 @@ struct Asking<'a> {
 impl Asking<'_> {
     /// Asks by the surest number, and by the next one where that question is refused or its answer not understood.
     ///
-    /// On a pay-form the payer may try again at another provider, and both tries may have one number: a rejection ends it
-    /// only where no other provider tells of something else, and each could be asked.
+    /// On a pay-form the payer may try again at another provider, and both tries may have one number. So every provider is
+    /// asked until one reports the charge, and the answer that says most counts.
     async fn about(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
-        let (mut rejected, mut failure) = (None, None);
+        let (mut best, mut failure): (Option<Verdict>, Option<PaymentError>) = (None, None);
         for question in Question::all_about(payment) {
             match self.ask(&question).await {
-                Ok(told) => match judge(payment, told, self.engine.dialect()) {
-                    verdict @ Verdict::Rejected { .. } if payment.kind == PaymentKind::PayForm => {
-                        rejected.get_or_insert(verdict);
+                Ok(told) => {
+                    let verdict = judge(payment, told, self.engine.dialect());
+                    if payment.kind != PaymentKind::PayForm || verdict.is_charged() {
+                        return Ok(verdict);
                     }
-                    verdict => return Ok(verdict),
-                },
+                    if best.as_ref().is_none_or(|best| weight(&verdict) > weight(best)) {
+                        best = Some(verdict);
+                    }
+                }
                 Err(Failed { error, .. }) => {
                     let is_worth_another = another_question_may_do(&error);
                     // "Not known" by one number proves nothing where the other could not be asked by.
@@ -139,8 +142,13 @@ impl Asking<'_> {
                 }
             }
         }
-        match (rejected, failure) {
-            (Some(rejected), failure) if failure.as_ref().is_none_or(another_question_may_do) => Ok(rejected),
+        match (best, failure) {
+            // Whoever could not be asked may know of the charge. That it is open, nobody takes for an end.
+            (Some(best), failure)
+                if matches!(best, Verdict::Open { .. }) || failure.as_ref().is_none_or(another_question_may_do) =>
+            {
+                Ok(best)
+            }
             (_, failure) => Err(failure.unwrap_or_else(nothing_to_ask_with)),
         }
     }
@@ -158,9 +166,10 @@ impl Asking<'_> {
         let unverifiable =
             |why: String, verdict: &Verdict| Verdict::Unverifiable { why, report: verdict.report().cloned() };
         match (dialect.qr_amount_unit(), dialect.qr_numbers()) {
-            (Some(QrAmountUnit::Som), _) | (_, Some(QrNumbers::None)) => return Ok(verdict),
+            (_, Some(QrNumbers::None)) => return Ok(verdict),
+            // In som the amount was compared; that the number is none of a QR payment's, which pays for another order, is asked.
+            (Some(QrAmountUnit::Som), None) | (_, Some(QrNumbers::TransactionId)) => {}
             (_, None) => return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict)),
-            (_, Some(QrNumbers::TransactionId)) => {}
         }
         let Some(number) = payment.order_number.clone() else {
             return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict));
@@ -181,6 +190,18 @@ impl Asking<'_> {
                 ),
             }),
         }
+    }
+}
+
+/// How much a provider's answer about a pay-form says beside another provider's.
+fn weight(verdict: &Verdict) -> u8 {
+    let is_charge = verdict.report().is_some_and(|report| report.status == PaymentStatus::Charged);
+    match verdict {
+        Verdict::Charged { .. } => 4,
+        _ if is_charge => 3,
+        Verdict::Open { .. } => 2,
+        Verdict::Rejected { .. } => 1,
+        Verdict::Contradicted { .. } | Verdict::Unverifiable { .. } => 0,
     }
 }
 

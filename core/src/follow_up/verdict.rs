@@ -139,7 +139,9 @@ pub(crate) fn judge(payment: &PaymentRef, told: Told, dialect: &Dialect) -> Verd
         return Verdict::contradicted(compared.differing, Some(report));
     }
     let unproved = match report.status {
-        PaymentStatus::Charged => nothing_asked_for(payment).or_else(|| untied(payment, &compared, dialect)),
+        PaymentStatus::Charged => nothing_asked_for(payment)
+            .or_else(|| untied(payment, &compared, dialect))
+            .or_else(|| of_unknown_unit(payment, &report, dialect)),
         PaymentStatus::Rejected => untied(payment, &compared, dialect),
         PaymentStatus::Other(_) => None,
     };
@@ -179,6 +181,18 @@ fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Optio
     (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none()).then_some(
         "the payment's transaction is only claimed, and the unit of the gateway's amounts is not known: \
          set qr_amount_unit in the dialect",
+    )
+}
+
+/// A QR code is asked for in tyiyn. Where the unit of reported amounts is not known, one that is right in som alone may be that
+/// many tyiyn: 1 som would pay for 100.
+fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialect) -> Option<&'static str> {
+    let is_in_som = payment.amount.is_some_and(|asked_for| {
+        report.amount.is_some_and(|amount| amount == asked_for && asked_for.checked_mul(TYIYN_IN_A_SOM) != Some(amount))
+    });
+    (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none() && is_in_som).then_some(
+        "the reported amount fits in som and not in tyiyn, in which the code was asked for, and the unit of the gateway's amounts \
+         is not known: set qr_amount_unit in the dialect",
     )
 }
 

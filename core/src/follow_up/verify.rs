@@ -5,6 +5,8 @@
 //! what the merchant knows goes first: it decides what is asked, and it is compared both with what came and with the
 //! gateway's report.
 
+use rust_decimal::Decimal;
+
 use crate::{
     config::dialect::Dialect,
     exchange::engine::Engine,
@@ -94,12 +96,9 @@ impl Claim<'_> {
         let differing = [
             ("orderNumber", number_is_own && payment.is_called(&callback.order_number) == Some(false)),
             ("transaction_id", differ(own_transaction, self.claimed_transaction().as_ref())),
-            (
-                "amount",
-                payment.amount.is_some_and(|amount| !is_amount_of(payment, amount, callback.amount, self.dialect)),
-            ),
+            ("amount", amounts_differ(payment, callback.amount, self.dialect)),
             ("currency", currencies_differ(callback.currency.as_deref(), payment.currency.as_deref())),
-            ("provider", number_is_own && providers_differ(payment.provider.as_ref(), &callback.provider)),
+            ("provider", number_is_own && providers_differ(payment.provider.as_ref(), callback.provider.as_ref())),
         ];
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
@@ -111,8 +110,7 @@ impl Claim<'_> {
             if !payment.has_only_a_claimed_number() {
                 return payment;
             }
-            let provider = Some(self.callback.provider.clone());
-            return payment.with_claimed_number(&self.callback.order_number, provider);
+            return payment.with_claimed_number(&self.callback.order_number, self.callback.provider.clone());
         }
         match self.claimed_transaction() {
             Some(id) if payment.is_claimed || payment.transaction_id.is_none() => {
@@ -142,14 +140,15 @@ impl Claim<'_> {
     fn differing_from(&self, report: &StatusReport) -> Vec<&'static str> {
         let callback = self.callback;
         let claimed = callback.status_read_by(self.dialect);
-        let is_final = claimed.is_final() && report.status.is_final();
+        // A callback without a status is about whatever the gateway reports.
+        let is_final = report.status.is_final() && claimed.as_ref().is_none_or(PaymentStatus::is_final);
         // The report was compared with what was asked for already, where that is known.
         let unknown = self.payment.amount.is_none();
         let differing = [
             ("orderNumber", self.is_another_number(report)),
             ("amount", unknown && is_final && report.amount.is_some_and(|amount| !self.is_amount(amount))),
             ("currency", is_final && currencies_differ(callback.currency.as_deref(), report.currency.as_deref())),
-            ("status", is_final && claimed != report.status && !self.may_be_an_earlier_try(&claimed)),
+            ("status", is_final && claimed.is_some_and(|claimed| self.is_another_status(&claimed, &report.status))),
         ];
         differing.into_iter().filter(|(_, differs)| *differs).map(|(field, _)| field).collect()
     }
@@ -160,6 +159,10 @@ impl Claim<'_> {
         self.payment.kind == PaymentKind::PayForm && *claimed == PaymentStatus::Rejected
     }
 
+    fn is_another_status(&self, claimed: &PaymentStatus, reported: &PaymentStatus) -> bool {
+        claimed != reported && !self.may_be_an_earlier_try(claimed)
+    }
+
     /// A report that names neither the callback's number nor one of the payment's own.
     fn is_another_number(&self, report: &StatusReport) -> bool {
         let Some(number) = &report.order_number else { return false };
@@ -167,17 +170,18 @@ impl Claim<'_> {
         *number != self.callback.order_number && !own.into_iter().flatten().any(|own| own == number)
     }
 
-    /// Two amounts of one QR payment, each of which may be in som or in tyiyn where the dialect does not say so.
-    fn is_amount(&self, reported: rust_decimal::Decimal) -> bool {
-        let claimed = self.callback.amount;
-        let is_hundredfold = |one: rust_decimal::Decimal, other| one.checked_mul(TYIYN_IN_A_SOM) == Some(other);
+    /// Two amounts of one payment, each of which may be in som or in tyiyn where it is a QR payment and the dialect does not
+    /// say so. One that is absent contradicts nothing.
+    fn is_amount(&self, reported: Decimal) -> bool {
+        let Some(claimed) = self.callback.amount else { return true };
+        let is_hundredfold = |one: Decimal, other| one.checked_mul(TYIYN_IN_A_SOM) == Some(other);
         let any_unit = self.is_qr() && self.dialect.qr_amount_unit().is_none();
         claimed == reported || any_unit && (is_hundredfold(claimed, reported) || is_hundredfold(reported, claimed))
     }
 }
 
 /// An absent field contradicts nothing.
-fn differ(one: Option<&String>, other: Option<&String>) -> bool {
+fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one != other)
 }
 
@@ -186,7 +190,12 @@ fn currencies_differ(one: Option<&str>, other: Option<&str>) -> bool {
 }
 
 /// A provider by a name that is not known may be any of them.
-fn providers_differ(own: Option<&Provider>, claimed: &Provider) -> bool {
-    let is_known = |provider: &Provider| !matches!(provider, Provider::Other(_));
-    own.is_some_and(|own| is_known(own) && is_known(claimed) && own != claimed)
+fn providers_differ(own: Option<&Provider>, claimed: Option<&Provider>) -> bool {
+    let is_known = |provider: &&Provider| !matches!(provider, Provider::Other(_));
+    differ(own.filter(is_known), claimed.filter(is_known))
+}
+
+fn amounts_differ(payment: &PaymentRef, claimed: Option<Decimal>, dialect: &Dialect) -> bool {
+    let both = payment.amount.zip(claimed);
+    both.is_some_and(|(asked_for, claimed)| !is_amount_of(payment, asked_for, claimed, dialect))
 }

@@ -132,6 +132,12 @@ impl<'a> Json<'a> {
         self.document.starts_with(self.number, b'[').then(|| self.children())
     }
 
+    /// The members of an object, with their names; nothing for what is no object.
+    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
+        let named = move |child: Self| (child.document.name(child.number), child);
+        self.is_object().then(|| self.children().map(named)).into_iter().flatten()
+    }
+
     fn children(self) -> impl Iterator<Item = Self> {
         self.document.children(self.number).map(move |number| Self { number, ..self })
     }

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
-use crate::values::{error::PaymentError, violation::Rule};
+use crate::values::{currency::KGS, error::PaymentError, violation::Rule};
 
 /// How many tyiyn make a som.
 pub(crate) const TYIYN_IN_A_SOM: Decimal = Decimal::ONE_HUNDRED;
@@ -43,6 +43,52 @@ pub(crate) fn read_amount(text: &str) -> Option<Decimal> {
     }
     // Before it is tried: most texts are no numbers, and an error costs an allocation.
     of(b".-+eE").then(|| read_scientific(text))?
+}
+
+/// Reads an amount as people and other programs write it: `100,00`, `1 234.50`, `390.00 KGS`, with the currency where its
+/// three letters stand beside it. What may mean two amounts, such as `1,234`, is not read.
+pub(crate) fn read_written_amount(text: &str) -> Option<(Decimal, Option<String>)> {
+    if let Some(amount) = read_amount(text) {
+        return Some((amount, None));
+    }
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-') || c.is_whitespace();
+    let word: String = text.chars().filter(|c| !is_of_number(*c)).collect();
+    let (before, after) = text.split_once(&word).filter(|_| !word.is_empty()).unwrap_or((text, ""));
+    // The word stands before the number or after it, in one piece.
+    let number = match (before.trim(), after.trim()) {
+        (number, "") | ("", number) => number,
+        _ => return None,
+    };
+    let currency = match word.to_lowercase().as_str() {
+        "" => None,
+        "сом" | "som" | "с" => Some(KGS.to_owned()),
+        letters if letters.len() == 3 && letters.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            Some(word.to_uppercase())
+        }
+        _ => return None,
+    };
+    Some((read_grouped(number)?, currency))
+}
+
+/// A number with spaces between its thousands, and a comma or a point before two decimals at most.
+fn read_grouped(text: &str) -> Option<Decimal> {
+    let (whole, decimals) = match text.rsplit_once([',', '.']) {
+        Some((whole, decimals)) if matches!(decimals.len(), 1 | 2) => (whole, decimals),
+        Some(_) => return None,
+        None => (text, ""),
+    };
+    let mut groups = whole.split(char::is_whitespace);
+    let first = groups.next().unwrap_or_default();
+    let digits = first.strip_prefix('-').unwrap_or(first);
+    let is_of_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let rest: Vec<&str> = groups.collect();
+    let is_grouped = rest.iter().all(|group| group.len() == 3 && is_of_digits(group));
+    let is_short = rest.is_empty() || digits.len() <= 3;
+    if digits.is_empty() || !is_of_digits(digits) || !is_grouped || !is_short || !is_of_digits(decimals) {
+        return None;
+    }
+    let point = if decimals.is_empty() { "" } else { "." };
+    Decimal::from_str_exact(&format!("{first}{}{point}{decimals}", rest.concat())).ok()
 }
 
 /// `1.5e3` is the same number as `1500`, and some JSON writers prefer it.
@@ -96,6 +142,28 @@ mod tests {
             ["", "abc", "1,5", "1e400", "1e-400", "0.00000000000000000000000000001", "NaN", "1 000", "0x10", "1_0"]
         {
             assert_eq!(read_amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn written_amounts_are_read_where_they_mean_one_amount() {
+        for (text, amount, currency) in [
+            ("390", "390", None),
+            ("100,00", "100.00", None),
+            ("390.00 KGS", "390.00", Some("KGS")),
+            ("kgs 390", "390", Some("KGS")),
+            ("1 234,50", "1234.50", None),
+            ("1\u{a0}234\u{a0}567.5 сом", "1234567.5", Some("KGS")),
+            ("12.50USD", "12.50", Some("USD")),
+            ("-5,00", "-5.00", None),
+        ] {
+            let expected = Some((decimal(amount), currency.map(str::to_owned)));
+            assert_eq!(read_written_amount(text), expected, "{text}");
+        }
+        for text in
+            ["", "abc", "1,234", "1,234.50", "1 23", "12 34.00", "KGS", "1 KGS 2", "5 apples", "1,2,3", ",50", "--5,00"]
+        {
+            assert_eq!(read_written_amount(text), None, "{text}");
         }
     }
 

@@ -128,7 +128,7 @@ impl Flow<'_> {
                 self.narrator.step("callback", "the same once more: nothing to do");
                 self.report.callbacks.push(seen(&callback, "duplicate", Vec::new()));
             }
-            Arrival::Callback { callback, duplicate: false, .. } => self.weigh(callback).await,
+            Arrival::Callback { callback, duplicate: false, .. } => self.weigh(*callback).await,
         }
     }
 
@@ -244,13 +244,23 @@ fn what_it_says(callback: &Callback) -> String {
         (None, Some(currency)) => format!(" {currency}"),
         _ => String::new(),
     };
-    format!("order {} {}, amount {}{unit}", callback.order_number, callback.status, callback.amount)
+    let mut said = format!("order {}", callback.order_number);
+    if let Some(status) = &callback.status {
+        said += &format!(" {status}");
+    }
+    if let Some(amount) = callback.amount {
+        said += &format!(", amount {amount}{unit}");
+    }
+    if !callback.missing.is_empty() {
+        said += &format!(", without {}", callback.missing.join(", "));
+    }
+    said
 }
 
 fn seen(callback: &Callback, verdict: &'static str, fields: Vec<String>) -> SeenCallback {
     SeenCallback {
         order_number: callback.order_number.clone(),
-        status: callback.status.to_string(),
+        status: callback.status.as_ref().map(ToString::to_string),
         amount: callback.amount,
         verdict,
         fields,

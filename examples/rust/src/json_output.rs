@@ -65,7 +65,7 @@ pub(crate) fn callback(seen: &SeenCallback) -> Value {
     json!({
         "order_number": seen.order_number,
         "status": seen.status,
-        "amount": seen.amount.to_string(),
+        "amount": seen.amount.map(|amount| amount.to_string()),
         "verdict": seen.verdict,
         "fields": seen.fields,
     })

@@ -42,8 +42,8 @@ pub(crate) enum Arrival {
         /// The reference in the address that was called; empty where there is none.
         reference: String,
         /// What it says.
-        callback: Callback,
-        /// True where the same callback was here before.
+        callback: Box<Callback>,
+        /// True where the same callback was here before. One without a key is never a duplicate.
         duplicate: bool,
     },
     /// The payer's browser came back.
@@ -151,10 +151,10 @@ impl Sender {
     fn pass_on(&self, reference: String, callback: Callback) -> StatusCode {
         let key = callback.dedup_key();
         let mut seen = locked(&self.seen);
-        let duplicate = seen.contains(&key);
-        match self.arrivals.try_send(Arrival::Callback { reference, callback, duplicate }) {
+        let duplicate = key.as_ref().is_some_and(|key| seen.contains(key));
+        match self.arrivals.try_send(Arrival::Callback { reference, callback: Box::new(callback), duplicate }) {
             Ok(()) => {
-                seen.insert(key);
+                seen.extend(key);
                 StatusCode::OK
             }
             Err(TrySendError::Full(_)) => StatusCode::SERVICE_UNAVAILABLE,

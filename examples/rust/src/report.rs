@@ -45,8 +45,9 @@ impl Outcome {
 #[derive(Clone, Debug)]
 pub(crate) struct SeenCallback {
     pub(crate) order_number: String,
-    pub(crate) status: String,
-    pub(crate) amount: Decimal,
+    /// As far as the callback gives them.
+    pub(crate) status: Option<String>,
+    pub(crate) amount: Option<Decimal>,
     /// `charged`, `rejected`, `open`, `contradicted`, `unverifiable`, `duplicate` or `not_asked`.
     pub(crate) verdict: &'static str,
     /// The fields that a contradiction is about.

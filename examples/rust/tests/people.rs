@@ -89,6 +89,21 @@ fn callbacks_are_listened_for_and_duplicates_seen() {
     assert_eq!(story.end().0, 0);
 }
 
+/// One that gives its order number alone looks like the one before it, and may tell of something new.
+#[test]
+fn a_callback_without_a_status_is_no_duplicate() {
+    let gateway = sandbox();
+    let shop = Shop::at(gateway.url(), PASSWORD);
+    shop.run(&["card", "--order-number", "HEARD-3", "--pan", "4000000000002016"]).expect_code(0);
+    let mut story = Story::of(&shop, &["callback", "--count", "2", "--deadline", "60"]);
+    let url = story.url_after("Callbacks at");
+    for _ in 0..2 {
+        assert!(post(&url, FORM, "OrderNumber=HEARD-3").contains("200"));
+        story.line_with("HEARD-3, without amount, status, dateCreated, provider; asked, the gateway says: charged");
+    }
+    assert_eq!(story.end().0, 0);
+}
+
 #[test]
 fn an_order_that_paid_once_pays_for_nothing_else() {
     let gateway = sandbox();

@@ -1,6 +1,6 @@
 """What the gateway tells the merchant on its own, and what the payer's browser brings back. Both are hints."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,41 +20,49 @@ class Callback:
 
     **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
     gateway with ``gateway.verify_callback(callback, payment)`` before anything is shipped.
+
+    It needs an order number and no more. Any other field may be absent; ``missing`` names those that the interface requires.
     """
 
     order_number: str
     """The order number of the payment."""
-    amount: Decimal
-    """The amount. **For QR payments the unit is not known** (som or tyiyn)."""
+    amount: Decimal | None
+    """The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn)."""
     currency: str | None
     """The currency, where it is given."""
-    status: PaymentStatus
-    """The status that the callback claims, by the default words."""
+    status: PaymentStatus | None
+    """The status that the callback claims, by the default words, where it is given."""
     date_created: datetime | None
     """When the payment was made, where the text of it is understood: **without a zone**, because the interface names none,
     and in whole microseconds."""
-    date_created_text: str
-    """The same as it came."""
+    date_created_text: str | None
+    """The same as it came, where it is given."""
     requisite: str | None
     """The payee, given for QR payments only."""
-    provider: Provider
-    """Who carried the payment out."""
+    provider: Provider | None
+    """Who carried the payment out, where it is given."""
+    missing: tuple[str, ...] = field(default=(), kw_only=True)
+    """The fields that the interface requires and that are absent or cannot be read, as the interface spells them: ``amount``,
+    ``status``, ``dateCreated``, ``provider``. The callback is a hint without them."""
     raw: str
     """The whole body."""
 
     @classmethod
     def parse(cls, body: str | bytes) -> "Callback":
-        """Reads the body of a callback. Fields that are not known are kept in `raw`.
+        """Reads the body of a callback: a JSON object, or a form (``application/x-www-form-urlencoded``). Fields are found by
+        their names in any case (``OrderNumber``, ``order_number``), also inside a member ``data``. Fields that are not known
+        are kept in `raw`.
 
-        Raises `kassa.Invalid` naming every field that is missing or cannot be read.
+        Raises `kassa.Invalid` where there is no order number, or the bytes are not UTF-8.
         """
         callback: Callback = call(native.parse_callback, _body_text(body))
         return callback
 
-    def dedup_key(self) -> str:
+    def dedup_key(self) -> str | None:
         """The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is
-        seen."""
-        key: str = call(lower(self).dedup_key)
+        seen. **None where the callback has no status**: the next one about the same payment may look the same and tell of
+        something new, so treat every such callback as a new one."""
+        key: str | None = call(lower(self).dedup_key)
         return key
 
     def payment_ref(self) -> PaymentRef | None:
@@ -75,7 +83,17 @@ def _body_text(body: str | bytes) -> str:
     return _check.text("body", body)
 
 
-_PLAIN = ("order_number", "amount", "currency", "status", "date_created_text", "requisite", "provider", "raw")
+_PLAIN = (
+    "order_number",
+    "amount",
+    "currency",
+    "status",
+    "date_created_text",
+    "requisite",
+    "provider",
+    "missing",
+    "raw",
+)
 
 
 def _lift_callback(callback: Any) -> Callback:

@@ -6,31 +6,37 @@ internal import KassaGenerated
 ///
 /// **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the gateway
 /// with ``Gateway/verifyCallback(_:payment:)`` before anything is shipped.
+///
+/// It needs an order number and no more. Any other field may be absent; ``missing`` names those that the interface requires.
 public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The order number of the payment.
     public var orderNumber: String
-    /// The amount. **For QR payments the unit is not known** (som or tyiyn).
-    public var amount: Decimal
+    /// The amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn).
+    public var amount: Decimal?
     /// The currency, where it is given.
     public var currency: String?
-    /// The status that the callback claims, by the default words.
-    public var status: PaymentStatus
+    /// The status that the callback claims, by the default words, where it is given.
+    public var status: PaymentStatus?
     /// When the payment was made, where the text of it is understood.
     public var dateCreated: LocalDateTime?
-    /// The same as it came.
-    public var dateCreatedText: String
+    /// The same as it came, where it is given.
+    public var dateCreatedText: String?
     /// The payee, given for QR payments only.
     public var requisite: String?
-    /// Who carried the payment out.
-    public var provider: Provider
+    /// Who carried the payment out, where it is given.
+    public var provider: Provider?
+    /// The fields that the interface requires and that are absent or cannot be read, as the interface spells them: `amount`, `status`,
+    /// `dateCreated`, `provider`. The callback is a hint without them.
+    public var missing: [String]
     /// The whole body.
     public var raw: String
 
     /// One made by hand, for tests of your own. `raw` has to say the same: the word of the status, and the transaction id of a QR
     /// payment, are read from there.
     public init(
-        orderNumber: String, amount: Decimal, currency: String? = nil, status: PaymentStatus, dateCreated: LocalDateTime? = nil,
-        dateCreatedText: String, requisite: String? = nil, provider: Provider, raw: String
+        orderNumber: String, amount: Decimal? = nil, currency: String? = nil, status: PaymentStatus? = nil,
+        dateCreated: LocalDateTime? = nil, dateCreatedText: String? = nil, requisite: String? = nil, provider: Provider? = nil,
+        missing: [String] = [], raw: String
     ) {
         self.orderNumber = orderNumber
         self.amount = amount
@@ -40,19 +46,22 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
         self.dateCreatedText = dateCreatedText
         self.requisite = requisite
         self.provider = provider
+        self.missing = missing
         self.raw = raw
     }
 
-    /// Reads the body of a callback (`docs/interface.md#callback-body`). Fields that are not known are kept in ``raw``.
+    /// Reads the body of a callback (`docs/interface.md#callback-body`): a JSON object, or a form (`application/x-www-form-urlencoded`).
+    /// Fields are found by their names in any case (`OrderNumber`, `order_number`), also inside a member `data`. Fields that are not known
+    /// are kept in ``raw``.
     ///
-    /// - Throws: ``PaymentError/invalid(violations:)`` naming every field that is missing or cannot be read.
+    /// - Throws: ``PaymentError/invalid(violations:)`` where there is no order number.
     public init(_ body: String) throws {
         self.init(try translated { try parseCallback(body: checked(body, "callback")) })
     }
 
     /// Reads the body of a callback from its bytes, which must be UTF-8.
     ///
-    /// - Throws: As for a text.
+    /// - Throws: As for a text, and where the bytes are not UTF-8.
     public init(_ body: Data) throws {
         guard let text = String(data: body, encoding: .utf8) else {
             let violation = Violation(field: "callback", rule: .format, text: "callback is not UTF-8")
@@ -61,10 +70,28 @@ public struct Callback: Hashable, Sendable, Codable, CustomStringConvertible {
         try self.init(text)
     }
 
-    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+    /// Reads one that was written. One of an earlier version has no ``missing``, and lacks nothing.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            orderNumber: try fields.decode(String.self, forKey: .orderNumber),
+            amount: try fields.decodeIfPresent(Decimal.self, forKey: .amount),
+            currency: try fields.decodeIfPresent(String.self, forKey: .currency),
+            status: try fields.decodeIfPresent(PaymentStatus.self, forKey: .status),
+            dateCreated: try fields.decodeIfPresent(LocalDateTime.self, forKey: .dateCreated),
+            dateCreatedText: try fields.decodeIfPresent(String.self, forKey: .dateCreatedText),
+            requisite: try fields.decodeIfPresent(String.self, forKey: .requisite),
+            provider: try fields.decodeIfPresent(Provider.self, forKey: .provider),
+            missing: try fields.decodeIfPresent([String].self, forKey: .missing) ?? [],
+            raw: try fields.decode(String.self, forKey: .raw))
+    }
+
+    /// The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen. **Nil where
+    /// the callback has no status**: the next one about the same payment may look the same and tell of something new, so treat every such
+    /// callback as a new one.
     ///
     /// - Throws: ``PaymentError/invalid(violations:)`` where ``amount`` was replaced by what is no number.
-    public func dedupKey() throws -> String {
+    public func dedupKey() throws -> String? {
         try translated { try core.dedupKey() }
     }
 
@@ -117,15 +144,15 @@ public struct ReturnRedirect: Hashable, Sendable, Codable, CustomStringConvertib
 extension Callback {
     init(_ core: KassaGenerated.Callback) {
         self.init(
-            orderNumber: core.orderNumber, amount: core.amount, currency: core.currency, status: PaymentStatus(core.status),
+            orderNumber: core.orderNumber, amount: core.amount, currency: core.currency, status: core.status.map(PaymentStatus.init),
             dateCreated: core.dateCreated.map(LocalDateTime.init), dateCreatedText: core.dateCreatedText,
-            requisite: core.requisite, provider: Provider(core.provider), raw: core.raw)
+            requisite: core.requisite, provider: core.provider.map(Provider.init), missing: core.missing, raw: core.raw)
     }
 
     var core: KassaGenerated.Callback {
         KassaGenerated.Callback(
-            orderNumber: orderNumber, amount: amount, currency: currency, status: status.core, dateCreated: dateCreated?.core,
-            dateCreatedText: dateCreatedText, requisite: requisite, provider: provider.core, raw: raw)
+            orderNumber: orderNumber, amount: amount, currency: currency, status: status?.core, dateCreated: dateCreated?.core,
+            dateCreatedText: dateCreatedText, requisite: requisite, provider: provider?.core, missing: missing, raw: raw)
     }
 }
 

@@ -46,7 +46,10 @@ import Testing
         try expect(
             received,
             #"{"amount":"25","currency":"KGS","dateCreated":"2026-11-20T09:05:00","dateCreatedText":"2026-11-20 09:05","#
-                + #""orderNumber":"o-1","provider":"MBank","raw":"{}","requisite":"996700000001","status":"rejected"}"#)
+                + #""missing":[],"orderNumber":"o-1","provider":"MBank","raw":"{}","requisite":"996700000001","status":"rejected"}"#)
+        let hint = Callback(orderNumber: "o-1", missing: ["amount", "status"], raw: "{}")
+        try expect(hint, #"{"missing":["amount","status"],"orderNumber":"o-1","raw":"{}"}"#)
+        #expect(try read(#"{"orderNumber":"o-1","raw":"{}"}"#) == Callback(orderNumber: "o-1", raw: "{}"), "of an earlier version")
         try expect(ReturnRedirect(orderNumber: "o-1", statusCode: "200"), #"{"orderNumber":"o-1","statusCode":"200"}"#)
     }
 

@@ -91,6 +91,14 @@ import Testing
         #expect(later.map { moment < $0 } == true)
     }
 
+    @Test func aCallbackNeedsAnOrderNumberAndNoMore() throws {
+        let received = try Kassa.Callback("OrderNumber=order-1&amount=100,10")
+        #expect(received.orderNumber == "order-1")
+        #expect(try received.amount == Decimal(exactly: "100.10"))
+        #expect(received.missing == ["status", "dateCreated", "provider"])
+        #expect(try received.dedupKey() == nil)
+    }
+
     @Test func whatIsReadFromBytesAndURLsIsTheSame() throws {
         let received = try callback(amount: 100)
         let again = try Kassa.Callback(Data(received.raw.utf8))

@@ -87,6 +87,7 @@ fn every_state_of_a_payment_has_its_screen() {
             ("charged", "waiting"),
             ("rejected", "ready"),
             ("contradicted", "person_needed"),
+            ("unverifiable", "person_needed"),
             ("of-tomorrow", "waiting"),
         ] {
             let state = state(&[payment("p1", method, of_payment, more.clone())]);
@@ -276,7 +277,7 @@ fn what_may_have_been_paid_late_is_never_called_expired() {
         assert!(["expired", "not_paid"].contains(&model.state().kind()));
         model.came_back();
         assert_eq!((model.state().kind(), topic(&model.state())), ("waiting", Some(MessageTopic::OutcomeUnknown)));
-        model.seen(view(3, ended, &[form("contradicted")]));
+        model.seen(view(3, ended, &[form("unverifiable")]));
         assert_eq!(model.state().kind(), "person_needed");
         model.seen(view(4, "paid", &[form("charged")]));
         assert!(model.state().is_paid());

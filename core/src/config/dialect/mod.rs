@@ -86,6 +86,28 @@ pub(crate) struct MbankIdentifier {
 }
 
 impl Dialect {
+    /// Whether a charge of a pay-form could be verified. Its number comes by a callback alone, so it has to be ruled out that
+    /// the number is that of a QR payment: the dialect says how, by `qr_numbers`. Without that (and with no `qr_amount_unit` of
+    /// `som`) every charge of a pay-form is [`Unverifiable`](crate::Verdict::Unverifiable).
+    ///
+    /// ```
+    /// use kassa::Dialect;
+    ///
+    /// assert!(!Dialect::default().verifies_pay_forms());
+    /// let dialect = Dialect::from_json(r#"{"qr_numbers": "none"}"#)?;
+    /// assert!(dialect.verifies_pay_forms());
+    /// # Ok::<(), kassa::PaymentError>(())
+    /// ```
+    pub fn verifies_pay_forms(&self) -> bool {
+        self.qr_numbers.is_some() || self.qr_amount_unit == Some(QrAmountUnit::Som)
+    }
+
+    /// Whether the unit of the amounts in reports about QR payments is known (`qr_amount_unit`). While it is not, an amount
+    /// in tyiyn alone is believed.
+    pub fn knows_qr_amount_unit(&self) -> bool {
+        self.qr_amount_unit.is_some()
+    }
+
     pub(crate) fn endpoint(&self, endpoint: &'static Endpoint) -> EndpointDialect<'_> {
         EndpointDialect { endpoint, overrides: self.endpoints.get(endpoint.name) }
     }

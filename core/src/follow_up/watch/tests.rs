@@ -289,7 +289,8 @@ async fn the_reference_decides_what_is_asked() {
     ] {
         let (gateway, memory) = Scripted::gateway(|_| Act::status("REJECT"));
         gateway.watch(payment, PollPolicy::default()).unwrap().outcome().await.unwrap();
-        assert_eq!(memory.seen(), [path]);
+        // Of a pay-form each provider is asked.
+        assert!(memory.seen().iter().all(|seen| seen == path), "{:?}", memory.seen());
     }
     let (gateway, _) = Scripted::gateway(|_| Act::Refuse);
     let nothing_to_ask_with = PaymentRef::pay_form(Decimal::ONE_HUNDRED);

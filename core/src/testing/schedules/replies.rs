@@ -53,7 +53,9 @@ pub(super) fn status(order: &str, end: Option<Ending>) -> Reply {
         Some(Ending::Rejected) => "Reject",
         None => "PENDING",
     };
-    envelope("200", "STATUS", &json!({ "orderNumber": order, "amount": 100, "status": word, "currency": "KGS" }))
+    // A QR code is asked for in tyiyn, and the schedules name no unit.
+    let amount = if order.starts_with("QR") { 10_000 } else { 100 };
+    envelope("200", "STATUS", &json!({ "orderNumber": order, "amount": amount, "status": word, "currency": "KGS" }))
 }
 
 pub(super) fn refused(http_status: u16, message: &str) -> Reply {

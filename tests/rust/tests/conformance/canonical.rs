@@ -327,6 +327,7 @@ impl Form for Callback {
             "date_created_text": self.date_created_text,
             "requisite": self.requisite,
             "provider": self.provider.canonical(),
+            "missing": self.missing,
             "raw": self.raw,
             "dedup_key": self.dedup_key(),
             "payment_ref": self.payment_ref().canonical(),

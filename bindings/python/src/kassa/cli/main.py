@@ -178,7 +178,8 @@ def callback(options: argparse.Namespace) -> int:
     if options.json:
         json_line(**plain(parsed), dedup_key=key, payment=parsed.payment_ref())
         return DONE
-    for name, value in {**plain(parsed), "dedup_key": key, "payment": parsed.payment_ref()}.items():
+    missing = ", ".join(parsed.missing) or None
+    for name, value in {**plain(parsed), "missing": missing, "dedup_key": key, "payment": parsed.payment_ref()}.items():
         if value is not None and name != "raw":
             line(f"{name:<18} {value}")
     line("A callback is a hint: anybody can send one. Ask the gateway: kassa verify PAYMENT")

@@ -180,8 +180,8 @@ extension Callback: Canonical {
     var canonical: JSON {
         [
             "order_number": .string(orderNumber), "amount": amount.canonical, "currency": JSON(currency),
-            "status": status.canonical, "date_created": dateCreated.canonical, "date_created_text": .string(dateCreatedText),
-            "requisite": JSON(requisite), "provider": provider.canonical, "raw": .string(raw),
+            "status": status.canonical, "date_created": dateCreated.canonical, "date_created_text": JSON(dateCreatedText),
+            "requisite": JSON(requisite), "provider": provider.canonical, "missing": missing.canonical, "raw": .string(raw),
             "dedup_key": JSON(try? dedupKey()), "payment_ref": (try? paymentRef()).canonical,
         ]
     }

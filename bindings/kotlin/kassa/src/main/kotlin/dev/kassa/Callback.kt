@@ -13,35 +13,42 @@ import dev.kassa.internal.PaymentCallback as CoreCallback
  * **It is a hint**: the interface shows no signature, so anybody can send one, and it can come late, twice or never. Ask the
  * gateway with [Gateway.verifyCallback] before anything is shipped.
  *
+ * It needs an order number and no more. Any other field may be absent; [missing] names those that the interface requires.
+ *
  * Amounts are compared by value: 100.10 equals 100.1.
  *
  * @property orderNumber the order number of the payment
- * @property amount the amount. **For QR payments the unit is not known** (som or tyiyn)
+ * @property amount the amount, where it can be read. **For QR payments the unit is not known** (som or tyiyn)
  * @property currency the currency, where it is given
- * @property status the status that the callback claims, by the default words
+ * @property status the status that the callback claims, by the default words, where it is given
  * @property dateCreated when the payment was made, where the text of it is understood: **without a zone**, because the interface
  *   names none
- * @property dateCreatedText the same as it came
+ * @property dateCreatedText the same as it came, where it is given
  * @property requisite the payee, given for QR payments only
- * @property provider who carried the payment out
+ * @property provider who carried the payment out, where it is given
+ * @property missing the fields that the interface requires and that are absent or cannot be read, as the interface spells them:
+ *   `amount`, `status`, `dateCreated`, `provider`. The callback is a hint without them
  * @property raw the whole body
  */
 public data class Callback(
     public val orderNumber: String,
-    public val amount: BigDecimal,
+    public val amount: BigDecimal?,
     public val currency: String?,
-    public val status: PaymentStatus,
+    public val status: PaymentStatus?,
     public val dateCreated: LocalDateTime?,
-    public val dateCreatedText: String,
+    public val dateCreatedText: String?,
     public val requisite: String?,
-    public val provider: Provider,
+    public val provider: Provider?,
+    public val missing: List<String>,
     public val raw: String,
 ) {
     /**
-     * The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen.
+     * The same text for every copy of the same notification, however it is formatted: remember it, and a duplicate is seen. **Null
+     * where the callback has no status**: the next one about the same payment may look the same and tell of something new, so treat
+     * every such callback as a new one.
      */
     @Throws(PaymentException::class)
-    public fun dedupKey(): String = calling { toCore().dedupKey() }
+    public fun dedupKey(): String? = calling { toCore().dedupKey() }
 
     /**
      * What to ask about the payment with, for a merchant who has stored nothing; null for a QR payment, whose callback has no number
@@ -52,7 +59,7 @@ public data class Callback(
     public fun paymentRef(): PaymentRef? = calling { toCore().paymentRef()?.toKassa() }
 
     private fun compared() = listOf(
-        orderNumber, amount.byValue(), currency, status, dateCreated, dateCreatedText, requisite, provider, raw,
+        orderNumber, amount.byValue(), currency, status, dateCreated, dateCreatedText, requisite, provider, missing, raw,
     )
 
     override fun equals(other: Any?): Boolean = other is Callback && compared() == other.compared()
@@ -62,9 +69,10 @@ public data class Callback(
     /** Reads callbacks. */
     public companion object {
         /**
-         * Reads the body of a callback. Fields that are not known are kept in [raw].
+         * Reads the body of a callback: a JSON object, or a form (`application/x-www-form-urlencoded`). Fields are found by their
+         * names in any case (`OrderNumber`, `order_number`), also inside a member `data`. Fields that are not known are kept in [raw].
          *
-         * @throws PaymentException.Invalid naming every field that is missing or cannot be read
+         * @throws PaymentException.Invalid where there is no order number
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -73,7 +81,7 @@ public data class Callback(
         /**
          * Reads the body of a callback as it came from the network.
          *
-         * @throws PaymentException.Invalid naming every field that is missing or cannot be read
+         * @throws PaymentException.Invalid where there is no order number, or the bytes are not UTF-8
          */
         @JvmStatic
         @Throws(PaymentException::class)
@@ -91,22 +99,24 @@ internal fun CoreCallback.toKassa() = Callback(
     orderNumber,
     amount,
     currency,
-    status.toKassa(),
+    status?.toKassa(),
     dateCreated?.toKassa(),
     dateCreatedText,
     requisite,
-    provider.toKassa(),
+    provider?.toKassa(),
+    missing,
     raw,
 )
 
 internal fun Callback.toCore() = CoreCallback(
     sendable("orderNumber", orderNumber),
-    sendable(amount),
+    amount?.let { sendable(it) },
     sendable("currency", currency),
-    status.toCore(),
+    status?.toCore(),
     dateCreated?.toCore(),
     sendable("dateCreated", dateCreatedText),
     sendable("requisite", requisite),
-    provider.toCore(),
+    provider?.toCore(),
+    missing.map { sendable("missing", it) },
     sendable("callback", raw),
 )

@@ -9,6 +9,7 @@ import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
@@ -64,7 +65,7 @@ class ValuesTest {
             callback.copy(orderNumber = "x"), callback.copy(amount = BigDecimal(7)), callback.copy(currency = "x"),
             callback.copy(status = PaymentStatus.Rejected), callback.copy(dateCreated = null),
             callback.copy(dateCreatedText = "x"), callback.copy(requisite = "x"), callback.copy(provider = Provider.MBank),
-            callback.copy(raw = "x"), callback,
+            callback.copy(missing = listOf("x")), callback.copy(raw = "x"), callback,
         )
         assertEquals(others.size, others.toSet().size)
         val report = StatusReport(PaymentStatus.Charged)
@@ -112,10 +113,19 @@ class ValuesTest {
         val callback = Callback.parse(CALLBACK)
         assertEquals(LocalDateTime.of(2026, 11, 20, 9, 5, 7, 123_456_789), callback.dateCreated)
         assertEquals(callback.dedupKey(), callback.copy().dedupKey())
-        assertTrue("123456789" in callback.dedupKey())
+        assertTrue("123456789" in callback.dedupKey()!!)
         assertEquals(callback, Callback.parse(CALLBACK.encodeToByteArray()))
         val claimed = PaymentRef(PaymentKind.CARD, "o-1", provider = Provider.Cards, isClaimed = true)
         assertEquals(claimed, callback.paymentRef())
+    }
+
+    @Test
+    fun `a callback needs an order number and no more`() {
+        val callback = Callback.parse("OrderNumber=order-1&amount=100,10")
+        assertEquals("order-1", callback.orderNumber)
+        assertEquals(BigDecimal("100.10"), callback.amount)
+        assertEquals(listOf("status", "dateCreated", "provider"), callback.missing)
+        assertNull(callback.dedupKey())
     }
 
     @Test

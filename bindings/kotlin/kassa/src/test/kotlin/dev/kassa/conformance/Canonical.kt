@@ -161,7 +161,7 @@ private fun callback(value: Callback) = jsonOf(
     "order_number" to value.orderNumber, "amount" to canonical(value.amount), "currency" to value.currency,
     "status" to canonical(value.status), "date_created" to canonical(value.dateCreated),
     "date_created_text" to value.dateCreatedText, "requisite" to value.requisite,
-    "provider" to canonical(value.provider), "raw" to value.raw,
+    "provider" to canonical(value.provider), "missing" to value.missing, "raw" to value.raw,
     "dedup_key" to value.dedupKey(), "payment_ref" to canonical(value.paymentRef()),
 )
 
