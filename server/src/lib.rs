@@ -104,10 +104,11 @@ pub use tokens::{
 pub use values::{
     Millis,
     card_number::looks_like_card_number,
+    cursor::Cursor,
     error::ServerError,
     hidden::Hidden,
     ids::{ApiKeyId, CheckoutId, PaymentId},
     method::Method,
-    states::{CheckoutState, PaymentState, Resolution},
+    states::{CheckoutState, ClaimState, PaymentState, Resolution},
     violation::{Rule, Violation},
 };

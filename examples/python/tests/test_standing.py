@@ -40,6 +40,7 @@ AWAITED = told("payment.accepted", "awaiting")
         ([told("payment.not_made", "not_made")], State.DECLINED),
         ([told("payment.rejected", "rejected"), told("payment.created", "sending", payment="pay_2")], State.OPEN),
         ([told("payment.contradicted", "contradicted")], State.UNCLEAR),
+        ([told("payment.unverifiable", "unverifiable")], State.UNCLEAR),
         ([told("payment.contradicted", "contradicted"), told("payment.resolved", "rejected")], State.DECLINED),
         # No reason to deliver, nor to pay again: the checkout's own event comes next.
         ([told("payment.charged", "charged")], State.WAITING),

@@ -397,10 +397,14 @@ def assert_pays_for_no_other_order(number: str, jars: int, payer: Payer, stage: 
     asked = len(stage.sandbox.requests(number))
     assert post(stage.sandbox.callbacks(own)[-1].url, callback(number, "MBank", f"{jars * 390}.00"))[0] == 200
     wait_until(lambda: len(stage.sandbox.requests(number)) > asked)
-    payer.sees_in_the_shop(order_page, "Waiting for your payment")
+    payer.sees_in_the_shop(order_page, "We have to look at this")
+    # A charge was reported that is not this order's: a person looks, and until then nobody pays again.
+    found = {"outcome": "not_charged", "reason": "The charge is another order's", "by": "Aida"}
+    payment = stage.server.checkout(reference(order_page))["payments"][-1]["id"]
+    stage.server.ask("POST", f"/v1/payments/{payment}/resolve", found)
+    payer.sees_in_the_shop(order_page, "Not paid")
     # It is paid by a payment of its own, and by that alone.
     payer.goes_to_pay()
-    payer.page.locator("#others summary").click()
     payer.pay_by_mbank(phones.MBANK_APPROVED.phone)
     payer.type_otp(phones.MBANK_APPROVED.otp)
     payer.sees_screen("paid")

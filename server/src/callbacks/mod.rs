@@ -1,48 +1,113 @@
 //! Callbacks (webhooks) of the gateway. They are not signed, so what arrives is a hint: it makes the payment due to be asked
-//! about, and settles nothing.
+//! about, and settles nothing. **A hint needs an order number and no more**; whatever cannot be read is kept for people.
 
+use std::{borrow::Cow, io::Read};
+
+use flate2::read::GzDecoder;
 use kassa::Callback;
 use ring::digest::{SHA256, digest};
 
 use crate::{
+    payments::exchange::Exchange,
     storage::inputs::{Claim, Hint},
     values::{
         error::ServerError,
         ids::{PaymentId, is_hex_128},
-        violation::{Rule, Violation},
     },
 };
 
-/// The longest body that is read.
+/// How much of a body is read, also once it is unpacked.
 const LONGEST_BODY: usize = 64 * 1024;
 const LONGEST_NUMBER: usize = 128;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The end of the address to which callbacks about a payment go: 128 random bits of its checkout, and its number.
 pub(crate) fn address(secret: &str, payment: &PaymentId) -> String {
     format!("{secret}/{}", payment.bare())
 }
 
-/// What a callback hints at.
-pub(crate) fn hint(address: &str, body: &str) -> Result<Hint, ServerError> {
-    let nowhere = || ServerError::NotFound { what: "callback address" };
-    let (secret, payment) = address.split_once('/').ok_or_else(nowhere)?;
-    let payment = format!("pay_{payment}").parse().map_err(|_| nowhere())?;
-    if !is_hex_128(secret) {
-        return Err(nowhere());
+/// How much of a callback was read, as the metrics call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Whole,
+    /// Fields that the interface requires are missing.
+    Incomplete,
+    /// There is no order number.
+    Unreadable,
+}
+
+impl Reading {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Incomplete => "incomplete",
+            Self::Unreadable => "unreadable",
+        }
     }
-    if body.len() > LONGEST_BODY {
-        return Err(ServerError::invalid(Violation::new("callback", Rule::Length, "must have at most 64 KiB")));
+}
+
+/// A callback, as it was called.
+pub(crate) struct Received<'a> {
+    /// The end of the address.
+    pub(crate) address: &'a str,
+    /// What follows the address behind a question mark.
+    pub(crate) query: &'a str,
+    pub(crate) body: &'a [u8],
+    /// Why the body was not received in full.
+    pub(crate) problem: Option<&'a str>,
+}
+
+impl Received<'_> {
+    /// What it hints at, and how much of it was read.
+    pub(crate) fn hint(&self) -> Result<(Hint, Reading), ServerError> {
+        let nowhere = || ServerError::NotFound { what: "callback address" };
+        let (secret, payment) = self.address.split_once('/').ok_or_else(nowhere)?;
+        let payment: PaymentId = format!("pay_{payment}").parse().map_err(|_| nowhere())?;
+        if !is_hex_128(secret) {
+            return Err(nowhere());
+        }
+        let body = self.text();
+        // Some gateways put the fields behind the address.
+        let read = Callback::parse(&body).or_else(|problem| Callback::parse(self.query).map_err(|_| problem));
+        let number = |callback: &Callback| callback.order_number.clone();
+        let (reading, said) = match (&read, self.problem) {
+            (_, Some(problem)) => (Reading::Unreadable, problem.to_owned()),
+            (Err(_), None) => (Reading::Unreadable, "no order number can be found in it".to_owned()),
+            (Ok(callback), None) if !can_be_number(&callback.order_number) => {
+                let sentence =
+                    format!("orderNumber must have at most {LONGEST_NUMBER} characters, and no control characters");
+                (Reading::Unreadable, sentence)
+            }
+            (Ok(callback), None) if !callback.missing.is_empty() => {
+                (Reading::Incomplete, format!("absent or not readable: {}", callback.missing.join(", ")))
+            }
+            (Ok(_), None) => (Reading::Whole, String::new()),
+        };
+        let callback = read.ok().filter(|callback| can_be_number(&callback.order_number));
+        let claimed = callback.as_ref().map(number);
+        let exchange = (reading != Reading::Whole).then(|| {
+            let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
+            Box::new(Exchange::called_back(claimed.as_deref(), reading.word(), &said, &whole))
+        });
+        let same = callback.as_ref().and_then(Callback::dedup_key).map(|key| {
+            let mut hash = [0; 32];
+            hash.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
+            hash
+        });
+        let claim = callback.map(|callback| Claim { number: callback.order_number, provider: callback.provider });
+        Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, same, exchange }, reading))
     }
-    // One that cannot be read still says that something happened.
-    let callback = Callback::parse(body).ok();
-    let same = callback.as_ref().map(|callback| {
-        let mut hash = [0; 32];
-        hash.copy_from_slice(digest(&SHA256, callback.dedup_key().as_bytes()).as_ref());
-        hash
-    });
-    let claim = callback.filter(|callback| can_be_number(&callback.order_number));
-    let claim = claim.map(|callback| Claim { number: callback.order_number, provider: Some(callback.provider) });
-    Ok(Hint::Callback { secret: secret.to_owned(), payment, claim, same })
+
+    /// The body as text. One that is no text still says that something happened.
+    fn text(&self) -> Cow<'_, str> {
+        if !self.body.starts_with(&GZIP) {
+            return String::from_utf8_lossy(self.body);
+        }
+        let mut unpacked = Vec::new();
+        // What was unpacked before it broke off may hold the number.
+        let _ = GzDecoder::new(self.body).take(LONGEST_BODY as u64).read_to_end(&mut unpacked);
+        String::from_utf8_lossy(&unpacked).into_owned().into()
+    }
 }
 
 fn can_be_number(text: &str) -> bool {
@@ -51,20 +116,82 @@ fn can_be_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+    use kassa::Provider;
+
     use super::*;
 
-    #[test]
-    fn addresses_are_read_back_and_others_are_nowhere() {
-        let payment = PaymentId::from_random([7; 16]);
-        let secret = "0f".repeat(16);
-        let Ok(Hint::Callback { secret: read, payment: whose, claim, same }) = hint(&address(&secret, &payment), "x")
+    const WHOLE: &str = r#"{"orderNumber":"GW-1","amount":390.00,"currency":"KGS","status":"CHARGE",
+        "dateCreated":"2026-11-26T21:05:07","provider":"Cards"}"#;
+
+    fn secret() -> String {
+        "0f".repeat(16)
+    }
+
+    fn payment() -> PaymentId {
+        PaymentId::from_random([7; 16])
+    }
+
+    fn read(body: &[u8], query: &str, problem: Option<&str>) -> (Option<Claim>, Option<Exchange>, Reading) {
+        let address = address(&secret(), &payment());
+        let received = Received { address: &address, query, body, problem };
+        let (Hint::Callback { secret: read, payment: whose, claim, exchange, .. }, reading) = received.hint().unwrap()
         else {
             panic!("it is an address")
         };
-        assert_eq!((read, whose), (secret, payment));
-        assert!(claim.is_none() && same.is_none(), "an unreadable body claims nothing");
-        for other in ["", "/", "0f", "0f/0f", &format!("{}/x", "0f".repeat(16))] {
-            assert!(matches!(hint(other, "{}"), Err(ServerError::NotFound { .. })), "{other}");
+        assert_eq!((read, whose), (secret(), payment()));
+        (claim, exchange.map(|exchange| *exchange), reading)
+    }
+
+    fn packed(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn addresses_that_nobody_was_given_are_nowhere() {
+        for address in ["", "/", "0f", "0f/0f", &format!("{}/x", secret())] {
+            let received = Received { address, query: "", body: b"{}", problem: None };
+            assert!(matches!(received.hint(), Err(ServerError::NotFound { .. })), "{address}");
         }
+    }
+
+    #[test]
+    fn a_number_is_claimed_whatever_else_is_odd() {
+        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards) };
+        assert_eq!(read(WHOLE.as_bytes(), "", None), (Some(claim.clone()), None, Reading::Whole));
+        assert_eq!(read(&packed(WHOLE), "", None), (Some(claim.clone()), None, Reading::Whole));
+        assert_eq!(read(WHOLE.as_bytes(), "sign=1", None).0, Some(claim));
+        for (body, query) in [
+            ("OrderNumber=GW-1&amount=390,00&status=CHARGE", ""),
+            (r#"{"data":{"order_number":"GW-1","amount":null}}"#, "x=1"),
+            ("", "orderNumber=GW-1&status=CHARGE"),
+            ("nothing", "orderNumber=GW-1"),
+        ] {
+            let (claim, exchange, reading) = read(body.as_bytes(), query, None);
+            assert_eq!(claim, Some(Claim { number: "GW-1".into(), provider: None }), "{body}?{query}");
+            let exchange = exchange.unwrap();
+            assert_eq!((reading, exchange.claim.as_deref()), (Reading::Incomplete, Some("GW-1")));
+            assert!(exchange.words.unwrap().contains("dateCreated, provider"));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_kept_masked_and_bounded() {
+        let long = "x".repeat(LONGEST_NUMBER + 1);
+        for body in ["", "nothing", "{}", "[]", "\u{1f}\u{8b}", &format!(r#"{{"orderNumber":"{long}"}}"#)] {
+            let (claim, exchange, reading) = read(body.as_bytes(), "", None);
+            assert_eq!((claim, reading), (None, Reading::Unreadable), "{body}");
+            assert_eq!(exchange.unwrap().outcome, "unreadable");
+        }
+        let card = format!(r#"{{"pan":"4000000000002016","text":"{}"}}"#, "ы".repeat(1000));
+        let kept = read(card.as_bytes(), "", None).1.unwrap().reply.unwrap();
+        assert!(kept.starts_with(r#"{"pan":"****************""#) && kept.len() < 1000, "{kept}");
+        let (claim, exchange, reading) = read(b"", "", Some("the body is too large"));
+        assert_eq!((claim, reading), (None, Reading::Unreadable));
+        assert_eq!(exchange.unwrap().words.as_deref(), Some("the body is too large"));
     }
 }

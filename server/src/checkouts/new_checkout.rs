@@ -141,8 +141,15 @@ impl NewCheckout {
         }
     }
 
+    /// The ways to pay that a payer is offered. A pay-form of which no charge could be verified is offered by name alone.
+    pub(crate) fn offered_methods(&self, offers_pay_forms: bool) -> Vec<Method> {
+        let mut methods = self.allowed_methods();
+        methods.retain(|method| *method != Method::PayForm || offers_pay_forms || !self.methods.is_empty());
+        methods
+    }
+
     /// The ways to pay: those that were named, else all that can carry the amount.
-    pub(crate) fn allowed_methods(&self) -> Vec<Method> {
+    fn allowed_methods(&self) -> Vec<Method> {
         let mut methods = self.methods.clone();
         if methods.is_empty() {
             methods = vec![Method::PayForm, Method::Qr, Method::Mbank];
@@ -219,6 +226,15 @@ mod tests {
         ] {
             assert_ne!(other.fingerprint(), wanted().fingerprint(), "{other:?}");
         }
+    }
+
+    /// The content is the same, whatever the server can verify by the time that it is asked for again.
+    #[test]
+    fn a_pay_form_that_cannot_be_verified_is_offered_by_name_alone() {
+        let by_name = wanted().with_methods([Method::PayForm]);
+        assert_eq!(wanted().offered_methods(true), [Method::PayForm, Method::Qr, Method::Mbank]);
+        assert_eq!(wanted().offered_methods(false), [Method::Qr, Method::Mbank]);
+        assert_eq!(by_name.offered_methods(false), [Method::PayForm]);
     }
 
     #[test]

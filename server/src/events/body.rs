@@ -82,8 +82,8 @@ pub struct PaymentData<'a> {
     pub id: &'a str,
     /// The way to pay: `pay_form`, `qr`, `mbank` or `card`.
     pub method: &'a str,
-    /// Its state from then on: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected` or
-    /// `contradicted`.
+    /// Its state from then on: `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`,
+    /// `contradicted` or `unverifiable`.
     pub state: &'a str,
 }
 

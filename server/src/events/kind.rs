@@ -51,6 +51,12 @@ pub enum EventKind {
     /// The gateway reports something else than was asked for: a person has to look.
     #[strum(serialize = "payment.contradicted")]
     PaymentContradicted,
+    /// The gateway reports a charge that cannot be verified: a person has to look, and the payer must not pay again.
+    #[strum(serialize = "payment.unverifiable")]
+    PaymentUnverifiable,
+    /// A person decided about one more charge that was reported of a charged payment; the payment stays charged.
+    #[strum(serialize = "payment.reviewed")]
+    PaymentReviewed,
     /// A person decided whether it was charged.
     #[strum(serialize = "payment.resolved")]
     PaymentResolved,

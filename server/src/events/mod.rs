@@ -3,14 +3,14 @@
 pub mod body;
 pub mod kind;
 
-use crate::values::{Millis, ids::CheckoutId, ids::PaymentId};
+use crate::values::{Millis, cursor::Cursor, ids::CheckoutId, ids::PaymentId};
 use kind::EventKind;
 
 /// An event, as it is kept and delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// Its place among all events: the cursor of [`Server::events_after`](crate::Server::events_after).
+    /// Its place among all events of this database's history.
     pub seq: i64,
     /// Its identifier, which is the same however often it is delivered.
     pub id: String,
@@ -29,6 +29,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// Where to read on after this event.
+    pub fn cursor(&self) -> Cursor {
+        Cursor::at(self.seq, self.at, &self.id)
+    }
+
     pub(crate) fn new(seq: i64, id: String, checkout: CheckoutId, payment: Option<PaymentId>) -> Self {
         let (number, kind, body, at) = (0, EventKind::PaymentCreated, String::new(), 0);
         Self { seq, id, checkout, payment, number, kind, body, at }

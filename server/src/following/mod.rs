@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, future::join_all, stream::FuturesUnordered};
-use kassa::{PaymentError, PaymentGateway, Verdict};
+use kassa::{PaymentError, PaymentGateway, PaymentStatus::Charged, Verdict};
 use tokio::{runtime::Handle, task::JoinSet};
 use tracing::Instrument;
 
@@ -139,7 +139,12 @@ fn said(verdict: Verdict) -> Report {
         Verdict::Charged { payment, .. } => Report::Charged(payment),
         Verdict::Rejected { .. } => Report::Rejected,
         Verdict::Open { payment, .. } => Report::Open(payment),
-        Verdict::Contradicted { fields, .. } => Report::Contradicted(fields),
+        Verdict::Contradicted { fields, report, .. } => {
+            Report::Contradicted { fields, is_charge: report.is_some_and(|report| report.status == Charged) }
+        }
+        Verdict::Unverifiable { why, report: Some(report), .. } if report.status == Charged => {
+            Report::Unverifiable { why }
+        }
         _ => Report::Nothing,
     }
 }
@@ -165,7 +170,8 @@ fn word(report: &Report) -> &'static str {
         Report::Charged(_) => "charged",
         Report::Rejected => "rejected",
         Report::Open(_) => "open",
-        Report::Contradicted(_) => "contradicted",
+        Report::Contradicted { .. } => "contradicted",
+        Report::Unverifiable { .. } => "unverifiable",
         Report::Nothing => "nothing",
         Report::Trouble { .. } => "trouble",
     }

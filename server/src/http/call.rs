@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use super::{problem::Problem, query::Query};
 use crate::{
     checkouts::checkout::CheckoutView,
+    net::BodyError,
     tokens::{decided_by::DecidedBy, role::KeyRole},
     values::{
         error::ServerError,
@@ -33,6 +34,10 @@ pub(super) struct Call {
     pub(super) path: HashMap<String, String>,
     pub(super) query: Query,
     pub(super) body: Bytes,
+    /// Why the body was not received in full, where the route takes any.
+    pub(super) body_problem: Option<BodyError>,
+    /// The query as it came, where the route takes any body.
+    pub(super) whole_query: String,
     /// The header `Idempotency-Key`.
     pub(super) key: Option<String>,
 }

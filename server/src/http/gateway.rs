@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use super::{answer::Answer, call::Call, route::Answering, shared::Http, views::Done};
-use crate::values::error::ServerError;
+use crate::{callbacks::Received, values::error::ServerError};
 
 pub(super) fn callback(http: Arc<Http>, call: Call) -> Answering {
     Box::pin(async move {
         let address = format!("{}/{}", call.parameter("secret"), call.parameter("payment"));
-        // One that is no text still says that something happened.
-        match http.server.hint(&address, &String::from_utf8_lossy(&call.body)).await {
-            Ok(_) => Answer::ok(&Done {}),
-            Err(problem @ ServerError::NotFound { .. }) => Err(http.gate.guessed(call.from, problem.into())),
-            Err(problem) => Err(problem.into()),
+        let problem = call.body_problem.map(|problem| problem.to_string());
+        let received =
+            Received { address: &address, query: &call.whole_query, body: &call.body, problem: problem.as_deref() };
+        match (http.server.called_back(received).await, call.body_problem) {
+            // It is noted, and the gateway is told that it was not read.
+            (Ok(_), Some(problem)) => Err(problem.into()),
+            (Ok(_), None) => Answer::ok(&Done {}),
+            (Err(problem @ ServerError::NotFound { .. }), _) => Err(http.gate.guessed(call.from, problem.into())),
+            (Err(problem), _) => Err(problem.into()),
         }
     })
 }

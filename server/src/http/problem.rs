@@ -11,7 +11,7 @@ use serde::Serialize;
 use strum::{EnumIter, IntoStaticStr};
 
 use crate::{
-    net::retry_after,
+    net::{BodyError, retry_after},
     values::{
         error::ServerError,
         violation::{Rule, Violation},
@@ -32,6 +32,7 @@ pub(super) enum Kind {
     NotAwaited,
     NoAttemptsLeft,
     NotInDoubt,
+    HistoryGone,
     TooLarge,
     UnsupportedMediaType,
     ReferenceUsed,
@@ -52,6 +53,7 @@ impl Kind {
             Self::NotOpen | Self::UnderWay | Self::NotAwaited | Self::NoAttemptsLeft | Self::NotInDoubt => {
                 StatusCode::CONFLICT
             }
+            Self::HistoryGone => StatusCode::GONE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::ReferenceUsed | Self::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
@@ -74,6 +76,9 @@ impl Kind {
             Self::NotAwaited => "The payment awaits no one-time password.",
             Self::NoAttemptsLeft => "Too many one-time passwords, cards or payments were tried.",
             Self::NotInDoubt => "What became of the payment is known, or is being found out.",
+            Self::HistoryGone => {
+                "The database was restored, and the cursor's event is not in it: read on after `next`."
+            }
             Self::TooLarge => "The body is too large.",
             Self::UnsupportedMediaType => "The body must be application/json.",
             Self::ReferenceUsed => "This reference was used for another checkout.",
@@ -93,6 +98,8 @@ pub(super) struct Problem {
     violations: Vec<Violation>,
     /// Where the checkout or the payment stands that is in the way.
     state: Option<&'static str>,
+    /// The cursor to go on from.
+    next: Option<String>,
     retry_after: Option<Duration>,
 }
 
@@ -115,6 +122,9 @@ struct Body<'a> {
     /// Where the checkout or the payment stands that is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a str>,
+    /// The cursor to go on from, where that of the request is of a history that is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a str>,
 }
 
 /// A rule that one field breaks.
@@ -136,7 +146,7 @@ pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
 
 impl Problem {
     pub(super) fn new(kind: Kind) -> Self {
-        Self { kind, detail: None, violations: Vec::new(), state: None, retry_after: None }
+        Self { kind, detail: None, violations: Vec::new(), state: None, next: None, retry_after: None }
     }
 
     pub(super) fn invalid(violations: Vec<Violation>) -> Self {
@@ -166,6 +176,16 @@ impl Problem {
     }
 }
 
+impl From<BodyError> for Problem {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::new(Kind::TooLarge),
+            BodyError::TooSlow => Self::new(Kind::TooSlow),
+            BodyError::Broken => Self::field("body", Rule::Format, "broke off"),
+        }
+    }
+}
+
 impl From<ServerError> for Problem {
     fn from(error: ServerError) -> Self {
         let detail = error.to_string();
@@ -181,6 +201,9 @@ impl From<ServerError> for Problem {
             }
             ServerError::NotInDoubt { state } => {
                 Self::new(Kind::NotInDoubt).with_detail(detail).with_state(state.into())
+            }
+            ServerError::HistoryGone { resume } => {
+                Self { next: Some(resume.to_string()), ..Self::new(Kind::HistoryGone).with_detail(detail) }
             }
             ServerError::NoAttemptsLeft => Self::new(Kind::NoAttemptsLeft),
             ServerError::Unavailable { detail } => {
@@ -207,6 +230,7 @@ impl IntoResponse for Problem {
             detail: self.detail.as_deref(),
             violations: violations.collect(),
             state: self.state,
+            next: self.next.as_deref(),
         };
         let text = serde_json::to_string(&body).unwrap_or_default();
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], text).into_response();

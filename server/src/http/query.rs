@@ -1,11 +1,15 @@
 //! Query strings: known parameters alone, each once.
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, str::FromStr};
 
 use url::form_urlencoded;
 
 use super::problem::Problem;
-use crate::values::{card_number::looks_like_card_number, checks::Checks, violation::Rule};
+use crate::values::{
+    card_number::looks_like_card_number,
+    checks::Checks,
+    violation::{Rule, Violation},
+};
 
 /// The parameters that were not read yet, and what was wrong with those that were.
 #[derive(Default)]
@@ -33,6 +37,17 @@ impl Query {
             return None;
         }
         Some(text)
+    }
+
+    /// A text of a form of its own.
+    pub(super) fn parsed<T: FromStr<Err = Violation>>(&mut self, name: &str) -> Option<T> {
+        match self.text(name)?.parse() {
+            Ok(value) => Some(value),
+            Err(violation) => {
+                self.checks.fail(name, violation.rule, &violation.text);
+                None
+            }
+        }
     }
 
     /// A whole number within a range.

@@ -112,24 +112,33 @@ async fn answer(
     let who = http.gate.let_in(&http.server, route.access, &head.headers, from).await?;
     let parameters = parameters.as_ref().map_err(|_| Problem::new(Kind::NotFound))?;
     let path: HashMap<_, _> = parameters.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-    let query = Query::parse(head.uri.query().unwrap_or_default());
-    let query = if route.query.is_empty() { query.finish().map(|()| Query::default())? } else { query };
+    let takes_anything = matches!(route.body, Body::Any);
+    let whole_query = head.uri.query().unwrap_or_default();
+    let query = Query::parse(whole_query);
+    let whole_query = if takes_anything { whole_query.to_owned() } else { String::new() };
+    let is_to_be_empty = route.query.is_empty() && !takes_anything;
+    let query = if is_to_be_empty { query.finish().map(|()| Query::default())? } else { query };
     let key = if route.needs_key { idempotency_key(&head.headers)? } else { None };
-    let body = whole_body(http, route, &head.headers, body).await?;
-    let call = Call { who, from, path, query, body, key };
+    let (body, body_problem) = whole_body(http, route, &head.headers, body).await?;
+    let call = Call { who, from, path, query, body, body_problem, whole_query, key };
     // Thousands may wait in what follows.
     drop(head);
     Ok((route.answer)(http.clone(), call).await?.into_response())
 }
 
-/// The body, within its limits and of the right kind.
-async fn whole_body(http: &Http, route: &Route, headers: &HeaderMap, body: HttpBody) -> Result<Bytes, Problem> {
+/// The body, within its limits and of the right kind. A route that takes any body is told what was wrong with it.
+async fn whole_body(
+    http: &Http,
+    route: &Route,
+    headers: &HeaderMap,
+    body: HttpBody,
+) -> Result<(Bytes, Option<BodyError>), Problem> {
     let (limit, deadline) = (http.settings.largest_body, http.settings.body_deadline);
-    let body = read_body(body, limit, deadline).await.map_err(|error| match error {
-        BodyError::TooLarge => Problem::new(Kind::TooLarge),
-        BodyError::TooSlow => Problem::new(Kind::TooSlow),
-        _ => Problem::field("body", Rule::Format, "broke off"),
-    })?;
+    let body = match read_body(body, limit, deadline).await {
+        Ok(body) => body,
+        Err(error) if matches!(route.body, Body::Any) => return Ok((Bytes::new(), Some(error))),
+        Err(error) => return Err(error.into()),
+    };
     match route.body {
         Body::None => Fields::parse(&body)?.finish()?,
         Body::Json { .. } if !body.is_empty() && !is_of_media_type(headers, "application/json") => {
@@ -137,7 +146,7 @@ async fn whole_body(http: &Http, route: &Route, headers: &HeaderMap, body: HttpB
         }
         Body::Json { .. } | Body::Any => {}
     }
-    Ok(body)
+    Ok((body, None))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {

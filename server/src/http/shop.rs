@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     checkouts::new_checkout::NewCheckout,
+    values::cursor::Cursor,
     values::{ids::CheckoutId, method::Method, states::Resolution, violation::Rule},
 };
 
@@ -38,8 +39,8 @@ pub(super) const REFERENCE: Parameter = Parameter {
 pub(super) const EVENTS_AFTER: Parameter = Parameter {
     name: "after",
     is_required: false,
-    text: "The cursor of the last event that was read; 0 for the first one.",
-    schema: || json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX, "default": 0 }),
+    text: "The cursor of the last event that was read, or `next` of the last page; 0 to begin with the first event.",
+    schema: || json!({ "type": "string", "maxLength": 64, "default": "0" }),
 };
 pub(super) const LIMIT: Parameter = Parameter {
     name: "limit",
@@ -251,11 +252,11 @@ pub(super) fn revoke_tokens(http: Arc<Http>, call: Call) -> Answering {
 
 pub(super) fn events(http: Arc<Http>, mut call: Call) -> Answering {
     Box::pin(async move {
-        let after = call.query.number(EVENTS_AFTER.name, 0..=i64::MAX).unwrap_or(0);
+        let after = call.query.parsed::<Cursor>(EVENTS_AFTER.name).unwrap_or_default();
         let limit = call.query.number(LIMIT.name, 1..=MOST_EVENTS).unwrap_or(EVENTS);
         call.query.finish()?;
-        let events = http.server.events_after(after, u32::try_from(limit).unwrap_or(1)).await?;
-        Answer::ok(&views::events(after, events))
+        let events = http.server.events_after(&after, u32::try_from(limit).unwrap_or(1)).await?;
+        Answer::ok(&views::events(&after, events))
     })
 }
 

@@ -10,7 +10,7 @@ const BEGUN: &[StatusCode] = &[StatusCode::CREATED, StatusCode::ACCEPTED];
 const CONFIRMED: &[StatusCode] = &[StatusCode::OK, StatusCode::ACCEPTED];
 
 /// All of them.
-pub(super) static ROUTES: [Route; 18] = [
+pub(super) static ROUTES: [Route; 19] = [
     Route::new(
         Method::POST,
         "/v1/checkouts",
@@ -104,8 +104,8 @@ pub(super) static ROUTES: [Route; 18] = [
         shop::resolve,
     )
     .text(
-        "For a person who has looked at the gateway's own records: of one that is unknown, \
-             contradicted or stuck. One that was charged pays its checkout. If the gateway \
+        "For a person who has looked at the gateway's own records: of one that has not \
+             ended and is not being sent. One that was charged pays its checkout. If the gateway \
              reports a charge after all, that counts and is told.",
     )
     .json(shop::resolution, shop::RESOLUTION)
@@ -189,6 +189,22 @@ pub(super) static ROUTES: [Route; 18] = [
         "gatewayCallback",
         Access::Gateway,
         "Take a callback of the gateway's",
+        shop::done,
+        gateway::callback,
+    )
+    .text(
+        "The address is known to the gateway alone. What comes is a hint: the payment is \
+             asked about, and nothing is believed. A hint needs an order number and no more: JSON or a form, in the \
+             body or the query, also compressed by gzip. What cannot be read is kept for the staff.",
+    )
+    .any_body()
+    .refusals(&[Kind::NotFound]),
+    Route::new(
+        Method::GET,
+        "/callbacks/{secret}/{payment}",
+        "gatewayCallbackByGet",
+        Access::Gateway,
+        "Take a callback of a gateway that calls by GET",
         shop::done,
         gateway::callback,
     )

@@ -10,7 +10,7 @@ use crate::{
     checkouts::checkout::{Checkout, CheckoutView},
     events::{Event, body::Body},
     payments::payment::{Failure, Payment},
-    values::{Millis, method::Method},
+    values::{Millis, cursor::Cursor, method::Method},
 };
 
 /// What shop and app are told of a checkout.
@@ -73,6 +73,8 @@ pub(super) struct ShopPayment<'a> {
     transaction_id: Option<&'a str>,
     /// It has been open for three days, and a person should look.
     is_stuck: bool,
+    /// A charge of it was reported that cannot be believed, and a person should decide.
+    is_in_doubt: bool,
 }
 
 /// A checkout, for its payer's app.
@@ -95,7 +97,8 @@ pub(super) struct AppPayment<'a> {
     number: u32,
     /// `pay_form`, `qr`, `mbank` or `card`.
     method: &'static str,
-    /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected` or `contradicted`.
+    /// `prepared`, `sending`, `not_made`, `unknown`, `awaiting`, `confirming`, `charged`, `rejected`, `contradicted` or
+    /// `unverifiable`.
     state: &'static str,
     /// The page that the payer opens: to pay, or to confirm a payment by card (3DS).
     page_url: Option<&'a str>,
@@ -148,15 +151,15 @@ pub(super) struct Events {
     /// They.
     pub(super) events: Vec<EventAt>,
     /// The cursor to go on with: `after` of the next call.
-    pub(super) next: i64,
+    pub(super) next: String,
 }
 
 /// An event at its place.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EventAt", deny_unknown_fields)]
 pub(super) struct EventAt {
-    /// Its place.
-    cursor: i64,
+    /// Its place: `after` of the next call.
+    cursor: String,
     /// What was delivered, or will be.
     #[schemars(with = "Body<'_>")]
     event: Value,
@@ -214,6 +217,7 @@ pub(super) fn shop_payment(payment: &Payment) -> ShopPayment<'_> {
         gateway_number: payment.reference.gateway_number.as_deref(),
         transaction_id: payment.reference.transaction_id.as_deref(),
         is_stuck: payment.is_stuck,
+        is_in_doubt: payment.is_in_doubt,
     }
 }
 
@@ -236,9 +240,12 @@ fn failed(failure: &Failure) -> Failed<'_> {
     Failed { kind: &failure.kind, code: failure.code.as_deref(), reason: failure.reason.as_deref() }
 }
 
-pub(super) fn events(after: i64, events: Vec<Event>) -> Events {
-    let next = events.last().map_or(after, |event| event.seq);
+pub(super) fn events(after: &Cursor, events: Vec<Event>) -> Events {
+    let next = events.last().map_or(after.to_string(), |event| event.cursor().to_string());
     // What was written as JSON is read back as it is.
-    let at = |event: Event| EventAt { cursor: event.seq, event: serde_json::from_str(&event.body).unwrap_or_default() };
+    let at = |event: Event| {
+        let cursor = event.cursor().to_string();
+        EventAt { cursor, event: serde_json::from_str(&event.body).unwrap_or_default() }
+    };
     Events { events: events.into_iter().map(at).collect(), next }
 }

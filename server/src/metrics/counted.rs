@@ -33,6 +33,7 @@ struct Counted {
     requests: BTreeMap<(&'static str, u16), u64>,
     durations: BTreeMap<&'static str, Histogram>,
     asked: BTreeMap<&'static str, u64>,
+    called_back: BTreeMap<&'static str, u64>,
     sent: BTreeMap<(&'static str, &'static str), u64>,
     delivered: u64,
     not_delivered: u64,
@@ -53,6 +54,11 @@ impl Metrics {
     /// The gateway was asked about a payment.
     pub fn asked(&self, result: &'static str) {
         *self.locked().asked.entry(result).or_default() += 1;
+    }
+
+    /// The gateway called back, and so much of it was read.
+    pub fn called_back(&self, reading: &'static str) {
+        *self.locked().called_back.entry(reading).or_default() += 1;
     }
 
     /// A payment was sent to the gateway.
@@ -116,6 +122,9 @@ impl Counted {
         self.write_durations(text);
         let asked = self.asked.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
         counter(text, "kassa_gateway_questions_total", "Questions to the gateway about payments.", asked);
+        let called_back = self.called_back.iter().map(|(reading, count)| ([("reading", reading as Shown<'_>)], *count));
+        let about = "Callbacks of the gateway's, by how much of them was read.";
+        counter(text, "kassa_gateway_callbacks_total", about, called_back);
         let sent = self
             .sent
             .iter()

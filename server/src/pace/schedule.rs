@@ -18,6 +18,9 @@ pub const STUCK_AFTER: Millis = 3 * DAY;
 /// decided.
 pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 
+/// How long a payment is asked about after it ended without a charge, as a gateway may report a charge afterwards.
+pub const ASKED_AFTER_END: Millis = 3 * DAY;
+
 /// Jitter: between which thousandths of the interval the next question is. Little where a payer waits; much, and rather sooner than
 /// later, where nobody does, so that payments which an outage made due at once are soon spread again.
 const JITTER: (Millis, Millis) = (950, 1050);
@@ -49,6 +52,12 @@ pub fn interval_at(age: Millis) -> Millis {
     STEPS.iter().find(|(until, _)| age < *until).map_or(DAY, |(_, interval)| *interval)
 }
 
+/// The time between two questions about a payment that ended without a charge so long ago: three times as late each time. Nothing
+/// where it is asked about no more.
+pub fn interval_after_end(age: Millis) -> Option<Millis> {
+    (age < ASKED_AFTER_END).then(|| (2 * age).clamp(10 * SECOND, DAY))
+}
+
 /// The interval with jitter, so that payments begun at once are not asked about at once forever. `random` is any number; its
 /// remainder counts.
 pub fn jittered(interval: Millis, random: u32) -> Millis {
@@ -75,6 +84,18 @@ mod tests {
             assert_eq!(interval_at(age), interval, "{age}");
         }
         assert_eq!((Class::at_age(0), Class::at_age(20 * MINUTE)), (Class::Fresh, Class::Old));
+    }
+
+    #[test]
+    fn after_an_end_questions_grow_apart_and_end() {
+        let (mut age, mut asked) = (0, Vec::new());
+        while let Some(interval) = interval_after_end(age) {
+            age += interval;
+            asked.push(age);
+        }
+        assert!((8..=14).contains(&asked.len()), "{asked:?}");
+        assert!(asked.windows(2).all(|pair| pair[1] - pair[0] >= pair[0].min(DAY)), "{asked:?}");
+        assert!((ASKED_AFTER_END..=ASKED_AFTER_END + DAY).contains(&age), "{asked:?}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) enum Screen<'a> {
     /// It may have happened, and is being found out.
     Unknown,
     Paid,
-    /// The gateway says something else than was asked for.
+    /// The gateway reports a charge that cannot be believed: the payer must not pay again.
     PersonNeeded,
     Expired,
     Cancelled,
@@ -41,10 +41,11 @@ impl<'a> Screen<'a> {
     /// Paid is told before everything else, then what could make somebody pay twice.
     pub(super) fn of(view: &'a CheckoutView) -> Self {
         let any = |state| view.payments.iter().any(|payment| payment.state == state);
+        let in_doubt = |payment: &Payment| payment.state.is_in_doubt();
         let nobody_ends_it = |payment: &Payment| payment.state == PaymentState::Confirming && payment.is_stuck;
         match view.checkout.state {
             CheckoutState::Paid => Self::Paid,
-            _ if any(PaymentState::Contradicted) || view.payments.iter().any(nobody_ends_it) => Self::PersonNeeded,
+            _ if view.payments.iter().any(in_doubt) || view.payments.iter().any(nobody_ends_it) => Self::PersonNeeded,
             _ if any(PaymentState::Unknown) => Self::Unknown,
             CheckoutState::Expired | CheckoutState::Cancelled if current(view).is_some() => Self::Late,
             CheckoutState::Expired => Self::Expired,

@@ -16,6 +16,8 @@ pub enum Asked {
     Confirm,
     /// What became of it.
     Status,
+    /// Nothing: the gateway called back by itself.
+    Callback,
 }
 
 /// One question, and its answer: without secrets, and not in full.
@@ -79,6 +81,12 @@ impl Exchange {
     pub fn new(asked: Asked, outcome: impl Into<String>) -> Self {
         let (claim, http_status, code, words, reply) = (None, None, None, None, None);
         Self { asked, claim, outcome: outcome.into(), http_status, code, words, reply }
+    }
+
+    /// The gateway called back in a form that could not be read in full.
+    pub(crate) fn called_back(claim: Option<&str>, outcome: &str, said: &str, body: &str) -> Self {
+        let exchange = Self::new(Asked::Callback, outcome).saying((None, Some(said), body));
+        Self { claim: claim.map(words), ..exchange }
     }
 
     /// The request was answered, or failed.

@@ -33,21 +33,19 @@ pub enum Happened {
     ReportedCharged,
     /// The gateway's report: rejected.
     ReportedRejected,
-    /// The gateway's reports, several times in a row: something else than was asked for.
+    /// The gateway's reports: something else than was asked for.
     ReportedContradicted,
+    /// The gateway's reports: a charge that cannot be verified.
+    ReportedUnverifiable,
     /// A person found out that it was charged.
     ResolvedCharged,
     /// A person found out that it was not.
     ResolvedNotCharged,
 }
 
-/// True where a person may decide what became of it: nobody knows, or three days passed without an end.
-pub fn is_for_a_person(state: PaymentState, is_stuck: bool) -> bool {
-    match state {
-        PaymentState::Unknown | PaymentState::Contradicted => true,
-        PaymentState::Awaiting | PaymentState::Confirming => is_stuck,
-        _ => false,
-    }
+/// True where a person may decide what became of it: it has not ended, and no request of the server's own is being sent.
+pub fn is_for_a_person(state: PaymentState) -> bool {
+    matches!(state, PaymentState::Unknown | PaymentState::Awaiting | PaymentState::Confirming) || state.is_in_doubt()
 }
 
 /// A change of state, with the one event that tells of it.
@@ -88,9 +86,15 @@ pub fn next(state: PaymentState, method: Method, happened: Happened) -> Option<C
         (S::Awaiting, H::ConfirmationBegun) if method == Method::Mbank => S::Confirming,
         (S::Confirming, H::NotConfirmed) => S::Awaiting,
         (S::Unknown | S::Awaiting | S::Confirming, H::ReportedRejected) => S::Rejected,
-        (S::Unknown | S::Awaiting | S::Confirming, H::ReportedContradicted) => S::Contradicted,
-        (S::Unknown | S::Awaiting | S::Confirming | S::Contradicted, H::ResolvedCharged) => S::Charged,
-        (S::Unknown | S::Awaiting | S::Confirming | S::Contradicted, H::ResolvedNotCharged) => S::Rejected,
+        // Also after an end: the gateway reports a charge of which only a person can say whether it paid.
+        (S::Unknown | S::Awaiting | S::Confirming | S::Rejected | S::NotMade, H::ReportedContradicted) => {
+            S::Contradicted
+        }
+        (S::Unknown | S::Awaiting | S::Confirming | S::Rejected | S::NotMade, H::ReportedUnverifiable) => {
+            S::Unverifiable
+        }
+        (state, H::ResolvedCharged) if is_for_a_person(state) => S::Charged,
+        (state, H::ResolvedNotCharged) if is_for_a_person(state) => S::Rejected,
         _ => return None,
     };
     if matches!(happened, H::ResolvedCharged | H::ResolvedNotCharged) {
@@ -112,6 +116,7 @@ fn event_of(from: PaymentState, to: PaymentState) -> EventKind {
         (_, PaymentState::Charged) => EventKind::PaymentCharged,
         (_, PaymentState::Rejected) => EventKind::PaymentRejected,
         (_, PaymentState::Contradicted) => EventKind::PaymentContradicted,
+        (_, PaymentState::Unverifiable) => EventKind::PaymentUnverifiable,
     }
 }
 
@@ -122,7 +127,7 @@ mod tests {
     use super::{Happened::*, PaymentState::*, *};
 
     /// All that changes anything; whatever else happens changes nothing.
-    const MBANK: [(PaymentState, Happened, PaymentState); 34] = [
+    const MBANK: [(PaymentState, Happened, PaymentState); 44] = [
         (Prepared, SendingTaken, Sending),
         (Prepared, CertainlyNothing, NotMade),
         (Prepared, PreparedTooLong, NotMade),
@@ -138,25 +143,35 @@ mod tests {
         (Unknown, ReportedCharged, Charged),
         (Unknown, ReportedRejected, Rejected),
         (Unknown, ReportedContradicted, Contradicted),
+        (Unknown, ReportedUnverifiable, Unverifiable),
         (Unknown, ResolvedCharged, Charged),
         (Unknown, ResolvedNotCharged, Rejected),
         (Awaiting, ConfirmationBegun, Confirming),
         (Awaiting, ReportedCharged, Charged),
         (Awaiting, ReportedRejected, Rejected),
         (Awaiting, ReportedContradicted, Contradicted),
+        (Awaiting, ReportedUnverifiable, Unverifiable),
         (Awaiting, ResolvedCharged, Charged),
         (Awaiting, ResolvedNotCharged, Rejected),
         (Confirming, NotConfirmed, Awaiting),
         (Confirming, ReportedCharged, Charged),
         (Confirming, ReportedRejected, Rejected),
         (Confirming, ReportedContradicted, Contradicted),
+        (Confirming, ReportedUnverifiable, Unverifiable),
         (Confirming, ResolvedCharged, Charged),
         (Confirming, ResolvedNotCharged, Rejected),
         (NotMade, ReportedCharged, Charged),
+        (NotMade, ReportedContradicted, Contradicted),
+        (NotMade, ReportedUnverifiable, Unverifiable),
         (Rejected, ReportedCharged, Charged),
+        (Rejected, ReportedContradicted, Contradicted),
+        (Rejected, ReportedUnverifiable, Unverifiable),
         (Contradicted, ReportedCharged, Charged),
         (Contradicted, ResolvedCharged, Charged),
         (Contradicted, ResolvedNotCharged, Rejected),
+        (Unverifiable, ReportedCharged, Charged),
+        (Unverifiable, ResolvedCharged, Charged),
+        (Unverifiable, ResolvedNotCharged, Rejected),
     ];
 
     #[test]
@@ -204,8 +219,8 @@ mod tests {
             assert_eq!((change.event, change.after), (EventKind::PaymentResolved, Some(Unknown)));
         }
         for state in PaymentState::iter() {
-            assert_eq!(is_for_a_person(state, false), matches!(state, Unknown | Contradicted), "{state}");
+            let decided = [Unknown, Awaiting, Confirming, Contradicted, Unverifiable].contains(&state);
+            assert_eq!(is_for_a_person(state), decided, "{state}");
         }
-        assert!(is_for_a_person(Awaiting, true) && !is_for_a_person(Sending, true));
     }
 }

@@ -38,6 +38,8 @@ pub struct Payment {
     pub attempts_left: u32,
     /// It has been open for three days, and a person should look.
     pub is_stuck: bool,
+    /// The gateway reported a charge of it that cannot be believed, and no person has decided yet.
+    pub is_in_doubt: bool,
     /// When it was written down.
     pub begun_at: Millis,
 }
@@ -52,7 +54,8 @@ impl Payment {
 
     pub(crate) fn new(id: PaymentId, checkout: CheckoutId, method: Method, reference: PaymentRef) -> Self {
         let (page_url, qr_text, card_last4, failure) = (None, None, None, None);
-        let (number, attempts_left, is_stuck, begun_at) = (0, 0, false, 0);
+        let (number, attempts_left, begun_at) = (0, 0, 0);
+        let (is_stuck, is_in_doubt) = (false, false);
         let state = PaymentState::Prepared;
         let (id, checkout) = (id, checkout);
         Self {
@@ -68,6 +71,7 @@ impl Payment {
             failure,
             attempts_left,
             is_stuck,
+            is_in_doubt,
             begun_at,
         }
     }

@@ -29,7 +29,7 @@ use settings::ServerSettings;
 use watchers::Watchers;
 
 use crate::{
-    callbacks,
+    callbacks::{self, Reading, Received},
     checkouts::{checkout::CheckoutView, new_checkout::NewCheckout},
     delivery::Post,
     events::Event,
@@ -39,12 +39,13 @@ use crate::{
     storage::{
         Storage,
         inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
-        outputs::{Begun, Cancelled, ConfirmationBegun, HintNoted, Opened, Resolved},
+        outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved},
     },
     surroundings::{Boxed, Surroundings},
     tokens::{ClientToken, TokenHash, api_key::ApiKey, decided_by::DecidedBy, permission::Permission, role::KeyRole},
     values::{
         checks::Checks,
+        cursor::Cursor,
         error::ServerError,
         hidden::Hidden,
         ids::{ApiKeyId, CheckoutId, PaymentId, hex},
@@ -186,7 +187,8 @@ impl Server {
         let id = CheckoutId::from_random(self.random()?);
         let callback_secret = Hidden::new(hex(&self.random::<16>()?));
         let page_secret = Hidden::new(hex(&self.random::<16>()?));
-        let new = OpenCheckout { id, wanted, callback_secret, page_secret };
+        let methods = wanted.offered_methods(self.shared.settings.offers_pay_forms);
+        let new = OpenCheckout { id, wanted, methods, callback_secret, page_secret };
         match self.shared.storage.open_checkout(new).await? {
             Opened::New(view) | Opened::Again(view) => Ok(*view),
             Opened::ReferenceUsed => Err(ServerError::ReferenceUsed),
@@ -406,8 +408,8 @@ impl Server {
         }
     }
 
-    /// A person decides what became of a payment of which nobody knows: one that is unknown or contradicted, or that has been
-    /// open for three days and is flagged `is_stuck`. The event `payment.resolved` tells the state before, the reason, who
+    /// A person decides what became of a payment that has not ended and is not being sent: one that is unknown, awaiting,
+    /// confirming, contradicted or unverifiable. The event `payment.resolved` tells the state before, the reason, who
     /// decided, and through which key. One that was charged pays its checkout; after one that was not, another can be begun. The gateway is asked on
     /// for 30 days: if it reports a charge after all, that counts and is told.
     ///
@@ -455,19 +457,45 @@ impl Server {
     }
 
     /// Takes a callback of the gateway's, by the end of the address that it came to. **It settles nothing**: the payment is
-    /// asked about at once. True where it is news.
+    /// asked about at once. What of it cannot be read is logged, and shown to the staff. True where it is news.
     ///
     /// # Errors
     /// [`ServerError::NotFound`] for an address that nobody was given, [`ServerError::Unavailable`].
-    pub async fn hint(&self, address: &str, body: &str) -> Result<bool, ServerError> {
-        let hint = callbacks::hint(address, body)?;
-        match self.shared.storage.note_hint(hint).await? {
+    pub async fn hint(&self, address: &str, body: &[u8]) -> Result<bool, ServerError> {
+        self.called_back(Received { address, query: "", body, problem: None }).await
+    }
+
+    /// The same, with all that came.
+    pub(crate) async fn called_back(&self, received: Received<'_>) -> Result<bool, ServerError> {
+        let (hint, reading) = received.hint()?;
+        let unread = match &hint {
+            Hint::Callback { payment, exchange: Some(exchange), .. } => Some((payment.clone(), exchange.clone())),
+            _ => None,
+        };
+        let noted = self.shared.storage.note_hint(hint).await?;
+        if noted == HintNoted::Nowhere {
+            return Err(ServerError::NotFound { what: "callback address" });
+        }
+        self.metrics().called_back(reading.word());
+        if let Some((payment, exchange)) = unread {
+            let (words, body) = (exchange.words.unwrap_or_default(), exchange.reply.unwrap_or_default());
+            let sentence = "a callback could not be read in full; its payment is asked about all the same";
+            match reading {
+                Reading::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
+                _ => tracing::info!(target: "kassa_server", %payment, words, body, "{sentence}"),
+            }
+        }
+        match noted {
             HintNoted::Due(due) => {
                 self.shared.follow.notify_one();
                 Ok(due > 0)
             }
-            HintNoted::SeenBefore => Ok(false),
-            HintNoted::Nowhere => Err(ServerError::NotFound { what: "callback address" }),
+            HintNoted::TooManyClaims => {
+                let sentence = "the gateway's callbacks claim more numbers for one payment than can be kept";
+                tracing::error!(target: "kassa_server", "{sentence}");
+                Err(ServerError::unavailable(sentence))
+            }
+            HintNoted::SeenBefore | HintNoted::Nowhere => Ok(false),
         }
     }
 
@@ -484,9 +512,16 @@ impl Server {
     /// Reads the events after a cursor, at most a thousand, in the order in which they happened; none is ever skipped.
     ///
     /// # Errors
+    /// [`ServerError::HistoryGone`] where the database was restored and has not got the cursor's event,
     /// [`ServerError::Unavailable`].
-    pub async fn events_after(&self, cursor: i64, most: u32) -> Result<Vec<Event>, ServerError> {
-        Ok(self.shared.storage.events_after(cursor, most.clamp(1, MOST_EVENTS)).await?)
+    pub async fn events_after(&self, cursor: &Cursor, most: u32) -> Result<Vec<Event>, ServerError> {
+        match self.shared.storage.events_after(cursor.clone(), most.clamp(1, MOST_EVENTS)).await? {
+            EventPage::Events(events) => Ok(events),
+            EventPage::HistoryGone { resume } => {
+                tracing::warn!(target: "kassa_server", %cursor, %resume, "a shop reads events by a cursor of a history that is gone");
+                Err(ServerError::HistoryGone { resume })
+            }
+        }
     }
 
     /// Delivers the events of a checkout, or of all, again from where their delivery was given up; how many streams were.

@@ -37,6 +37,9 @@ pub struct ServerSettings {
     /// Whether payments by card are taken. **That puts the server and the merchant under PCI DSS (SAQ D)**, whether anything of a
     /// card is stored or not; nothing is.
     pub takes_cards: bool,
+    /// Whether pay-forms are offered for a checkout that names no ways to pay: false where the dialect is such that no charge of
+    /// one could be verified ([`Dialect::verifies_pay_forms`](kassa::Dialect::verifies_pay_forms)).
+    pub offers_pay_forms: bool,
     /// How long a client token is good.
     pub token_lifetime: Duration,
     /// The most questions a second that the whole fleet asks the gateway.
@@ -72,6 +75,7 @@ impl ServerSettings {
             otp_attempts: 3,
             card_attempts: 5,
             takes_cards: false,
+            offers_pay_forms: true,
             token_lifetime: Duration::from_secs(15 * 60),
             questions_per_second: 50,
             questions_at_once: 32,

@@ -63,7 +63,12 @@ impl Server {
         Ok(self.shared.storage.count_needs().await?)
     }
 
-    pub(crate) async fn history(&self, id: &CheckoutId) -> Result<History, ServerError> {
+    /// Reads all that happened to a checkout, as the staff's pages show it: its payments, events, what the gateway was asked and
+    /// answered, and what callbacks claimed.
+    ///
+    /// # Errors
+    /// [`ServerError::NotFound`], [`ServerError::Unavailable`].
+    pub async fn history(&self, id: &CheckoutId) -> Result<History, ServerError> {
         self.shared.storage.history(id.clone()).await?.ok_or(ServerError::NotFound { what: "checkout" })
     }
 

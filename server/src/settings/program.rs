@@ -120,6 +120,7 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
     let server = ServerSettings {
         callback_base: format!("{public_url}/{CALLBACKS}"),
         payment_deadline: gateway.payment_deadline,
+        offers_pay_forms: gateway.dialect().verifies_pay_forms(),
         question_lease: server.question_lease.max(gateway.query_deadline.saturating_add(LEASE_MARGIN)),
         signing_secrets: signing_secrets?,
         ..server

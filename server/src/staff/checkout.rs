@@ -16,7 +16,7 @@ use crate::{
         machine::is_for_a_person,
         payment::{Failure, Payment},
     },
-    storage::staff::{History, KeptExchange},
+    storage::staff::{History, KeptExchange, ListedClaim},
     values::{
         method::Method,
         states::{CheckoutState, PaymentState},
@@ -59,7 +59,20 @@ struct PaymentRow {
     page_url: Option<String>,
     is_stuck: bool,
     can_resolve: bool,
+    /// A person has to decide, and not only may.
+    is_for_a_person: bool,
+    is_charged: bool,
+    claims: Vec<ClaimRow>,
     exchanges: Vec<ExchangeRow>,
+}
+
+/// A number that callbacks claimed.
+struct ClaimRow {
+    number: String,
+    provider: String,
+    at: String,
+    state: Chip,
+    reason: Option<String>,
 }
 
 /// What the gateway was asked, and answered.
@@ -134,7 +147,7 @@ pub(super) async fn shown(visit: &Visit, status: StatusCode, problem: Option<Str
 
 /// Whether the gateway may say something new: also where it said something else than was asked for.
 fn may_be_asked(state: PaymentState) -> bool {
-    !state.is_final() || state == PaymentState::Contradicted
+    !state.is_final() || state.is_in_doubt()
 }
 
 /// What a decision says once it is done.
@@ -155,7 +168,19 @@ fn payment_rows(history: &History, may_decide: bool) -> Vec<PaymentRow> {
     let secret = view.checkout.callback_secret.expose();
     let exchanges = history.exchanges.iter().map(|kept| kept.iter().map(|one| exchange_row(one, secret)).collect());
     let rows = view.payments.iter().map(|payment| payment_row(payment, may_decide));
-    rows.zip(exchanges).map(|(row, exchanges)| PaymentRow { exchanges, ..row }).collect()
+    let claims = history.claims.iter().map(|claims| claims.iter().map(claim_row).collect());
+    let rows = rows.zip(exchanges).zip(claims);
+    rows.map(|((row, exchanges), claims)| PaymentRow { exchanges, claims, ..row }).collect()
+}
+
+fn claim_row(claim: &ListedClaim) -> ClaimRow {
+    ClaimRow {
+        number: claim.number.clone(),
+        provider: claim.provider.clone().unwrap_or_else(|| "not said".to_owned()),
+        at: text::moment(claim.at),
+        state: words::claim_state(claim.state),
+        reason: claim.reason.clone(),
+    }
 }
 
 fn exchange_row(kept: &KeptExchange, secret: &str) -> ExchangeRow {
@@ -205,7 +230,10 @@ fn payment_row(payment: &Payment, may_decide: bool) -> PaymentRow {
         facts,
         page_url: payment.page_url.as_ref().filter(is_web).cloned(),
         is_stuck: payment.is_stuck,
-        can_resolve: may_decide && is_for_a_person(payment.state, payment.is_stuck),
+        can_resolve: may_decide && (is_for_a_person(payment.state) || payment.is_in_doubt),
+        is_for_a_person: payment.is_in_doubt || payment.is_stuck || payment.state == PaymentState::Unknown,
+        is_charged: payment.state == PaymentState::Charged,
+        claims: Vec::new(),
         exchanges: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     storage::staff::Need,
     values::{
         method::Method,
-        states::{CheckoutState, PaymentState},
+        states::{CheckoutState, ClaimState, PaymentState},
     },
 };
 
@@ -55,6 +55,9 @@ pub(super) fn payment_state(state: PaymentState) -> Chip {
         PaymentState::Contradicted => {
             chip("contradicted", "bad", "The gateway reports another order, amount or currency than was asked for.")
         }
+        PaymentState::Unverifiable => {
+            chip("unverifiable", "bad", "The gateway reports a charge, and nothing proves that it is this payment's.")
+        }
     }
 }
 
@@ -70,6 +73,12 @@ pub(super) fn need(need: Need) -> Chip {
             "bad",
             "The gateway reports something else than was asked for. Look there, then decide.",
         ),
+        Need::Unverifiable => chip(
+            "unverifiable",
+            "bad",
+            "The gateway reports a charge that this server cannot verify. Look whether the gateway has it for this order, then \
+             decide. If the gateway.dialect setting is incomplete, correct it: kassa-server check says how.",
+        ),
         Need::Stuck => {
             chip("stuck", "wait", "Open for three days without an end. Ask the payer or the gateway, then decide.")
         }
@@ -79,6 +88,27 @@ pub(super) fn need(need: Need) -> Chip {
         Need::Undelivered => {
             chip("not delivered", "wait", "The shop took no events for three days. Repair it, then deliver them again.")
         }
+    }
+}
+
+pub(super) fn claim_state(state: ClaimState) -> Chip {
+    match state {
+        ClaimState::Asked => chip("asked", "wait", "The gateway has not answered about this number yet."),
+        ClaimState::Unknown => chip("not known", "calm", "The gateway's answers say nothing about this number."),
+        ClaimState::Open => chip("open", "wait", "The gateway reports that it is open."),
+        ClaimState::Rejected => chip("rejected", "calm", "The gateway reports that it ended without a charge."),
+        ClaimState::Charged => chip("charged", "good", "The gateway reports the charge that was asked for."),
+        ClaimState::Unverifiable => {
+            chip("unverifiable", "bad", "The gateway reports a charge that cannot be verified.")
+        }
+        ClaimState::Contradicted => {
+            chip("contradicted", "bad", "The gateway reports a charge of something else than was asked for.")
+        }
+        ClaimState::OtherPayment => chip(
+            "another payment's",
+            "bad",
+            "The gateway reports a charge under a number that has paid for another payment.",
+        ),
     }
 }
 
@@ -96,6 +126,7 @@ pub(super) fn asked(asked: Asked) -> &'static str {
         Asked::Create => "To make the payment",
         Asked::Confirm => "To take the one-time password",
         Asked::Status => "What became of it",
+        Asked::Callback => "Nothing: it called back",
     }
 }
 
@@ -109,6 +140,8 @@ pub(super) fn outcome(outcome: &str) -> &str {
         "OutcomeUnknown" => "it may have happened",
         "Unexpected" => "not understood, nothing happened",
         "Invalid" => "not sent, as something in it broke a rule",
+        "incomplete" => "a callback without some fields",
+        "unreadable" => "a callback that could not be read",
         other => other,
     }
 }
@@ -130,6 +163,8 @@ pub(super) fn event(kind: EventKind) -> &'static str {
         EventKind::PaymentCharged => "The gateway reported that the money was taken",
         EventKind::PaymentRejected => "The gateway reported that no money was taken",
         EventKind::PaymentContradicted => "The gateway reported something else than was asked for",
+        EventKind::PaymentUnverifiable => "The gateway reported a charge that cannot be verified",
+        EventKind::PaymentReviewed => "A person decided about one more charge of a charged payment",
         EventKind::PaymentResolved => "A person decided what became of the payment",
         EventKind::PaymentStuck => "The payment has been open for three days: a person has to look",
     }

@@ -24,6 +24,8 @@ pub struct OpenCheckout {
     pub id: CheckoutId,
     /// What is wanted.
     pub wanted: NewCheckout,
+    /// The ways to pay that are offered.
+    pub methods: Vec<Method>,
     /// Where the gateway's callbacks come to, if it is new.
     pub callback_secret: Hidden,
     /// Where its hosted page is, if it is new.
@@ -235,6 +237,8 @@ pub enum Hint {
         claim: Option<Claim>,
         /// The hash of what makes it the same callback as another one.
         same: Option<[u8; 32]>,
+        /// What came, for people, where it could not be read in full.
+        exchange: Option<Box<Exchange>>,
     },
     /// A payer came back, an app looks, a person asks.
     Checkout {
@@ -308,7 +312,17 @@ pub enum Report {
     /// Open.
     Open(Box<PaymentRef>),
     /// Something else than was asked for.
-    Contradicted(Vec<String>),
+    Contradicted {
+        /// What differs.
+        fields: Vec<String>,
+        /// Whether it is a charge.
+        is_charge: bool,
+    },
+    /// A charge that cannot be verified.
+    Unverifiable {
+        /// Why.
+        why: String,
+    },
     /// Nothing that helps: not known there, not understood, not tied to the payment.
     Nothing,
     /// It could not be asked now.
@@ -318,6 +332,17 @@ pub enum Report {
         /// How long it asked to wait.
         retry_after: Option<Duration>,
     },
+}
+
+impl Report {
+    /// Whether it tells of a charge, believed or not.
+    pub fn is_charge(&self) -> bool {
+        match self {
+            Self::Charged(_) | Self::Unverifiable { .. } => true,
+            Self::Contradicted { is_charge, .. } => *is_charge,
+            Self::Rejected | Self::Open(_) | Self::Nothing | Self::Trouble { .. } => false,
+        }
+    }
 }
 
 /// What became of a delivery.

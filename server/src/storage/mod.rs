@@ -20,8 +20,8 @@ use inputs::{
 };
 use neighbours::Neighbours;
 use outputs::{
-    Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved, Settled,
-    SettledMany, Statistics, Swept, Taken,
+    Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions, Resolved,
+    Settled, SettledMany, Statistics, Swept, Taken,
 };
 use staff::{
     Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession,
@@ -29,9 +29,9 @@ use staff::{
 
 use crate::{
     checkouts::checkout::CheckoutView,
-    events::Event,
     surroundings::Boxed,
     tokens::{TokenHash, decided_by::DecidedBy},
+    values::cursor::Cursor,
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId},
@@ -106,7 +106,7 @@ pub trait Storage: Send + Sync + 'static {
     fn settle_questions(&self, answers: Vec<Answered>) -> Stored<'_, SettledMany>;
 
     /// Reads the events after a cursor, in the order in which they were committed.
-    fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>>;
+    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage>;
 
     /// Takes the next event of streams that are due.
     fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries>;

@@ -4,10 +4,12 @@ use kassa::PaymentRef;
 
 use crate::{
     checkouts::checkout::CheckoutView,
+    events::Event,
     payments::payment::Payment,
     tokens::{TokenHash, permission::Permission, role::KeyRole},
     values::{
         Millis,
+        cursor::Cursor,
         ids::{ApiKeyId, CheckoutId, PaymentId},
         states::{CheckoutState, PaymentState},
     },
@@ -152,6 +154,8 @@ pub enum HintNoted {
     Due(u32),
     /// The same callback came before.
     SeenBefore,
+    /// More numbers are claimed for the payment than can be kept: nothing was written.
+    TooManyClaims,
     /// It is about nothing that is known.
     Nowhere,
 }
@@ -185,6 +189,18 @@ pub struct Questions {
     pub questions: Vec<Question>,
     /// The time until the next question may be asked, where one waits.
     pub next_in_ms: Option<Millis>,
+}
+
+/// What the feed has after a cursor.
+#[derive(Clone, Debug)]
+pub enum EventPage {
+    /// The next events.
+    Events(Vec<Event>),
+    /// The cursor's event is not in this database, which was restored from a backup.
+    HistoryGone {
+        /// Where to read on.
+        resume: Cursor,
+    },
 }
 
 /// An event to deliver.

@@ -12,7 +12,7 @@ use crate::{
         Millis,
         ids::{ApiKeyId, CheckoutId, PaymentId},
         method::Method,
-        states::{CheckoutState, PaymentState},
+        states::{CheckoutState, ClaimState, PaymentState},
     },
 };
 
@@ -53,6 +53,8 @@ pub enum Need {
     Unknown,
     /// The gateway reports something else than was asked for.
     Contradicted,
+    /// The gateway reports a charge that cannot be verified, or one more of a payment that is charged.
+    Unverifiable,
     /// A payment has been open for three days.
     Stuck,
     /// Paid twice or more often, and nobody has said that all that was too much was given back.
@@ -125,6 +127,21 @@ pub struct KeptExchange {
     pub times: u64,
 }
 
+/// A number that callbacks claimed for a pay-form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedClaim {
+    /// The number.
+    pub number: String,
+    /// Who carried the payment out, as the callback has it.
+    pub provider: Option<String>,
+    /// Where it stands.
+    pub state: ClaimState,
+    /// Why a charge is in doubt.
+    pub reason: Option<String>,
+    /// When a callback named it last.
+    pub at: Millis,
+}
+
 /// What became of a checkout, and what its shop knows of that.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -134,6 +151,8 @@ pub struct History {
     pub events: Vec<Event>,
     /// What the gateway was asked about each of its payments, in their order.
     pub exchanges: Vec<Vec<KeptExchange>>,
+    /// The numbers that callbacks claimed for each of its payments, in their order.
+    pub claims: Vec<Vec<ListedClaim>>,
     /// The place of the last event that the shop took; 0 where it took none.
     pub delivered: i64,
     /// How often it did not take the next one.

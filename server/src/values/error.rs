@@ -1,9 +1,12 @@
 //! Errors of the server's interface, by what the caller can do next. None of them says that a payment failed: what became
 //! of a payment is its state.
 
-use crate::values::{
-    states::{CheckoutState, PaymentState},
-    violation::Violation,
+use crate::{
+    values::cursor::Cursor,
+    values::{
+        states::{CheckoutState, PaymentState},
+        violation::Violation,
+    },
 };
 
 /// Why the server did not do what it was asked.
@@ -51,12 +54,22 @@ pub enum ServerError {
         /// Where it stands.
         state: PaymentState,
     },
-    /// There is nothing for a person to decide: it has ended, or has been open for less than three days.
+    /// There is nothing for a person to decide: it has ended, or is being sent just now.
     #[error("There is nothing to decide of the payment: it is {state}.")]
     #[non_exhaustive]
     NotInDoubt {
         /// Where it stands.
         state: PaymentState,
+    },
+    /// The database was restored from a backup, and the event of this cursor is not in it any more.
+    #[error(
+        "The event of this cursor is not in the database, which was restored from a backup. Read on after {resume}; events that \
+         you have seen come again under the same identifiers."
+    )]
+    #[non_exhaustive]
+    HistoryGone {
+        /// Where to read on: before everything that the restored history has and the lost one had not.
+        resume: Cursor,
     },
     /// Too many wrong one-time passwords were given, or too many cards or payments were tried for one checkout.
     #[error("No attempts are left.")]

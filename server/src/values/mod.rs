@@ -2,6 +2,7 @@
 
 pub mod card_number;
 pub mod checks;
+pub mod cursor;
 pub mod error;
 pub mod hidden;
 pub mod ids;

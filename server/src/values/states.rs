@@ -40,6 +40,43 @@ pub enum PaymentState {
     Rejected,
     /// The gateway reports something else than was asked for: a person has to look.
     Contradicted,
+    /// The gateway reports a charge that cannot be verified: a person has to look.
+    Unverifiable,
+}
+
+/// Where a number stands that a callback claimed for a pay-form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum ClaimState {
+    /// The gateway has not answered about it yet.
+    Asked,
+    /// The gateway's answers say nothing about it.
+    Unknown,
+    /// The gateway reports that it is open.
+    Open,
+    /// The gateway reports that it ended without a charge. The payer may have tried again under another number.
+    Rejected,
+    /// The gateway reports the charge that was asked for. Nothing takes that back.
+    Charged,
+    /// The gateway reports a charge that cannot be verified.
+    Unverifiable,
+    /// The gateway reports a charge of another amount, currency or order.
+    Contradicted,
+    /// The gateway reports a charge that belongs to another payment.
+    OtherPayment,
+}
+
+impl ClaimState {
+    /// The gateway reports a charge that cannot be believed: a person has to decide.
+    pub fn is_in_doubt(self) -> bool {
+        matches!(self, Self::Unverifiable | Self::Contradicted | Self::OtherPayment)
+    }
+
+    /// It gives way to a newer claim where too many are kept.
+    pub(crate) fn gives_way(self) -> bool {
+        matches!(self, Self::Rejected | Self::Unknown)
+    }
 }
 
 /// What a person finds out about a payment of which nobody knows what became of it.
@@ -64,13 +101,20 @@ impl Resolution {
 
 impl PaymentState {
     /// The states in which money may still be taken, or may have been without anybody knowing.
-    pub const MAY_TAKE_MONEY: [Self; 6] =
-        [Self::Prepared, Self::Sending, Self::Unknown, Self::Awaiting, Self::Confirming, Self::Contradicted];
+    pub const MAY_TAKE_MONEY: [Self; 7] = [
+        Self::Prepared,
+        Self::Sending,
+        Self::Unknown,
+        Self::Awaiting,
+        Self::Confirming,
+        Self::Contradicted,
+        Self::Unverifiable,
+    ];
 
-    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a contradicted one
-    /// charged. They hold back the expiry of a checkout, and its cancellation, as a card does that awaits nothing of its payer.
-    pub const UNDER_WAY: [Self; 5] =
-        [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Contradicted];
+    /// The states in which a request of ours is under way, or nobody knows what it did: a person may find a contradicted or an
+    /// unverifiable one charged. They hold back the expiry of a checkout, and its cancellation, as a card does that awaits nothing of its payer.
+    pub const UNDER_WAY: [Self; 6] =
+        [Self::Prepared, Self::Sending, Self::Unknown, Self::Confirming, Self::Contradicted, Self::Unverifiable];
 
     /// True where it may still take money.
     pub fn may_take_money(self) -> bool {
@@ -79,6 +123,11 @@ impl PaymentState {
 
     /// True where nobody needs to ask about it any more, unless somebody hints that there is something new.
     pub fn is_final(self) -> bool {
-        matches!(self, Self::NotMade | Self::Charged | Self::Rejected | Self::Contradicted)
+        matches!(self, Self::NotMade | Self::Charged | Self::Rejected) || self.is_in_doubt()
+    }
+
+    /// True where the gateway reported a charge that cannot be believed: a person has to decide, and nobody pays meanwhile.
+    pub fn is_in_doubt(self) -> bool {
+        matches!(self, Self::Contradicted | Self::Unverifiable)
     }
 }

@@ -106,6 +106,11 @@ impl Served {
 
     /// A request with these headers, and a body where it is not empty.
     pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        self.send_bytes(method, path, headers, body.as_bytes()).await
+    }
+
+    /// The same with a body that may be no text.
+    pub async fn send_bytes(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut text = format!("{method} {path} HTTP/1.1\r\nhost: kassa\r\nconnection: close\r\n");
         for (name, value) in headers {
             text.push_str(&format!("{name}: {value}\r\n"));
@@ -114,9 +119,9 @@ impl Served {
             text.push_str(&format!("content-length: {}\r\n", body.len()));
         }
         text.push_str("\r\n");
-        text.push_str(body);
+        let request = [text.as_bytes(), body].concat();
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(text.as_bytes()).await.unwrap();
+        stream.write_all(&request).await.unwrap();
         let mut read = Vec::new();
         stream.read_to_end(&mut read).await.unwrap();
         let read = String::from_utf8(read).unwrap();

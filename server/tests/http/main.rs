@@ -1,6 +1,7 @@
 //! The HTTP interface over real sockets, with the core's gateway in memory behind it.
 
 mod access;
+mod callbacks;
 mod cards;
 mod client;
 mod description;

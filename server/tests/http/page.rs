@@ -228,6 +228,7 @@ async fn each_state_is_shown() {
         ("state = 'confirming', is_stuck = 1", "person-needed", "Do not pay again"),
         ("state = 'unknown', unknown_since = 1", "unknown", "Do not pay again"),
         ("state = 'contradicted'", "person-needed", "order-"),
+        ("state = 'unverifiable', is_in_doubt = 1", "person-needed", "We are checking your payment. Do not pay again"),
         ("state = 'rejected'", "choose", "The payment was declined"),
         ("state = 'not_made', failure_kind = 'Unavailable'", "choose", "The bank could not be reached"),
         ("attempts_left = 0", "no-codes-left", "Too many wrong codes"),
@@ -289,7 +290,7 @@ async fn who_may_have_paid_when_the_time_was_over_waits_and_is_not_told_to_order
 
 /// One each of those that are begun above.
 fn cases_made() -> usize {
-    8
+    9
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -40,8 +40,20 @@ async fn a_payment_by_mobile_bank_is_begun_confirmed_and_told() {
     let kinds: Vec<_> = events["events"].as_array().unwrap().iter().map(|at| at["event"]["type"].clone()).collect();
     assert_eq!(kinds.first(), Some(&json!("payment.created")));
     assert_eq!(kinds[kinds.len() - 2..], [json!("payment.charged"), json!("checkout.paid")]);
-    let rest = served.shop("GET", &format!("/v1/events?after={}", events["next"]), &Value::Null).await.json();
+    let rest = served
+        .shop("GET", &format!("/v1/events?after={}", events["next"].as_str().unwrap()), &Value::Null)
+        .await
+        .json();
     assert_eq!(rest, json!({ "events": [], "next": events["next"] }));
+
+    // As after a restore: this event was written again, under another identifier.
+    let cursor = events["events"][1]["cursor"].as_str().unwrap();
+    let sql = "UPDATE events SET event_id = 'evt_' || lower(hex(randomblob(16))) WHERE seq = ?1";
+    let seq: i64 = cursor.split_once('.').unwrap().0.parse().unwrap();
+    served.database().execute(sql, [seq]).unwrap();
+    let gone = served.shop("GET", &format!("/v1/events?after={cursor}"), &Value::Null).await;
+    assert_eq!((gone.status, gone.problem()), (410, "history_gone".to_owned()));
+    assert_eq!(gone.json()["next"], "0", "nothing was written an hour before");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -186,6 +198,8 @@ async fn a_person_decides_what_nobody_knows_and_it_is_told() {
     let second = served.pay(&token, "try-2", &body).await;
     assert_eq!((second.status, &second.json()["state"]), (201, &json!("awaiting")), "{id} is free for another try");
     let path = format!("/v1/payments/{}/resolve", second.json()["id"].as_str().unwrap());
-    let refused = served.shop("POST", &path, &decided).await;
+    assert_eq!(served.shop("POST", &path, &decided).await.status, 200, "it has not ended");
+    let too_late = json!({ "outcome": "charged", "reason": "It is in the list after all", "by": "Aida" });
+    let refused = served.shop("POST", &path, &too_late).await;
     assert_eq!((refused.status, refused.problem().as_str()), (409, "not_in_doubt"));
 }

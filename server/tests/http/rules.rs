@@ -87,7 +87,7 @@ async fn queries_are_as_strict_as_bodies() {
     let served = Served::start().await;
     for (path, field, rule) in [
         ("/v1/checkouts", "reference", "required"),
-        ("/v1/events?after=-1", "after", "range"),
+        ("/v1/events?after=-1", "after", "format"),
         ("/v1/events?limit=1001", "limit", "range"),
         ("/v1/events?limit=1&limit=2", "limit", "format"),
         ("/v1/events?colour=red", "query", "unknown"),

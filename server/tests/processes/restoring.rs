@@ -53,6 +53,8 @@ fn after_a_restore_to_an_earlier_moment_what_was_sent_since_is_asked_about() {
     for app in [&waits, &on_its_way, &later] {
         until("it is paid", || state(app).0 == "paid");
     }
+    scene.read_events(0);
+    let (seen, lost) = (scene.events_read(), scene.cursor());
     assert!(server.stop().0.success());
 
     ARCHIVED.restore("then");
@@ -61,6 +63,16 @@ fn after_a_restore_to_an_earlier_moment_what_was_sent_since_is_asked_about() {
     for app in [&waits, &on_its_way] {
         until("the gateway was asked", || state(app) == (json!("paid"), json!("charged")));
     }
+    // The shop reads on by a cursor that this history has not got, and is told where to go on.
+    let gone = scene.call_by_shop(0, "GET", &format!("/v1/events?after={lost}"), &Value::Null).unwrap();
+    assert_eq!((gone.status, gone.body["type"].as_str()), (410, Some("urn:kassa:problem:history_gone")));
+    let next = gone.body["next"].as_str().unwrap();
+    let read = scene.call_by_shop(0, "GET", &format!("/v1/events?after={next}&limit=1000"), &Value::Null).unwrap();
+    let events = read.body["events"].as_array().unwrap().clone();
+    let paid = events.iter().map(|at| &at["event"]).filter(|event| event["type"] == "checkout.paid");
+    let paid: Vec<&str> = paid.map(|event| event["id"].as_str().unwrap()).collect();
+    assert_eq!(paid.len(), 2);
+    assert!(paid.iter().all(|id| !seen.iter().any(|seen| seen == id)), "the shop would take them for repetitions");
     // What was begun later is forgotten here. The gateway has it: the staff find it by the gateway's statement.
     assert_eq!(state(&later), (json!("open"), Value::Null));
     let sent =

@@ -50,7 +50,7 @@ pub struct Opened {
 pub struct Known {
     pub checkouts: Vec<Opened>,
     pub payments: Vec<Begun>,
-    cursor: i64,
+    cursor: String,
     events_read: Vec<String>,
 }
 
@@ -189,8 +189,9 @@ impl Scene {
     /// The shop reads on from where it was.
     pub fn read_events(&self, first: usize) {
         loop {
-            let after = self.known().cursor;
-            let path = format!("/v1/events?after={after}&limit=7");
+            let after = self.known().cursor.clone();
+            let place = if after.is_empty() { "0" } else { after.as_str() };
+            let path = format!("/v1/events?after={place}&limit=7");
             let Some(answer) = self.call_by_shop(first, "GET", &path, &Value::Null) else { return };
             let mut known = self.known();
             let events = answer.body["events"].as_array().cloned().unwrap_or_default();
@@ -198,9 +199,14 @@ impl Scene {
             if events.is_empty() || known.cursor != after {
                 return;
             }
-            known.cursor = answer.body["next"].as_i64().unwrap_or(after);
+            known.cursor = answer.body["next"].as_str().map_or(after, str::to_owned);
             known.events_read.extend(events.iter().filter_map(|at| at["event"]["id"].as_str().map(str::to_owned)));
         }
+    }
+
+    /// Where the shop reads on.
+    pub fn cursor(&self) -> String {
+        self.known().cursor.clone()
     }
 
     pub fn events_read(&self) -> Vec<String> {

@@ -60,6 +60,24 @@ fn wrong_credentials_are_told_from_a_wrong_dialect_and_a_wrong_address() {
     assert_says(&ended, "gateway", "wrong", "not reached: ");
 }
 
+/// Money would be taken on a page, and nobody would hear of it.
+#[test]
+fn a_dialect_that_can_verify_no_pay_form_is_wrong() {
+    let sandbox = sandbox();
+    let place = Place::with(&sandbox);
+    assert!(!place.run(&["check"]).out.contains("pay_form"));
+    let without: String = settings_for(sandbox.url())
+        .lines()
+        .filter(|line| !line.starts_with("dialect"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    place.write("kassa.toml", &without);
+    let ended = place.run(&["check"]);
+    assert_eq!(ended.code, Some(1));
+    assert_says(&ended, "pay_form", "wrong", "set qr_numbers in gateway.dialect");
+    assert!(ended.out.contains("set qr_amount_unit in gateway.dialect"), "{}", ended.out);
+}
+
 #[test]
 fn a_database_that_cannot_be_used_stays_as_it_is() {
     let sandbox = sandbox();

@@ -31,9 +31,12 @@ fn the_page_s_settings_file_can_be_used() {
     let file = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let place = Place::new();
     place.write("kassa.toml", file);
+    place.write("dialect.json", r#"{"qr_numbers": "none"}"#);
+    let dialect = place.path("dialect.json").display().to_string();
     let mut sources = Sources::of_environment();
     sources.file = Some(place.path("kassa.toml"));
     let given = [
+        ("KASSA_SERVER_GATEWAY_DIALECT", dialect.as_str()),
         ("KASSA_SERVER_GATEWAY_PASSWORD", PASSWORD),
         ("KASSA_SERVER_EVENTS_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
     ];

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use kassa::{FakePayment, PaymentRef, PaymentStatus, StatusReport, Verdict};
-use kassa_server::{CheckoutId, CheckoutState, Method, NewCheckout, Payment, PaymentState, ServerError};
+use kassa_server::{
+    Asked, CheckoutId, CheckoutState, ClaimState, Cursor, Event, Method, NewCheckout, Payment, PaymentState,
+    Resolution, ServerError, storage::staff::Need,
+};
 
 use crate::{
     invariants::{check, check_end},
@@ -28,7 +31,7 @@ fn by_form(process: &Process, world: &World, reference: &str) -> (CheckoutId, Fa
 }
 
 fn hint(process: &Process, payment: &FakePayment, body: &str) -> bool {
-    process.run(process.server.hint(&World::address(payment), body)).unwrap()
+    process.run(process.server.hint(&World::address(payment), body.as_bytes())).unwrap()
 }
 
 fn follow(process: &Process) {
@@ -99,9 +102,6 @@ fn a_forged_one_settles_nothing() {
     for forged in [
         body.replace("form-order-2", "form-order-1"),
         body.replace("form-order-2", "x"),
-        // One that was paid, of another amount.
-        body.clone(),
-        body.replace(":5,", ":390,"),
         "not JSON".to_owned(),
         "{}".to_owned(),
     ] {
@@ -109,10 +109,297 @@ fn a_forged_one_settles_nothing() {
         follow(&process);
         assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Awaiting), "{forged}");
     }
+    // One that was paid, of another amount: it pays for nothing, and a person is told, once.
+    for forged in [body.clone(), body.replace(":5,", ":390,")] {
+        hint(&process, &payment, &forged);
+        follow(&process);
+        assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Contradicted), "{forged}");
+    }
+    assert_eq!(reasons(&process, "payment.contradicted"), ["amount"]);
     hint(&process, &cheap, &body);
     follow(&process);
     assert_eq!(state(&process, &other), (CheckoutState::Paid, PaymentState::Charged), "the claim took nothing away");
     check(&world).unwrap();
+}
+
+/// The reasons of all events of a kind.
+fn reasons(process: &Process, kind: &str) -> Vec<String> {
+    let events = process.run(process.server.events_after(&Cursor::default(), 1000)).unwrap();
+    let of_kind = events.iter().filter(|event| event.kind.name() == kind);
+    let reason = |event: &Event| {
+        let body: serde_json::Value = serde_json::from_str(&event.body).unwrap();
+        body["data"]["reason"].as_str().unwrap_or_default().to_owned()
+    };
+    of_kind.map(reason).collect()
+}
+
+fn claims(process: &Process, id: &CheckoutId) -> Vec<(String, ClaimState)> {
+    let history = process.run(process.server.history(id)).unwrap();
+    let claims = history.claims.into_iter().last().unwrap();
+    claims.into_iter().map(|claim| (claim.number, claim.state)).collect()
+}
+
+fn needs(process: &Process, id: &CheckoutId) -> Vec<Need> {
+    process.run(process.server.history(id)).unwrap().listed.needs
+}
+
+/// A callback that says what a gateway says of a form that was paid, under this number.
+fn claim(process: &Process, payment: &FakePayment, number: &str) -> bool {
+    let body = format!(r#"{{"orderNumber":"{number}","amount":390,"status":"CHARGE","provider":"Cards"}}"#);
+    hint(process, payment, &body)
+}
+
+fn says(world: &World, number: &str, verdict: Verdict) {
+    lock(&world.faults.0).forced.insert(number.to_owned(), vec![verdict]);
+}
+
+fn charge_of(number: &str) -> Verdict {
+    let payment = PaymentRef::pay_form(390.into()).with_claimed_number(number, None);
+    Verdict::charged(payment, report(PaymentStatus::Charged))
+}
+
+fn unverifiable() -> Verdict {
+    Verdict::unverifiable("the report has no amount", Some(report(PaymentStatus::Charged)))
+}
+
+/// Whatever the reason is for which a charge cannot be believed: its payer has probably paid.
+#[test]
+fn a_charge_that_cannot_be_verified_reaches_a_person_and_holds_back_another_payment() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    says(&world, "GW-1", unverifiable());
+    assert!(claim(&process, &payment, "GW-1"));
+    follow(&process);
+    assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Unverifiable));
+    assert_eq!(reasons(&process, "payment.unverifiable"), ["the report has no amount"]);
+    assert_eq!(claims(&process, &id), [("GW-1".to_owned(), ClaimState::Unverifiable)]);
+    assert_eq!(needs(&process, &id), [Need::Unverifiable]);
+    for again in [process.run(process.server.pay_by_qr(&id, None)), process.run(process.server.pay_by_form(&id, None))]
+    {
+        assert!(matches!(again, Err(ServerError::UnderWay { state: PaymentState::Unverifiable, .. })), "{again:?}");
+    }
+    // What the gateway says afterwards takes nothing back, and neither does time.
+    says(&world, "GW-1", Verdict::rejected(report(PaymentStatus::Rejected)));
+    world.fake.advance(Duration::from_secs(24 * 3600));
+    follow(&process);
+    assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Unverifiable));
+    let paid =
+        process.run(process.server.resolve(&view(&process, &id).id, Resolution::Charged, "seen there", "Aizada"));
+    assert_eq!(paid.unwrap().state, PaymentState::Charged);
+    assert_eq!(state(&process, &id).0, CheckoutState::Paid);
+    assert!(needs(&process, &id).is_empty());
+}
+
+fn view(process: &Process, id: &CheckoutId) -> Payment {
+    process.run(process.server.checkout(id)).unwrap().payments.pop().unwrap()
+}
+
+/// As after somebody corrected the dialect.
+#[test]
+fn a_charge_that_is_verified_later_pays() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    says(&world, "GW-1", unverifiable());
+    claim(&process, &payment, "GW-1");
+    follow(&process);
+    says(&world, "GW-1", charge_of("GW-1"));
+    process.run(process.server.check_now(&id)).unwrap();
+    follow(&process);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    assert_eq!(claims(&process, &id), [("GW-1".to_owned(), ClaimState::Charged)]);
+    assert!(needs(&process, &id).is_empty());
+}
+
+/// The newest one may be the one that was paid.
+#[test]
+fn every_number_that_is_claimed_is_kept_and_asked_about() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    for number in 0..40 {
+        let open = Verdict::open(PaymentRef::pay_form(390.into()), report(PaymentStatus::Other("OPEN".into())));
+        says(&world, &format!("GW-{number}"), open);
+        assert!(claim(&process, &payment, &format!("GW-{number}")));
+    }
+    follow(&process);
+    assert_eq!(claims(&process, &id).len(), 40);
+    assert!(claims(&process, &id).iter().all(|(_, state)| *state == ClaimState::Open), "all were asked about at once");
+    says(&world, "GW-40", charge_of("GW-40"));
+    assert!(claim(&process, &payment, "GW-40"));
+    follow(&process);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+}
+
+/// Those that the gateway does not know, or rejected, and those alone.
+#[test]
+fn claims_that_came_to_nothing_give_way_where_there_are_many() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    says(&world, "GW-0", unverifiable());
+    for number in 0..60 {
+        claim(&process, &payment, &format!("GW-{number}"));
+        follow(&process);
+    }
+    let kept = claims(&process, &id);
+    assert_eq!(kept.len(), 32);
+    assert!(kept.contains(&("GW-0".to_owned(), ClaimState::Unverifiable)), "{kept:?}");
+    assert!(kept.contains(&("GW-59".to_owned(), ClaimState::Unknown)), "{kept:?}");
+}
+
+/// Charges are counted by number, in whatever order the gateway tells of them.
+#[test]
+fn a_form_that_is_paid_twice_is_overpaid() {
+    for at_once in [true, false] {
+        let world = World::new(0);
+        let process = world.start(None);
+        let (id, payment) = by_form(&process, &world, "order-1");
+        for number in ["GW-1", "GW-2"] {
+            says(&world, number, charge_of(number));
+            claim(&process, &payment, number);
+            if !at_once {
+                follow(&process);
+            }
+        }
+        follow(&process);
+        let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
+        assert_eq!((checkout.state, checkout.is_overpaid, checkout.refunds_due), (CheckoutState::Paid, true, 1));
+        assert_eq!(reasons(&process, "checkout.overpaid").len(), 1);
+        // The same number again is no third charge.
+        claim(&process, &payment, "GW-2");
+        world.fake.advance(Duration::from_secs(3600));
+        follow(&process);
+        assert_eq!(process.run(process.server.checkout(&id)).unwrap().checkout.refunds_due, 1);
+    }
+}
+
+/// What a person found charged is the charge that is reported afterwards; one more is one too many.
+#[test]
+fn a_charge_that_a_person_found_counts_once() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    let found =
+        process.run(process.server.resolve(&view(&process, &id).id, Resolution::Charged, "seen there", "Aizada"));
+    assert_eq!(found.unwrap().state, PaymentState::Charged, "also while it only awaits its payer");
+    for (number, refunds_due) in [("GW-1", 0), ("GW-2", 1)] {
+        says(&world, number, charge_of(number));
+        claim(&process, &payment, number);
+        follow(&process);
+        assert_eq!(process.run(process.server.checkout(&id)).unwrap().checkout.refunds_due, refunds_due, "{number}");
+    }
+}
+
+/// It stays charged, and a person says whether it was paid twice.
+#[test]
+fn one_more_charge_of_a_charged_form_that_cannot_be_verified_is_reviewed_by_a_person() {
+    for (outcome, refunds_due) in [(Resolution::Charged, 1), (Resolution::NotCharged, 0)] {
+        let world = World::new(0);
+        let process = world.start(None);
+        let (id, payment) = by_form(&process, &world, "order-1");
+        says(&world, "GW-1", charge_of("GW-1"));
+        says(&world, "GW-2", unverifiable());
+        for number in ["GW-1", "GW-2"] {
+            claim(&process, &payment, number);
+            follow(&process);
+        }
+        assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+        assert_eq!(
+            (reasons(&process, "payment.unverifiable").len(), needs(&process, &id)),
+            (1, vec![Need::Unverifiable])
+        );
+        let reviewed = process.run(process.server.resolve(&view(&process, &id).id, outcome, "the bank said", "Aizada"));
+        assert_eq!(reviewed.unwrap().state, PaymentState::Charged);
+        assert_eq!(reasons(&process, "payment.reviewed"), ["the bank said"]);
+        let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
+        assert_eq!((checkout.refunds_due, needs(&process, &id).contains(&Need::Unverifiable)), (refunds_due, false));
+    }
+}
+
+/// A gateway may count orders and transactions apart.
+#[test]
+fn a_form_whose_number_is_a_transaction_of_a_qr_code_is_paid() {
+    for qr_is_paid in [false, true] {
+        let world = World::new(0);
+        let process = world.start(None);
+        let other = open(&process, "order-1");
+        process.run(process.server.pay_by_qr(&other, None)).unwrap();
+        let transaction = world.fake.payments()[0].transaction_id.clone().unwrap();
+        if qr_is_paid {
+            world.fake.charge(&transaction).unwrap();
+            ask(&process, &world, 1);
+            assert_eq!(state(&process, &other).0, CheckoutState::Paid);
+        }
+        let (id, form) = by_form(&process, &world, "order-2");
+        says(&world, &transaction, charge_of(&transaction));
+        claim(&process, &form, &transaction);
+        follow(&process);
+        assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+        lock(&world.faults.0).forced.clear();
+        world.fake.charge(&transaction).ok();
+        ask(&process, &world, 1);
+        assert_eq!(state(&process, &other).0, CheckoutState::Paid, "its own charge pays for the code");
+    }
+}
+
+/// Neither the hash of such a callback is remembered nor is it answered as taken.
+#[test]
+fn a_callback_whose_claim_is_not_kept_is_refused_and_taken_later() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (_, payment) = by_form(&process, &world, "order-1");
+    for number in 0..1000 {
+        assert!(claim(&process, &payment, &format!("GW-{number}")));
+    }
+    // The newest callbacks are those that are known again.
+    world.fake.advance(Duration::from_secs(1));
+    let (address, body) = (World::address(&payment), r#"{"orderNumber":"GW-1000","status":"CHARGE"}"#);
+    for _ in 0..2 {
+        let refused = process.run(process.server.hint(&address, body.as_bytes()));
+        assert!(matches!(refused, Err(ServerError::Unavailable { .. })), "{refused:?}");
+    }
+    // The gateway knows none of those, so that they give way.
+    follow(&process);
+    assert!(hint(&process, &payment, body));
+}
+
+#[test]
+fn what_of_a_callback_cannot_be_read_is_shown_to_the_staff() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = by_form(&process, &world, "order-1");
+    assert!(hint(&process, &payment, r#"<pan>4000000000002016</pan>"#));
+    assert!(hint(&process, &payment, "orderNumber=GW-1"));
+    let history = process.run(process.server.history(&id)).unwrap();
+    let called: Vec<_> = history.exchanges[0].iter().filter(|kept| kept.exchange.asked == Asked::Callback).collect();
+    let outcomes: Vec<_> = called.iter().map(|kept| kept.exchange.outcome.as_str()).collect();
+    assert_eq!(outcomes, ["unreadable", "incomplete"]);
+    assert_eq!(called[0].exchange.reply.as_deref(), Some("<pan>****************</pan>"));
+    assert_eq!(called[1].exchange.claim.as_deref(), Some("GW-1"));
+    let metrics = process.run(process.server.metrics_text());
+    for reading in ["incomplete", "unreadable"] {
+        let line = format!(r#"kassa_gateway_callbacks_total{{reading="{reading}"}} 1"#);
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+}
+
+/// Somebody who presses a button three times asks once.
+#[test]
+fn contradictions_count_where_they_lie_apart_in_time() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = mbank(&process, "order-1");
+    force(&world, &payment.reference, vec![Verdict::contradicted(["amount"], Some(report(PaymentStatus::Charged)))]);
+    for _ in 0..10 {
+        process.run(process.server.check_now(&id)).unwrap();
+        follow(&process);
+        world.fake.advance(Duration::from_millis(300));
+    }
+    assert_eq!(state(&process, &id).1, PaymentState::Awaiting);
+    ask(&process, &world, 2);
+    assert_eq!(state(&process, &id).1, PaymentState::Contradicted);
 }
 
 #[test]
@@ -127,7 +414,7 @@ fn an_address_that_nobody_was_given_is_refused() {
         other = "0".repeat(32);
     }
     for address in [format!("{other}/{id}"), format!("{secret}/{}", "0".repeat(32)), secret.to_owned()] {
-        let told = process.run(process.server.hint(&address, "{}"));
+        let told = process.run(process.server.hint(&address, b"{}"));
         assert!(matches!(told, Err(ServerError::NotFound { .. })), "{address}: {told:?}");
     }
 }
@@ -145,7 +432,8 @@ fn a_payment_that_paid_for_one_order_pays_for_no_other() {
     hint(&process, &other, &body);
     follow(&process);
     assert_eq!(state(&process, &first), (CheckoutState::Paid, PaymentState::Charged));
-    assert_eq!(state(&process, &second), (CheckoutState::Open, PaymentState::Awaiting));
+    assert_eq!(state(&process, &second), (CheckoutState::Open, PaymentState::Contradicted), "for a person");
+    assert_eq!(reasons(&process, "payment.contradicted"), ["NumberTaken"]);
     // Nor with a number of the merchant's own, of another kind of payment.
     let third = open(&process, "order-3");
     let mbank = process.run(process.server.pay_by_mbank(&third, "996700000001", None)).unwrap();
@@ -195,7 +483,7 @@ fn reports_that_contradict_are_for_a_person() {
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Contradicted));
     let refused = process.run(process.server.pay_by_qr(&id, None));
     assert!(matches!(refused, Err(ServerError::UnderWay { state: PaymentState::Contradicted, .. })), "{refused:?}");
-    let events = process.run(process.server.events_after(0, 100)).unwrap();
+    let events = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
     assert_eq!(events.last().unwrap().kind.name(), "payment.contradicted");
     assert!(events.last().unwrap().body.contains(r#""reason":"amount""#));
 }
@@ -235,16 +523,67 @@ fn a_charge_after_a_rejection_is_told() {
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Rejected));
     lock(&world.faults.0).forced.clear();
     world.fake.charge(payment.id.bare()).unwrap();
-    ask(&process, &world, 3);
-    assert_eq!(state(&process, &id).1, PaymentState::Rejected, "what has ended is asked about no more");
-    let booked = world.fake.payments().pop().unwrap();
-    assert!(hint(&process, &booked, &callback_of(&booked)));
-    follow(&process);
+    // Nobody hints at it.
+    ask(&process, &world, 1);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
-    let events = process.run(process.server.events_after(0, 100)).unwrap();
+    let events = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
     let charge = events.iter().find(|event| event.kind.name() == "payment.charged").unwrap();
     assert!(charge.body.contains(r#""after":"rejected""#), "{}", charge.body);
     check(&world).unwrap();
+}
+
+/// One report ends nothing for good, and neither do several that come at once: the questions grow apart for three days.
+#[test]
+fn what_was_rejected_is_asked_about_for_three_days_at_growing_distance() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let (id, payment) = mbank(&process, "order-1");
+    force(&world, &payment.reference, vec![Verdict::rejected(report(PaymentStatus::Rejected))]);
+    ask(&process, &world, 1);
+    assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Rejected), "its payer sees it at once");
+    let (mut asked, hours) = (Vec::new(), 4 * 24);
+    for minute in 0..hours * 60 {
+        world.fake.advance(Duration::from_secs(60));
+        if process.run(process.server.follow_once()).unwrap().asked > 0 {
+            asked.push(minute);
+        }
+    }
+    assert!((6..=12).contains(&asked.len()), "{asked:?}");
+    assert!(asked.last().unwrap() > &(24 * 60), "{asked:?}");
+    // A callback says charged, and the gateway's own status is late by some seconds.
+    lock(&world.faults.0)
+        .forced
+        .get_mut(payment.id.bare())
+        .unwrap()
+        .push(Verdict::charged(payment.reference.clone(), report(PaymentStatus::Charged)));
+    world.fake.charge(payment.id.bare()).unwrap();
+    let booked = world.fake.payments().pop().unwrap();
+    assert!(hint(&process, &booked, &callback_of(&booked)));
+    follow(&process);
+    assert_eq!(state(&process, &id).1, PaymentState::Rejected);
+    ask(&process, &world, 1);
+    assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
+    check(&world).unwrap();
+}
+
+/// A gateway that refused a payment may have acted all the same. What was never sent, nobody asks about.
+#[test]
+fn what_was_refused_is_asked_about_and_a_charge_is_told() {
+    for (fault, is_asked) in [
+        (kassa::FakeFault::Refused { code: "400".into(), reason: "no".into() }, true),
+        (kassa::FakeFault::NoConnection, false),
+    ] {
+        let world = World::new(0);
+        let process = world.start(None);
+        lock(&world.faults.0).next = Some(fault);
+        let (id, payment) = mbank(&process, "order-1");
+        assert_eq!(payment.state, PaymentState::NotMade);
+        let charge = Verdict::charged(payment.reference.clone(), report(PaymentStatus::Charged));
+        force(&world, &payment.reference, vec![charge]);
+        ask(&process, &world, 2);
+        assert_eq!(state(&process, &id).0 == CheckoutState::Paid, is_asked);
+        assert_eq!(lock(&world.log).asked > 0, is_asked);
+    }
 }
 
 /// Money that comes after its time is not hidden.
@@ -261,7 +600,7 @@ fn a_charge_after_the_expiry_pays_and_says_so() {
     hint(&process, &payment, &callback_of(&charged(&world, &payment)));
     follow(&process);
     assert_eq!(state(&process, &id), (CheckoutState::Paid, PaymentState::Charged));
-    let events = process.run(process.server.events_after(0, 100)).unwrap();
+    let events = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
     assert!(events.last().unwrap().body.contains(r#""after":"expired""#));
 }
 
@@ -279,7 +618,7 @@ fn what_is_unknown_neither_expires_nor_is_cancelled() {
     assert_eq!(state(&process, &id), (CheckoutState::Open, PaymentState::Unknown));
     let cancelled = process.run(process.server.cancel(&id));
     assert!(matches!(cancelled, Err(ServerError::UnderWay { state: PaymentState::Unknown, .. })), "{cancelled:?}");
-    let kinds = process.run(process.server.events_after(0, 100)).unwrap();
+    let kinds = process.run(process.server.events_after(&Cursor::default(), 100)).unwrap();
     let kinds: Vec<_> = kinds.iter().map(|event| event.kind.name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.unknown", "payment.stuck"], "told once");
 }

@@ -108,7 +108,7 @@ async fn by_form(world: &World, server: &Server, id: &CheckoutId) {
     charge_all(world);
     let books = world.fake.payments();
     for payment in books.iter().filter(|payment| payment.page_url.is_some() && payment.status.is_final()) {
-        let _ = server.hint(&World::address(payment), &callback_of(payment)).await;
+        let _ = server.hint(&World::address(payment), callback_of(payment).as_bytes()).await;
     }
 }
 

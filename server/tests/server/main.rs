@@ -9,6 +9,7 @@ mod invariants;
 mod net;
 mod postgres;
 mod resolving;
+mod restored;
 mod running;
 mod schedules;
 mod storage;

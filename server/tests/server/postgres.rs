@@ -8,11 +8,11 @@ use std::{
 
 use kassa::FakeGateway;
 use kassa_server::{
-    CheckoutId, CheckoutState, Failure, Method, PaymentId, PaymentState, PostgresSettings, PostgresStorage,
-    RealSurroundings, Server, ServerSettings, Storage, StorageError,
+    CheckoutId, CheckoutState, Cursor, Event, Failure, Method, PaymentId, PaymentState, PostgresSettings,
+    PostgresStorage, RealSurroundings, Server, ServerSettings, Storage, StorageError,
     storage::{
         inputs::{BeginPayment, ClaimQuestions, Hint, Report, SendResult, Sent},
-        outputs::{Begun, Questions},
+        outputs::{Begun, EventPage, Questions},
     },
 };
 use kassa_test_patience::{patience, wait_until};
@@ -217,12 +217,13 @@ fn who_reads_the_feed_while_others_write_misses_nothing() {
             let servers = servers.clone();
             tokio::spawn(async move { open_and_begin(&servers).await.len() })
         };
-        let (mut seen, mut cursor) = (Vec::new(), 0);
+        let (mut seen, mut cursor) = (Vec::new(), Cursor::default());
         loop {
             // What was written by now is read by the next look at the latest.
             let is_last = writing.is_finished();
-            let events = servers[seen.len() % SERVERS].events_after(cursor, 5).await.unwrap();
-            cursor = events.last().map_or(cursor, |event| event.seq);
+            let read = servers[seen.len() % SERVERS].events_after(cursor.clone(), 5).await.unwrap();
+            let EventPage::Events(events) = read else { panic!("no history is gone") };
+            cursor = events.last().map_or(cursor, Event::cursor);
             if is_last && events.is_empty() {
                 break seen;
             }

@@ -10,7 +10,7 @@ use std::{
 use axum::http::HeaderMap;
 use kassa::{FakeFault, FakeGateway, FakePlan};
 use kassa_server::{
-    Boxed, CheckoutState, HttpPost, NewCheckout, Notice, Payment, PaymentState, Post, RealSurroundings, Server,
+    Boxed, CheckoutState, Cursor, HttpPost, NewCheckout, Notice, Payment, PaymentState, Post, RealSurroundings, Server,
     ServerError, ServerSettings, SqliteStorage,
 };
 use kassa_test_patience::{patience, wait_for_async, wait_until_async};
@@ -80,7 +80,7 @@ async fn many_payers_are_told_and_the_shop_gets_signed_events() {
     for payer in payers.collect::<Vec<_>>() {
         assert_eq!(payer.await.unwrap(), CheckoutState::Paid);
     }
-    let events = server.events_after(0, 1000).await.unwrap();
+    let events = server.events_after(&Cursor::default(), 1000).await.unwrap();
     assert_eq!(events.len(), 20 * 4);
     wait_until_async("every event arrives", async || lock(&seen).len() >= events.len()).await;
     server.stop().await;
@@ -249,7 +249,8 @@ async fn one_slow_delivery_does_not_hold_up_others() {
 
     impl Post for Slow {
         fn post(&self, notice: Notice) -> Boxed<'_, Result<(), String>> {
-            let stream = notice.id.rsplit_once('_').unwrap().0.to_owned();
+            let body: serde_json::Value = serde_json::from_str(&notice.body).unwrap();
+            let stream = body["data"]["checkout"].as_str().unwrap().to_owned();
             let is_slow = *lock(&self.0).get_or_insert_with(|| stream.clone()) == stream;
             lock(&self.1).push(notice.id);
             Box::pin(async move { if is_slow { std::future::pending().await } else { Ok(()) } })

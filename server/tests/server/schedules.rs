@@ -128,12 +128,38 @@ impl Coverage {
             "payment.rejected mbank",
             "payment.rejected qr",
             "payment.contradicted mbank",
+            "payment.contradicted pay_form",
+            "payment.unverifiable mbank",
+            "payment.unverifiable card",
+            "payment.unverifiable pay_form",
             "payment.resolved mbank",
             "payment.stuck mbank",
             "after",
         ] {
             assert!(self.0.get(what).is_some_and(|count| *count >= 5), "too few of {what}: {self:#?}");
         }
+    }
+}
+
+/// As gateways write callbacks: whole, without a field, as a form.
+fn in_another_form(random: &mut Rng, body: String) -> String {
+    let without = |body: &str, name: &str| {
+        let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(body).unwrap_or_default();
+        fields.remove(name);
+        serde_json::Value::from(fields).to_string()
+    };
+    match random.u32(0..6) {
+        0 => without(&body, "dateCreated"),
+        1 => without(&body, "provider"),
+        2 => format!(r#"{{"code":"200","data":{body}}}"#),
+        3 => {
+            let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&body).unwrap_or_default();
+            let pair = |(name, value): (&String, &serde_json::Value)| {
+                format!("{name}={}", value.to_string().trim_matches('"'))
+            };
+            fields.iter().map(pair).collect::<Vec<_>>().join("&")
+        }
+        _ => body,
     }
 }
 
@@ -279,13 +305,18 @@ impl Play {
             1 => body = body.replace("orderNumber\":\"", "orderNumber\":\"x"),
             2 => body = body.replace("REJECT", "CHARGE"),
             3 if self.has_paid(payment) => {
-                if let Some(other) = self.random.choice(books.iter()) {
+                let forms = books.iter().filter(|other| other.kind == PaymentKind::PayForm);
+                if let Some(other) = self.random.choice(forms.collect::<Vec<_>>()) {
                     address = World::address(other);
+                    // A charge under a number that has paid for something else is for a person.
+                    let id = address.rsplit_once('/').unwrap_or_default().1;
+                    lock(&self.world.log).odd.insert(format!("pay_{id}"));
                 }
             }
             _ => {}
         }
-        self.calls.add(process, async move { drop(server.hint(&address, &body).await) });
+        body = in_another_form(&mut self.random, body);
+        self.calls.add(process, async move { drop(server.hint(&address, body.as_bytes()).await) });
     }
 
     fn has_paid(&self, payment: &FakePayment) -> bool {
@@ -321,25 +352,44 @@ impl Play {
         self.processes[index] = start(&self.world, &mut self.random);
     }
 
-    /// It says something else than was asked for, for some time, and is asked thrice.
+    /// It reports a charge that cannot be believed, for some time, and is asked thrice.
     fn gateway_is_odd(&mut self, process: &Arc<Process>, server: Server) {
         let known = lock(&self.known);
-        let payments = known.payments.iter().filter(|payment| matches!(payment.method, Method::Mbank | Method::Card));
-        let Some(payment) = self.random.choice(payments.collect::<Vec<_>>()).cloned() else { return };
-        let odd = Verdict::contradicted(["amount"], Some(StatusReport::new(PaymentStatus::Charged)));
-        lock(&self.world.faults.0).forced.insert(payment.id.bare().to_owned(), vec![odd]);
+        let Some(payment) = self.random.choice(known.payments.iter()).cloned() else { return };
+        let number = match payment.method {
+            Method::Mbank | Method::Card => Some(payment.id.bare().to_owned()),
+            Method::PayForm => self.number_of_form(&payment),
+            _ => None,
+        };
+        let Some(number) = number else { return };
+        let charge = Some(StatusReport::new(PaymentStatus::Charged));
+        let odd = match self.random.bool() {
+            true => Verdict::contradicted(["amount"], charge),
+            false => Verdict::unverifiable("the report has no amount", charge),
+        };
+        lock(&self.world.faults.0).forced.insert(number, vec![odd]);
         lock(&self.world.log).odd.insert(payment.id.to_string());
+        let clock = self.world.fake.clone();
         self.calls.add(process, async move {
             for _ in 0..3 {
                 let _ = server.check_now(&payment.checkout).await;
                 let _ = server.follow_once().await;
+                // Reports count that lie apart in time.
+                clock.advance(Duration::from_secs(6));
             }
         });
     }
 
+    /// Under which its payer paid or declined.
+    fn number_of_form(&self, payment: &Payment) -> Option<String> {
+        let books = self.world.fake.payments();
+        let form = books.into_iter().find(|form| form.page_url.is_some() && form.page_url == payment.page_url);
+        form.and_then(|form| form.order_number)
+    }
+
     /// Rightly or not.
     fn a_person_acts(&mut self, process: &Arc<Process>, server: Server) {
-        let sql = "SELECT id FROM payments WHERE state IN ('unknown', 'contradicted') OR is_stuck = 1
+        let sql = "SELECT id FROM payments WHERE state IN ('unknown', 'contradicted', 'unverifiable') OR is_stuck = 1
             ORDER BY begun_at, id LIMIT 1 OFFSET ?1";
         let which = self.random.u32(0..3);
         let Some(id) = one::<String>(&lock(&self.world.db), sql, [which]) else { return };

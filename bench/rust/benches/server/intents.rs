@@ -75,6 +75,7 @@ async fn open(storage: &Arc<dyn Storage>, number: u128) {
     let new = OpenCheckout {
         id: checkout(number),
         wanted: order(format!("order-{number}")),
+        methods: vec![Method::Mbank],
         callback_secret: Hidden::new(checkout(number).bare()),
         page_secret: Hidden::new(checkout(number).bare()),
     };

@@ -14,8 +14,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class Event:
     """What happened, as the shop is told."""
 
-    cursor: int
-    """Its place among all events: what ``GET /v1/events?after=`` takes."""
+    cursor: str
+    """Its place among all events, an opaque text: what ``GET /v1/events?after=`` takes."""
     id: str
     """The same however often it is delivered: the header ``webhook-id``."""
     kind: str

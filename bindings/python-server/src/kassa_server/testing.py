@@ -263,8 +263,8 @@ class KassaServer:
     def events(self, kind: str | None = None, *, reference: str | None = None) -> tuple[Event, ...]:
         """Every event, or those of this kind or about this reference, in the order in which they happened."""
         listed: list[Event] = []
-        after = -1
-        told: dict[str, Any] = {"next": 0}
+        after = ""
+        told: dict[str, Any] = {"next": "0"}
         while told["next"] != after:
             after = told["next"]
             told = self.ask("GET", f"/v1/events?after={after}&limit=1000")

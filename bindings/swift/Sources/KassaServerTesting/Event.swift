@@ -3,8 +3,8 @@ import Foundation
 extension KassaServer {
     /// What happened, as the shop is told.
     public struct Event: Hashable, Sendable {
-        /// Its place among all events: what `GET /v1/events?after=` takes.
-        public let cursor: Int64
+        /// Its place among all events, an opaque text: what `GET /v1/events?after=` takes.
+        public let cursor: String
         /// The same however often it is delivered: the header `webhook-id`.
         public let id: String
         /// Such as `checkout.paid`: what its JSON calls `type`.
@@ -21,10 +21,10 @@ extension KassaServer {
 /// A page of events, as the server lists them.
 struct EventPage: Decodable {
     let events: [Listed]
-    let next: Int64
+    let next: String
 
     struct Listed: Decodable {
-        let cursor: Int64
+        let cursor: String
         let event: Body
 
         var told: KassaServer.Event {

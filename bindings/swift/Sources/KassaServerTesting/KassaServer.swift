@@ -127,7 +127,7 @@ public actor KassaServer {
     /// Every event, or those of this kind or about this reference, in the order in which they happened.
     public nonisolated func events(_ kind: String? = nil, reference: String? = nil) async throws -> [Event] {
         var all: [Event] = []
-        var (after, next): (Int64, Int64) = (-1, 0)
+        var (after, next) = ("", "0")
         while next != after {
             after = next
             let told = try await ask("GET", "/v1/events?after=\(after)&limit=1000")

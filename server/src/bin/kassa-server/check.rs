@@ -53,6 +53,9 @@ impl Report {
         for warning in warnings::of(settings) {
             self.line("settings", (State::Warning, warning));
         }
+        for (about, sentence) in warnings::wrong(settings) {
+            self.line(about, (State::Wrong, sentence.to_owned()));
+        }
         self.line("database", database(&settings.database).await);
         if let DatabasePlace::File(path) = &settings.database
             && is_open_to_all(path)

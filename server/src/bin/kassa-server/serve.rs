@@ -99,6 +99,9 @@ fn answer(listener: Listener, router: axum::Router, told: &watch::Receiver<bool>
 }
 
 async fn tell_of_warnings(settings: &ProgramSettings, storage: &dyn Storage) {
+    for (about, sentence) in warnings::wrong(settings) {
+        tracing::error!(target: "kassa_server", about, "wrong: {sentence}");
+    }
     for warning in warnings::of(settings) {
         tracing::warn!(target: "kassa_server", "{warning}");
     }

@@ -5,11 +5,27 @@ use kassa_server::settings::ProgramSettings;
 const CARDS: &str = "cards.enabled is on: this server and the merchant are under PCI DSS (SAQ D), whether anything of a card is \
     stored or not. Whoever is not ready for that takes it out, and lets the gateway's own page (pay_form) take cards";
 
+const UNVERIFIABLE: &str = "no charge of a pay-form could be verified, because its number could be that of a QR payment: set \
+    qr_numbers in gateway.dialect (\"none\" where get-status finds no QR payments). Until then checkouts offer pay_form only where \
+    the shop names it in methods";
+
+const UNIT: &str = "the unit of the amounts of QR payments is not known, so a charge that is reported in som cannot be verified: set \
+    qr_amount_unit in gateway.dialect";
+
+/// What takes money that nobody hears of: about what, and what to do.
+pub(crate) fn wrong(settings: &ProgramSettings) -> Vec<(&'static str, &'static str)> {
+    let is_wrong = !settings.gateway.dialect().verifies_pay_forms();
+    is_wrong.then_some(("pay_form", UNVERIFIABLE)).into_iter().collect()
+}
+
 /// Each with what to do.
 pub(crate) fn of(settings: &ProgramSettings) -> Vec<String> {
     let mut warnings = settings.warnings.clone();
     if settings.server.takes_cards {
         warnings.push(CARDS.to_owned());
+    }
+    if !settings.gateway.dialect().knows_qr_amount_unit() {
+        warnings.push(UNIT.to_owned());
     }
     let listener = &settings.listener;
     let is_open = !listener.address.ip().to_canonical().is_loopback();

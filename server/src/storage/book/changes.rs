@@ -2,6 +2,10 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use kassa::PaymentRef;
+use ring::digest::{SHA256, digest};
+use strum::{EnumString, IntoStaticStr};
+
 use super::{Book, Kept};
 use crate::{
     events::kind::EventKind,
@@ -10,7 +14,7 @@ use crate::{
     storage::inputs::Key,
     values::{
         Millis,
-        ids::{CheckoutId, PaymentId},
+        ids::{CheckoutId, PaymentId, hex},
         states::PaymentState,
     },
 };
@@ -52,7 +56,6 @@ pub(in crate::storage) struct Changes {
     pub(in crate::storage) due: Vec<DueChange>,
     pub(in crate::storage) exchanges: Vec<NewExchange>,
     pub(in crate::storage) keys: Vec<NewKey>,
-    pub(in crate::storage) claims: Vec<ClaimSaid>,
     pub(in crate::storage) troubles: Troubles,
 }
 
@@ -63,7 +66,7 @@ impl Changes {
     /// None yet.
     pub(in crate::storage) fn at(now: Millis, numbers: Numbers) -> Self {
         let (events, due, exchanges, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { now, numbers, events, due, exchanges, keys, claims: Vec::new(), troubles: Vec::new() }
+        Self { now, numbers, events, due, exchanges, keys, troubles: Vec::new() }
     }
 
     /// Makes a payment due, at once or later; never later than it was.
@@ -86,31 +89,71 @@ impl Changes {
     }
 }
 
+/// A number by which the gateway knows a payment. Numbers of different kinds are different ones, whatever their digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::storage) struct Number {
+    pub(in crate::storage) kind: NumberKind,
+    pub(in crate::storage) text: String,
+}
+
+/// What a number names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(in crate::storage) enum NumberKind {
+    /// An order, the merchant's or the gateway's own.
+    Order,
+    /// The transaction of a QR code.
+    Transaction,
+    /// The page that a payer opens, by the SHA-256 of its address.
+    Page,
+}
+
+impl Number {
+    pub(in crate::storage) fn order(text: &str) -> Self {
+        Self { kind: NumberKind::Order, text: text.to_owned() }
+    }
+
+    pub(in crate::storage) fn transaction(text: &str) -> Self {
+        Self { kind: NumberKind::Transaction, text: text.to_owned() }
+    }
+
+    pub(in crate::storage) fn page(url: &str) -> Self {
+        Self { kind: NumberKind::Page, text: hex(digest(&SHA256, url.as_bytes()).as_ref()) }
+    }
+
+    /// All numbers of a reference.
+    pub(in crate::storage) fn all_of(reference: &PaymentRef) -> Vec<Self> {
+        let orders = [&reference.order_number, &reference.gateway_number].into_iter().flatten();
+        let transactions = reference.transaction_id.iter();
+        orders.map(|text| Self::order(text)).chain(transactions.map(|text| Self::transaction(text))).collect()
+    }
+}
+
 /// Whose the numbers are that this transaction may take: one payment at the gateway pays for one checkout.
 #[derive(Clone, Debug, Default)]
 pub(in crate::storage) struct Numbers {
-    owners: HashMap<String, PaymentId>,
-    taken: Vec<(String, PaymentId)>,
+    owners: HashMap<Number, PaymentId>,
+    taken: Vec<(Number, PaymentId)>,
 }
 
 impl Numbers {
     /// Those that are somebody's, of all that the transaction may take.
-    pub(in crate::storage) fn owned_by(owners: impl IntoIterator<Item = (String, PaymentId)>) -> Self {
+    pub(in crate::storage) fn owned_by(owners: impl IntoIterator<Item = (Number, PaymentId)>) -> Self {
         Self { owners: owners.into_iter().collect(), taken: Vec::new() }
     }
 
     /// Takes a number for a payment, once and for all. False where it is another payment's.
-    pub(super) fn take(&mut self, number: &str, payment: &PaymentId) -> bool {
+    pub(super) fn take(&mut self, number: &Number, payment: &PaymentId) -> bool {
         if let Some(owner) = self.owners.get(number) {
             return owner == payment;
         }
-        self.owners.insert(number.to_owned(), payment.clone());
-        self.taken.push((number.to_owned(), payment.clone()));
+        self.owners.insert(number.clone(), payment.clone());
+        self.taken.push((number.clone(), payment.clone()));
         true
     }
 
     /// Those that were taken now.
-    pub(in crate::storage) fn taken(&self) -> &[(String, PaymentId)] {
+    pub(in crate::storage) fn taken(&self) -> &[(Number, PaymentId)] {
         &self.taken
     }
 }
@@ -135,7 +178,8 @@ pub(in crate::storage) enum DueChange {
     /// Due at a time, unless it is due anyway.
     PutUnlessThere { payment: PaymentId, at: Millis, class: Class, since: Millis },
     /// Asked again at a time, unless it was made due meanwhile: that hint may know more than the answer.
-    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, class: Class },
+    /// With another time from which its age counts, where it has just ended.
+    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, class: Class, since: Option<Millis> },
     /// Asked no more, unless it was made due meanwhile.
     AskNoMore { payment: PaymentId, leased_until: Millis },
     /// Asked no more, whatever was hinted.
@@ -160,12 +204,4 @@ pub(in crate::storage) struct NewKey {
     pub(in crate::storage) checkout: CheckoutId,
     pub(in crate::storage) key: Key,
     pub(in crate::storage) payment: PaymentId,
-}
-
-/// What the gateway said of a number that was claimed.
-#[derive(Clone, Debug)]
-pub(in crate::storage) struct ClaimSaid {
-    pub(in crate::storage) payment: PaymentId,
-    pub(in crate::storage) number: String,
-    pub(in crate::storage) state: &'static str,
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Book, Head, Kept,
-    changes::Changes,
+    changes::{Changes, Number},
     telling::{Told, tell},
 };
 use crate::{
@@ -43,6 +43,9 @@ pub(super) fn happen(
     let was_under_way = kept.payment.is_under_way();
     kept.touch_state();
     kept.payment.state = change.to;
+    if matches!(happened, Happened::ResolvedCharged | Happened::ResolvedNotCharged) {
+        kept.set_doubt(false);
+    }
     kept.payment.is_stuck &= !change.to.is_final();
     kept.unknown_since = (change.to == PaymentState::Unknown).then_some(changes.now);
     if was_under_way && !kept.payment.is_under_way() {
@@ -101,14 +104,18 @@ impl Kept {
     }
 
     /// What it is asked with from now on. The gateway may know it by its own number as well: nobody else's claim pays with that.
+    /// A number that another payment holds is not adopted: by that, the gateway would tell of the other one.
     pub(super) fn note_reference(&mut self, changes: &mut Changes, to: &kassa::PaymentRef) {
-        if self.payment.reference == *to {
-            return;
+        let mut to = to.clone();
+        let number = to.gateway_number.as_deref().map(Number::order);
+        if number.is_some_and(|number| !changes.numbers.take(&number, &self.payment.id)) {
+            let (payment, number) = (&self.payment.id, &to.gateway_number);
+            tracing::warn!(target: "kassa_server", %payment, ?number, "the gateway gave a number that another payment has");
+            to.gateway_number = None;
         }
-        self.payment.reference = to.clone();
-        self.touched.reference = true;
-        if let Some(number) = &to.gateway_number {
-            changes.numbers.take(number, &self.payment.id);
+        if self.payment.reference != to {
+            self.payment.reference = to;
+            self.touched.reference = true;
         }
     }
 }

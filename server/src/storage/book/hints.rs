@@ -1,9 +1,10 @@
 //! Hints: callbacks, returns, apps that look. A hint makes a payment due, and settles nothing.
 
-use super::{Book, Kept, changes::Changes};
+use super::{Book, Kept, changes::Changes, claims};
 use crate::{
     pace::schedule::Class,
-    storage::outputs::HintNoted,
+    payments::exchange::Exchange,
+    storage::{inputs::Claim, outputs::HintNoted},
     values::{method::Method, states::PaymentState},
 };
 
@@ -12,16 +13,33 @@ pub(in crate::storage) fn look(changes: &mut Changes, book: &mut Book) -> HintNo
     make_due(changes, book.payments.iter_mut().filter(|kept| is_open(kept)))
 }
 
-/// A callback came about one of its payments. Also about what has ended: money may come after a rejection.
-pub(in crate::storage) fn call_back(changes: &mut Changes, book: &mut Book, at: usize) -> HintNoted {
+/// A callback came about one of its payments, with the number that it claims for a pay-form, and with what of it could not be
+/// read. Also about what has ended: money may come after a rejection, and a second time after a charge.
+pub(in crate::storage) fn call_back(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    claim: Option<&Claim>,
+    exchange: Option<&Exchange>,
+) -> HintNoted {
     let kept = &mut book.payments[at];
-    make_due(changes, Some(kept).filter(|kept| kept.payment.state != PaymentState::Charged).into_iter())
+    let is_pay_form = kept.payment.method == Method::PayForm;
+    if let Some(claim) = claim.filter(|_| is_pay_form)
+        && !claims::keep(changes, kept, claim)
+    {
+        return HintNoted::TooManyClaims;
+    }
+    if let Some(exchange) = exchange {
+        changes.note_exchange(&kept.payment.id, exchange, None);
+    }
+    let is_to_ask = kept.payment.state != PaymentState::Charged || (is_pay_form && kept.has_claim_to_ask());
+    make_due(changes, Some(kept).filter(|_| is_to_ask).into_iter())
 }
 
-/// Who only looks has no news of what has ended; but a contradiction is nobody's last word: the gateway may have put it right.
+/// Who only looks has no news of what has ended; but a charge in doubt is nobody's last word: the gateway may have put it right.
 fn is_open(kept: &Kept) -> bool {
     let may_be_asked_about = kept.payment.method == Method::PayForm || kept.payment.reference.can_be_asked_about();
-    let has_ended = kept.payment.state.is_final() && kept.payment.state != PaymentState::Contradicted;
+    let has_ended = kept.payment.state.is_final() && !kept.payment.state.is_in_doubt();
     may_be_asked_about && !has_ended
 }
 

@@ -7,6 +7,7 @@
 //! and no two events of a checkout have the same version (unique index).
 
 pub(super) mod changes;
+pub(super) mod claims;
 pub(super) mod ending;
 pub(super) mod happening;
 pub(super) mod hints;
@@ -16,6 +17,7 @@ pub(super) mod resolving;
 mod telling;
 
 use changes::Touched;
+use claims::KeptClaim;
 
 use crate::{
     payments::payment::Payment,
@@ -77,8 +79,9 @@ pub(super) struct Kept {
     pub(super) until: Millis,
     pub(super) unknown_since: Option<Millis>,
     pub(super) is_hinted: bool,
-    /// Contradictions in a row.
+    /// Reports in a row that contradict what was asked for, or cannot be verified, and when the last one was counted.
     pub(super) contradictions: u32,
+    pub(super) contradicted_at: Millis,
     /// A person decided what became of it.
     pub(super) is_resolved: bool,
     /// How many events are about it.
@@ -87,15 +90,9 @@ pub(super) struct Kept {
     pub(super) due_since: Option<Millis>,
     /// What callbacks claimed of a pay-form; read where that matters.
     pub(super) claims: Vec<KeptClaim>,
+    /// The numbers of claims that gave way.
+    pub(super) dropped_claims: Vec<String>,
     pub(super) touched: Touched,
-}
-
-/// A number that was claimed for a pay-form.
-#[derive(Clone, Debug)]
-pub(super) struct KeptClaim {
-    pub(super) number: String,
-    /// What the gateway said of it last.
-    pub(super) state: String,
 }
 
 impl Book {
@@ -113,12 +110,5 @@ impl Book {
     pub(super) fn state_by_now(&self, now: Millis) -> CheckoutState {
         let has_expired = self.head.state == CheckoutState::Open && self.head.expires_at <= now;
         if has_expired { CheckoutState::Expired } else { self.head.state }
-    }
-}
-
-impl Kept {
-    /// Whether the gateway knows a number that was claimed for it. A page that nobody paid on is nothing to look at.
-    pub(super) fn has_open_claim(&self) -> bool {
-        self.claims.iter().any(|claim| claim.state == "open")
     }
 }

@@ -4,7 +4,7 @@ use kassa::PaymentRef;
 
 use super::{
     Book, Kept,
-    changes::{Changes, Touched},
+    changes::{Changes, Number, Numbers, Touched},
     happening::{Why, happen},
     telling::{Told, tell},
 };
@@ -32,8 +32,8 @@ use crate::{
 const FIRST_QUESTION_MS: Millis = 10_000;
 /// Far more than a payer needs; all payments of a checkout are read with it.
 const MOST_PAYMENTS: usize = 50;
-/// What a card payment fails with that never got to its card: the gateway was not reached, or has no time.
-const TELLS_NOTHING_OF_A_CARD: [&str; 2] = ["Unavailable", "Interrupted"];
+/// What a payment fails with that never got to the gateway, or for which it had no time.
+const NEVER_LOOKED_AT: [&str; 2] = ["Unavailable", "Interrupted"];
 
 /// What an idempotency key has been used for.
 pub(in crate::storage) struct KnownKey {
@@ -57,24 +57,26 @@ fn used(known: Option<KnownKey>, key: Option<&Key>) -> Used {
 }
 
 /// The numbers that beginning a payment may take.
-pub(in crate::storage) fn numbers_of_begun(begin: &BeginPayment) -> Vec<String> {
-    begin.reference.order_number.iter().cloned().collect()
+pub(in crate::storage) fn numbers_of_begun(begin: &BeginPayment) -> Vec<Number> {
+    begin.reference.order_number.iter().map(|number| Number::order(number)).collect()
 }
 
 /// The numbers that the gateway's answer may take.
-pub(in crate::storage) fn numbers_of_sent(sent: &Sent) -> Vec<String> {
+pub(in crate::storage) fn numbers_of_sent(sent: &Sent) -> Vec<Number> {
     match &sent.result {
-        SendResult::Accepted { reference, .. } | SendResult::Unknown { reference } => {
-            [&reference.transaction_id, &reference.gateway_number].into_iter().flatten().cloned().collect()
+        SendResult::Accepted { reference, page_url, .. } => {
+            let page = page_url.as_deref().map(Number::page);
+            Number::all_of(reference).into_iter().chain(page).collect()
         }
+        SendResult::Unknown { reference } => Number::all_of(reference),
         SendResult::NothingHappened { .. } => Vec::new(),
     }
 }
 
 /// The same of a confirmation's.
-pub(in crate::storage) fn numbers_of_confirmed(confirmed: &Confirmed) -> Vec<String> {
+pub(in crate::storage) fn numbers_of_confirmed(confirmed: &Confirmed) -> Vec<Number> {
     match &confirmed.result {
-        ConfirmResult::Sent { reference: Some(reference) } => reference.gateway_number.iter().cloned().collect(),
+        ConfirmResult::Sent { reference: Some(reference) } => Number::all_of(reference),
         _ => Vec::new(),
     }
 }
@@ -101,7 +103,11 @@ pub(in crate::storage) fn begin(
         changes.use_key(book, begin.key.as_ref(), &same.id);
         return Ok(Begun::Again(same.into()));
     }
-    let may_take_money = |kept: &&Kept| kept.payment.method != Method::PayForm && kept.payment.state.may_take_money();
+    // A pay-form holds back nothing, unless a charge of it is in doubt: then its payer has probably paid.
+    let may_take_money = |kept: &&Kept| {
+        let state = kept.payment.state;
+        state.is_in_doubt() || (kept.payment.method != Method::PayForm && state.may_take_money())
+    };
     if let Some(other) = book.payments.iter().find(may_take_money) {
         return Ok(Begun::UnderWay(other.payment.state));
     }
@@ -113,7 +119,7 @@ pub(in crate::storage) fn begin(
     book.payments.push(new(begin, tried + 1, is_sent_at_once, changes.now));
     // Nobody else's claim pays with a number of our own.
     if let Some(number) = &begin.reference.order_number {
-        changes.numbers.take(number, &begin.id);
+        changes.numbers.take(&Number::order(number), &begin.id);
     }
     changes.use_key(book, begin.key.as_ref(), &begin.id);
     tell(changes, book, EventKind::PaymentCreated, &Told { payment: Some(tried), ..Told::default() })?;
@@ -146,7 +152,7 @@ fn tried_cards(others: &[Kept]) -> u32 {
     let was_tried = |payment: &&Payment| {
         let kind = payment.failure.as_ref().map(|failure| failure.kind.as_str());
         let is_unsent =
-            payment.state == PaymentState::NotMade && kind.is_some_and(|kind| TELLS_NOTHING_OF_A_CARD.contains(&kind));
+            payment.state == PaymentState::NotMade && kind.is_some_and(|kind| NEVER_LOOKED_AT.contains(&kind));
         payment.method == Method::Card && !is_unsent
     };
     u32::try_from(others.iter().map(|kept| &kept.payment).filter(was_tried).count()).unwrap_or(u32::MAX)
@@ -172,10 +178,12 @@ fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) 
         unknown_since: None,
         is_hinted: false,
         contradictions: 0,
+        contradicted_at: 0,
         is_resolved: false,
         events: 0,
         due_since: None,
         claims: Vec::new(),
+        dropped_claims: Vec::new(),
         touched: Touched { is_new: true, ..Touched::default() },
     }
 }
@@ -220,12 +228,18 @@ pub(in crate::storage) fn settle_sending(
     }
     let is_changed = match &sent.result {
         SendResult::Accepted { reference, page_url, qr_text } => {
-            let transaction = reference.transaction_id.as_deref();
-            if transaction.is_some_and(|number| !changes.numbers.take(number, &sent.payment)) {
-                // The gateway gave one transaction twice: nobody is shown the second code.
-                not_made(changes, book, at, &Failure::of_kind("TransactionTwice"))?
-            } else {
-                accepted(changes, book, at, reference, (page_url, qr_text))?
+            let is_own = |numbers: &mut Numbers, number: Number| numbers.take(&number, &sent.payment);
+            let transaction = reference.transaction_id.as_deref().map(Number::transaction);
+            let has_own_transaction = transaction.is_none_or(|number| is_own(&mut changes.numbers, number));
+            let has_own_page = page_url.as_deref().is_none_or(|url| is_own(&mut changes.numbers, Number::page(url)));
+            // The gateway gave one transaction or page twice: no second payer is shown it.
+            match (has_own_transaction, has_own_page) {
+                (false, _) => not_made(changes, book, at, &Failure::of_kind("TransactionTwice"))?,
+                (true, false) if !book.payments[at].payment.method.moves_money() => {
+                    not_made(changes, book, at, &Failure::of_kind("PageTwice"))?
+                }
+                (true, false) => accepted(changes, book, at, reference, (&None, qr_text))?,
+                (true, true) => accepted(changes, book, at, reference, (page_url, qr_text))?,
             }
         }
         SendResult::NothingHappened { failure, retry_after } => {
@@ -287,9 +301,17 @@ pub(super) fn ask_from_now_on(changes: &mut Changes, kept: &Kept) {
         PaymentState::Awaiting if payment.reference.can_be_asked_about() => {
             (now.saturating_add(FIRST_QUESTION_MS), Class::Fresh)
         }
+        // The gateway refused it, and may have acted all the same. What was never sent, nobody has to ask about.
+        PaymentState::NotMade if payment.method.moves_money() && was_sent(payment) => {
+            (now.saturating_add(FIRST_QUESTION_MS), Class::Fresh)
+        }
         _ => return,
     };
     changes.make_due(&payment.id, at, class, now);
+}
+
+fn was_sent(payment: &Payment) -> bool {
+    payment.failure.as_ref().is_some_and(|failure| !NEVER_LOOKED_AT.contains(&failure.kind.as_str()))
 }
 
 /// Writes down that a one-time password is about to be sent.

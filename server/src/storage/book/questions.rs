@@ -1,10 +1,11 @@
 //! Following: what became of sending that took too long, what to ask, what was answered.
 
-use kassa::{PaymentRef, Provider};
+use kassa::PaymentRef;
 
 use super::{
     Book, Kept,
-    changes::{Changes, ClaimSaid, DueChange, Troubles},
+    changes::{Changes, DueChange, Number, Troubles},
+    claims,
     happening::{Why, happen},
     payments::ask_from_now_on,
     telling::{Told, tell},
@@ -12,18 +13,20 @@ use super::{
 use crate::{
     events::kind::EventKind,
     pace::limit::is_overload,
-    pace::schedule::{Class, FORGOTTEN_AFTER, STUCK_AFTER, interval_at, jittered},
-    payments::{machine::Happened, payment::Payment},
+    pace::schedule::{Class, FORGOTTEN_AFTER, STUCK_AFTER, interval_after_end, interval_at, jittered},
+    payments::machine::Happened,
     storage::{
         error::StorageError,
         inputs::{Answered, Report, Reported},
         outputs::Ask,
     },
-    values::{method::Method, states::PaymentState},
+    values::{Millis, method::Method, states::PaymentState},
 };
 
 /// One odd report is none: so many contradictions in a row are one.
 const CONTRADICTIONS_IN_A_ROW: u32 = 3;
+/// How far apart in time two of them are.
+const APART_MS: Millis = 5_000;
 
 /// One that was not sent in time, or whose sender has no answer. True where that changed it.
 pub(in crate::storage) fn give_up_sending(
@@ -46,31 +49,22 @@ pub(in crate::storage) fn give_up_sending(
     Ok(is_changed)
 }
 
-/// What to ask the gateway about a payment: its own reference, or what callbacks claimed of a pay-form, the newest first.
-pub(in crate::storage) fn what_to_ask(payment: Payment, claims: Vec<(String, Option<String>)>) -> Vec<Ask> {
-    let reference = payment.reference;
-    if payment.state == PaymentState::Charged {
-        return Vec::new();
+/// What to ask the gateway about a payment: its own reference, or what callbacks claimed of a pay-form.
+pub(in crate::storage) fn what_to_ask(kept: Kept) -> Vec<Ask> {
+    if kept.payment.method == Method::PayForm {
+        return kept.claims_to_ask();
     }
-    if payment.method != Method::PayForm {
-        let can_be_asked = reference.can_be_asked_about();
-        return if can_be_asked { vec![Ask { claim: None, reference }] } else { Vec::new() };
-    }
-    claims.into_iter().map(|(number, provider)| asked_by(&reference, number, provider.as_deref())).collect()
-}
-
-fn asked_by(reference: &PaymentRef, number: String, provider: Option<&str>) -> Ask {
-    let reference = reference.clone().with_claimed_number(&number, provider.map(Provider::from_name));
-    Ask { claim: Some(number), reference }
+    let can_be_asked = kept.payment.state != PaymentState::Charged && kept.payment.reference.can_be_asked_about();
+    if can_be_asked { vec![Ask { claim: None, reference: kept.payment.reference }] } else { Vec::new() }
 }
 
 /// The numbers that the gateway's answers may take.
-pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<String> {
+pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<Number> {
     let mut numbers = Vec::new();
     for reported in &answered.reports {
         if let Report::Charged(found) | Report::Open(found) = &reported.report {
-            let own = [&found.order_number, &found.transaction_id, &found.gateway_number];
-            numbers.extend(own.into_iter().flatten().chain(&reported.claim).cloned());
+            numbers.extend(Number::all_of(found));
+            numbers.extend(reported.claim.as_deref().map(Number::order));
         }
     }
     numbers
@@ -108,21 +102,22 @@ pub(in crate::storage) fn settle(
     answered: &Answered,
 ) -> Result<bool, StorageError> {
     let mut is_changed = false;
+    let had_ended = book.payments[at].payment.state.is_final();
     for reported in &answered.reports {
         changes.note_exchange(&answered.payment, &reported.exchange, None);
         is_changed |= match &reported.claim {
             None => take_report(changes, book, at, &reported.report)?,
-            Some(number) => take_claimed(changes, book, at, number, &reported.report)?,
+            Some(number) => claims::settle(changes, book, at, number, &reported.report)?,
         };
     }
     is_changed |= flag_stuck(changes, book, at)?;
-    schedule(changes, &book.payments[at], answered);
+    schedule(changes, &book.payments[at], had_ended, answered);
     Ok(is_changed)
 }
 
 /// What the gateway says of a payment by a number of the merchant's own.
 fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Report) -> Result<bool, StorageError> {
-    let contradictions = count_contradictions(&mut book.payments[at], report);
+    let is_odd_enough = count_contradictions(&mut book.payments[at], report, changes.now) >= CONTRADICTIONS_IN_A_ROW;
     match report {
         Report::Charged(found) => {
             let is_own = take_all_numbers(changes, found, &book.payments[at]);
@@ -131,6 +126,9 @@ fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Repor
                 false => (Happened::ReportedContradicted, Why::of("NumberTaken")),
             };
             let is_changed = happen(changes, book, at, happened, why)?;
+            if is_changed {
+                book.payments[at].set_doubt(!is_own);
+            }
             if is_changed && is_own {
                 book.payments[at].note_reference(changes, found);
             }
@@ -143,72 +141,56 @@ fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Repor
             }
             happen(changes, book, at, Happened::ReportedOpen, Why::default())
         }
-        Report::Contradicted(fields) if contradictions >= CONTRADICTIONS_IN_A_ROW => {
-            happen(changes, book, at, Happened::ReportedContradicted, Why::of(&fields.join(", ")))
+        // After an end without a charge, only a charge is news.
+        Report::Contradicted { fields, is_charge }
+            if is_odd_enough && (*is_charge || !book.payments[at].payment.state.is_final()) =>
+        {
+            doubt(changes, book, at, Happened::ReportedContradicted, &fields.join(", "))
         }
-        Report::Contradicted(_) | Report::Nothing | Report::Trouble { .. } => Ok(false),
+        Report::Unverifiable { why } if is_odd_enough => doubt(changes, book, at, Happened::ReportedUnverifiable, why),
+        Report::Contradicted { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Trouble { .. } => {
+            Ok(false)
+        }
     }
 }
 
-/// How many there were in a row by now.
-fn count_contradictions(kept: &mut Kept, report: &Report) -> u32 {
+fn doubt(
+    changes: &mut Changes,
+    book: &mut Book,
+    at: usize,
+    happened: Happened,
+    why: &str,
+) -> Result<bool, StorageError> {
+    let is_changed = happen(changes, book, at, happened, Why::of(why))?;
+    if is_changed {
+        book.payments[at].set_doubt(true);
+    }
+    Ok(is_changed)
+}
+
+/// How many there were in a row by now. Those that come at once, as where somebody presses a button three times, are one.
+fn count_contradictions(kept: &mut Kept, report: &Report, now: Millis) -> u32 {
     let contradictions = match report {
-        Report::Contradicted(_) => kept.contradictions.saturating_add(1),
+        Report::Contradicted { .. } | Report::Unverifiable { .. } if kept.contradictions == 0 => 1,
+        Report::Contradicted { .. } | Report::Unverifiable { .. } => {
+            let is_another = now.saturating_sub(kept.contradicted_at) >= APART_MS;
+            kept.contradictions.saturating_add(u32::from(is_another))
+        }
         Report::Trouble { .. } | Report::Nothing => kept.contradictions,
         Report::Charged(_) | Report::Rejected | Report::Open(_) => 0,
     };
-    kept.touched.rest |= contradictions != kept.contradictions;
-    kept.contradictions = contradictions;
+    if contradictions != kept.contradictions {
+        (kept.contradictions, kept.contradicted_at) = (contradictions, now);
+        kept.touched.rest = true;
+    }
     contradictions
 }
 
 /// One payment at the gateway pays for one checkout.
 fn take_all_numbers(changes: &mut Changes, found: &PaymentRef, kept: &Kept) -> bool {
-    let numbers = [&found.order_number, &found.transaction_id];
-    numbers.into_iter().flatten().all(|number| changes.numbers.take(number, &kept.payment.id))
-}
-
-/// What the gateway says of a number that was only claimed. Anybody can claim one, and a payer may try again after a
-/// rejection: so only a charge says anything of the payment itself, and only where it paid for nothing else.
-fn take_claimed(
-    changes: &mut Changes,
-    book: &mut Book,
-    at: usize,
-    number: &str,
-    report: &Report,
-) -> Result<bool, StorageError> {
-    let kept = &mut book.payments[at];
-    let said = match report {
-        Report::Charged(found) => {
-            if kept.payment.state == PaymentState::Charged {
-                return Ok(false);
-            }
-            if changes.numbers.take(number, &kept.payment.id) {
-                let is_changed = happen(changes, book, at, Happened::ReportedCharged, Why::default())?;
-                if is_changed {
-                    book.payments[at].note_reference(changes, found);
-                }
-                return Ok(is_changed);
-            }
-            "taken"
-        }
-        Report::Rejected => "rejected",
-        Report::Open(_) => "open",
-        Report::Contradicted(_) => "contradicted",
-        Report::Nothing => "nothing",
-        Report::Trouble { .. } => return Ok(false),
-    };
-    kept.say_of_claim(changes, number, said);
-    Ok(false)
-}
-
-impl Kept {
-    fn say_of_claim(&mut self, changes: &mut Changes, number: &str, state: &'static str) {
-        for claim in self.claims.iter_mut().filter(|claim| claim.number == number) {
-            state.clone_into(&mut claim.state);
-        }
-        changes.claims.push(ClaimSaid { payment: self.payment.id.clone(), number: number.to_owned(), state });
-    }
+    let order = found.order_number.as_deref().map(Number::order);
+    let transaction = found.transaction_id.as_deref().map(Number::transaction);
+    order.into_iter().chain(transaction).all(|number| changes.numbers.take(&number, &kept.payment.id))
 }
 
 /// After three days a person should look. Told once.
@@ -226,29 +208,55 @@ fn flag_stuck(changes: &mut Changes, book: &mut Book, at: usize) -> Result<bool,
     Ok(true)
 }
 
-/// When it is asked about again.
-fn schedule(changes: &mut Changes, kept: &Kept, answered: &Answered) {
+/// When it is asked about again. **One report ends no questions**: what ended without a charge is asked about for some days, at
+/// growing distance, and a charge that is reported then is told.
+fn schedule(changes: &mut Changes, kept: &Kept, had_ended: bool, answered: &Answered) {
     let (payment, leased_until) = (kept.payment.id.clone(), answered.leased_until);
-    changes.due.push(if kept.payment.state == PaymentState::Charged {
-        DueChange::Forget { payment }
-    } else if is_done_with(changes, kept, answered) {
-        DueChange::AskNoMore { payment, leased_until }
-    } else {
-        let age = changes.now - kept.age_counts_from();
-        let at = changes.now.saturating_add(jittered(interval_at(age), answered.random));
-        DueChange::AskAgain { payment, leased_until, at, class: Class::at_age(age) }
+    let ends_now = kept.payment.state.is_final() && !had_ended;
+    let age = if ends_now { 0 } else { changes.now - kept.age_counts_from() };
+    changes.due.push(match interval(kept, answered, age) {
+        Interval::Never => DueChange::Forget { payment },
+        Interval::NoMore => DueChange::AskNoMore { payment, leased_until },
+        Interval::After(time) => DueChange::AskAgain {
+            payment,
+            leased_until,
+            at: changes.now.saturating_add(jittered(time, answered.random)),
+            class: Class::at_age(age),
+            since: ends_now.then_some(changes.now),
+        },
     });
 }
 
-fn is_done_with(changes: &Changes, kept: &Kept, answered: &Answered) -> bool {
-    let could_not_ask = |reported: &Reported| matches!(reported.report, Report::Trouble { .. });
-    let has_ended = kept.payment.state.is_final() && !answered.reports.iter().any(could_not_ask);
-    let age = changes.now - kept.age_counts_from();
-    let is_pay_form = kept.payment.method == Method::PayForm;
-    let is_forgotten = is_pay_form && age >= FORGOTTEN_AFTER && !kept.has_open_claim();
-    let said_so = answered.reports.iter().any(|reported| reported.report == Report::Rejected);
-    let is_doubted = kept.is_resolved && !said_so && age < FORGOTTEN_AFTER;
-    (has_ended && !is_pay_form && !is_doubted) || is_forgotten
+/// After which time a payment is asked about again.
+enum Interval {
+    After(Millis),
+    /// Unless somebody hints at something new.
+    NoMore,
+    Never,
+}
+
+fn interval(kept: &Kept, answered: &Answered, age: Millis) -> Interval {
+    let could_not_ask = answered.reports.iter().any(|reported| matches!(reported.report, Report::Trouble { .. }));
+    let state = kept.payment.state;
+    if kept.payment.method == Method::PayForm {
+        let is_forgotten = age >= FORGOTTEN_AFTER && !kept.has_open_claim() && !kept.payment.is_in_doubt;
+        return match () {
+            () if state == PaymentState::Charged && !kept.has_claim_to_ask() => Interval::Never,
+            // More is claimed than one question asks about.
+            () if kept.has_unanswered_claim() && !could_not_ask => Interval::After(0),
+            () if is_forgotten => Interval::NoMore,
+            () => Interval::After(interval_at(age)),
+        };
+    }
+    match state {
+        PaymentState::Charged => Interval::Never,
+        // A person can be wrong for longer than a gateway.
+        _ if kept.is_resolved && age < FORGOTTEN_AFTER => Interval::After(interval_at(age)),
+        state if state.is_final() && !could_not_ask => {
+            interval_after_end(age).map_or(Interval::NoMore, Interval::After)
+        }
+        _ => Interval::After(interval_at(age)),
+    }
 }
 
 impl Kept {

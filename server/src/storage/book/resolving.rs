@@ -2,10 +2,13 @@
 
 use super::{
     Book, Kept,
-    changes::{Changes, DueChange},
-    happening::{Why, happen},
+    changes::{Changes, DueChange, Number},
+    happening::{Why, happen, happen_to_checkout},
+    telling::{Told, tell},
 };
 use crate::{
+    checkouts::machine::Happened as CheckoutHappened,
+    events::kind::EventKind,
     pace::schedule::{Class, interval_at},
     payments::machine::{Happened, is_for_a_person},
     storage::{error::StorageError, inputs::Resolve, outputs::Resolved},
@@ -13,9 +16,8 @@ use crate::{
 };
 
 /// The numbers that such a decision may take: what the gateway knows by a number that was claimed for this pay-form.
-pub(in crate::storage) fn numbers_to_resolve(kept: &Kept) -> Vec<String> {
-    let is_open = |claim: &&super::KeptClaim| kept.payment.method == Method::PayForm && claim.state == "open";
-    kept.claims.iter().filter(is_open).map(|claim| claim.number.clone()).collect()
+pub(in crate::storage) fn numbers_to_resolve(kept: &Kept) -> Vec<Number> {
+    kept.numbers_a_person_takes()
 }
 
 /// Notes a decision.
@@ -27,42 +29,66 @@ pub(in crate::storage) fn resolve(
 ) -> Result<Resolved, StorageError> {
     book.check()?;
     let kept = &book.payments[at];
-    let before = kept.payment.state;
-    if before == resolve.resolution.state() {
+    let (before, is_in_doubt) = (kept.payment.state, kept.payment.is_in_doubt);
+    if before == resolve.resolution.state() && !is_in_doubt {
         return Ok(Resolved::Again(kept.payment.clone().into()));
+    }
+    let can_be_decided = is_for_a_person(before) || is_in_doubt;
+    // Whether something happened to the checkout since the person looked at it.
+    if can_be_decided && resolve.seen.is_some_and(|seen| seen != book.head.version) {
+        return Ok(Resolved::Moved(kept.payment.clone().into()));
+    }
+    if before == PaymentState::Charged && is_in_doubt {
+        return review(changes, book, at, resolve);
     }
     let happened = match resolve.resolution {
         Resolution::Charged => Happened::ResolvedCharged,
         Resolution::NotCharged => Happened::ResolvedNotCharged,
     };
-    let is_in_doubt = is_for_a_person(before, kept.payment.is_stuck);
-    // Whether something happened to the checkout since the person looked at it.
-    if is_in_doubt && resolve.seen.is_some_and(|seen| seen != book.head.version) {
-        return Ok(Resolved::Moved(kept.payment.clone().into()));
-    }
     let why = Why { reason: Some(&resolve.reason), by: Some(&resolve.by) };
-    if !is_in_doubt || !happen(changes, book, at, happened, why)? {
+    if !can_be_decided || !happen(changes, book, at, happened, why)? {
         return Ok(Resolved::NotInDoubt(before));
     }
     let kept = &mut book.payments[at];
     kept.is_resolved = true;
     kept.touched.rest = true;
     if kept.payment.state == PaymentState::Charged {
-        // What was claimed for this one, and not for another one, pays for nothing else.
-        for number in numbers_to_resolve(kept) {
-            changes.numbers.take(&number, &kept.payment.id);
-        }
-        changes.due.push(DueChange::Forget { payment: kept.payment.id.clone() });
-    } else {
-        keep_asking(changes, kept);
+        take_claimed_numbers(changes, kept);
     }
+    keep_asking(changes, kept);
     Ok(Resolved::Done(kept.payment.clone().into()))
+}
+
+/// One more charge was reported of a charged payment, and cannot be believed. The payment stays charged; if the other charge
+/// was made as well, it is money too much.
+fn review(changes: &mut Changes, book: &mut Book, at: usize, resolve: &Resolve) -> Result<Resolved, StorageError> {
+    book.payments[at].set_doubt(false);
+    let told = Told { payment: Some(at), reason: Some(&resolve.reason), by: Some(&resolve.by), ..Told::default() };
+    tell(changes, book, EventKind::PaymentReviewed, &told)?;
+    if resolve.resolution == Resolution::Charged {
+        take_claimed_numbers(changes, &book.payments[at]);
+        happen_to_checkout(changes, book, CheckoutHappened::PaymentCharged, Some(at), Some(&resolve.by))?;
+    }
+    Ok(Resolved::Done(book.payments[at].payment.clone().into()))
+}
+
+/// What was claimed for this one, and not for another one, pays for nothing else.
+fn take_claimed_numbers(changes: &mut Changes, kept: &Kept) {
+    for number in numbers_to_resolve(kept) {
+        changes.numbers.take(&number, &kept.payment.id);
+    }
 }
 
 /// A person can be wrong: the gateway is asked on for a while, and a charge that it reports is told.
 fn keep_asking(changes: &mut Changes, kept: &Kept) {
     let payment = &kept.payment;
-    if payment.method != Method::PayForm && !payment.reference.can_be_asked_about() {
+    let is_charged = payment.state == PaymentState::Charged;
+    let is_to_ask = match payment.method {
+        Method::PayForm => !is_charged || kept.has_claim_to_ask(),
+        _ => !is_charged && payment.reference.can_be_asked_about(),
+    };
+    if !is_to_ask {
+        changes.due.push(DueChange::Forget { payment: payment.id.clone() });
         return;
     }
     let age = changes.now - payment.begun_at;

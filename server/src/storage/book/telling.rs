@@ -1,5 +1,7 @@
 //! Telling: every change of a state has exactly one event, which holds the states that stand in the book by then.
 
+use ring::rand::{SecureRandom, SystemRandom};
+
 use super::{Book, changes::Changes, changes::NewEvent};
 use crate::{
     events::{
@@ -8,6 +10,7 @@ use crate::{
     },
     storage::error::StorageError,
     tokens::decided_by::DecidedBy,
+    values::ids::hex,
 };
 
 /// What an event tells beside its kind.
@@ -32,13 +35,17 @@ pub(super) fn tell(
     head.touched.version = true;
     let kept = told.payment.map(|at| &mut payments[at]);
     let counted = match kept {
-        Some(kept) => (&mut kept.events, Some(&kept.payment)),
+        Some(kept) => {
+            // The count of its events is saved with its state, also where that stays.
+            kept.touch_state();
+            (&mut kept.events, Some(&kept.payment))
+        }
         None => (&mut head.events, None),
     };
     let (events, payment) = counted;
     *events += 1;
     let number = *events;
-    let id = format!("evt_{}_{}", head.id.bare(), head.version);
+    let id = new_event_id()?;
     let via = told.by.and_then(|by| by.via.as_ref());
     let data = Data {
         checkout: head.id.as_str(),
@@ -63,4 +70,12 @@ pub(super) fn tell(
     let payment = payment.map(|payment| payment.id.clone());
     changes.events.push(NewEvent { id, checkout: head.id.clone(), payment, number, version: head.version, kind, body });
     Ok(())
+}
+
+/// From random bits alone: a database that is restored from a backup must not give an identifier a second time.
+fn new_event_id() -> Result<String, StorageError> {
+    let mut bytes = [0; 16];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| StorageError::failed("the system has no random numbers for an event's identifier"))?;
+    Ok(format!("evt_{}", hex(&bytes)))
 }

@@ -13,8 +13,9 @@ use super::{
 use crate::{
     storage::{
         book::{
-            Book, Head, HeadTouched, KeptClaim,
-            changes::{Changes, Numbers},
+            Book, Head, HeadTouched,
+            changes::{Changes, Number, Numbers},
+            claims::KeptClaim,
             payments::KnownKey,
         },
         error::StorageError,
@@ -45,10 +46,11 @@ const PAYMENTS_OF_PAYMENTS: &str = rows::payments!(
     "checkout_id IN (SELECT checkout_id FROM payments WHERE id = ANY($1)) ORDER BY checkout_id, number"
 );
 const PAYMENTS: &str = rows::payments!("checkout_id = ANY($1) ORDER BY checkout_id, number");
-const OWNERS: &str = "SELECT number, payment_id FROM taken_numbers WHERE number = ANY($1)";
+const OWNERS: &str = "SELECT number, kind, payment_id FROM taken_numbers WHERE number = ANY($1)";
 const KEY: &str = "SELECT fingerprint, payment_id FROM idempotency WHERE checkout_id = $1 AND key = $2";
 const WAIT: &str = "SELECT not_before FROM gateway_pause";
-const CLAIMS: &str = "SELECT payment_id, number, state FROM claims WHERE payment_id = ANY($1)";
+pub(super) const CLAIMS: &str = "SELECT payment_id, number, provider, state, reason, at, asked_at FROM claims
+    WHERE payment_id = ANY($1) ORDER BY payment_id, at, number";
 const DUE: &str = "SELECT payment_id, since FROM due WHERE payment_id = ANY($1)";
 /// After all locks were waited for.
 pub(super) const NOW: &str = "SELECT now_ms()";
@@ -65,7 +67,7 @@ pub(super) enum Of<'a> {
 #[derive(Default)]
 pub(super) struct With<'a> {
     /// Numbers that may be taken.
-    pub(super) numbers: Vec<String>,
+    pub(super) numbers: Vec<Number>,
     /// An idempotency key, of the one checkout that is opened.
     pub(super) key: Option<&'a Key>,
     /// From when payments count that are due, and what was claimed for them.
@@ -109,7 +111,8 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     let (checkout, key) = (ids.first().copied().unwrap_or_default(), with.key.map_or("", |key| &key.text));
     // The locks first: what is read after them is what the last writer left.
     let mut queries: Vec<Query<'_>> = vec![(heads, vec![&ids]), (payments, vec![&ids]), (WAIT, vec![]), (NOW, vec![])];
-    queries.push((OWNERS, vec![&with.numbers]));
+    let numbers: Vec<&str> = with.numbers.iter().map(|number| number.text.as_str()).collect();
+    queries.push((OWNERS, vec![&numbers]));
     queries.push((KEY, vec![&checkout, &key]));
     queries.push((CLAIMS, vec![&due]));
     queries.push((DUE, vec![&due]));
@@ -200,13 +203,15 @@ fn head_of(row: &Row) -> Result<Head, Problem> {
 }
 
 /// Whose numbers are.
-pub(super) async fn owners(db: &Session, numbers: &[String]) -> Result<Numbers, Problem> {
+pub(super) async fn owners(db: &Session, numbers: &[Number]) -> Result<Numbers, Problem> {
+    let numbers: Vec<&str> = numbers.iter().map(|number| number.text.as_str()).collect();
     let owners = db.rows(OWNERS, &[&numbers]).await?;
     Ok(Numbers::owned_by(owners.iter().map(owner).collect::<Result<Vec<_>, Problem>>()?))
 }
 
-fn owner(row: &Row) -> Result<(String, PaymentId), Problem> {
-    Ok((row.try_get(0)?, rows::read(row.try_get(1)?, "payment")?))
+fn owner(row: &Row) -> Result<(Number, PaymentId), Problem> {
+    let number = Number { text: row.try_get(0)?, kind: rows::read(row.try_get(1)?, "kind of a number")? };
+    Ok((number, rows::read(row.try_get(2)?, "payment")?))
 }
 
 fn known_key(row: &Row) -> Result<KnownKey, Problem> {
@@ -225,10 +230,22 @@ fn add_due(books: &mut [Book], due: &[Row]) -> Result<(), Problem> {
 fn add_claims(books: &mut [Book], places: &Places, claims: &[Row]) -> Result<(), Problem> {
     for row in claims {
         let payment: PaymentId = rows::id(row, "payment")?;
-        let claim = KeptClaim { number: row.try_get(1)?, state: row.try_get(2)? };
         if let Some((book, at)) = places.get(&payment) {
-            books[*book].payments[*at].claims.push(claim);
+            books[*book].payments[*at].claims.push(claim(row)?);
         }
     }
     Ok(())
+}
+
+/// A row of [`CLAIMS`].
+pub(super) fn claim(row: &Row) -> Result<KeptClaim, Problem> {
+    Ok(KeptClaim {
+        number: row.try_get(1)?,
+        provider: row.try_get(2)?,
+        state: rows::read(row.try_get(3)?, "state of a claim")?,
+        reason: row.try_get(4)?,
+        at: row.try_get(5)?,
+        asked_at: row.try_get(6)?,
+        is_touched: false,
+    })
 }

@@ -24,7 +24,7 @@ pub(super) async fn open(db: &Session, new: &OpenCheckout) -> Result<Opened, Pro
     let fingerprint = wanted.fingerprint();
     let metadata =
         serde_json::to_string(&wanted.metadata).map_err(|problem| StorageError::failed(problem.to_string()))?;
-    let methods = wanted.allowed_methods().iter().map(Method::to_string).collect::<Vec<_>>().join(",");
+    let methods = new.methods.iter().map(Method::to_string).collect::<Vec<_>>().join(",");
     let (id, amount, state) = (new.id.as_str(), wanted.amount.to_string(), <&str>::from(CheckoutState::Open));
     let (callback_secret, page_secret) = (new.callback_secret.expose(), new.page_secret.expose());
     let lifetime: Millis = millis(wanted.lifetime);

@@ -42,7 +42,6 @@ use settings::PostgresSettings;
 
 use crate::{
     checkouts::checkout::CheckoutView,
-    events::Event,
     spans,
     storage::{
         Storage, Stored,
@@ -54,8 +53,8 @@ use crate::{
         },
         neighbours::Neighbours,
         outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
-            Settled, SettledMany, Statistics, Swept, Taken,
+            Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
+            Resolved, Settled, SettledMany, Statistics, Swept, Taken,
         },
         sqlite::look::DatabaseFile,
         staff::{
@@ -64,6 +63,7 @@ use crate::{
         },
     },
     tokens::{TokenHash, decided_by::DecidedBy},
+    values::cursor::Cursor,
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId},
@@ -319,9 +319,9 @@ impl Storage for PostgresStorage {
         })
     }
 
-    fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
+    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage> {
         self.run("events_after", Kind::GoOn, (cursor, most), |db, (cursor, most)| {
-            Box::pin(outbox::events_after(db, *cursor, *most))
+            Box::pin(outbox::events_after(db, cursor, *most))
         })
     }
 

@@ -7,10 +7,16 @@ use super::{
     rows,
     session::{Query, Session},
 };
-use crate::{events::Event, values::ids::CheckoutId};
+use crate::{
+    events::Event,
+    storage::outputs::EventPage,
+    values::{cursor::Cursor, ids::CheckoutId},
+};
 
 const AFTER: &str = "SELECT seq, event_id, checkout_id, payment_id, number, kind, body, at FROM events
     WHERE seq > $1 ORDER BY seq LIMIT $2";
+const AT: &str = "SELECT event_id FROM events WHERE seq = $1 AND at = $2";
+const LAST_SHARED: &str = "SELECT seq, at, event_id FROM events WHERE seq < $1 AND at <= $2 ORDER BY seq DESC LIMIT 1";
 const OF_CHECKOUT: &str = "SELECT version, event_id, checkout_id, payment_id, number, kind, body, at FROM events
     WHERE checkout_id = $1 ORDER BY version";
 const IS_NEW_THERE: &str = "SELECT 1 FROM events WHERE seq IS NULL LIMIT 1";
@@ -25,17 +31,33 @@ const MOST_PLACED: i64 = 2_000;
 
 /// The feed. The order of identifiers is not the order of commits, so the feed has places of its own, given by its readers to
 /// what is committed: a transaction that commits late comes late in it, and is never behind a reader.
-pub(super) async fn events_after(db: &Session, cursor: i64, most: u32) -> Result<Vec<Event>, Problem> {
-    let limit = i64::from(most);
-    let after = || -> Query<'_> { (AFTER, vec![&cursor, &limit]) };
-    let mut found = db.together(vec![(IS_NEW_THERE, vec![]), after()]).await?;
-    let is_more = found.first().is_some_and(|rows| !rows.is_empty());
-    // Who still reads what is old, or only looks whether the database answers, need not wait for others.
-    if is_more && cursor < i64::MAX && found[1].len() < most as usize {
+pub(super) async fn events_after(db: &Session, cursor: &Cursor, most: u32) -> Result<EventPage, Problem> {
+    let (seq, limit) = (cursor.seq, i64::from(most));
+    let after = || -> Query<'_> { (AFTER, vec![&seq, &limit]) };
+    let mut found = db.together(vec![(IS_NEW_THERE, vec![]), (AT, vec![&seq, &cursor.at]), after()]).await?;
+    let is_known = match found[1].first() {
+        Some(row) => cursor.is_of(row.try_get(0)?),
+        None => false,
+    };
+    if !cursor.is_start() && !is_known {
+        return Ok(EventPage::HistoryGone { resume: resume(db, cursor).await? });
+    }
+    let is_more = !found[0].is_empty();
+    // Who still reads what is old need not wait for others.
+    if is_more && found[2].len() < most as usize {
         // A new statement after the lock sees what its last holder wrote.
         found = db.together(vec![(LOCK, vec![]), (GIVE_PLACES, vec![&MOST_PLACED]), after()]).await?;
     }
-    found.pop().unwrap_or_default().iter().map(read).collect()
+    let events = found.pop().unwrap_or_default().iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(EventPage::Events(events))
+}
+
+/// The last event that was surely written before the history ended that the cursor is of. Places are given in the order of
+/// commits but for moments, which the margin of the cursor's time is far longer than.
+async fn resume(db: &Session, cursor: &Cursor) -> Result<Cursor, Problem> {
+    let row = db.row(LAST_SHARED, &[&cursor.seq, &cursor.shared_until()]).await?;
+    let read = |row: Row| Ok(Cursor::at(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+    row.map_or(Ok(Cursor::default()), read)
 }
 
 /// All events of a checkout, in their order. Their places are those in its stream.

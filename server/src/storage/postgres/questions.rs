@@ -135,8 +135,6 @@ const NEXT: &str = "SELECT MIN(at) FROM (
         (SELECT at FROM due WHERE class = 1 AND at >= $2 ORDER BY at LIMIT 1) UNION ALL
         (SELECT at FROM due WHERE class = 2 AND at >= $3 ORDER BY at LIMIT 1)) AS next";
 const ASKED: &str = rows::payments!("id = ANY($1)");
-const CLAIMS: &str = "SELECT payment_id, number, provider FROM claims
-    WHERE payment_id = ANY($1) AND state <> 'taken' ORDER BY at DESC";
 
 /// Classes of questions, each a queue.
 pub(super) const CLASSES: usize = 3;
@@ -202,7 +200,7 @@ pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem
     let questions = if ids.is_empty() {
         Vec::new()
     } else {
-        let asked = db.together(vec![(ASKED, vec![&ids]), (CLAIMS, vec![&ids])]).await?;
+        let asked = db.together(vec![(ASKED, vec![&ids]), (books::CLAIMS, vec![&ids])]).await?;
         questions_of(db, &ids, leased_until, &asked[0], &asked[1])?
     };
     let found = Found { now, last, is_full: ids.len() >= lease.most as usize };
@@ -222,15 +220,16 @@ fn questions_of(
         let id = row.try_get(0)?;
         kept.extend(unless_damaged(id, rows::kept(row))?.map(|one| (id, one)));
     }
-    let mut claimed: HashMap<&str, Vec<(String, Option<String>)>> = HashMap::new();
     for row in claims {
-        claimed.entry(row.try_get(0)?).or_default().push((row.try_get(1)?, row.try_get(2)?));
+        if let Some(kept) = kept.get_mut(row.try_get::<_, &str>(0)?) {
+            kept.claims.push(books::claim(row)?);
+        }
     }
     let (mut questions, mut nothing) = (Vec::new(), Vec::new());
     for id in leased {
         let Some(kept) = kept.remove(id) else { continue };
         let (payment, checkout) = (kept.payment.id.clone(), kept.payment.checkout.clone());
-        let ask = questions::what_to_ask(kept.payment, claimed.remove(id).unwrap_or_default());
+        let ask = questions::what_to_ask(kept);
         if ask.is_empty() {
             nothing.push(*id);
         } else {

@@ -25,7 +25,7 @@ macro_rules! payments {
         concat!(
             "SELECT id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code,
                 failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved,
-                card_last4, until, unknown_since, events
+                card_last4, until, unknown_since, events, is_in_doubt, contradicted_at
              FROM payments WHERE ",
             $which
         )
@@ -72,6 +72,7 @@ pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
         failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
         attempts_left: small(row, 13)?,
         is_stuck: row.try_get(16)?,
+        is_in_doubt: row.try_get(22)?,
         begun_at: row.try_get(11)?,
         ..Payment::new(id, checkout, read(row.try_get(3)?, "method")?, reference)
     };
@@ -82,10 +83,12 @@ pub(super) fn kept(row: &Row) -> Result<Kept, Problem> {
         unknown_since: row.try_get(20)?,
         is_hinted: row.try_get(15)?,
         contradictions: small(row, 14)?,
+        contradicted_at: row.try_get(23)?,
         is_resolved: row.try_get(17)?,
         events: row.try_get(21)?,
         due_since: None::<Millis>,
         claims: Vec::new(),
+        dropped_claims: Vec::new(),
         touched: Touched::default(),
     })
 }

@@ -8,6 +8,7 @@ use crate::{
     storage::book::{
         Book, Head, Kept,
         changes::{Changes, DueChange, FIRST_EXCHANGES, MOST_EXCHANGES},
+        claims::KeptClaim,
     },
     values::{Millis, ids::CheckoutId},
 };
@@ -22,7 +23,7 @@ pub(super) fn save(db: &Session, changes: &Changes, books: &[Book]) {
     update_heads(db, &books.iter().map(|book| &book.head).filter(is_changed).collect::<Vec<_>>());
     take_numbers(db, changes);
     use_keys(db, changes);
-    say_of_claims(db, changes);
+    save_claims(db, books);
     write_events(db, changes);
     change_due(db, changes);
     note_exchanges(db, changes);
@@ -78,13 +79,14 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
             transaction_id = n.transaction_id, page_url = n.page_url, qr_text = n.qr_text,
             failure_kind = n.failure_kind, failure_code = n.failure_code, failure_reason = n.failure_reason,
             sender = n.sender, attempts_left = n.attempts_left, contradictions = n.contradictions,
-            is_hinted = n.is_hinted, is_resolved = n.is_resolved
+            is_hinted = n.is_hinted, is_resolved = n.is_resolved, is_in_doubt = n.is_in_doubt,
+            contradicted_at = n.contradicted_at
          FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::bigint[],
             $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-            $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[])
+            $16::text[], $17::bigint[], $18::bigint[], $19::boolean[], $20::boolean[], $21::boolean[], $22::bigint[])
             AS n (id, before, state, is_stuck, unknown_since, until, events, reference, gateway_number, transaction_id,
                 page_url, qr_text, failure_kind, failure_code, failure_reason, sender, attempts_left, contradictions,
-                is_hinted, is_resolved)
+                is_hinted, is_resolved, is_in_doubt, contradicted_at)
          WHERE payments.id = n.id AND payments.state = n.before",
         vec![
             column(rows, |kept| kept.payment.id.as_str().to_owned()),
@@ -107,6 +109,8 @@ fn update_payments(db: &Session, rows: &[&Kept]) {
             column(rows, |kept| i64::from(kept.contradictions)),
             column(rows, |kept| kept.is_hinted),
             column(rows, |kept| kept.is_resolved),
+            column(rows, |kept| kept.payment.is_in_doubt),
+            column(rows, |kept| kept.contradicted_at),
         ],
     );
 }
@@ -145,8 +149,12 @@ fn take_numbers(db: &Session, changes: &Changes) {
     }
     rows.sort_by(|a, b| a.0.cmp(&b.0));
     db.later(
-        "INSERT INTO taken_numbers (number, payment_id) SELECT * FROM unnest($1::text[], $2::text[])",
-        vec![column(&rows, |row| row.0.clone()), column(&rows, |row| row.1.as_str().to_owned())],
+        "INSERT INTO taken_numbers (number, kind, payment_id) SELECT * FROM unnest($1::text[], $2::text[], $3::text[])",
+        vec![
+            column(&rows, |row| row.0.text.clone()),
+            column(&rows, |row| <&'static str>::from(row.0.kind)),
+            column(&rows, |row| row.1.as_str().to_owned()),
+        ],
     );
 }
 
@@ -167,18 +175,36 @@ fn use_keys(db: &Session, changes: &Changes) {
     );
 }
 
-fn say_of_claims(db: &Session, changes: &Changes) {
-    let rows = &changes.claims;
+fn save_claims(db: &Session, books: &[Book]) {
+    let payments = || books.iter().flat_map(|book| &book.payments);
+    let dropped: Vec<(&Kept, &String)> =
+        payments().flat_map(|kept| kept.dropped_claims.iter().map(move |number| (kept, number))).collect();
+    if !dropped.is_empty() {
+        db.later(
+            "DELETE FROM claims USING unnest($1::text[], $2::text[]) AS n (payment_id, number)
+             WHERE claims.payment_id = n.payment_id AND claims.number = n.number",
+            vec![column(&dropped, |row| row.0.payment.id.as_str().to_owned()), column(&dropped, |row| row.1.clone())],
+        );
+    }
+    let touched = |kept| move |claim| (kept, claim);
+    let rows: Vec<(&Kept, &KeptClaim)> =
+        payments().flat_map(|kept| kept.claims.iter().filter(|claim| claim.is_touched).map(touched(kept))).collect();
     if rows.is_empty() {
         return;
     }
     db.later(
-        "UPDATE claims SET state = n.state FROM unnest($1::text[], $2::text[], $3::text[]) AS n (payment_id, number, state)
-         WHERE claims.payment_id = n.payment_id AND claims.number = n.number",
+        "INSERT INTO claims (payment_id, number, provider, state, reason, at, asked_at)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+         ON CONFLICT (payment_id, number) DO UPDATE SET provider = excluded.provider, state = excluded.state,
+            reason = excluded.reason, at = excluded.at, asked_at = excluded.asked_at",
         vec![
-            column(rows, |said| said.payment.as_str().to_owned()),
-            column(rows, |said| said.number.clone()),
-            column(rows, |said| said.state),
+            column(&rows, |row| row.0.payment.id.as_str().to_owned()),
+            column(&rows, |row| row.1.number.clone()),
+            column(&rows, |row| row.1.provider.clone()),
+            column(&rows, |row| <&'static str>::from(row.1.state)),
+            column(&rows, |row| row.1.reason.clone()),
+            column(&rows, |row| row.1.at),
+            column(&rows, |row| row.1.asked_at),
         ],
     );
 }
@@ -239,8 +265,8 @@ fn change_due(db: &Session, changes: &Changes) {
             DueChange::PutUnlessThere { payment, at, class, since } => {
                 put_unless_there.entry(payment.as_str()).or_insert((*at, *class as i16, *since));
             }
-            DueChange::AskAgain { payment, leased_until, at, class } => {
-                again.insert(payment.as_str(), (*leased_until, *at, *class as i16));
+            DueChange::AskAgain { payment, leased_until, at, class, since } => {
+                again.insert(payment.as_str(), (*leased_until, *at, *class as i16, *since));
             }
             DueChange::AskNoMore { payment, leased_until } => {
                 no_more.insert(payment.as_str(), *leased_until);
@@ -254,14 +280,16 @@ fn change_due(db: &Session, changes: &Changes) {
     if !again.is_empty() {
         let rows: Vec<_> = again.into_iter().collect();
         db.later(
-            "UPDATE due SET at = n.at, class = n.class
-             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[]) AS n (payment_id, leased_until, at, class)
+            "UPDATE due SET at = n.at, class = n.class, since = COALESCE(n.since, due.since)
+             FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[])
+                AS n (payment_id, leased_until, at, class, since)
              WHERE due.payment_id = n.payment_id AND due.at = n.leased_until",
             vec![
                 column(&rows, |row| row.0.to_owned()),
                 column(&rows, |row| row.1.0),
                 column(&rows, |row| row.1.1),
                 column(&rows, |row| row.1.2),
+                column(&rows, |row| row.1.3),
             ],
         );
     }

@@ -3,7 +3,7 @@
 use tokio_postgres::Row;
 
 use super::{
-    exchanges, needs, outbox,
+    books, exchanges, needs, outbox,
     problem::Problem,
     rows,
     session::{Session, first},
@@ -14,8 +14,8 @@ use crate::{
     storage::{
         ends::{Adding, End},
         staff::{
-            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout, Need,
-            NewStaffSession, Period, StaffSession, UNKNOWN_FOR, Which,
+            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout,
+            ListedClaim, Need, NewStaffSession, Period, StaffSession, UNKNOWN_FOR, Which,
         },
     },
     tokens::TokenHash,
@@ -139,7 +139,22 @@ pub(super) async fn history(db: &Session, id: &CheckoutId) -> Result<Option<Hist
         Some(row) => (row.try_get(0)?, rows::small(&row, 1)?, row.try_get(2)?),
         None => (0, 0, false),
     };
-    Ok(Some(History { listed, events: outbox::events_of(db, id).await?, exchanges, delivered, failures, is_given_up }))
+    let claims = claims_of(db, &listed.view).await?;
+    let events = outbox::events_of(db, id).await?;
+    Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up }))
+}
+
+/// What callbacks claimed for each of its payments.
+async fn claims_of(db: &Session, view: &CheckoutView) -> Result<Vec<Vec<ListedClaim>>, Problem> {
+    let ids: Vec<&str> = view.payments.iter().map(|payment| payment.id.as_str()).collect();
+    let mut claims = vec![Vec::new(); ids.len()];
+    for row in &db.rows(books::CLAIMS, &[&ids]).await? {
+        let id: &str = row.try_get(0)?;
+        if let Some(place) = ids.iter().position(|known| *known == id) {
+            claims[place].push(books::claim(row)?.into());
+        }
+    }
+    Ok(claims)
 }
 
 /// Word for word as the index has it: only then is the index used.
@@ -153,7 +168,7 @@ macro_rules! ends {
 const CHARGES: &str = concat!(
     "SELECT payments.id, events.at, events.kind, payments.checkout_id, checkouts.reference,
         payments.method, payments.reference, checkouts.amount, checkouts.currency,
-        ARRAY(SELECT number FROM taken_numbers WHERE payment_id = payments.id ORDER BY number), checkouts.is_overpaid
+        ARRAY(SELECT number FROM taken_numbers WHERE payment_id = payments.id AND kind <> 'page' ORDER BY number), checkouts.is_overpaid
     FROM events
     JOIN payments ON payments.id = events.payment_id
     JOIN checkouts ON checkouts.id = payments.checkout_id

@@ -12,8 +12,9 @@ use super::{
 use crate::{
     storage::{
         book::{
-            Book, Head, HeadTouched, Kept, KeptClaim,
-            changes::{Changes, Numbers},
+            Book, Head, HeadTouched, Kept,
+            changes::{Changes, Number, Numbers},
+            claims::KeptClaim,
         },
         error::StorageError,
     },
@@ -42,11 +43,12 @@ pub(super) fn open_known(db: &Connection, payment: &PaymentId) -> Result<Book, S
 }
 
 /// Nothing changed yet, with what is known of the numbers that may be taken.
-pub(super) fn begin(db: &Connection, numbers: &[String]) -> Result<Changes, StorageError> {
-    let mut owner = db.prepare_cached("SELECT payment_id FROM taken_numbers WHERE number = ?1")?;
+pub(super) fn begin(db: &Connection, numbers: &[Number]) -> Result<Changes, StorageError> {
+    let mut owner = db.prepare_cached("SELECT payment_id FROM taken_numbers WHERE number = ?1 AND kind = ?2")?;
     let mut owners = Vec::new();
     for number in numbers {
-        let payment: Option<String> = owner.query_row([number], |row| row.get(0)).optional()?;
+        let key = (&number.text, <&str>::from(number.kind));
+        let payment: Option<String> = owner.query_row(key, |row| row.get(0)).optional()?;
         if let Some(payment) = payment {
             owners.push((number.clone(), read(&payment, "payment")?));
         }
@@ -91,9 +93,18 @@ pub(super) fn due_since(db: &Connection, id: &PaymentId) -> Result<Option<Millis
 
 /// What callbacks claimed of a payment.
 pub(super) fn claims(db: &Connection, id: &PaymentId) -> Result<Vec<KeptClaim>, StorageError> {
-    let mut statement = db.prepare_cached("SELECT number, state FROM claims WHERE payment_id = ?1")?;
-    let claims = statement.query_map([id.as_str()], |row| Ok(KeptClaim { number: row.get(0)?, state: row.get(1)? }))?;
-    Ok(claims.collect::<Result<_, _>>()?)
+    let mut statement = db.prepare_cached(
+        "SELECT number, provider, state, reason, at, asked_at FROM claims WHERE payment_id = ?1 ORDER BY at, number",
+    )?;
+    let mut rows = statement.query([id.as_str()])?;
+    let mut claims = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (number, provider, reason) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let state = read(&row.get::<_, String>(2)?, "state of a claim")?;
+        let (at, asked_at) = (row.get(4)?, row.get(5)?);
+        claims.push(KeptClaim { number, provider, state, reason, at, asked_at, is_touched: false });
+    }
+    Ok(claims)
 }
 
 /// Writes down what was changed.
@@ -102,22 +113,19 @@ pub(super) fn save(db: &Connection, changes: &Changes, book: &Book) -> Result<()
     for kept in book.payments.iter().filter(|kept| kept.touched.is_any()) {
         save_payment(db, kept)?;
     }
+    book.payments.iter().try_for_each(|kept| save_claims(db, kept))?;
     for (number, payment) in changes.numbers.taken() {
-        db.prepare_cached("INSERT INTO taken_numbers (number, payment_id) VALUES (?1, ?2)")?
-            .execute((number, payment.as_str()))?;
+        db.prepare_cached("INSERT INTO taken_numbers (number, kind, payment_id) VALUES (?1, ?2, ?3)")?.execute((
+            &number.text,
+            <&str>::from(number.kind),
+            payment.as_str(),
+        ))?;
     }
     for used in &changes.keys {
         db.prepare_cached(
             "INSERT INTO idempotency (checkout_id, key, fingerprint, payment_id) VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute((used.checkout.as_str(), &used.key.text, &used.key.fingerprint, used.payment.as_str()))?;
-    }
-    for said in &changes.claims {
-        db.prepare_cached("UPDATE claims SET state = ?3 WHERE payment_id = ?1 AND number = ?2")?.execute((
-            said.payment.as_str(),
-            &said.number,
-            said.state,
-        ))?;
     }
     outbox::write(db, changes.now, &changes.events)?;
     changes.due.iter().try_for_each(|change| due::apply(db, change))?;
@@ -126,6 +134,31 @@ pub(super) fn save(db: &Connection, changes: &Changes, book: &Book) -> Result<()
         Noted { now: changes.now, of: &new.payment, exchange: &new.exchange, sender }.note(db)?;
     }
     changes.troubles.iter().try_for_each(|wait| limit::trouble(db, *wait, changes.now))
+}
+
+fn save_claims(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
+    let id = kept.payment.id.as_str();
+    for number in &kept.dropped_claims {
+        db.prepare_cached("DELETE FROM claims WHERE payment_id = ?1 AND number = ?2")?.execute((id, number))?;
+    }
+    for claim in kept.claims.iter().filter(|claim| claim.is_touched) {
+        db.prepare_cached(
+            "INSERT INTO claims (payment_id, number, provider, state, reason, at, asked_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (payment_id, number) DO UPDATE SET provider = excluded.provider, state = excluded.state,
+                reason = excluded.reason, at = excluded.at, asked_at = excluded.asked_at",
+        )?
+        .execute((
+            id,
+            &claim.number,
+            &claim.provider,
+            <&str>::from(claim.state),
+            &claim.reason,
+            claim.at,
+            claim.asked_at,
+        ))?;
+    }
+    Ok(())
 }
 
 /// Only what was changed, as each column that is named costs a look at its indexes.
@@ -208,7 +241,7 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
     let failure = kept.payment.failure.as_ref();
     db.prepare_cached(
         "UPDATE payments SET failure_kind = ?2, failure_code = ?3, failure_reason = ?4, sender = ?5, attempts_left = ?6,
-            contradictions = ?7, is_hinted = ?8, is_resolved = ?9
+            contradictions = ?7, is_hinted = ?8, is_resolved = ?9, is_in_doubt = ?10, contradicted_at = ?11
          WHERE id = ?1",
     )?
     .execute((
@@ -221,6 +254,8 @@ fn save_rest(db: &Connection, kept: &Kept) -> Result<(), StorageError> {
         kept.contradictions,
         kept.is_hinted,
         kept.is_resolved,
+        kept.payment.is_in_doubt,
+        kept.contradicted_at,
     ))?;
     Ok(())
 }

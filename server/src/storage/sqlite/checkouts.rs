@@ -47,7 +47,7 @@ pub(super) fn open(db: &Connection, new: &OpenCheckout) -> Result<Opened, Storag
         wanted.amount.to_string(),
         wanted.currency,
         wanted.description,
-        methods_text(&wanted.allowed_methods()),
+        methods_text(&new.methods),
         wanted.return_url,
         metadata,
         new.callback_secret.expose(),

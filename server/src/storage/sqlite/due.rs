@@ -20,9 +20,10 @@ pub(super) fn apply(db: &Connection, change: &DueChange) -> Result<(), StorageEr
             let sql = "INSERT OR IGNORE INTO due (payment_id, at, class, since) VALUES (?1, ?2, ?3, ?4)";
             db.prepare_cached(sql)?.execute((payment.as_str(), at, *class as u8, since))?;
         }
-        DueChange::AskAgain { payment, leased_until, at, class } => {
-            let sql = "UPDATE due SET at = ?3, class = ?4 WHERE payment_id = ?1 AND at = ?2";
-            db.prepare_cached(sql)?.execute((payment.as_str(), leased_until, at, *class as u8))?;
+        DueChange::AskAgain { payment, leased_until, at, class, since } => {
+            let sql =
+                "UPDATE due SET at = ?3, class = ?4, since = COALESCE(?5, since) WHERE payment_id = ?1 AND at = ?2";
+            db.prepare_cached(sql)?.execute((payment.as_str(), leased_until, at, *class as u8, since))?;
         }
         DueChange::AskNoMore { payment, leased_until } => {
             let sql = "DELETE FROM due WHERE payment_id = ?1 AND at = ?2";

@@ -61,11 +61,14 @@ CREATE TABLE payments (
     -- Who alone may send it, and say what came of it.
     sender TEXT NOT NULL,
     attempts_left INTEGER NOT NULL,
-    -- Contradictions in a row.
+    -- Reports in a row that contradict what was asked for, or cannot be verified, and when the last one was counted.
     contradictions INTEGER NOT NULL DEFAULT 0,
+    contradicted_at INTEGER NOT NULL DEFAULT 0,
     -- A hint came before the answer to the request that makes it.
     is_hinted INTEGER NOT NULL DEFAULT 0,
     is_stuck INTEGER NOT NULL DEFAULT 0,
+    -- A charge was reported that cannot be believed, and no person has decided yet.
+    is_in_doubt INTEGER NOT NULL DEFAULT 0,
     -- Since when nobody knows what became of it, while that is so.
     unknown_since INTEGER,
     -- A person decided what became of it; the gateway did not.
@@ -80,19 +83,20 @@ CREATE TABLE payments (
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
     WHERE method <> 'pay_form'
     AND (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
-        OR state = 'confirming' OR state = 'contradicted');
+        OR state = 'confirming' OR state = 'contradicted' OR state = 'unverifiable');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
 -- For counting them.
 CREATE INDEX payments_that_may_take_money ON payments (state)
     WHERE (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
-        OR state = 'confirming' OR state = 'contradicted');
+        OR state = 'confirming' OR state = 'contradicted' OR state = 'unverifiable');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck = 1;
 
 -- What a person has to look at.
 CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
 CREATE INDEX payments_contradicted ON payments (checkout_id) WHERE state = 'contradicted';
+CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt = 1;
 
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
 CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL;
@@ -101,7 +105,7 @@ CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transact
 CREATE TABLE exchanges (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number INTEGER NOT NULL,
-    -- create, confirm, status
+    -- create, confirm, status, callback
     asked TEXT NOT NULL,
     -- The number that was asked by, where a callback claimed it.
     claim TEXT,
@@ -121,8 +125,11 @@ CREATE TABLE exchanges (
 
 -- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
 CREATE TABLE taken_numbers (
-    number TEXT PRIMARY KEY NOT NULL,
-    payment_id TEXT NOT NULL REFERENCES payments (id)
+    number TEXT NOT NULL,
+    -- order, transaction, page
+    kind TEXT NOT NULL,
+    payment_id TEXT NOT NULL REFERENCES payments (id),
+    PRIMARY KEY (number, kind)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX taken_numbers_of_a_payment ON taken_numbers (payment_id);
@@ -132,9 +139,14 @@ CREATE TABLE claims (
     payment_id TEXT NOT NULL REFERENCES payments (id),
     number TEXT NOT NULL,
     provider TEXT,
-    -- new, open, rejected, nothing, contradicted, taken: what the gateway said last.
+    -- asked, unknown, open, rejected, charged, unverifiable, contradicted, other_payment
     state TEXT NOT NULL,
+    -- Why a charge is in doubt.
+    reason TEXT,
+    -- When a callback named it last.
     at INTEGER NOT NULL,
+    -- When the gateway answered about it last.
+    asked_at INTEGER,
     PRIMARY KEY (payment_id, number)
 ) STRICT, WITHOUT ROWID;
 

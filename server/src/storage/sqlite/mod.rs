@@ -33,7 +33,6 @@ use threads::Threads;
 
 use crate::{
     checkouts::checkout::CheckoutView,
-    events::Event,
     spans,
     storage::{
         Storage, Stored,
@@ -43,8 +42,8 @@ use crate::{
             OpenCheckout, Resolve, Sent, Sweep, TakePrepared, Whose,
         },
         outputs::{
-            Begun, Cancelled, ConfirmationBegun, Deliveries, HintNoted, KeptApiKey, Opened, Questions, Resolved,
-            Settled, SettledMany, Statistics, Swept, Taken,
+            Begun, Cancelled, ConfirmationBegun, Deliveries, EventPage, HintNoted, KeptApiKey, Opened, Questions,
+            Resolved, Settled, SettledMany, Statistics, Swept, Taken,
         },
         staff::{
             Charges, Ends, History, ListCheckouts, Listed, Need, NewStaffSession, NoteRefund, Period, RefundNoted,
@@ -53,6 +52,7 @@ use crate::{
     },
     surroundings::Boxed,
     tokens::{TokenHash, decided_by::DecidedBy},
+    values::cursor::Cursor,
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId},
@@ -223,8 +223,8 @@ impl Storage for SqliteStorage {
         self.go_on("settle_questions", move |db| questions::settle(db, &answers))
     }
 
-    fn events_after(&self, cursor: i64, most: u32) -> Stored<'_, Vec<Event>> {
-        self.read("events_after", move |db| outbox::events_after(db, cursor, most))
+    fn events_after(&self, cursor: Cursor, most: u32) -> Stored<'_, EventPage> {
+        self.read("events_after", move |db| outbox::events_after(db, &cursor, most))
     }
 
     fn claim_deliveries(&self, most: u32, lease_ms: i64) -> Stored<'_, Deliveries> {

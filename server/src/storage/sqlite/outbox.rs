@@ -1,6 +1,6 @@
 //! Outbox: events, written in the transaction of the change that they tell of, and the streams that deliver them.
 
-use rusqlite::{Connection, OptionalExtension, Rows};
+use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
 use super::rows::read;
 use crate::{
@@ -10,10 +10,11 @@ use crate::{
         book::changes::NewEvent,
         error::StorageError,
         inputs::Delivered,
-        outputs::{Deliveries, Delivery},
+        outputs::{Deliveries, Delivery, EventPage},
     },
     values::{
         Millis,
+        cursor::Cursor,
         ids::{CheckoutId, PaymentId},
     },
 };
@@ -56,9 +57,27 @@ fn wake(db: &Connection, now: Millis, checkout: &CheckoutId) -> Result<(), Stora
     Ok(())
 }
 
-pub(super) fn events_after(db: &Connection, cursor: i64, most: u32) -> Result<Vec<Event>, StorageError> {
+pub(super) fn events_after(db: &Connection, cursor: &Cursor, most: u32) -> Result<EventPage, StorageError> {
+    if !cursor.is_start() && !is_known(db, cursor)? {
+        return Ok(EventPage::HistoryGone { resume: resume(db, cursor)? });
+    }
     let mut statement = db.prepare_cached(&format!("{EVENT} WHERE seq > ?1 ORDER BY seq LIMIT ?2"))?;
-    all_of(statement.query((cursor, most))?)
+    Ok(EventPage::Events(all_of(statement.query((cursor.seq, most))?)?))
+}
+
+fn is_known(db: &Connection, cursor: &Cursor) -> Result<bool, StorageError> {
+    let mut statement = db.prepare_cached("SELECT event_id FROM events WHERE seq = ?1 AND at = ?2")?;
+    let id: Option<String> = statement.query_row((cursor.seq, cursor.at), |row| row.get(0)).optional()?;
+    Ok(id.is_some_and(|id| cursor.is_of(&id)))
+}
+
+/// The last event that was surely written before the history ended that the cursor is of.
+fn resume(db: &Connection, cursor: &Cursor) -> Result<Cursor, StorageError> {
+    let last = "SELECT seq, at, event_id FROM events WHERE seq < ?1 AND at <= ?2 ORDER BY seq DESC LIMIT 1";
+    let mut statement = db.prepare_cached(last)?;
+    let read = |row: &Row<'_>| Ok(Cursor::at(row.get(0)?, row.get(1)?, &row.get::<_, String>(2)?));
+    let found = statement.query_row((cursor.seq, cursor.shared_until()), read).optional()?;
+    Ok(found.unwrap_or_default())
 }
 
 /// All events of a checkout, in their order.

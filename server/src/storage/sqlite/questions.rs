@@ -130,20 +130,13 @@ fn lease(
 
 /// Nothing where there is nothing to ask.
 fn what_to_ask(db: &Connection, id: &PaymentId) -> Result<Option<(CheckoutId, Vec<Ask>)>, StorageError> {
-    let Some(kept) = rows::payment(db, id)? else { return Ok(None) };
-    let claims = if kept.payment.method == Method::PayForm { claims_to_ask(db, id)? } else { Vec::new() };
+    let Some(mut kept) = rows::payment(db, id)? else { return Ok(None) };
+    if kept.payment.method == Method::PayForm {
+        kept.claims = books::claims(db, id)?;
+    }
     let checkout = kept.payment.checkout.clone();
-    let ask = questions::what_to_ask(kept.payment, claims);
+    let ask = questions::what_to_ask(kept);
     Ok((!ask.is_empty()).then_some((checkout, ask)))
-}
-
-/// The numbers that callbacks claimed, with who carried it out, the newest first.
-fn claims_to_ask(db: &Connection, id: &PaymentId) -> Result<Vec<(String, Option<String>)>, StorageError> {
-    let mut statement = db.prepare_cached(
-        "SELECT number, provider FROM claims WHERE payment_id = ?1 AND state <> 'taken' ORDER BY at DESC",
-    )?;
-    let rows = statement.query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMany, StorageError> {

@@ -24,7 +24,7 @@ const CHECKOUT: &str = "id, reference, amount, currency, description, methods, r
 
 const PAYMENT: &str = "id, checkout_id, number, method, state, reference, page_url, qr_text, failure_kind, failure_code, \
     failure_reason, begun_at, sender, attempts_left, contradictions, is_hinted, is_stuck, is_resolved, card_last4, until, \
-    unknown_since, events";
+    unknown_since, events, is_in_doubt, contradicted_at";
 
 /// A text that this server wrote, read back.
 pub(super) fn read<T: FromStr>(text: &str, what: &'static str) -> Result<T, StorageError> {
@@ -74,6 +74,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
     let (sender, attempts_left, contradictions) = (row.get(12)?, row.get(13)?, row.get(14)?);
     let (is_hinted, is_stuck, is_resolved, card_last4) = (row.get(15)?, row.get(16)?, row.get(17)?, row.get(18)?);
     let (until, unknown_since, events) = (row.get(19)?, row.get(20)?, row.get(21)?);
+    let (is_in_doubt, contradicted_at) = (row.get(22)?, row.get(23)?);
     Ok((|| {
         let reference: PaymentRef = read(&reference, "reference")?;
         let payment = Payment {
@@ -85,6 +86,7 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             failure: failure_kind.map(|kind| Failure::with(kind, code, reason)),
             attempts_left,
             is_stuck,
+            is_in_doubt,
             begun_at,
             ..Payment::new(read(&id, "payment")?, read(&checkout, "checkout")?, read(&method, "method")?, reference)
         };
@@ -95,10 +97,12 @@ fn payment_of(row: &Row<'_>) -> rusqlite::Result<Result<Kept, StorageError>> {
             unknown_since,
             is_hinted,
             contradictions,
+            contradicted_at,
             is_resolved,
             events,
             due_since: None,
             claims: Vec::new(),
+            dropped_claims: Vec::new(),
             touched: Touched::default(),
         })
     })())

@@ -16,8 +16,8 @@ use crate::{
         ends::{Adding, End},
         error::StorageError,
         staff::{
-            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout, Need,
-            NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
+            Charge, Charges, Ends, History, LONGEST_IDLE, LONGEST_SESSION, ListCheckouts, Listed, ListedCheckout,
+            ListedClaim, Need, NewStaffSession, NoteRefund, Period, RefundNoted, StaffSession, UNKNOWN_FOR, Which,
         },
     },
     tokens::TokenHash,
@@ -40,7 +40,7 @@ struct Needing {
     condition: &'static str,
 }
 
-const NEEDS: [Needing; 5] = [
+const NEEDS: [Needing; 6] = [
     Needing {
         need: Need::Unknown,
         table: "payments",
@@ -54,6 +54,13 @@ const NEEDS: [Needing; 5] = [
         index: "payments_contradicted",
         id: "checkout_id",
         condition: "state = 'contradicted'",
+    },
+    Needing {
+        need: Need::Unverifiable,
+        table: "payments",
+        index: "payments_in_doubt",
+        id: "checkout_id",
+        condition: "is_in_doubt = 1 AND state <> 'contradicted'",
     },
     Needing {
         need: Need::Stuck,
@@ -126,7 +133,7 @@ macro_rules! ends {
 const CHARGES: &str = concat!(
     "SELECT events.at, events.kind, payments.id, payments.checkout_id, checkouts.reference,
         payments.method, payments.reference, checkouts.amount, checkouts.currency,
-        (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id), checkouts.is_overpaid
+        (SELECT json_group_array(number) FROM taken_numbers WHERE payment_id = payments.id AND kind <> 'page'), checkouts.is_overpaid
     FROM events
     JOIN payments ON payments.id = events.payment_id
     JOIN checkouts ON checkouts.id = payments.checkout_id
@@ -270,7 +277,13 @@ pub(super) fn history(db: &Connection, id: &CheckoutId) -> Result<Option<History
     let (delivered, failures, is_given_up) = stream.unwrap_or_default();
     let of = |payment: &Payment| exchanges::of_payment(db, &payment.id);
     let exchanges = listed.view.payments.iter().map(of).collect::<Result<_, _>>()?;
-    Ok(Some(History { listed, events: outbox::events_of(db, id)?, exchanges, delivered, failures, is_given_up }))
+    let claims_of = |payment: &Payment| {
+        let claims = books::claims(db, &payment.id)?;
+        Ok::<_, StorageError>(claims.into_iter().map(ListedClaim::from).collect())
+    };
+    let claims = listed.view.payments.iter().map(claims_of).collect::<Result<_, _>>()?;
+    let events = outbox::events_of(db, id)?;
+    Ok(Some(History { listed, events, exchanges, claims, delivered, failures, is_given_up }))
 }
 
 pub(super) fn note_refund(db: &Connection, note: &NoteRefund) -> Result<RefundNoted, StorageError> {

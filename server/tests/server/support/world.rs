@@ -60,6 +60,20 @@ pub struct World {
     _database: Database,
 }
 
+/// A backup of the database: the tables, those first that others refer to.
+pub struct Backup {
+    tables: Vec<String>,
+}
+
+fn tables(db: &Connection) -> Vec<String> {
+    let mut tables = db
+        .prepare(
+            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY rowid",
+        )
+        .unwrap();
+    tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
 /// One life of the server.
 pub struct Process {
     pub server: Server,
@@ -133,6 +147,31 @@ impl World {
         Process { server: server.unwrap(), life, tasks, fake: self.fake.clone() }
     }
 
+    /// Takes a backup of the database.
+    pub fn back_up(&self) -> Backup {
+        let db = lock(&self.db);
+        db.execute_batch("ATTACH ':memory:' AS backup").unwrap();
+        let tables = tables(&db);
+        for table in &tables {
+            db.execute_batch(&format!("CREATE TABLE backup.\"{table}\" AS SELECT * FROM main.\"{table}\"")).unwrap();
+        }
+        Backup { tables }
+    }
+
+    /// Puts the database back to how it was when the backup was taken. No process is alive.
+    pub fn restore(&self, backup: Backup) {
+        let db = lock(&self.db);
+        for table in backup.tables.iter().rev() {
+            db.execute_batch(&format!("DELETE FROM main.\"{table}\"")).unwrap();
+        }
+        // The file of a backup knows how far its own numbers had come.
+        db.execute_batch("DELETE FROM sqlite_sequence").unwrap();
+        for table in &backup.tables {
+            db.execute_batch(&format!("INSERT INTO main.\"{table}\" SELECT * FROM backup.\"{table}\"")).unwrap();
+        }
+        db.execute_batch("DETACH backup").unwrap();
+    }
+
     /// The calendar is put ahead or back, while monotonic time goes on.
     pub fn jump(&self, by: Duration, ahead: bool) {
         let by = by.as_millis() as i64;
@@ -184,7 +223,7 @@ impl World {
         // Callbacks of pay-forms are all that tells of them; the gateway repeats them until they are taken.
         for payment in self.fake.payments().iter().filter(|payment| payment.page_url.is_some()) {
             let body = callback_of(payment);
-            process.run(process.server.hint(&Self::address(payment), &body)).unwrap();
+            process.run(process.server.hint(&Self::address(payment), body.as_bytes())).unwrap();
         }
         // What was given up in three days of failures, somebody starts again.
         process.run(process.server.replay(None)).unwrap();

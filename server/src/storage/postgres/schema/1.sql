@@ -70,9 +70,12 @@ CREATE TABLE payments (
     attempts_left BIGINT NOT NULL,
     -- Contradictions in a row.
     contradictions BIGINT NOT NULL DEFAULT 0,
+    contradicted_at BIGINT NOT NULL DEFAULT 0,
     -- A hint came before the answer to the request that makes it.
     is_hinted BOOLEAN NOT NULL DEFAULT FALSE,
     is_stuck BOOLEAN NOT NULL DEFAULT FALSE,
+    -- A charge was reported that cannot be believed, and no person has decided yet.
+    is_in_doubt BOOLEAN NOT NULL DEFAULT FALSE,
     -- Since when nobody knows what became of it, while that is so.
     unknown_since BIGINT,
     -- A person decided what became of it; the gateway did not.
@@ -85,18 +88,19 @@ CREATE TABLE payments (
 -- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do.
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
     WHERE method <> 'pay_form'
-    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
+    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
 -- For counting them.
 CREATE INDEX payments_that_may_take_money ON payments (state)
-    WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted');
+    WHERE state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable');
 CREATE INDEX payments_that_are_stuck ON payments (state) WHERE is_stuck;
 
 -- What a person has to look at.
 CREATE INDEX payments_unknown ON payments (unknown_since) WHERE unknown_since IS NOT NULL;
 CREATE INDEX payments_contradicted ON payments (checkout_id) WHERE state = 'contradicted';
+CREATE INDEX payments_in_doubt ON payments (checkout_id) WHERE is_in_doubt;
 
 CREATE INDEX payments_by_gateway_number ON payments (gateway_number) WHERE gateway_number IS NOT NULL;
 CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transaction_id IS NOT NULL;
@@ -105,7 +109,7 @@ CREATE INDEX payments_by_transaction ON payments (transaction_id) WHERE transact
 CREATE TABLE exchanges (
     payment_id TEXT COLLATE "C" NOT NULL,
     number BIGINT NOT NULL,
-    -- create, confirm, status
+    -- create, confirm, status, callback
     asked TEXT COLLATE "C" NOT NULL,
     -- The number that was asked by, where a callback claimed it.
     claim TEXT COLLATE "C",
@@ -126,8 +130,11 @@ CREATE TABLE exchanges (
 
 -- One payment at the gateway pays for one checkout: each number of the merchant's own, and each claimed one that paid.
 CREATE TABLE taken_numbers (
-    number TEXT COLLATE "C" PRIMARY KEY,
-    payment_id TEXT COLLATE "C" NOT NULL
+    number TEXT COLLATE "C" NOT NULL,
+    -- order, transaction, page
+    kind TEXT COLLATE "C" NOT NULL,
+    payment_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (number, kind)
 );
 
 CREATE INDEX taken_numbers_of_a_payment ON taken_numbers (payment_id);
@@ -137,9 +144,14 @@ CREATE TABLE claims (
     payment_id TEXT COLLATE "C" NOT NULL,
     number TEXT COLLATE "C" NOT NULL,
     provider TEXT COLLATE "C",
-    -- new, open, rejected, nothing, contradicted, taken: what the gateway said last.
+    -- asked, unknown, open, rejected, charged, unverifiable, contradicted, other_payment
     state TEXT COLLATE "C" NOT NULL,
+    -- Why a charge is in doubt.
+    reason TEXT,
+    -- When a callback named it last.
     at BIGINT NOT NULL,
+    -- When the gateway answered about it last.
+    asked_at BIGINT,
     PRIMARY KEY (payment_id, number)
 );
 

@@ -3,12 +3,11 @@ package dev.kassa.server
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.jsonPrimitive
-import kotlinx.serialization.json.long
 
 /**
  * What happened, as the shop is told.
  *
- * @property cursor its place among all events: what `GET /v1/events?after=` takes
+ * @property cursor its place among all events, an opaque text: what `GET /v1/events?after=` takes
  * @property id the same however often it is delivered: the header `webhook-id`
  * @property kind such as `checkout.paid`: what its JSON calls `type`
  * @property checkout the checkout's identifier
@@ -16,7 +15,7 @@ import kotlinx.serialization.json.long
  * @property json all that it says
  */
 public data class Event(
-    public val cursor: Long,
+    public val cursor: String,
     public val id: String,
     public val kind: String,
     public val checkout: String,
@@ -29,7 +28,7 @@ internal fun event(told: JsonObject): Event {
     val body = told.getValue("event").jsonObject
     val data = body.getValue("data").jsonObject
     return Event(
-        cursor = told.getValue("cursor").jsonPrimitive.long,
+        cursor = told.text("cursor"),
         id = body.text("id"),
         kind = body.text("type"),
         checkout = data.text("checkout"),

@@ -146,13 +146,13 @@ public class KassaServer private constructor(private val options: KassaServerOpt
     @JvmOverloads
     public fun events(kind: String? = null, reference: String? = null): List<Event> {
         val all = mutableListOf<Event>()
-        var after = -1L
-        var next = 0L
+        var after = ""
+        var next = "0"
         while (next != after) {
             after = next
             val told = Json.parseToJsonElement(ask("GET", "/v1/events?after=$after&limit=1000")).jsonObject
             told.getValue("events").jsonArray.mapTo(all) { event(it.jsonObject) }
-            next = told.getValue("next").jsonPrimitive.long
+            next = told.getValue("next").jsonPrimitive.content
         }
         return all.filter { (kind == null || it.kind == kind) && (reference == null || it.reference == reference) }
     }
