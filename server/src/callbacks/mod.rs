@@ -6,6 +6,7 @@ use std::{borrow::Cow, io::Read};
 use flate2::read::GzDecoder;
 use kassa::Callback;
 use ring::digest::{SHA256, digest};
+use strum::IntoStaticStr;
 
 use crate::{
     payments::exchange::Exchange,
@@ -27,23 +28,14 @@ pub(crate) fn address(secret: &str, payment: &PaymentId) -> String {
 }
 
 /// How much of a callback was read, as the metrics call it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Reading {
     Whole,
     /// Fields that the interface requires are missing.
     Incomplete,
     /// There is no order number.
     Unreadable,
-}
-
-impl Reading {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::Incomplete => "incomplete",
-            Self::Unreadable => "unreadable",
-        }
-    }
 }
 
 /// A callback, as it was called.
@@ -69,7 +61,6 @@ impl Received<'_> {
         let body = self.text();
         // Some gateways put the fields behind the address.
         let read = Callback::parse(&body).or_else(|problem| Callback::parse(self.query).map_err(|_| problem));
-        let number = |callback: &Callback| callback.order_number.clone();
         let (reading, said) = match (&read, self.problem) {
             (_, Some(problem)) => (Reading::Unreadable, problem.to_owned()),
             (Err(_), None) => (Reading::Unreadable, "no order number can be found in it".to_owned()),
@@ -84,10 +75,10 @@ impl Received<'_> {
             (Ok(_), None) => (Reading::Whole, String::new()),
         };
         let callback = read.ok().filter(|callback| can_be_number(&callback.order_number));
-        let claimed = callback.as_ref().map(number);
+        let claimed = callback.as_ref().map(|callback| callback.order_number.as_str());
         let exchange = (reading != Reading::Whole).then(|| {
             let whole = if self.query.is_empty() { body.clone() } else { format!("{body} ?{}", self.query).into() };
-            Box::new(Exchange::called_back(claimed.as_deref(), reading.word(), &said, &whole))
+            Box::new(Exchange::called_back(claimed, reading.into(), &said, &whole))
         });
         let same = callback.as_ref().and_then(Callback::dedup_key).map(|key| {
             let mut hash = [0; 32];

@@ -34,7 +34,7 @@ use crate::{
     delivery::Post,
     events::Event,
     metrics::Metrics,
-    payments::{payer_card::PayerCard, payment::Payment},
+    payments::{exchange::Exchange, payer_card::PayerCard, payment::Payment},
     sending::{Request, Sender, Way},
     storage::{
         Storage,
@@ -473,16 +473,11 @@ impl Server {
             _ => None,
         };
         let noted = self.shared.storage.note_hint(hint).await?;
-        if noted == HintNoted::Nowhere {
-            return Err(ServerError::NotFound { what: "callback address" });
-        }
-        self.metrics().called_back(reading.word());
-        if let Some((payment, exchange)) = unread {
-            let (words, body) = (exchange.words.unwrap_or_default(), exchange.reply.unwrap_or_default());
-            let sentence = "a callback could not be read in full; its payment is asked about all the same";
-            match reading {
-                Reading::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
-                _ => tracing::info!(target: "kassa_server", %payment, words, body, "{sentence}"),
+        // Whoever guesses addresses writes no log and no metrics.
+        if noted != HintNoted::Nowhere {
+            self.metrics().called_back(reading.into());
+            if let Some((payment, exchange)) = unread {
+                log_unread(&payment, reading, &exchange);
             }
         }
         match noted {
@@ -490,12 +485,11 @@ impl Server {
                 self.shared.follow.notify_one();
                 Ok(due > 0)
             }
+            HintNoted::SeenBefore => Ok(false),
+            HintNoted::Nowhere => Err(ServerError::NotFound { what: "callback address" }),
             HintNoted::TooManyClaims => {
-                let sentence = "the gateway's callbacks claim more numbers for one payment than can be kept";
-                tracing::error!(target: "kassa_server", "{sentence}");
-                Err(ServerError::unavailable(sentence))
+                Err(ServerError::unavailable("callbacks claim more numbers for one payment than can be kept"))
             }
-            HintNoted::SeenBefore | HintNoted::Nowhere => Ok(false),
         }
     }
 
@@ -655,5 +649,15 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.0.tasks.fetch_sub(1, Ordering::AcqRel);
         self.0.task_ended.notify_waiters();
+    }
+}
+
+/// What of a callback could not be read, masked and shortened.
+fn log_unread(payment: &PaymentId, reading: Reading, exchange: &Exchange) {
+    let (words, body) = (exchange.words.as_deref(), exchange.reply.as_deref());
+    let sentence = "a callback could not be read in full; its payment is asked about all the same";
+    match reading {
+        Reading::Unreadable => tracing::warn!(target: "kassa_server", %payment, words, body, "{sentence}"),
+        _ => tracing::info!(target: "kassa_server", %payment, words, body, "{sentence}"),
     }
 }

@@ -149,6 +149,11 @@ fn claim(process: &Process, payment: &FakePayment, number: &str) -> bool {
     hint(process, payment, &body)
 }
 
+/// The same once more, and not as a copy of the first one.
+fn claim_again(process: &Process, payment: &FakePayment, number: &str) {
+    hint(process, payment, &format!("orderNumber={number}"));
+}
+
 fn says(world: &World, number: &str, verdict: Verdict) {
     lock(&world.faults.0).forced.insert(number.to_owned(), vec![verdict]);
 }
@@ -315,6 +320,12 @@ fn one_more_charge_of_a_charged_form_that_cannot_be_verified_is_reviewed_by_a_pe
         assert_eq!(reasons(&process, "payment.reviewed"), ["the bank said"]);
         let checkout = process.run(process.server.checkout(&id)).unwrap().checkout;
         assert_eq!((checkout.refunds_due, needs(&process, &id).contains(&Need::Unverifiable)), (refunds_due, false));
+        // The gateway's report can be verified by now: it is the charge that the person found, or one that the person missed.
+        says(&world, "GW-2", charge_of("GW-2"));
+        world.fake.advance(Duration::from_secs(24 * 3600));
+        claim_again(&process, &payment, "GW-2");
+        follow(&process);
+        assert_eq!(process.run(process.server.checkout(&id)).unwrap().checkout.refunds_due, 1, "{outcome}");
     }
 }
 

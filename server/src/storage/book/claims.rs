@@ -19,7 +19,10 @@ use crate::{
         outputs::Ask,
         staff::ListedClaim,
     },
-    values::{Millis, method::Method, states::ClaimState, states::PaymentState},
+    values::{
+        Millis,
+        states::{ClaimState, PaymentState},
+    },
 };
 
 /// From how many claims on those that were rejected, or that the gateway does not know, give way: the oldest first.
@@ -98,13 +101,12 @@ impl Kept {
         claims.into_iter().take(MOST_ASKED_AT_ONCE).map(ask).collect()
     }
 
-    /// The numbers that pay for nothing else once a person found this pay-form charged.
-    pub(super) fn numbers_a_person_takes(&self) -> Vec<Number> {
-        let may_have_paid =
-            |claim: &&KeptClaim| !matches!(claim.state, ClaimState::Rejected | ClaimState::OtherPayment);
-        let is_pay_form = self.payment.method == Method::PayForm;
-        let claims = self.claims.iter().filter(may_have_paid).filter(|_| is_pay_form);
-        claims.map(|claim| Number::order(&claim.number)).collect()
+    /// A person found that the charges in doubt were made: if the gateway's report can be verified later, they are not counted
+    /// again.
+    pub(super) fn count_claims_in_doubt(&mut self) {
+        for claim in self.claims.iter_mut().filter(|claim| claim.state.is_in_doubt()) {
+            (claim.state, claim.is_touched) = (ClaimState::Charged, true);
+        }
     }
 
     /// A person has decided, or the charge that was in doubt is verified by now.
@@ -226,8 +228,8 @@ fn doubt(
         ClaimState::Unverifiable => (Happened::ReportedUnverifiable, EventKind::PaymentUnverifiable),
         _ => (Happened::ReportedContradicted, EventKind::PaymentContradicted),
     };
-    book.payments[at].set_doubt(true);
     if !happen(changes, book, at, happened, Why::of(reason))? {
+        book.payments[at].set_doubt(true);
         tell(changes, book, event, &Told { payment: Some(at), reason: Some(reason), ..Told::default() })?;
     }
     Ok(())

@@ -43,8 +43,8 @@ pub(super) fn happen(
     let was_under_way = kept.payment.is_under_way();
     kept.touch_state();
     kept.payment.state = change.to;
-    if matches!(happened, Happened::ResolvedCharged | Happened::ResolvedNotCharged) {
-        kept.set_doubt(false);
+    if matches!(happened, Happened::ResolvedCharged | Happened::ResolvedNotCharged) || change.to.is_in_doubt() {
+        kept.set_doubt(change.to.is_in_doubt());
     }
     kept.payment.is_stuck &= !change.to.is_final();
     kept.unknown_since = (change.to == PaymentState::Unknown).then_some(changes.now);

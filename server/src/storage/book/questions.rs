@@ -126,10 +126,8 @@ fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Repor
                 false => (Happened::ReportedContradicted, Why::of("NumberTaken")),
             };
             let is_changed = happen(changes, book, at, happened, why)?;
-            if is_changed {
-                book.payments[at].set_doubt(!is_own);
-            }
             if is_changed && is_own {
+                book.payments[at].set_doubt(false);
                 book.payments[at].note_reference(changes, found);
             }
             Ok(is_changed)
@@ -145,27 +143,15 @@ fn take_report(changes: &mut Changes, book: &mut Book, at: usize, report: &Repor
         Report::Contradicted { fields, is_charge }
             if is_odd_enough && (*is_charge || !book.payments[at].payment.state.is_final()) =>
         {
-            doubt(changes, book, at, Happened::ReportedContradicted, &fields.join(", "))
+            happen(changes, book, at, Happened::ReportedContradicted, Why::of(&fields.join(", ")))
         }
-        Report::Unverifiable { why } if is_odd_enough => doubt(changes, book, at, Happened::ReportedUnverifiable, why),
+        Report::Unverifiable { why } if is_odd_enough => {
+            happen(changes, book, at, Happened::ReportedUnverifiable, Why::of(why))
+        }
         Report::Contradicted { .. } | Report::Unverifiable { .. } | Report::Nothing | Report::Trouble { .. } => {
             Ok(false)
         }
     }
-}
-
-fn doubt(
-    changes: &mut Changes,
-    book: &mut Book,
-    at: usize,
-    happened: Happened,
-    why: &str,
-) -> Result<bool, StorageError> {
-    let is_changed = happen(changes, book, at, happened, Why::of(why))?;
-    if is_changed {
-        book.payments[at].set_doubt(true);
-    }
-    Ok(is_changed)
 }
 
 /// How many there were in a row by now. Those that come at once, as where somebody presses a button three times, are one.

@@ -3,6 +3,7 @@
 use super::{
     Book, Kept,
     changes::{Changes, DueChange, Number},
+    claims::KeptClaim,
     happening::{Why, happen, happen_to_checkout},
     telling::{Told, tell},
 };
@@ -12,12 +13,16 @@ use crate::{
     pace::schedule::{Class, interval_at},
     payments::machine::{Happened, is_for_a_person},
     storage::{error::StorageError, inputs::Resolve, outputs::Resolved},
-    values::{method::Method, states::PaymentState, states::Resolution},
+    values::{
+        method::Method,
+        states::{ClaimState, PaymentState, Resolution},
+    },
 };
 
-/// The numbers that such a decision may take: what the gateway knows by a number that was claimed for this pay-form.
+/// The numbers that such a decision may take: those that were claimed for this pay-form and may have paid for it.
 pub(in crate::storage) fn numbers_to_resolve(kept: &Kept) -> Vec<Number> {
-    kept.numbers_a_person_takes()
+    let may_have_paid = |claim: &&KeptClaim| !matches!(claim.state, ClaimState::Rejected | ClaimState::OtherPayment);
+    kept.claims.iter().filter(may_have_paid).map(|claim| Number::order(&claim.number)).collect()
 }
 
 /// Notes a decision.
@@ -67,6 +72,7 @@ fn review(changes: &mut Changes, book: &mut Book, at: usize, resolve: &Resolve) 
     tell(changes, book, EventKind::PaymentReviewed, &told)?;
     if resolve.resolution == Resolution::Charged {
         take_claimed_numbers(changes, &book.payments[at]);
+        book.payments[at].count_claims_in_doubt();
         happen_to_checkout(changes, book, CheckoutHappened::PaymentCharged, Some(at), Some(&resolve.by))?;
     }
     Ok(Resolved::Done(book.payments[at].payment.clone().into()))
