@@ -116,7 +116,7 @@ impl Asking<'_> {
     /// Asks by the surest number, and by the next one where that question is refused or its answer not understood.
     ///
     /// On a pay-form the payer may try again at another provider, and both tries may have one number. So every provider is
-    /// asked until one reports the charge, and the answer that says most counts.
+    /// asked until one reports the charge; else the answer of the highest precedence counts.
     async fn about(&self, payment: &PaymentRef) -> Result<Verdict, PaymentError> {
         let (mut best, mut failure): (Option<Verdict>, Option<PaymentError>) = (None, None);
         for question in Question::all_about(payment) {
@@ -126,7 +126,7 @@ impl Asking<'_> {
                     if payment.kind != PaymentKind::PayForm || verdict.is_charged() {
                         return Ok(verdict);
                     }
-                    if best.as_ref().is_none_or(|best| weight(&verdict) > weight(best)) {
+                    if best.as_ref().is_none_or(|best| precedence(&verdict) > precedence(best)) {
                         best = Some(verdict);
                     }
                 }
@@ -143,7 +143,7 @@ impl Asking<'_> {
             }
         }
         match (best, failure) {
-            // Whoever could not be asked may know of the charge. That it is open, nobody takes for an end.
+            // A provider that could not be asked may have the charge. Only an open payment, which is no end, is reported then.
             (Some(best), failure)
                 if matches!(best, Verdict::Open { .. }) || failure.as_ref().is_none_or(another_question_may_do) =>
             {
@@ -167,7 +167,7 @@ impl Asking<'_> {
             |why: String, verdict: &Verdict| Verdict::Unverifiable { why, report: verdict.report().cloned() };
         match (dialect.qr_amount_unit(), dialect.qr_numbers()) {
             (_, Some(QrNumbers::None)) => return Ok(verdict),
-            // In som the amount was compared; that the number is none of a QR payment's, which pays for another order, is asked.
+            // The amount was compared in som. The number may still be that of a paid QR code, which paid for another order.
             (Some(QrAmountUnit::Som), None) | (_, Some(QrNumbers::TransactionId)) => {}
             (_, None) => return Ok(unverifiable(UNKNOWN_QR_NUMBERS.to_owned(), &verdict)),
         }
@@ -193,8 +193,8 @@ impl Asking<'_> {
     }
 }
 
-/// How much a provider's answer about a pay-form says beside another provider's.
-fn weight(verdict: &Verdict) -> u8 {
+/// Precedence: of several providers' answers about a pay-form, the one with the largest counts.
+fn precedence(verdict: &Verdict) -> u8 {
     let is_charge = verdict.report().is_some_and(|report| report.status == PaymentStatus::Charged);
     match verdict {
         Verdict::Charged { .. } => 4,

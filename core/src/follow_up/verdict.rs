@@ -184,12 +184,10 @@ fn untied(payment: &PaymentRef, compared: &Compared, dialect: &Dialect) -> Optio
     )
 }
 
-/// A QR code is asked for in tyiyn. Where the unit of reported amounts is not known, one that is right in som alone may be that
-/// many tyiyn: 1 som would pay for 100.
+/// The request for a QR code gives tyiyn. While the unit of reported amounts is unknown, an amount that equals the sum in som may be
+/// that many tyiyn: 1 som would pay for 100.
 fn of_unknown_unit(payment: &PaymentRef, report: &StatusReport, dialect: &Dialect) -> Option<&'static str> {
-    let is_in_som = payment.amount.is_some_and(|asked_for| {
-        report.amount.is_some_and(|amount| amount == asked_for && asked_for.checked_mul(TYIYN_IN_A_SOM) != Some(amount))
-    });
+    let is_in_som = payment.amount.is_some() && payment.amount == report.amount;
     (payment.kind == PaymentKind::Qr && dialect.qr_amount_unit().is_none() && is_in_som).then_some(
         "the reported amount fits in som and not in tyiyn, in which the code was asked for, and the unit of the gateway's amounts \
          is not known: set qr_amount_unit in the dialect",
