@@ -40,7 +40,7 @@ pub(super) const EVENTS_AFTER: Parameter = Parameter {
     name: "after",
     is_required: false,
     text: "The cursor of the last event that was read, or `next` of the last page; 0 to begin with the first event.",
-    schema: || json!({ "type": "string", "maxLength": 64, "default": "0" }),
+    schema: || json!({ "type": "string", "pattern": r"^(0|[1-9][0-9]{0,17}\.[a-p]{1,15}\.[a-p]{16})$", "default": "0" }),
 };
 pub(super) const LIMIT: Parameter = Parameter {
     name: "limit",

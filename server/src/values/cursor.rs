@@ -64,7 +64,7 @@ impl FromStr for Cursor {
                 return Some(Self::default());
             }
             let mut parts = text.split('.');
-            let seq = parts.next()?.parse().ok().filter(|seq| *seq > 0)?;
+            let seq = parts.next().filter(|seq| seq.starts_with(|first| matches!(first, '1'..='9')))?.parse().ok()?;
             let at = Millis::from_str_radix(&hexadecimal(parts.next()?)?, 16).ok()?;
             let id = hexadecimal(parts.next()?).filter(|id| id.len() == ID_LENGTH)?;
             parts.next().is_none().then_some(Self { seq, at, id })
@@ -108,6 +108,8 @@ mod tests {
             "-1",
             "42",
             "0.a.a",
+            "+42.b.abcdefghijklmnop",
+            "042.b.abcdefghijklmnop",
             "42.b.c",
             "42.b.abcdefghijklmnoq",
             "42.b.abcdefghijklmnop.x",
