@@ -229,6 +229,7 @@ impl Play {
             93..95 => self.world.jump(Duration::from_secs(3600), self.random.bool()),
             95..97 => self.crash(),
             97 => self.gateway_is_odd(&process, server),
+            98 => self.gateway_takes_back(&process, server),
             _ => self.plan(),
         }
     }
@@ -377,6 +378,24 @@ impl Play {
                 // Reports count that lie apart in time.
                 clock.advance(Duration::from_secs(6));
             }
+        });
+    }
+
+    /// A payer has paid, and the gateway says once that it was rejected.
+    fn gateway_takes_back(&mut self, process: &Arc<Process>, server: Server) {
+        let books = self.world.fake.payments();
+        let open = books.iter().filter(|payment| !payment.status.is_final() && self.world.was_shown(payment));
+        let Some(payment) = self.random.choice(open.collect::<Vec<_>>()) else { return };
+        let name = World::name(payment);
+        self.world.fake.charge(&name).unwrap();
+        let books = self.world.fake.payments();
+        let Some(payment) = books.iter().find(|payment| World::name(payment) == name) else { return };
+        let Some(number) = payment.order_number.clone() else { return };
+        lock(&self.world.faults.0).taken_back.insert(number);
+        let (address, body) = (World::address(payment), callback_of(payment));
+        self.calls.add(process, async move {
+            drop(server.hint(&address, body.as_bytes()).await);
+            drop(server.follow_once().await);
         });
     }
 

@@ -2,14 +2,14 @@
 //! can die before and after.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex},
 };
 
 use kassa::{
     Callback, CardPayment, CardPaymentCreated, FakeFault, FakeGateway, GatewayFuture, MbankConfirmed, MbankPayment,
-    MbankPaymentCreated, NextStep, PayForm, PayFormCreated, PaymentError, PaymentGateway, PaymentRef, PollPolicy,
-    Provider, QrData, QrImage, QrPayment, ReturnRedirect, StatusReport, StatusWatch, Verdict,
+    MbankPaymentCreated, NextStep, PayForm, PayFormCreated, PaymentError, PaymentGateway, PaymentRef, PaymentStatus,
+    PollPolicy, Provider, QrData, QrImage, QrPayment, ReturnRedirect, StatusReport, StatusWatch, Verdict,
 };
 use rusqlite::Connection;
 
@@ -39,6 +39,8 @@ pub struct FaultPlan {
     pub without_page: u32,
     /// The answers to questions about these order numbers, in turn.
     pub forced: HashMap<String, Vec<Verdict>>,
+    /// The order numbers of which the next question is told that they were rejected, which the gateway takes back afterwards.
+    pub taken_back: HashSet<String>,
     /// Time that passes while a payment is written down: set by tests.
     pub next: Option<FakeFault>,
 }
@@ -80,6 +82,9 @@ impl Faults {
     fn forced(&self, payment: &PaymentRef) -> Option<Verdict> {
         let number = payment.order_number.as_ref()?;
         let mut plan = lock(&self.0);
+        if plan.taken_back.remove(number) {
+            return Some(Verdict::rejected(StatusReport::new(PaymentStatus::Rejected)));
+        }
         let answers = plan.forced.get_mut(number)?;
         if answers.len() > 1 { Some(answers.remove(0)) } else { answers.first().cloned() }
     }

@@ -212,6 +212,7 @@ impl World {
     pub fn close(&self) {
         lock(&self.faults.0).percent = 0;
         lock(&self.faults.0).forced.clear();
+        lock(&self.faults.0).taken_back.clear();
         lock(&self.shop).percent = 0;
         let process = self.start(None);
         for payment in self.fake.payments().iter().filter(|payment| !payment.status.is_final()) {
