@@ -87,6 +87,19 @@ fn as_sent_before(own: PaymentRef, first: Option<Box<PaymentRef>>) -> PaymentRef
     own
 }
 
+/// The outcome where the page of a reply is another payment's: the payer would confirm that one by it, so the reply is not to be
+/// trusted in anything else either.
+pub(crate) fn anothers_page(payment: PaymentRef, code: Option<&str>) -> PaymentError {
+    PaymentError::OutcomeUnknown {
+        payment: payment.into(),
+        http_status: None,
+        code: code.map(str::to_owned),
+        reason: None,
+        detail: "the reply's ConfirmationUrl is that of another payment, and is not shown to a second payer".to_owned(),
+        body: None,
+    }
+}
+
 /// The outcome where no reply came.
 pub(crate) fn without_reply(effect: Effect, failure: Failure) -> PaymentError {
     match (failure, effect) {

@@ -64,14 +64,17 @@ impl WrittenDown {
     pub(crate) fn noted<O: Operation>(&self, mut result: Result<O::Answer, Failed>) -> Result<O::Answer, Failed> {
         match &mut result {
             Ok(answer) => {
-                if let Some(payment) = O::unnamed(answer) {
+                if let Some(payment) = O::payment(answer) {
                     give_name(payment);
+                    self.adopt_numbers(payment);
                 }
-                if let Some((entry, code)) = O::noted(answer) {
-                    self.note_answer(&entry, code)?;
+                if let Some((entry, code)) = O::noted(answer)
+                    && let Err(error) = self.note_answer(&entry, code)
+                {
+                    return Err(error.into());
                 }
             }
-            Err(failed) => self.note_error(&failed.error),
+            Err(failed) => self.note_error(&mut failed.error),
         }
         result
     }
@@ -81,17 +84,35 @@ impl WrittenDown {
             let added = self.journal.add(entry, self.note.as_deref());
             return added.map_err(|not_held| outcome::not_sent(Effect::Creates, not_held));
         }
+        if let Some(page_url) = &entry.page_url
+            && self.is_anothers_page(page_url)
+        {
+            let payment = PaymentRef { gateway_number: None, ..entry.payment.clone() };
+            self.note(Noted::Unanswered { payment: &payment, code });
+            return Err(outcome::anothers_page(payment, code));
+        }
         self.note(Noted::Accepted { entry, code });
         Ok(())
     }
 
-    fn note_error(&self, error: &PaymentError) {
+    fn note_error(&self, error: &mut PaymentError) {
         match error {
             PaymentError::OutcomeUnknown { payment, code, .. } => {
+                self.adopt_numbers(payment);
                 self.note(Noted::Unanswered { payment, code: code.as_deref() });
             }
             _ => self.note(Noted::NothingHappened),
         }
+    }
+
+    fn adopt_numbers(&self, payment: &mut PaymentRef) {
+        if let Some(held) = self.held().as_ref() {
+            self.journal.adopt_numbers(held, payment);
+        }
+    }
+
+    fn is_anothers_page(&self, page_url: &str) -> bool {
+        self.held().as_ref().is_some_and(|held| self.journal.is_anothers_page(held, page_url))
     }
 
     /// What is behind the lock is whole after every step, whatever panicked.

@@ -26,7 +26,7 @@ pub(crate) async fn check(engine: &Engine, payment: &PaymentRef, limits: Limits)
 
 /// The verdict on the gateway's report, of which nobody else has been told yet.
 pub(crate) async fn asked(engine: &Engine, payment: &PaymentRef, limits: Limits) -> Result<Verdict, PaymentError> {
-    note_claim(engine, payment).await;
+    note_claim(engine, payment).await?;
     let asking = Asking { engine, limits, deadline: after(engine.transport().now(), limits.deadline) };
     let verdict = asking.about(payment).await?;
     let could_be_a_qr_payment = payment.has_only_a_claimed_number() && payment.kind != PaymentKind::Qr;
@@ -38,11 +38,14 @@ pub(crate) async fn asked(engine: &Engine, payment: &PaymentRef, limits: Limits)
 }
 
 /// Before the question: its answer may be lost, and then whoever claimed may not come again.
-async fn note_claim(engine: &Engine, payment: &PaymentRef) {
-    if let Some(journal) = engine.journal().filter(|_| payment.is_claimed).cloned() {
-        let payment = payment.clone();
-        apart(engine.transport(), move || journal.note_claim(&payment)).await;
-    }
+async fn note_claim(engine: &Engine, payment: &PaymentRef) -> Result<(), PaymentError> {
+    let Some(journal) = engine.journal().filter(|_| payment.is_claimed).cloned() else { return Ok(()) };
+    let payment = payment.clone();
+    apart(engine.transport(), move || journal.note_claim(&payment)).await.unwrap_or_else(|| Err(interrupted()))
+}
+
+fn interrupted() -> PaymentError {
+    PaymentError::unavailable("the journal was interrupted inside the SDK")
 }
 
 /// Notes what the journal must know before anybody is told it, however a payment was asked about.
@@ -53,7 +56,7 @@ pub(crate) async fn noted(engine: &Engine, payment: &PaymentRef, verdict: Verdic
         true => note_claimed(&journal, &payment, verdict),
         false => Ok(note_own(&journal, &payment, verdict)),
     });
-    noted.await.unwrap_or_else(|| Err(PaymentError::unavailable("the journal was interrupted inside the SDK")))
+    noted.await.unwrap_or_else(|| Err(interrupted()))
 }
 
 fn note_own(journal: &Journal, payment: &PaymentRef, verdict: Verdict) -> Verdict {
@@ -123,6 +126,10 @@ impl Asking<'_> {
             match self.ask(&question).await {
                 Ok(told) => {
                     let verdict = judge(payment, told, self.engine.dialect());
+                    let is_an_end = matches!(verdict, Verdict::Charged { .. } | Verdict::Rejected { .. });
+                    if is_an_end && matches!(question, Question::GatewayNumber(_)) {
+                        return self.unless_it_is_anothers(payment, verdict).await;
+                    }
                     if payment.kind != PaymentKind::PayForm || verdict.is_charged() {
                         return Ok(verdict);
                     }
@@ -156,6 +163,30 @@ impl Asking<'_> {
     async fn ask(&self, question: &Question) -> Result<Told, Failed> {
         let time_left = self.deadline.saturating_duration_since(self.engine.transport().now());
         self.engine.ask(question, Limits { deadline: time_left, ..self.limits }).await
+    }
+
+    /// The gateway's own number was learned from a reply, and a gateway that repeats itself tells two payments the same one. So an end
+    /// that names no number of the merchant's own counts once the question by that number agrees.
+    async fn unless_it_is_anothers(&self, payment: &PaymentRef, verdict: Verdict) -> Result<Verdict, PaymentError> {
+        let named = verdict.report().and_then(|report| report.order_number.as_ref());
+        if payment.order_number.is_none() || named == payment.order_number.as_ref() {
+            return Ok(verdict);
+        }
+        let not_by_own_number = || Verdict::unverifiable(NOT_BY_OWN_NUMBER, verdict.report().cloned());
+        let by_own_number = PaymentRef { gateway_number: None, ..payment.clone() };
+        for question in Question::all_about(&by_own_number) {
+            let by_own = match self.ask(&question).await {
+                Ok(told) => judge(payment, told, self.engine.dialect()),
+                // The gateway does not know it by the merchant's number.
+                Err(Failed { is_a_no: true, .. }) => continue,
+                Err(Failed { error, .. }) => return Err(error),
+            };
+            return Ok(match by_own {
+                Verdict::Rejected { .. } if verdict.is_charged() => not_by_own_number(),
+                by_own => by_own,
+            });
+        }
+        Ok(if verdict.is_charged() { not_by_own_number() } else { verdict })
     }
 
     /// A gateway may know QR payments by such order numbers, too, and report them in tyiyn: 390 tyiyn must not pass as
@@ -210,6 +241,9 @@ const LONGEST_REASON: usize = 256;
 
 const NO_ENTRY: &str = "the number is only claimed, and the reference names no entry of the journal, so it could pay for one \
     order after the other: take the reference of the answer, or give the request an entry_id";
+
+const NOT_BY_OWN_NUMBER: &str = "the gateway reports a charge by its own number, names no number of the merchant's, and does not report \
+    the charge by the merchant's number: it may be that of another payment";
 
 const UNKNOWN_QR_NUMBERS: &str = "the payment's number is only claimed, and could be that of a QR payment, whose amount \
     may be in tyiyn: set qr_numbers or qr_amount_unit in the dialect";

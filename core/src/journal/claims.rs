@@ -1,5 +1,5 @@
-//! Replay protection: a payment whose number was only claimed pays for one entry. Which one, is noted once and for all,
-//! before anybody is told that it paid.
+//! Numbers that belong to one entry alone: those that a gateway's reply told, and those that were claimed and have paid (replay
+//! protection). Which entry it is, is noted once and for all, before anybody is told.
 
 use std::{
     io,
@@ -9,7 +9,7 @@ use std::{
 use super::{
     Shared,
     lines::{Line, Step, paid_for},
-    names::{Claimed, name_of, paid_by},
+    names::{Exclusive, name_of},
 };
 use crate::values::payment_ref::PaymentRef;
 
@@ -27,27 +27,19 @@ pub(crate) enum Taken {
 impl Shared {
     /// Notes, durably, that the number of a payment pays for its entry.
     pub(super) fn take_number(&self, payment: &PaymentRef) -> io::Result<Taken> {
-        let Some(Claimed { own, paid }) = Claimed::of(payment) else { return Ok(Taken::Nowhere) };
+        let Some(number) = Exclusive::claimed_of(payment) else { return Ok(Taken::Nowhere) };
         let entry = name_of(payment);
-        for name in own {
-            if entry.as_ref() != Some(&name) && self.find(&name)?.is_some() {
-                return Ok(Taken::Elsewhere);
-            }
+        if let Some(own) = number.own_entry()
+            && entry.as_ref() != Some(&own)
+            && self.find(&own)?.is_some()
+        {
+            return Ok(Taken::Elsewhere);
         }
-        let known = self.find_note(&paid, None)?;
         let Some(entry) = entry else {
-            return Ok(if known.is_some() { Taken::Elsewhere } else { Taken::Nowhere });
+            let is_known = self.find_note(&number.note(), None)?.is_some();
+            return Ok(if is_known { Taken::Elsewhere } else { Taken::Nowhere });
         };
-        let path = match known {
-            Some(path) => path,
-            None => self.make_note(&paid)?,
-        };
-        // Of several who write at once, the first line counts. It may not be on the disk yet.
-        match self.paid_for(&path)? {
-            None => self.write_durably(&path, &self.paid_line(&entry))?,
-            Some(_) => self.disk.sync_file(&path)?,
-        }
-        let is_own = self.paid_for(&path)?.as_ref() == Some(&entry) && !self.is_noted_beside(&paid, &path, &entry)?;
+        let is_own = self.own(number, &entry, Durability::Flushed)?;
         Ok(if is_own { Taken::Here } else { Taken::Elsewhere })
     }
 
@@ -56,26 +48,41 @@ impl Shared {
         let Some(name) = name_of(payment) else { return Ok(None) };
         let by_transaction = payment.transaction_id.as_ref().filter(|_| payment.entry_id.is_none());
         if let (Some(id), None) = (by_transaction, self.find(&name)?)
-            && let Some(note) = self.find_note(&paid_by(id), None)?
+            && let Some(note) = self.find_note(&Exclusive::Transaction(id).note(), None)?
         {
             return self.paid_for(&note);
         }
         Ok(Some(name))
     }
 
-    /// The gateway may know a payment of the merchant's own by its own number as well: nobody else pays with that. Without
-    /// a flush, as it is a second fence.
-    pub(super) fn reserve(&self, gateway_number: &str, entry: &str) -> io::Result<()> {
-        let paid = paid_by(gateway_number);
-        if self.find_note(&paid, None)?.is_some() {
-            return Ok(());
+    /// Whether a number that the gateway told of an entry is that one's alone. Without a flush: where the note is lost, a charge
+    /// still has to be confirmed by the merchant's own number.
+    pub(super) fn adopt(&self, number: Exclusive<'_>, entry: &str) -> io::Result<bool> {
+        if let Some(own) = number.own_entry()
+            && own != entry
+            && self.find(&own)?.is_some()
+        {
+            return Ok(false);
         }
-        let path = self.make_note(&paid)?;
-        self.disk.append(&path, self.paid_line(entry).as_bytes())
+        self.own(number, entry, Durability::Written)
     }
 
-    fn paid_line(&self, entry: &str) -> String {
-        Line { by: Some(entry), ..Line::of(Step::Paid, self.disk.now()) }.text()
+    /// Notes whose number it is, unless that is known. Of several who write at once, the first line counts.
+    fn own(&self, number: Exclusive<'_>, entry: &str, durability: Durability) -> io::Result<bool> {
+        let name = number.note();
+        let path = match self.find_note(&name, None)? {
+            Some(path) => path,
+            None => self.make_note(&name)?,
+        };
+        let line = Line { by: Some(entry), ..Line::of(Step::Paid, self.disk.now()) }.text();
+        match (self.paid_for(&path)?, durability) {
+            (None, Durability::Flushed) => self.write_durably(&path, &line)?,
+            (None, Durability::Written) => self.disk.append(&path, line.as_bytes())?,
+            // It may not be on the disk yet.
+            (Some(_), Durability::Flushed) => self.disk.sync_file(&path)?,
+            (Some(_), Durability::Written) => {}
+        }
+        Ok(self.paid_for(&path)?.as_deref() == Some(entry) && !self.is_noted_beside(&name, &path, entry)?)
     }
 
     fn paid_for(&self, path: &Path) -> io::Result<Option<String>> {
@@ -83,9 +90,9 @@ impl Shared {
     }
 
     /// One whose clock is in another month makes a note of its own. Whoever writes later sees the other's.
-    fn is_noted_beside(&self, name: &str, path: &Path, entry: &String) -> io::Result<bool> {
+    fn is_noted_beside(&self, name: &str, path: &Path, entry: &str) -> io::Result<bool> {
         match self.find_note(name, Some(path))? {
-            Some(beside) => Ok(self.paid_for(&beside)?.is_some_and(|other| other != *entry)),
+            Some(beside) => Ok(self.paid_for(&beside)?.is_some_and(|other| other != entry)),
             None => Ok(false),
         }
     }
@@ -103,4 +110,11 @@ impl Shared {
             _ => Ok(path),
         }
     }
+}
+
+/// How surely a note is on the disk when the call returns.
+#[derive(Clone, Copy)]
+enum Durability {
+    Written,
+    Flushed,
 }

@@ -20,7 +20,7 @@ pub struct JournalEntry {
     /// What is known of it.
     pub state: JournalState,
     /// Whether [`finish`](crate::Journal::finish) was called for it: its goods are delivered, or a person has
-    /// dealt with it. One that was rejected is put away without it.
+    /// dealt with it. One that was rejected is listed no more without it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub is_finished: bool,
     /// What the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was

@@ -91,6 +91,39 @@ impl<'a> Line<'a> {
     }
 }
 
+/// How long a rejected payment is asked about all the same: a gateway may take back what it said.
+const ASKED_AFTER_END: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+
+/// The longest time between two questions about a rejected payment.
+const LONGEST_AFTER_END: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// When a payment was reported as rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AfterEnd {
+    first: SystemTime,
+    last: SystemTime,
+}
+
+impl AfterEnd {
+    /// When to ask again: after twice the time that it has been rejected for, so that odd reports of some moment are not believed for
+    /// long, and others cost little.
+    pub(crate) fn next(self, interval: Duration) -> SystemTime {
+        let age = self.last.duration_since(self.first).unwrap_or_default();
+        self.last + (2 * age).max(interval).min(LONGEST_AFTER_END)
+    }
+
+    fn is_asked_about(self, now: SystemTime) -> bool {
+        now.duration_since(self.first).unwrap_or_default() < ASKED_AFTER_END
+    }
+
+    /// Whether one more rejection is worth a line: few enough of them are, however often somebody asks.
+    pub(super) fn is_worth_a_line(self, now: SystemTime) -> bool {
+        let age = self.last.duration_since(self.first).unwrap_or_default();
+        let since = now.duration_since(self.last).unwrap_or_default();
+        self.is_asked_about(now) && since >= age.clamp(Duration::from_secs(1), LONGEST_AFTER_END)
+    }
+}
+
 /// All that an entry's file tells.
 #[derive(Debug)]
 pub(super) struct History {
@@ -99,6 +132,8 @@ pub(super) struct History {
     pub(super) confirming: Option<String>,
     /// The payment by each of the numbers that were claimed for it, the last one first.
     pub(super) claims: Vec<PaymentRef>,
+    /// Where it is rejected.
+    pub(super) after_end: Option<AfterEnd>,
     /// A line could not be read.
     is_doubtful: bool,
 }
@@ -129,7 +164,7 @@ impl History {
             qr_text: None,
             note: None,
         };
-        let mut history = Self { entry, confirming: None, claims: Vec::new(), is_doubtful: false };
+        let mut history = Self { entry, confirming: None, claims: Vec::new(), after_end: None, is_doubtful: false };
         history.add(first);
         for line in lines {
             match Fields::read(line) {
@@ -140,11 +175,20 @@ impl History {
         Ok(history)
     }
 
+    /// Whether nobody is told of it or asks about it any more.
+    pub(super) fn is_done_with(&self, now: SystemTime) -> bool {
+        match self.after_end {
+            Some(after_end) => !after_end.is_asked_about(now),
+            None => self.entry.is_finished,
+        }
+    }
+
     /// A line that cannot be read may have said anything.
     fn doubt(&mut self) {
         self.is_doubtful = true;
         if self.entry.state != JournalState::Charged {
             self.entry.state = JournalState::Unknown;
+            self.after_end = None;
         }
         self.confirming.get_or_insert_default();
     }
@@ -170,7 +214,7 @@ impl History {
         ] {
             *place = fields.0.remove(name).or(place.take());
         }
-        let by = fields.0.remove("by").unwrap_or_default();
+        let (by, at) = (fields.0.remove("by").unwrap_or_default(), fields.at());
         match step {
             Step::Confirming if self.confirming.is_none() => self.confirming = Some(by),
             Step::NotConfirmed if self.confirming.as_ref() == Some(&by) => self.confirming = None,
@@ -191,6 +235,14 @@ impl History {
             (_, JournalState::Rejected) if self.is_doubtful => JournalState::Unknown,
             (known, _) if matches!(step, Step::Finished | Step::Claimed | Step::Paid) => known,
             (_, told) => told,
+        };
+        self.after_end = match (self.entry.state, self.after_end, at) {
+            (JournalState::Rejected, None, Some(at)) => Some(AfterEnd { first: at, last: at }),
+            (JournalState::Rejected, Some(known), Some(at)) if step == Step::Rejected => {
+                Some(AfterEnd { last: at, ..known })
+            }
+            (JournalState::Rejected, known, _) => known,
+            _ => None,
         };
     }
 }

@@ -22,15 +22,16 @@ use std::{
 };
 
 use disk::{Disk, RealDisk};
-use entry::{JournalEntry, JournalState};
+use entry::JournalEntry;
 use lines::{History, Line, Step};
-use names::name_of;
+use names::{Exclusive, name_of};
 use store::Told;
 
 use crate::values::{error::PaymentError, payment_entry::PaymentEntry, payment_ref::PaymentRef, violation::Rule};
 
 pub(crate) use claims::Taken;
 pub(crate) use disk::Guard as SettlingLock;
+pub(crate) use lines::AfterEnd;
 pub(crate) use store::{Held, NotHeld};
 pub use walk::UnfinishedEntries;
 
@@ -121,7 +122,12 @@ impl Journal {
     /// first, by the day on which they were begun. They are read as they are asked for, so that any number of them needs
     /// little memory.
     pub fn unfinished(&self) -> UnfinishedEntries {
-        UnfinishedEntries::of(self.clone())
+        UnfinishedEntries::of(self.clone(), Rejected::LeftOut)
+    }
+
+    /// The same with those that were rejected not long ago, which are asked about all the same.
+    pub(crate) fn to_be_asked_about(&self) -> UnfinishedEntries {
+        UnfinishedEntries::of(self.clone(), Rejected::Listed)
     }
 }
 
@@ -143,7 +149,8 @@ impl Journal {
     }
 
     /// Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no
-    /// more, and kept for 90 days; its order number stays taken. Finishing it again does nothing.
+    /// more, and kept for 90 days; its order number stays taken. Finishing it again does nothing. One that was rejected is asked about
+    /// for three days all the same, and listed again where the gateway charged it after all.
     ///
     /// # Errors
     /// [`PaymentError::Invalid`] where there is no such entry, [`PaymentError::Unavailable`] where that cannot be written:
@@ -192,9 +199,6 @@ impl Journal {
         let line = |step, confirmed| Line { by, ..Line::of(if by.is_some() { confirmed } else { step }, now) };
         let done = match step {
             Noted::Accepted { entry, code } => {
-                if let Some(number) = &entry.payment.gateway_number {
-                    report(held.name(), self.shared.reserve(number, held.name()));
-                }
                 let line = Line { entry: Some(entry), code, ..line(Step::Accepted, Step::Confirmed) };
                 self.shared.append_to(held, &line)
             }
@@ -213,36 +217,62 @@ impl Journal {
         report(held.name(), done);
     }
 
+    /// Takes the gateway's number out of the reference where it is another entry's, or where whose it is could not be written down: the
+    /// payment is then asked about by the merchant's own number.
+    pub(crate) fn adopt_numbers(&self, held: &Held, payment: &mut PaymentRef) {
+        if let Some(number) = payment.gateway_number.as_deref()
+            && !self.is_own(held.name(), Exclusive::Order(number)).unwrap_or(false)
+        {
+            payment.gateway_number = None;
+        }
+    }
+
+    /// Whether the page of a reply is another entry's, so that a second payer must not see it.
+    pub(crate) fn is_anothers_page(&self, held: &Held, page_url: &str) -> bool {
+        self.is_own(held.name(), Exclusive::Page(page_url)) == Some(false)
+    }
+
+    /// Nothing where it could not be written down.
+    fn is_own(&self, entry: &str, number: Exclusive<'_>) -> Option<bool> {
+        let adopted = self.shared.adopt(number, entry);
+        let what = || match number {
+            Exclusive::Page(_) => "its page's address",
+            Exclusive::Order(_) | Exclusive::Transaction(_) => "its number at the gateway",
+        };
+        match adopted {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!(target: "kassa", entry, "{} is another entry's, and is not used", what()),
+            Err(ref problem) => {
+                tracing::warn!(target: "kassa", entry, %problem, "whose {} is could not be noted", what())
+            }
+        }
+        adopted.ok()
+    }
+
     /// The right to settle, of which one process at a time has it; nothing where another one has.
     pub(crate) fn lock_for_settling(&self) -> Result<Option<SettlingLock>, PaymentError> {
         let file = self.shared.folder.join("settling.lock");
         self.shared.disk.lock(&file).map_err(unwritten)
     }
 
-    /// An entry that is not done with, by its name; nothing where it is.
-    pub(crate) fn unfinished_entry(&self, name: &str) -> Result<Option<JournalEntry>, PaymentError> {
-        Ok(self.unfinished_history(name)?.map(|history| history.entry))
-    }
-
-    /// The same with all that its payment can be asked about by.
-    pub(crate) fn unfinished_questions(
-        &self,
-        name: &str,
-    ) -> Result<Option<(JournalEntry, Vec<PaymentRef>)>, PaymentError> {
-        let history = self.unfinished_history(name)?;
-        Ok(history.map(|history| match history.claims.is_empty() {
-            true => (history.entry.clone(), vec![history.entry.payment]),
-            false => (history.entry, history.claims),
+    /// An entry with all that its payment can be asked about by, while somebody should ask.
+    pub(crate) fn questions(&self, name: &str) -> Result<Option<Questions>, PaymentError> {
+        let now = self.shared.disk.now();
+        let history = self.history(name)?.filter(|history| !history.is_done_with(now));
+        Ok(history.map(|History { entry, claims, after_end, .. }| {
+            let payments = if claims.is_empty() { vec![entry.payment.clone()] } else { claims };
+            Questions { entry, payments, after_end }
         }))
     }
 
-    fn unfinished_history(&self, name: &str) -> Result<Option<History>, PaymentError> {
+    /// An entry's file, unless it was put away.
+    fn history(&self, name: &str) -> Result<Option<History>, PaymentError> {
         let Some(path) = self.shared.find(name).map_err(unreadable)? else { return Ok(None) };
         if path.starts_with(&self.shared.done) {
             return Ok(None);
         }
         let bytes = self.shared.disk.read(&path).map_err(unreadable)?;
-        Ok(History::read(name, &bytes).ok().filter(|history| !history.entry.is_finished))
+        Ok(History::read(name, &bytes).ok())
     }
 
     pub(crate) fn now(&self) -> SystemTime {
@@ -278,31 +308,26 @@ impl Journal {
         };
         match added {
             Ok(held) => {
-                let followed = self.shared.fence_transaction(payment);
+                let followed = self.shared.fence(entry, held.name());
                 if followed.is_err() {
                     report(held.name(), self.shared.release_held(&held));
                 }
                 followed.or_else(|problem| kept_back(problem.to_string()))
             }
             Err(taken @ NotHeld::SentBefore { .. }) if payment.entry_id.is_some() => Err(taken),
-            // The gateway gave the same transaction twice: it is followed already, and has not been paid yet.
-            Err(NotHeld::SentBefore { payment: Some(first), detail }) => {
-                let known = if first.is_same_request(payment) { self.unfinished_entry(&name) } else { Ok(None) };
-                match known {
-                    Ok(Some(entry)) if entry.state != JournalState::Charged => Ok(()),
-                    _ => kept_back(detail),
-                }
-            }
+            // The gateway gave a transaction twice: whoever pays it pays for the first entry.
+            Err(NotHeld::SentBefore { payment: Some(_), .. }) => kept_back(store::ANOTHERS_TRANSACTION.to_owned()),
             Err(NotHeld::SentBefore { detail, .. } | NotHeld::Unwritten { detail }) => kept_back(detail),
         }
     }
 
     /// Notes, before the gateway is asked, that somebody claims a number for a payment, so that it can be asked about
     /// again whatever happens meanwhile.
-    pub(crate) fn note_claim(&self, payment: &PaymentRef) {
-        if let Some(name) = name_of(payment) {
-            report(&name, self.shared.note_claim(&name, payment));
-        }
+    pub(crate) fn note_claim(&self, payment: &PaymentRef) -> Result<(), PaymentError> {
+        let Some(name) = name_of(payment) else { return Ok(()) };
+        self.shared.note_claim(&name, payment).map_err(|problem| {
+            PaymentError::unavailable(format!("the number that is claimed could not be written down: {problem}"))
+        })
     }
 
     /// One payment pays for one entry.
@@ -312,6 +337,22 @@ impl Journal {
             PaymentError::unavailable(format!("{why}: {problem}"))
         })
     }
+}
+
+/// An entry, and what to ask about it.
+pub(crate) struct Questions {
+    pub(crate) entry: JournalEntry,
+    /// The payment by its own number, or by each of the numbers that were claimed for it, the last one first.
+    pub(crate) payments: Vec<PaymentRef>,
+    /// Where it was rejected.
+    pub(crate) after_end: Option<AfterEnd>,
+}
+
+/// Whether entries that were rejected not long ago are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rejected {
+    Listed,
+    LeftOut,
 }
 
 /// How a payment stands by the gateway's report.

@@ -23,40 +23,57 @@ pub(crate) fn name_of(payment: &PaymentRef) -> Option<String> {
     }
 }
 
-/// The names that go with a claimed number: of the merchant's own payments that may have it, and of the note of what it has
-/// paid for. A gateway may know payments of all kinds by it.
-pub(super) struct Claimed {
-    pub(super) own: [String; 2],
-    pub(super) paid: String,
+/// A number of the gateway's that belongs to one entry alone. Numbers of different kinds do not collide: an order may have the
+/// number of a QR code's transaction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Exclusive<'a> {
+    /// The merchant's or the gateway's own.
+    Order(&'a str),
+    Transaction(&'a str),
+    /// The address of the page that a payer opens.
+    Page(&'a str),
 }
 
-impl Claimed {
-    /// Nothing where there is no number.
-    pub(super) fn of(payment: &PaymentRef) -> Option<Self> {
-        let number = match payment.kind {
-            PaymentKind::Qr => payment.transaction_id.as_deref()?,
-            _ => payment.order_number.as_deref()?,
-        };
-        let own = [of_number(NumberOf::Order, number), of_number(NumberOf::QrTransaction, number)];
-        Some(Self { own, paid: paid_by(number) })
+impl<'a> Exclusive<'a> {
+    /// The number that was claimed for a payment; nothing where there is none.
+    pub(super) fn claimed_of(payment: &'a PaymentRef) -> Option<Self> {
+        match payment.kind {
+            PaymentKind::Qr => payment.transaction_id.as_deref().map(Self::Transaction),
+            _ => payment.order_number.as_deref().map(Self::Order),
+        }
+    }
+
+    /// The entry of the merchant's own payment with this number, if there is one.
+    pub(super) fn own_entry(self) -> Option<String> {
+        match self {
+            Self::Order(number) => Some(of_number(NumberOf::Order, number)),
+            Self::Transaction(id) => Some(of_number(NumberOf::QrTransaction, id)),
+            Self::Page(_) => None,
+        }
+    }
+
+    /// The name of the note of which entry it belongs to. A gateway may take its own numbers in capital and small letters alike,
+    /// and no payment may pay twice by being spelled in both.
+    pub(super) fn note(self) -> String {
+        match self {
+            Self::Order(number) => of_number(NumberOf::OwnedOrder, &number.to_lowercase()),
+            Self::Transaction(id) => of_number(NumberOf::OwnedTransaction, &id.to_lowercase()),
+            Self::Page(url) => of_number(NumberOf::OwnedPage, url),
+        }
     }
 }
 
-/// The name of the note of what a number has paid for. A gateway may take its own numbers in capital and small letters alike,
-/// and no payment may pay twice by being spelled in both.
-pub(super) fn paid_by(number: &str) -> String {
-    of_number(NumberOf::Paid, &number.to_lowercase())
-}
-
-/// What an entry's number is.
+/// What a name is made of.
 #[derive(Clone, Copy)]
 enum NumberOf {
     Order,
     QrTransaction,
     /// None of the gateway's.
     Entry,
-    /// What was claimed, and has paid for something.
-    Paid,
+    /// Those of notes.
+    OwnedOrder,
+    OwnedTransaction,
+    OwnedPage,
 }
 
 impl NumberOf {
@@ -66,7 +83,9 @@ impl NumberOf {
             Self::Order => "order",
             Self::QrTransaction => "qr",
             Self::Entry => "entry",
-            Self::Paid => "paid",
+            Self::OwnedOrder => "owned order",
+            Self::OwnedTransaction => "owned qr",
+            Self::OwnedPage => "owned page",
         }
     }
 }
@@ -74,8 +93,11 @@ impl NumberOf {
 /// The name of a number's entry: the same in every process. The beginning is for people; the hash keeps apart what
 /// a file system would not, such as capital letters.
 fn of_number(of: NumberOf, number: &str) -> String {
+    // Whoever has the address of a page can open it, and names of files are seen by more people than their content.
+    let is_secret = matches!(of, NumberOf::OwnedPage);
+    let shown = if is_secret { "page" } else { number };
     let shown: String =
-        number.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(SHOWN).collect();
+        shown.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(SHOWN).collect();
     let hash = digest(&SHA256, format!("{}\0{number}", of.domain()).as_bytes());
     let hash: String = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{hash}", shown.to_ascii_lowercase())

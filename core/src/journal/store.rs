@@ -13,7 +13,7 @@ use super::{
     disk::Disk,
     entry::JournalState,
     lines::{History, Line, Step},
-    names,
+    names::{self, Exclusive},
 };
 use crate::values::{payment_entry::PaymentEntry, payment_ref::PaymentRef};
 
@@ -24,8 +24,12 @@ const TRIES: u32 = 5;
 /// may have waited.
 const NOTES_KEPT: u32 = 10;
 
-/// How many numbers are remembered that were claimed for one payment.
-const MOST_CLAIMS: usize = 8;
+/// How many numbers are kept that were claimed for one payment. Nobody tries that often to pay for one order, and a file must not grow
+/// without end: a further claim is refused, and never dropped in silence.
+pub(super) const MOST_CLAIMS: usize = 1000;
+
+/// Why a code is not handed on.
+pub(super) const ANOTHERS_TRANSACTION: &str = "its transaction is another entry's";
 
 /// An entry of which this call is the owner: it may send.
 #[derive(Clone, Debug)]
@@ -278,7 +282,9 @@ impl Shared {
         let Told { payment, reason } = *told;
         let Some(mut path) = self.find(name)? else { return Ok(()) };
         let Ok(known) = History::read(name, &self.disk.read(&path)?) else { return Ok(()) };
-        let is_new = known.entry.state.can_become(step) || known.learns_from(payment);
+        let is_rejected_again = step == Step::Rejected
+            && known.after_end.is_some_and(|after_end| after_end.is_worth_a_line(self.disk.now()));
+        let is_new = known.entry.state.can_become(step) || known.learns_from(payment) || is_rejected_again;
         if !known.entry.payment.is_same_request(payment) || !is_new {
             return Ok(());
         }
@@ -292,17 +298,16 @@ impl Shared {
         let entry = PaymentEntry::new(payment.clone());
         self.append(&path, &Line { entry: Some(&entry), reason, ..Line::of(step, self.disk.now()) })?;
         if step == Step::Charged && !payment.is_claimed {
-            for number in payment.order_number.iter().chain(&payment.transaction_id) {
-                self.reserve(number, name)?;
+            let order = payment.order_number.as_deref().map(Exclusive::Order);
+            let transaction = payment.transaction_id.as_deref().map(Exclusive::Transaction);
+            for number in order.into_iter().chain(transaction) {
+                self.adopt(number, name)?;
             }
         }
-        // Somebody else may have noted a charge in the meantime.
-        let is_rejected = History::read(name, &self.disk.read(&path)?)
-            .is_ok_and(|history| history.entry.state == JournalState::Rejected);
-        if is_rejected { self.put_away(name, &path) } else { Ok(()) }
+        Ok(())
     }
 
-    /// Notes a number that is claimed for a payment, unless there are so many that somebody is playing.
+    /// Notes a number that is claimed for a payment.
     pub(super) fn note_claim(&self, name: &str, payment: &PaymentRef) -> io::Result<()> {
         self.while_it_moves(|| {
             let Some(path) = self.find(name)?.filter(|path| path.starts_with(&self.open)) else { return Ok(()) };
@@ -310,19 +315,25 @@ impl Shared {
             if !known.entry.payment.is_same_request(payment) || !known.learns_from(payment) {
                 return Ok(());
             }
+            if known.claims.len() >= MOST_CLAIMS {
+                return Err(io::Error::other(format!("{MOST_CLAIMS} others were claimed for the payment before")));
+            }
             let entry = PaymentEntry::new(payment.clone());
             self.append(&path, &Line { entry: Some(&entry), ..Line::of(Step::Claimed, self.disk.now()) })
         })
     }
 
-    /// A transaction of the merchant's own pays for its entry alone, also where that is found by another name.
-    pub(super) fn fence_transaction(&self, payment: &PaymentRef) -> io::Result<()> {
-        if payment.entry_id.is_none() || payment.transaction_id.is_none() {
-            return Ok(());
+    /// A transaction or a page of the merchant's own is its entry's alone, also where that is found by another name.
+    pub(super) fn fence(&self, entry: &PaymentEntry, name: &str) -> io::Result<()> {
+        let payment = &entry.payment;
+        if payment.entry_id.is_some() && payment.transaction_id.is_some() && self.take_number(payment)? != Taken::Here {
+            return Err(io::Error::other(ANOTHERS_TRANSACTION));
         }
-        match self.take_number(payment)? {
-            Taken::Here => Ok(()),
-            _ => Err(io::Error::other("its transaction has paid for something else")),
+        match &entry.page_url {
+            Some(url) if !self.adopt(Exclusive::Page(url), name)? => {
+                Err(io::Error::other("its page is another entry's"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -333,7 +344,11 @@ impl Shared {
         }
         self.append(path, &Line::of(Step::Finished, self.disk.now()))?;
         self.disk.sync_file(path)?;
-        self.put_away(name, path)
+        // A rejected one is still asked about.
+        match History::read(name, &self.disk.read(path)?) {
+            Ok(history) if !history.is_done_with(self.disk.now()) => Ok(()),
+            _ => self.put_away(name, path),
+        }
     }
 
     /// Moves an entry to what is done, durably.
@@ -424,7 +439,7 @@ impl History {
     fn learns_from(&self, payment: &PaymentRef) -> bool {
         let numbers = |payment: &PaymentRef| (payment.order_number.clone(), payment.transaction_id.clone());
         let is_new = self.claims.iter().all(|known| numbers(known) != numbers(payment));
-        payment.is_claimed && is_new && self.entry.state != JournalState::Charged && self.claims.len() < MOST_CLAIMS
+        payment.is_claimed && is_new && self.entry.state != JournalState::Charged
     }
 }
 

@@ -393,14 +393,105 @@ fn the_number_that_was_claimed_last_is_asked_about_until_one_has_paid() {
 fn a_payment_of_ones_own_pays_under_none_of_its_numbers_for_something_else() {
     let journal = journal(&MemoryDisk::default());
     let held = journal.begin(&card("order-1"), None).unwrap();
-    let accepted = PaymentEntry::new(card("order-1").with_gateway_number("gw-1"));
-    journal.note(&held, Noted::Accepted { entry: &accepted, code: None });
+    journal.adopt_numbers(&held, &mut card("order-1").with_gateway_number("gw-1"));
     let code = PaymentRef::qr(Some(1000)).with_transaction_id("tx-1");
     journal.add(&PaymentEntry::new(code), None).unwrap();
-    for number in ["order-1", "gw-1", "GW-1", "tx-1"] {
+    for number in ["order-1", "gw-1", "GW-1"] {
         let claimed = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart").with_claimed_number(number, None);
         assert_eq!(journal.take_number(&claimed), Ok(Taken::Elsewhere), "{number}");
     }
+    let of_another_kind = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart").with_claimed_number("tx-1", None);
+    assert_eq!(journal.take_number(&of_another_kind), Ok(Taken::Here), "an order may have the number of a transaction");
+}
+
+/// A gateway that repeats itself: one charge must not pay for two orders.
+#[test]
+fn a_number_that_a_reply_told_belongs_to_one_entry() {
+    let disk = MemoryDisk::default();
+    let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
+    let begun = |journal: &Journal, number: &str| journal.begin(&card(number), None).unwrap();
+    let adopted = |journal: &Journal, held: &Held, gateway_number: &str| {
+        let mut payment = card("any").with_gateway_number(gateway_number);
+        journal.adopt_numbers(held, &mut payment);
+        payment.gateway_number
+    };
+    let (first, second) = (begun(&mine, "order-1"), begun(&later, "order-2"));
+    assert_eq!(adopted(&mine, &first, "gw-1").as_deref(), Some("gw-1"));
+    assert_eq!(adopted(&mine, &first, "gw-1").as_deref(), Some("gw-1"), "its own, told again");
+    for number in ["gw-1", "GW-1", "order-1"] {
+        assert_eq!(adopted(&later, &second, number), None, "{number}");
+    }
+    assert_eq!(adopted(&later, &second, "order-2").as_deref(), Some("order-2"));
+    disk.fail_at(0);
+    assert_eq!(adopted(&later, &second, "gw-2"), None, "whose it is cannot be written down");
+}
+
+#[test]
+fn a_page_is_shown_to_one_payer() {
+    let journal = journal(&MemoryDisk::default());
+    let (first, second) =
+        (journal.begin(&card("order-1"), None).unwrap(), journal.begin(&card("order-2"), None).unwrap());
+    let page = "https://pay.kg/3ds?token=gw-1";
+    assert!(!journal.is_anothers_page(&first, page));
+    assert!(!journal.is_anothers_page(&first, page));
+    assert!(journal.is_anothers_page(&second, page));
+    assert!(!journal.is_anothers_page(&second, &page.to_uppercase()), "an address is no number");
+    let form = |id: &str, page: &str| {
+        let payment = PaymentRef::pay_form(Decimal::TEN).with_entry_id(id);
+        PaymentEntry::new(payment).with_page_url(page)
+    };
+    let detail = |added: Result<(), NotHeld>| match added {
+        Err(NotHeld::Unwritten { detail }) => detail,
+        other => panic!("{other:?}"),
+    };
+    assert!(detail(journal.add(&form("cart-1", page), None)).contains("page is another entry's"));
+    journal.add(&form("cart-1", "https://pay.kg/form?token=1"), None).unwrap();
+    assert!(
+        detail(journal.add(&form("cart-2", "https://pay.kg/form?token=1"), None)).contains("page is another entry's")
+    );
+    assert!(journal.entry(&form("cart-2", page).payment).unwrap().is_none(), "what is not handed on is not followed");
+}
+
+/// A gateway may take back what it said.
+#[test]
+fn a_rejected_payment_is_asked_about_for_three_days_and_listed_no_more() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let payment = card("order-1");
+    journal.begin(&payment, None).unwrap();
+    journal.note_report(&payment, Says::Rejected, Some("NO FUNDS"));
+    let id = name_of(&payment).unwrap();
+    let interval = Duration::from_secs(10);
+    let wait = |journal: &Journal| {
+        let known = journal.questions(&id).unwrap()?;
+        assert_eq!(known.entry.state, JournalState::Rejected);
+        Some(known.after_end.unwrap().next(interval).duration_since(journal.now()).unwrap_or_default())
+    };
+    let listed = |journal: &Journal| journal.to_be_asked_about().count();
+    let (mut asked, begun) = (0, journal.now());
+    while let Some(wait) = wait(&journal) {
+        assert!(wait <= Duration::from_secs(24 * 3600) && (wait >= interval || asked > 0), "{wait:?}");
+        assert_eq!((entries(&journal).len(), listed(&journal)), (0, 1));
+        disk.pass(wait);
+        // Whoever asks all the time writes no more than whoever asks when it is due.
+        for _ in 0..10 {
+            journal.note_report(&payment, Says::Rejected, Some("NO FUNDS"));
+        }
+        asked += 1;
+        if asked == 3 {
+            journal.finish(&id).unwrap();
+        }
+    }
+    assert!((8..=14).contains(&asked), "{asked}");
+    let age = journal.now().duration_since(begun).unwrap();
+    assert!(age >= Duration::from_secs(3 * 24 * 3600) && age < Duration::from_secs(5 * 24 * 3600), "{age:?}");
+    assert_eq!((listed(&journal), listed(&journal)), (0, 0));
+    let path = journal.shared.find(&id).unwrap().unwrap();
+    assert!(path.starts_with(&journal.shared.done), "{path:?}");
+    let lines = journal.shared.disk.read(&path).unwrap().iter().filter(|byte| **byte == b'\n').count() / 2;
+    assert!(lines < 20, "{lines}");
+    journal.note_report(&payment, Says::Charged, None);
+    assert_eq!(states(&journal), [JournalState::Charged], "whoever asks all the same");
 }
 
 /// Else it could pay for one order after the other.
@@ -445,7 +536,7 @@ fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
     let disk = MemoryDisk::default();
     let (mine, later) = (journal(&disk), journal(&disk.with_a_clock_ahead_by(Duration::from_secs(40 * 24 * 3600))));
     assert_eq!(mine.take_number(&form("first")), Ok(Taken::Here));
-    let note = names::Claimed::of(&form("first")).unwrap().paid;
+    let note = Exclusive::claimed_of(&form("first")).unwrap().note();
     let written = mine.shared.find_in(&mine.shared.paid, &note, None).unwrap().unwrap();
     let line = mine.shared.disk.read(&written).unwrap();
     let beside = later.shared.folder_of_now(&later.shared.paid).unwrap().join(&note);
@@ -456,30 +547,33 @@ fn a_note_of_another_month_stops_nobody_who_is_in_the_right() {
     }
 }
 
-/// What is claimed is written down before the gateway is asked; and nobody can fill the disk by claiming.
+/// What is claimed is written down before the gateway is asked, and none is dropped in silence; and nobody can fill the disk by
+/// claiming.
 #[test]
 fn what_was_claimed_can_be_asked_about_though_the_question_was_lost() {
     let journal = journal(&MemoryDisk::default());
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&PaymentEntry::new(plain.clone()), None).unwrap();
-    for number in 0..100 {
-        journal.note_claim(&plain.clone().with_claimed_number(format!("gw-{number}"), None));
+    let claim = |number: usize| journal.note_claim(&plain.clone().with_claimed_number(format!("gw-{number}"), None));
+    for number in 0..store::MOST_CLAIMS {
+        claim(number).unwrap();
     }
+    assert!(matches!(claim(store::MOST_CLAIMS), Err(PaymentError::Unavailable { .. })));
+    claim(17).unwrap();
     let entry = entries(&journal).pop().unwrap();
     assert_eq!(entry.state, JournalState::Open);
-    let (_, questions) = journal.unfinished_questions(&entry.id).unwrap().unwrap();
+    let questions = journal.questions(&entry.id).unwrap().unwrap().payments;
     let numbers: Vec<_> = questions.iter().map(|payment| payment.order_number.clone().unwrap()).collect();
-    assert_eq!(numbers, ["gw-7", "gw-6", "gw-5", "gw-4", "gw-3", "gw-2", "gw-1", "gw-0"]);
+    let expected: Vec<_> = (0..store::MOST_CLAIMS).rev().map(|number| format!("gw-{number}")).collect();
+    assert_eq!(numbers, expected);
 }
 
 #[test]
-fn the_same_transaction_twice_is_one_code_until_it_is_paid() {
+fn the_same_transaction_twice_is_one_payers_code() {
     let journal = journal(&MemoryDisk::default());
     let code = PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-1"));
     journal.add(&code, None).unwrap();
-    journal.add(&code, None).unwrap();
-    journal.note_report(&code.payment, Says::Charged, None);
-    assert!(journal.add(&code, None).is_err(), "the next payer has not paid it");
+    assert!(journal.add(&code, None).is_err(), "whoever pays it pays for the first one's order");
     let named = |id: &str| PaymentEntry::new(PaymentRef::qr(Some(1000)).with_transaction_id("tx-2").with_entry_id(id));
     journal.add(&named("a"), None).unwrap();
     assert!(journal.add(&named("b"), None).is_err());

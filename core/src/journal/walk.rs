@@ -3,7 +3,7 @@
 use std::{io, iter, path::PathBuf, time::Duration, vec};
 
 use super::{
-    Journal,
+    Journal, Rejected,
     entry::{JournalState, Unfinished},
     lines::History,
     names, unreadable,
@@ -16,6 +16,7 @@ const AT_ONCE: usize = 2048;
 /// Iterator over what a [`Journal`] has not done with.
 pub struct UnfinishedEntries {
     journal: Journal,
+    rejected: Rejected,
     /// Those that are still to come, the oldest last.
     folders: Option<Vec<PathBuf>>,
     folder: PathBuf,
@@ -27,10 +28,10 @@ pub struct UnfinishedEntries {
 }
 
 impl UnfinishedEntries {
-    pub(super) fn of(journal: Journal) -> Self {
+    pub(super) fn of(journal: Journal, rejected: Rejected) -> Self {
         let folder = PathBuf::new();
         let (names, read) = (Box::new(iter::empty()), Vec::new().into_iter());
-        Self { journal, folders: None, folder, names, read, failure: None, was_empty: false }
+        Self { journal, rejected, folders: None, folder, names, read, failure: None, was_empty: false }
     }
 
     fn next_one(&mut self) -> io::Result<Option<Unfinished>> {
@@ -96,11 +97,12 @@ impl UnfinishedEntries {
 
     fn told(&self, name: String, bytes: &[u8]) -> Option<Unfinished> {
         match History::read(&name, bytes) {
-            // A process died between noting that and putting it away.
-            Ok(history) if history.entry.is_finished || history.entry.state == JournalState::Rejected => {
+            // It was rejected long enough ago, or a process died between noting that it is finished and putting it away.
+            Ok(history) if history.is_done_with(self.journal.now()) => {
                 let _ = self.journal.shared.put_away(&name, &self.folder.join(&name));
                 None
             }
+            Ok(history) if history.entry.state == JournalState::Rejected && self.rejected == Rejected::LeftOut => None,
             Ok(history) => Some(Unfinished::Payment { entry: Box::new(history.entry) }),
             Err(why) => Some(Unfinished::Unreadable { id: name, why }),
         }

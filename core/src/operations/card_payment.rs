@@ -338,6 +338,10 @@ impl Operation for CardPayment {
         Some((answer.entry(), answer.code.as_deref()))
     }
 
+    fn payment(answer: &mut CardPaymentCreated) -> Option<&mut PaymentRef> {
+        Some(&mut answer.payment)
+    }
+
     fn read(&self, reply: &ReplyReader<'_>) -> Result<CardPaymentCreated, NotAnAnswer> {
         reply.accepted()?;
         let next_step = match reply.find(ReplyField::ConfirmationUrl) {

@@ -165,6 +165,10 @@ impl Operation for MbankConfirm {
         Some((PaymentEntry::new(answer.payment.clone()), None))
     }
 
+    fn payment(answer: &mut MbankConfirmed) -> Option<&mut PaymentRef> {
+        Some(&mut answer.payment)
+    }
+
     fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankConfirmed, NotAnAnswer> {
         reply.accepted()?;
         Ok(MbankConfirmed {

@@ -178,6 +178,10 @@ impl Operation for MbankPayment {
         Some((answer.entry(), answer.code.as_deref()))
     }
 
+    fn payment(answer: &mut MbankPaymentCreated) -> Option<&mut PaymentRef> {
+        Some(&mut answer.payment)
+    }
+
     fn read(&self, reply: &ReplyReader<'_>) -> Result<MbankPaymentCreated, NotAnAnswer> {
         reply.accepted()?;
         Ok(MbankPaymentCreated {

@@ -53,8 +53,9 @@ pub(crate) trait Operation: Send + 'static {
         None
     }
 
-    /// The payment of an answer, where it may have no number: the journal names it then.
-    fn unnamed(_answer: &mut Self::Answer) -> Option<&mut PaymentRef> {
+    /// The payment of an answer: the journal names it where it has no number, and takes a number of the gateway's out that is another
+    /// payment's.
+    fn payment(_answer: &mut Self::Answer) -> Option<&mut PaymentRef> {
         None
     }
 

@@ -188,7 +188,7 @@ impl Operation for PayForm {
         Some((answer.entry(), None))
     }
 
-    fn unnamed(answer: &mut PayFormCreated) -> Option<&mut PaymentRef> {
+    fn payment(answer: &mut PayFormCreated) -> Option<&mut PaymentRef> {
         Some(&mut answer.payment)
     }
 

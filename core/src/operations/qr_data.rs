@@ -84,7 +84,7 @@ impl Operation for QrDataRequest {
         Some((answer.entry(), None))
     }
 
-    fn unnamed(answer: &mut QrData) -> Option<&mut PaymentRef> {
+    fn payment(answer: &mut QrData) -> Option<&mut PaymentRef> {
         Some(&mut answer.payment)
     }
 

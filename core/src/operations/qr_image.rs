@@ -97,7 +97,7 @@ impl Operation for QrImageRequest {
         Some((PaymentEntry::new(answer.payment.clone()), None))
     }
 
-    fn unnamed(answer: &mut QrImage) -> Option<&mut PaymentRef> {
+    fn payment(answer: &mut QrImage) -> Option<&mut PaymentRef> {
         Some(&mut answer.payment)
     }
 

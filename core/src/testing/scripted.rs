@@ -44,7 +44,7 @@ impl Act {
     }
 }
 
-type Script = Box<dyn Fn(usize) -> Act + Send + Sync>;
+type Script = Box<dyn Fn(usize, &str) -> Act + Send + Sync>;
 
 pub(crate) struct Scripted {
     script: Script,
@@ -63,6 +63,14 @@ impl Scripted {
     pub(crate) fn gateway_with(
         settings: impl FnOnce(&mut GatewayConfig),
         script: impl Fn(usize) -> Act + Send + Sync + 'static,
+    ) -> (Gateway, Arc<Self>) {
+        Self::asked(settings, move |number, _| script(number))
+    }
+
+    /// The same by what is asked, too: the request's body, or its query where it has none.
+    pub(crate) fn asked(
+        settings: impl FnOnce(&mut GatewayConfig),
+        script: impl Fn(usize, &str) -> Act + Send + Sync + 'static,
     ) -> (Gateway, Arc<Self>) {
         let stub = Arc::new(Self {
             script: Box::new(script),
@@ -93,7 +101,8 @@ impl Stub for Scripted {
             attempts.push(Instant::now() - self.started);
             attempts.len() - 1
         };
-        let act = (self.script)(number);
+        let body = request.body.as_ref().map(|body| String::from_utf8_lossy(body));
+        let act = (self.script)(number, body.as_deref().or(request.query.as_deref()).unwrap_or_default());
         let seen = self.seen.clone();
         let connect = move || {
             assert!(request.establish(), "the caller gave up, so this future must be gone");

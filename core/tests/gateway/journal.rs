@@ -241,7 +241,7 @@ fn entries_hold_no_secret_and_are_the_owners_alone() {
     let _ = run(gateway.confirm_mbank_payment(&payment, OTP));
     run(gateway.create_pay_form(pay_form())).unwrap();
     let files = folder.files();
-    assert_eq!(files.len(), 4, "one each, and a note of the gateway's own number: {files:?}");
+    assert_eq!(files.len(), 6, "one each, and notes of the gateway's own number and of two pages: {files:?}");
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         for secret in [PAN, &format!("={CVC}&"), OTP, "fake:fake"] {

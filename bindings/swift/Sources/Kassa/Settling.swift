@@ -36,7 +36,8 @@ public struct SettlePolicy: Hashable, Sendable, Codable, CustomStringConvertible
 /// What ``Settling`` brings: a payment that has come to its end, or an entry that only a person can read.
 public enum Settled: Hashable, Sendable, Codable {
     /// A payment; its entry's state says how it ended: ``JournalState/charged`` (deliver, then finish the entry),
-    /// ``JournalState/rejected`` (nothing was taken, and the entry is put away already), or ``JournalState/contradicted`` (for a person).
+    /// ``JournalState/rejected`` (nothing was taken; the entry is listed no more), or ``JournalState/contradicted`` (for a person).
+    /// **A rejected one may come once more, as charged**: a gateway may take back what it said.
     case payment(entry: JournalEntry)
     /// An entry that cannot be read, as ``Unfinished/unreadable(id:why:)``.
     case unreadable(id: String, why: String)

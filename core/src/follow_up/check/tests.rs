@@ -64,6 +64,48 @@ async fn of_two_failures_the_one_that_proves_less_is_told() {
     }
 }
 
+/// A gateway that repeats itself may have told this payment another one's number.
+#[tokio::test(start_paused = true)]
+async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
+    let told = |number: &str, status: &str, amount: u32| {
+        let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
+        (200, format!(r#"{{"code":"200","data":{{{number}"status":"{status}","amount":{amount}}}}}"#))
+    };
+    let unknown = || (404, r#"{"code":"404","message":"no such order"}"#.to_owned());
+    let payment = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
+    let settings = |config: &mut GatewayConfig| config.query_retries = 0;
+    for (first, second, expected, questions) in [
+        (told("order-1", "CHARGE", 100), unknown(), "Charged", 1),
+        (told("gw-1", "CHARGE", 100), told("order-1", "CHARGE", 100), "Charged", 2),
+        (told("", "CHARGE", 100), told("", "CHARGE", 100), "Charged", 2),
+        (told("", "CHARGE", 100), told("order-1", "NEW", 100), "Open", 2),
+        (told("", "CHARGE", 100), told("order-1", "CHARGE", 1), "Contradicted", 2),
+        (told("", "CHARGE", 100), told("", "REJECT", 100), "Unverifiable", 2),
+        (told("", "CHARGE", 100), unknown(), "Unverifiable", 2),
+        (told("", "CHARGE", 100), (503, "{}".to_owned()), "Unavailable", 2),
+        (told("", "CHARGE", 100), (404, "<html>".to_owned()), "Misconfigured", 2),
+        (told("", "REJECT", 100), told("", "CHARGE", 100), "Charged", 2),
+        (told("gw-1", "REJECT", 100), told("", "NEW", 100), "Open", 2),
+        (told("", "REJECT", 100), told("", "REJECT", 100), "Rejected", 2),
+        (told("", "REJECT", 100), unknown(), "Rejected", 2),
+        (told("", "REJECT", 100), (503, "{}".to_owned()), "Unavailable", 2),
+        (told("order-1", "REJECT", 100), unknown(), "Rejected", 1),
+        (told("", "NEW", 100), unknown(), "Open", 1),
+    ] {
+        let replies = [first, second];
+        let (gateway, memory) = Scripted::gateway_with(settings, {
+            let replies = replies.clone();
+            move |n| after(0, replies[n].0, &replies[n].1)
+        });
+        let verdict = match gateway.check(&payment).await {
+            Ok(verdict) => format!("{verdict:?}"),
+            Err(error) => error.kind().to_owned(),
+        };
+        assert!(verdict.starts_with(expected), "{replies:?}: {verdict}");
+        assert_eq!(memory.seen().len(), questions, "{replies:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_payment_without_a_number_is_not_asked_about() {
     let (gateway, memory) = Scripted::gateway(|_| Act::status("CHARGE"));
@@ -102,7 +144,7 @@ async fn a_rejection_at_one_provider_hides_no_charge_at_another() {
     }
     // A card has one provider: its rejection is final at once.
     let (gateway, memory) = Scripted::gateway_with(settings, |_| after(0, 200, REJECTED));
-    let card = PaymentRef::card("order-1", Decimal::from(390), "KGS").with_gateway_number("gw-1");
+    let card = PaymentRef::card("order-1", Decimal::from(390), "KGS");
     assert!(matches!(gateway.check(&card).await, Ok(Verdict::Rejected { .. })));
     assert_eq!(memory.seen().len(), 1);
 }

@@ -66,13 +66,19 @@ impl Again {
         };
         if is_new {
             let known = match state {
-                Some(JournalState::Charged) => Known::Told(JournalState::Charged),
+                // One that was rejected is asked about, too, and may come to be charged by somebody else's question.
+                Some(end @ (JournalState::Charged | JournalState::Rejected)) => Known::Told(end),
                 Some(_) => Known::Followed,
                 None => Known::ToldUnreadable,
             };
             self.known.insert(id.clone(), known);
         }
         is_new
+    }
+
+    /// Whether a charge was told already.
+    pub(super) fn has_told_charge(&self, id: &str) -> bool {
+        matches!(self.known.get(id), Some(Known::Told(JournalState::Charged)))
     }
 
     pub(super) fn has_ended(&mut self, entry: &JournalEntry) {

@@ -50,8 +50,9 @@ use source::{Answer, Asked, Page, Source};
 #[non_exhaustive]
 pub enum Settled {
     /// A payment that is [`Charged`](JournalState::Charged) (deliver, then finish its entry),
-    /// [`Rejected`](JournalState::Rejected) (nothing was taken, and its entry is put away already), or
-    /// [`Contradicted`](JournalState::Contradicted) (for a person).
+    /// [`Rejected`](JournalState::Rejected) (nothing was taken; its entry is listed no more), or
+    /// [`Contradicted`](JournalState::Contradicted) (for a person). **A rejected one may come once more, as charged**: a gateway may
+    /// take back what it said.
     Payment {
         /// Its entry. The state says how it ended.
         entry: Box<JournalEntry>,
@@ -192,6 +193,10 @@ impl Progress {
     }
 
     fn tell(&mut self, entry: Box<JournalEntry>) {
+        // A rejected payment is asked about while the journal is read again, and each may find its charge.
+        if entry.state == JournalState::Charged && self.again.has_told_charge(&entry.id) {
+            return;
+        }
         self.again.has_ended(&entry);
         self.settled.push_back(Settled::Payment { entry });
     }
@@ -228,6 +233,8 @@ impl Shared {
             match self.event(progress, wake_at).await {
                 Event::Asked(Answer::Asked(asked)) => self.take(progress, *asked)?,
                 Event::Asked(Answer::Charged(entry)) => progress.tell(entry),
+                Event::Asked(Answer::NotYet(due)) if self.source.policy.follow_new => progress.waiting.push(due),
+                Event::Asked(Answer::NotYet(_)) => {}
                 Event::Asked(Answer::Gone(id)) => progress.again.has_gone(&id),
                 Event::Woken => {}
                 Event::Asked(Answer::Later(due)) => progress.waiting.push(due),
@@ -253,7 +260,7 @@ impl Shared {
             Entries::NotLocked => Entries::Read(Box::pin(self.source.clone().begin(deadline))),
             Entries::Locked(lock, rest) => Entries::Read(Box::pin(self.source.clone().read_on(lock, rest))),
             Entries::Done(lock) if progress.again.is_due(now) => {
-                Entries::Read(Box::pin(self.source.clone().read_on(lock, self.source.journal.unfinished())))
+                Entries::Read(Box::pin(self.source.clone().read_on(lock, self.source.journal.to_be_asked_about())))
             }
             other => other,
         };
@@ -302,7 +309,10 @@ impl Shared {
                     progress.settled.push_back(Settled::Payment { entry });
                 }
                 Unfinished::Payment { entry } => {
-                    progress.waiting.push(Due { at: now, begun: entry.begun, id: entry.id, contradictions: 0, odd: 0 });
+                    let has_ended = entry.state == JournalState::Rejected;
+                    let turn = self.source.first_turn();
+                    let (begun, id) = (entry.begun, entry.id);
+                    progress.waiting.push(Due { at: now, begun, id, has_ended, turn, contradictions: 0, odd: 0 });
                 }
                 Unfinished::Unreadable { id, why } => progress.settled.push_back(Settled::Unreadable { id, why }),
             }
@@ -321,7 +331,7 @@ impl Shared {
 
     /// What a question brought: an end, or when to ask again.
     fn take(&self, progress: &mut Progress, asked: Asked) -> Result<(), PaymentError> {
-        let Asked { mut due, started, answer, mut entry } = asked;
+        let Asked { mut due, started, answer, after_end, mut entry } = asked;
         let is_odd = matches!(answer, Err(PaymentError::Unauthorized { .. } | PaymentError::Misconfigured { .. }));
         due.odd = if is_odd { due.odd + 1 } else { 0 };
         progress.is_answered |= !is_odd;
@@ -351,14 +361,24 @@ impl Shared {
             }
             Err(_) => None,
         };
+        due.has_ended = match end {
+            Some(state) => state == JournalState::Rejected,
+            None => entry.state == JournalState::Rejected,
+        };
         match end {
+            // It was told before.
+            Some(JournalState::Rejected) if after_end.is_some() => {}
             Some(state) => {
-                // A rejected one is put away by now, so that its entry is as it was before.
+                // The journal may not have been able to note it.
                 entry.reason = if entry.state == state { entry.reason } else { reason };
                 entry.state = state;
                 progress.tell(entry);
             }
-            None => progress.waiting.push(due),
+            None => {}
+        }
+        let is_asked_again = if due.has_ended { self.source.policy.follow_new } else { end.is_none() };
+        if is_asked_again {
+            progress.waiting.push(due);
         }
         Ok(())
     }

@@ -20,27 +20,75 @@ pub(super) fn interval_at(age: Duration, interval: Duration) -> Duration {
     interval.saturating_mul(step.map_or(AFTERWARDS, |(_, times)| *times))
 }
 
+/// How many of the numbers that were claimed last are asked about each time.
+const NEWEST: usize = 4;
+/// And how many of the older ones, in turn.
+const IN_TURN: usize = 4;
+
+/// Which of many numbers that were claimed for a payment, the last one first, are asked about this time: all of them come up.
+pub(super) fn these_of<T: Clone>(claims: &[T], turn: usize) -> Vec<T> {
+    let (newest, older) = claims.split_at(claims.len().min(NEWEST));
+    let in_turn = (0..older.len().min(IN_TURN)).map(|place| &older[(turn + place) % older.len()]);
+    newest.iter().chain(in_turn).cloned().collect()
+}
+
 /// A payment that is to be asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub(super) at: Instant,
     pub(super) begun: SystemTime,
     pub(super) id: String,
+    /// It was rejected, and is asked about all the same.
+    pub(super) has_ended: bool,
+    /// Which of the older numbers that were claimed for it are next.
+    pub(super) turn: usize,
     /// In a row.
     pub(super) contradictions: u32,
     /// Answers in a row that only a person can mend.
     pub(super) odd: u32,
 }
 
-/// The soonest is the greatest, as a heap gives that first; of two at once the older payment.
+/// The soonest is the greatest, as a heap gives that first; of two at once one that has not ended, and then the older payment.
 impl Ord for Due {
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.begun, &other.id).cmp(&(self.at, self.begun, &self.id))
+        fn place(due: &Due) -> (Instant, bool, SystemTime, &str) {
+            (due.at, due.has_ended, due.begun, &due.id)
+        }
+        place(other).cmp(&place(self))
+    }
+}
+
+impl Due {
+    /// The next time, other numbers are asked about.
+    pub(super) fn next_turn(self) -> Self {
+        Self { turn: self.turn.wrapping_add(IN_TURN), ..self }
     }
 }
 
 impl PartialOrd for Due {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn of_many_claims_the_newest_are_asked_about_each_time_and_the_others_in_turn() {
+        assert!(these_of::<u8>(&[], 7).is_empty());
+        for count in [1, 4, 5, 8, 9, 100, 1000] {
+            let claims: Vec<usize> = (0..count).collect();
+            let mut asked = HashSet::new();
+            for round in 0..=count / IN_TURN {
+                let now = these_of(&claims, 17 + round * IN_TURN);
+                assert!(now.len() <= NEWEST + IN_TURN && now.starts_with(&claims[..count.min(NEWEST)]), "{now:?}");
+                asked.extend(now);
+            }
+            assert_eq!(asked.len(), count);
+        }
     }
 }

@@ -6,13 +6,13 @@ use tokio::time::Instant;
 
 use super::{
     policy::SettlePolicy,
-    schedule::{Due, interval_at},
+    schedule::{Due, interval_at, these_of},
 };
 use crate::{
     exchange::{attempts::Limits, engine::Engine, written_down::apart},
     follow_up::{check::check, verdict::Verdict},
     journal::{
-        Journal, SettlingLock, UnfinishedEntries,
+        AfterEnd, Journal, Questions, SettlingLock, UnfinishedEntries,
         entry::{JournalEntry, JournalState, Unfinished},
     },
     transport::after,
@@ -43,6 +43,8 @@ pub(super) struct Asked {
     pub(super) due: Due,
     pub(super) started: Instant,
     pub(super) answer: Result<Verdict, PaymentError>,
+    /// Where it had been rejected before.
+    pub(super) after_end: Option<AfterEnd>,
     /// As it stands afterwards.
     pub(super) entry: Box<JournalEntry>,
 }
@@ -56,6 +58,8 @@ pub(super) enum Answer {
     Gone(String),
     /// The journal could not be read just now.
     Later(Due),
+    /// It was rejected, and is asked about again later.
+    NotYet(Due),
 }
 
 impl Source {
@@ -65,7 +69,7 @@ impl Source {
         loop {
             let journal = self.journal.clone();
             if let Some(lock) = self.on_disk(move || journal.lock_for_settling()).await? {
-                let unfinished = self.journal.unfinished();
+                let unfinished = self.journal.to_be_asked_about();
                 return self.read_on(Arc::new(lock), unfinished).await;
             }
             let now = transport.now();
@@ -109,22 +113,28 @@ impl Source {
     /// Asks about one payment, unless somebody has dealt with it meanwhile.
     pub(super) async fn ask_about(self, due: Due, deadline: Instant) -> Answer {
         let started = self.engine.transport().now();
-        let (mut entry, questions) = match self.questions(&due.id).await {
-            Ok(Some((entry, _))) if entry.state == JournalState::Charged => return Answer::Charged(Box::new(entry)),
-            Ok(Some((entry, questions))) => (Box::new(entry), questions),
+        let Questions { entry, payments, after_end } = match self.questions(&due.id).await {
+            Ok(Some(known)) if known.entry.state == JournalState::Charged => {
+                return Answer::Charged(Box::new(known.entry));
+            }
+            Ok(Some(known)) => known,
             Ok(None) => return Answer::Gone(due.id),
             Err(_) => return Answer::Later(Due { at: after(started, self.policy.interval), ..due }),
         };
-        let answer = self.answer(questions, deadline).await;
+        if let Some(wait) = after_end.map(|after_end| self.wait_after_end(after_end)).filter(|wait| !wait.is_zero()) {
+            return Answer::NotYet(Due { at: after(started, wait), ..due });
+        }
+        let answer = self.answer(these_of(&payments, due.turn), deadline).await;
         let is_charged = answer.as_ref().is_ok_and(Verdict::is_charged);
+        let mut entry = Box::new(entry);
         match self.questions(&due.id).await {
             // Somebody else may have noted a charge meanwhile.
-            Ok(Some((known, _))) => entry = Box::new(known),
+            Ok(Some(known)) => entry = Box::new(known.entry),
             // A charge is listed until it is finished, so somebody else has delivered it.
             Ok(None) if is_charged => return Answer::Gone(due.id),
             Ok(None) | Err(_) => {}
         }
-        Answer::Asked(Box::new(Asked { due, started, answer, entry }))
+        Answer::Asked(Box::new(Asked { due: due.next_turn(), started, answer, after_end, entry }))
     }
 
     /// Of several numbers that were claimed for a payment, one may have paid.
@@ -141,10 +151,20 @@ impl Source {
         answer
     }
 
-    /// The entry and what to ask with, while it is not done with.
-    async fn questions(&self, id: &str) -> Result<Option<(JournalEntry, Vec<PaymentRef>)>, PaymentError> {
+    async fn questions(&self, id: &str) -> Result<Option<Questions>, PaymentError> {
         let (journal, id) = (self.journal.clone(), id.to_owned());
-        self.on_disk(move || journal.unfinished_questions(&id)).await
+        self.on_disk(move || journal.questions(&id)).await
+    }
+
+    /// Where to begin among many numbers that were claimed: at random, so that settlings that are short come to all of them, too.
+    pub(super) fn first_turn(&self) -> usize {
+        let random = self.engine.transport().jitter(Duration::from_millis(u64::from(u16::MAX)));
+        usize::try_from(random.as_millis()).unwrap_or_default()
+    }
+
+    /// How long to wait until a rejected payment is asked about again.
+    pub(super) fn wait_after_end(&self, after_end: AfterEnd) -> Duration {
+        after_end.next(self.policy.interval).duration_since(self.journal.now()).unwrap_or_default()
     }
 
     /// With jitter, so that what began together is not asked about together for ever. A contradiction may be one odd

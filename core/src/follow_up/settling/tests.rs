@@ -73,7 +73,7 @@ async fn everything_is_followed_to_its_end() {
     assert_eq!(ends[1].1, JournalState::Rejected);
     assert_eq!(ends[2].1, JournalState::Charged);
     assert_eq!(memory.attempted_at().len(), 5);
-    // The rejected one is put away, the charged ones wait for their goods.
+    // The rejected one is listed no more, the charged ones wait for their goods.
     let left = journal.unfinished().collect::<Result<Vec<_>, _>>().unwrap();
     let states = left.iter().map(|item| match item {
         Unfinished::Payment { entry } => entry.state,
@@ -292,7 +292,7 @@ async fn every_number_that_was_claimed_is_asked_about() {
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
     for number in ["paid", "declined"] {
-        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank)));
+        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
     }
     let settings = |config: &mut crate::GatewayConfig| {
         config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
@@ -304,6 +304,83 @@ async fn every_number_that_was_claimed_is_asked_about() {
     assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
 }
 
+/// However many there are: none is dropped, and all come up in time.
+#[tokio::test(start_paused = true)]
+async fn of_many_numbers_that_were_claimed_the_oldest_pays_as_well() {
+    let disk = MemoryDisk::default();
+    let journal = journal(&disk);
+    let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
+    journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
+    for number in ["paid".to_owned()].into_iter().chain(numbers(100)) {
+        journal.note_claim(&plain.clone().with_claimed_number(number, Some(crate::Provider::MBank))).unwrap();
+    }
+    let settings = |config: &mut crate::GatewayConfig| {
+        config.dialect = Arc::new(crate::Dialect::from_json(r#"{"qr_numbers": "none"}"#).unwrap());
+    };
+    let (gateway, memory) =
+        Scripted::asked(settings, |_, body| report(if body.contains("paid") { "CHARGE" } else { "NEW" }, 10));
+    let ends = all(&gateway.with_journal(journal), SettlePolicy::default()).await;
+    assert_eq!(ends, [("paid".to_owned(), JournalState::Charged)]);
+    let rounds: std::collections::BTreeSet<_> = memory.attempted_at().into_iter().collect();
+    assert!(rounds.len() <= 26, "{rounds:?}");
+}
+
+/// What was rejected is asked about once by each settling that does not follow new payments, and waited for by none.
+#[tokio::test(start_paused = true)]
+async fn a_charge_after_a_rejection_is_found_by_a_later_settling() {
+    let disk = MemoryDisk::default();
+    let journal = journal_of(&disk, numbers(1));
+    let words = ["REJECT", "REJECT", "NEW", "CHARGE"];
+    let (gateway, memory) = Scripted::gateway(move |number| report(words[number], 10));
+    let gateway = gateway.with_journal(journal.clone());
+    let settle = async || all(&gateway, SettlePolicy::default()).await;
+    assert_eq!(settle().await, [("order-000".to_owned(), JournalState::Rejected)]);
+    assert_eq!((settle().await, memory.seen().len()), (vec![], 1), "it is too early to ask again");
+    disk.pass(Duration::from_secs(10));
+    assert_eq!((settle().await, memory.seen().len()), (vec![], 2), "it was told before");
+    disk.pass(MINUTE);
+    assert_eq!((settle().await, memory.seen().len()), (vec![], 3));
+    assert_eq!(gateway.unfinished().unwrap().count(), 0);
+    assert_eq!(settle().await, [("order-000".to_owned(), JournalState::Charged)]);
+    assert_eq!(memory.attempted_at(), [0, 0, 0, 0], "nobody waited");
+}
+
+/// A worker of a back end asks on by itself, and tells the charge once, whoever found it.
+#[tokio::test(start_paused = true)]
+async fn a_worker_asks_on_about_what_was_rejected() {
+    for found_by_another in [false, true] {
+        let disk = MemoryDisk::default();
+        let journal = journal_of(&disk, numbers(1));
+        let others = journal.clone();
+        let (gateway, memory) = Scripted::gateway(move |number| match number {
+            4 if found_by_another => {
+                others.note_report(&card("order-000"), Says::Charged, None);
+                report("REJECT", 10)
+            }
+            4 => report("CHARGE", 10),
+            _ => report("REJECT", 10),
+        });
+        let policy = SettlePolicy::default().with_follow_new(true).with_deadline(60 * MINUTE);
+        let gateway = gateway.with_journal(journal);
+        let settling = gateway.settle(policy).unwrap();
+        let mut states = Vec::new();
+        loop {
+            // The disk has a clock of its own.
+            match timeout(Duration::from_secs(5), settling.next()).await {
+                Ok(Ok(Some(Settled::Payment { entry }))) => states.push(entry.state),
+                Ok(Ok(None)) => break,
+                Ok(other) => panic!("{other:?}"),
+                Err(_) => disk.pass(Duration::from_secs(5)),
+            }
+        }
+        assert_eq!(states, [JournalState::Rejected, JournalState::Charged]);
+        let asked = memory.attempted_at();
+        let distances: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(asked.len(), 5, "{asked:?}");
+        assert!(distances.is_sorted() && distances[0] >= 10 && distances[3] >= 60, "{asked:?}");
+    }
+}
+
 /// Whoever claims a wrong number for a pay-form says nothing of the pay-form.
 #[tokio::test(start_paused = true)]
 async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
@@ -311,7 +388,7 @@ async fn a_claimed_number_that_is_somebody_elses_contradicts_nothing() {
     let journal = journal(&disk);
     let plain = PaymentRef::pay_form(Decimal::TEN).with_entry_id("cart-1");
     journal.add(&crate::PaymentEntry::new(plain.clone()), None).unwrap();
-    journal.note_claim(&plain.with_claimed_number("elses", None));
+    journal.note_claim(&plain.with_claimed_number("elses", None)).unwrap();
     let (gateway, memory) = Scripted::gateway(|_| report("CHARGE", 11));
     let policy = SettlePolicy::default().with_deadline(5 * MINUTE);
     assert_eq!(all(&gateway.with_journal(journal), policy).await, []);

@@ -85,6 +85,11 @@ pub trait Scene {
     /// The gateway's page for a payment was made.
     fn made_page(&self, page: &PayFormCreated);
 
+    /// Whether the gateway tells payments the numbers of others: what it says by its own numbers may be about another payment then.
+    fn gateway_repeats_itself(&self) -> bool {
+        false
+    }
+
     /// Somebody was told that a payment is final: charged or not.
     fn told_final(&self, key: &str, charged: bool) -> Result<(), Broken>;
 }
@@ -217,7 +222,7 @@ impl<S: Scene> Merchant<S> {
     async fn follow(&self, payment: &PaymentRef) -> Result<(), Broken> {
         let key = key_of(payment);
         self.watch_a_while(payment, &key).await?;
-        if let Some(number) = &payment.gateway_number {
+        if let Some(number) = payment.gateway_number.as_ref().filter(|_| !self.scene.gateway_repeats_itself()) {
             self.ask("payment_status", &key, self.gateway.payment_status(number, None)).await?;
         }
         if let Some(id) = &payment.transaction_id {
@@ -276,12 +281,13 @@ impl<S: Scene> Merchant<S> {
         }
     }
 
-    /// What a verdict says must be true; and no gateway here speaks of another payment.
+    /// What a verdict says must be true; and no gateway speaks of another payment that does not repeat itself.
     fn heed(&self, key: &str, verdict: &Verdict) -> Result<(), Broken> {
         match verdict {
             Verdict::Charged { .. } => self.scene.told_final(key, true),
             Verdict::Rejected { .. } => self.scene.told_final(key, false),
             Verdict::Open { .. } => Ok(()),
+            _ if self.scene.gateway_repeats_itself() => Ok(()),
             odd => Err(format!("{key}: {odd:?}")),
         }
     }

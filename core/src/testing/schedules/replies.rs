@@ -47,7 +47,7 @@ pub(super) fn qr_data(transaction: &str) -> Reply {
     envelope("110", "CREATED", &json!({ "transaction_id": transaction, "qr_data": "https://memory.example/qr" }))
 }
 
-pub(super) fn status(order: &str, end: Option<Ending>) -> Reply {
+pub(super) fn status(order: &str, end: Option<Ending>, names_it: bool) -> Reply {
     let word = match end {
         Some(Ending::Charged) => "CHARGE",
         Some(Ending::Rejected) => "Reject",
@@ -55,7 +55,8 @@ pub(super) fn status(order: &str, end: Option<Ending>) -> Reply {
     };
     // A QR code is asked for in tyiyn, and the schedules name no unit.
     let amount = if order.starts_with("QR") { 10_000 } else { 100 };
-    envelope("200", "STATUS", &json!({ "orderNumber": order, "amount": amount, "status": word, "currency": "KGS" }))
+    let number = names_it.then_some(order);
+    envelope("200", "STATUS", &json!({ "orderNumber": number, "amount": amount, "status": word, "currency": "KGS" }))
 }
 
 pub(super) fn refused(http_status: u16, message: &str) -> Reply {

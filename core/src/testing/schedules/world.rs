@@ -46,6 +46,10 @@ struct State {
     rng: Rng,
     /// One in so many exchanges goes well; none goes wrong any more once healed.
     unreliable: bool,
+    /// It tells payments the numbers of others, and not whose status it reports.
+    repeats_itself: bool,
+    /// Until it is healed, it reports rejections of payments that come to be charged, and what was so a while ago.
+    takes_back: bool,
     healed: bool,
     /// By the merchant's order number, or the QR transaction.
     payments: BTreeMap<String, Payment>,
@@ -55,7 +59,16 @@ struct State {
 impl World {
     pub(super) fn new(mut rng: Rng) -> Self {
         let unreliable = rng.u8(..10) > 0;
-        let state = State { rng, unreliable, healed: false, payments: BTreeMap::new(), calls: Vec::new() };
+        let (repeats_itself, takes_back) = (rng.u8(..4) == 0, rng.u8(..4) == 0);
+        let state = State {
+            rng,
+            unreliable,
+            repeats_itself,
+            takes_back,
+            healed: false,
+            payments: BTreeMap::new(),
+            calls: Vec::new(),
+        };
         Self { state: Mutex::new(state), panic: OnceLock::new() }
     }
 
@@ -91,6 +104,16 @@ impl World {
 
     pub(super) fn payments(&self) -> Vec<(String, Payment)> {
         self.state().payments.iter().map(|(key, payment)| (key.clone(), payment.clone())).collect()
+    }
+
+    pub(super) fn repeats_itself(&self) -> bool {
+        self.state().repeats_itself
+    }
+
+    /// Whether what it says of a rejection is true.
+    pub(super) fn takes_back(&self) -> bool {
+        let state = self.state();
+        state.takes_back && !state.healed
     }
 
     /// From now on everything answers, and what is open comes to its end.
@@ -163,11 +186,18 @@ impl World {
     }
 }
 
+fn is_qr(key: &str) -> bool {
+    key.starts_with("QR")
+}
+
 impl State {
     /// A number that was used before makes a second payment: the worst that a gateway can do with it.
     fn make(&mut self, call: usize, key: &str, awaits_confirmation: bool) -> Payment {
         let planned = if self.rng.bool() { Ending::Charged } else { Ending::Rejected };
-        let gateway_number = format!("G-{call}-{key}");
+        let is_repeated = self.repeats_itself && self.rng.bool();
+        // A QR code that nobody saw is paid by nobody, also where another payment is asked about.
+        let first = self.payments.iter().find(|(first, _)| is_repeated && !is_qr(first) && !is_qr(key));
+        let gateway_number = first.map_or_else(|| format!("G-{call}-{key}"), |(_, first)| first.gateway_number.clone());
         let payment = self.payments.entry(key.to_owned()).or_insert(Payment {
             gateway_number,
             times_made: 0,
@@ -202,6 +232,17 @@ impl State {
             payment.times_charged += u32::from(charged) * payment.times_made;
             payment.end = Some(if charged { Ending::Charged } else { Ending::Rejected });
         }
-        replies::status(key, payment.end)
+        let (mut told, mut names) = (payment.end, true);
+        if self.takes_back && !self.healed {
+            told = match self.rng.u8(..6) {
+                0 => Some(Ending::Rejected),
+                1 => None,
+                _ => told,
+            };
+        }
+        if self.repeats_itself {
+            names = self.rng.bool();
+        }
+        replies::status(key, told, names)
     }
 }

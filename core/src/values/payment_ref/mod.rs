@@ -31,7 +31,8 @@ use crate::values::{
 /// ```
 ///
 /// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) ask by the transaction for
-/// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. What
+/// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. An end
+/// that is reported by the gateway's number without the merchant's is asked about by that one, too. What
 /// the gateway reports is compared with the amount and the currency here.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(
@@ -46,7 +47,7 @@ pub struct PaymentRef {
     pub kind: PaymentKind,
     /// The merchant's order number; for a pay-form the number that its callback or return redirect names.
     pub order_number: Option<String>,
-    /// The gateway's own order number, where it is known.
+    /// The gateway's own order number, where it is known, and no other payment's by the [`Journal`](crate::Journal).
     pub gateway_number: Option<String>,
     /// Who carries the payment out.
     pub provider: Option<Provider>,

@@ -42,6 +42,11 @@ pub fn card_by_token() -> Subject {
     Subject { reference, number: kept("token"), amount: "100.25" }
 }
 
+/// The same at its end, which counts once the question by the merchant's number agrees.
+pub fn card_by_both_numbers() -> Subject {
+    Subject { number: card().number, ..card_by_token() }
+}
+
 pub fn mbank() -> Subject {
     Subject { reference: json!({"$use": MBANK.0}), number: json!("order-2"), amount: "250" }
 }

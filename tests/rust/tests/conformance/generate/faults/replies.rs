@@ -378,7 +378,9 @@ fn afterwards(fault: &Fault, met: &Met, cell: Cell) -> Vec<Value> {
             ]
         }
         ("verify_callback", _) => vec![again()],
-        (_, _) => vec![again(), watch(asked_about(met.name)), outcome(answers::outcome(&subject(met.name), CHARGED))],
+        (_, _) => {
+            vec![again(), watch(asked_about(met.name)), outcome(answers::outcome(&at_its_end(met.name), CHARGED))]
+        }
     }
 }
 
@@ -389,6 +391,10 @@ fn ledger(lines: Vec<Value>) -> Value {
 /// The reference with which a query asks.
 fn asked_about(query: &str) -> Value {
     subject(query).reference
+}
+
+fn at_its_end(query: &str) -> answers::Subject {
+    if query == "payment_status" { answers::card_by_both_numbers() } else { subject(query) }
 }
 
 fn subject(operation: &str) -> answers::Subject {

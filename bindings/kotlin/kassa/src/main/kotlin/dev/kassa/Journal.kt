@@ -64,7 +64,8 @@ public class Journal private constructor(private val folder: String) {
 
     /**
      * Says that a payment is done with: the goods were delivered, or a person has dealt with it. Its entry is listed no more, and kept
-     * for 90 days; its order number stays taken. Finishing it again does nothing.
+     * for 90 days; its order number stays taken. Finishing it again does nothing. One that was rejected is asked about for three days all
+     * the same, and listed again where the gateway charged it after all.
      *
      * @throws PaymentException.Invalid where there is no such entry
      * @throws PaymentException.Unavailable where that cannot be written: then it is still unfinished

@@ -17,7 +17,7 @@ import dev.kassa.internal.Unfinished as CoreUnfinished
  * @property begun when it was written down: before anything was sent
  * @property state what is known of it
  * @property isFinished whether [finish][Journal.finish] was called for it: its goods are delivered, or a person has dealt
- *   with it. One that was rejected is put away without it
+ *   with it. One that was rejected is listed no more without it
  * @property reason what the gateway said when it ended, in its own words; of a contradicted one the fields that differ from what was
  *   asked for, such as `amount, currency`. At most 256 characters
  * @property code the gateway's code in the reply to its creation, where there was one

@@ -56,8 +56,9 @@ public data class SettlePolicy(
  */
 public sealed class Settled : Serializable {
     /**
-     * A payment that is [JournalState.CHARGED] (deliver, then finish its entry), [JournalState.REJECTED] (nothing was taken, and its entry
-     * is put away already), or [JournalState.CONTRADICTED] (for a person).
+     * A payment that is [JournalState.CHARGED] (deliver, then finish its entry), [JournalState.REJECTED] (nothing was taken; its entry
+     * is listed no more), or [JournalState.CONTRADICTED] (for a person). **A rejected one may come once more, as charged**: a gateway may
+     * take back what it said.
      *
      * @property entry its entry. The state says how it ended
      */
