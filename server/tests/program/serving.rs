@@ -29,7 +29,12 @@ fn it_says_where_it_listens_answers_and_stops_in_order() {
     // Somebody who never ends a request does not hold up the stop.
     let mut slow = running.connect();
     let head = format!("POST /v1/checkouts HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}", place.key());
-    slow.write_all(format!("{head}\r\ncontent-length: 100\r\n\r\n{{").as_bytes()).unwrap();
+    slow.write_all(format!("{head}\r\ncontent-length: 100\r\nexpect: 100-continue\r\n\r\n").as_bytes()).unwrap();
+    // It waits for the body by now. A request that it had not read yet would be none that it cuts off.
+    let mut told = [0; 12];
+    slow.read_exact(&mut told).unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100");
+    slow.write_all(b"{").unwrap();
     let (status, log, _) = running.stop();
     assert!(status.success(), "{log}");
     assert!(log.contains("cut off"), "{log}");
