@@ -115,7 +115,8 @@ pub(super) static ROUTES: [Route; 19] = [
             "In the order in which they happened; none is ever skipped. Those that are delivered \
              are these.",
         )
-        .query(&[shop::EVENTS_AFTER, shop::LIMIT]),
+        .query(&[shop::EVENTS_AFTER, shop::LIMIT])
+        .refusals(&[Kind::HistoryGone]),
     Route::new(
         Method::POST,
         "/v1/events/replay",
