@@ -29,10 +29,7 @@ impl Shared {
     pub(super) fn take_number(&self, payment: &PaymentRef) -> io::Result<Taken> {
         let Some(number) = Exclusive::claimed_of(payment) else { return Ok(Taken::Nowhere) };
         let entry = name_of(payment);
-        if let Some(own) = number.own_entry()
-            && entry.as_ref() != Some(&own)
-            && self.find(&own)?.is_some()
-        {
+        if self.is_own_payment_of_another(number, entry.as_deref())? {
             return Ok(Taken::Elsewhere);
         }
         let Some(entry) = entry else {
@@ -58,13 +55,16 @@ impl Shared {
     /// Whether a number that the gateway told of an entry is that one's alone. Without a flush: where the note is lost, a charge
     /// still has to be confirmed by the merchant's own number.
     pub(super) fn adopt(&self, number: Exclusive<'_>, entry: &str) -> io::Result<bool> {
-        if let Some(own) = number.own_entry()
-            && own != entry
-            && self.find(&own)?.is_some()
-        {
+        if self.is_own_payment_of_another(number, Some(entry))? {
             return Ok(false);
         }
         self.own(number, entry, Durability::Written)
+    }
+
+    /// Whether it is the number of another payment of the merchant's own.
+    fn is_own_payment_of_another(&self, number: Exclusive<'_>, entry: Option<&str>) -> io::Result<bool> {
+        let own = number.own_entry().filter(|own| entry != Some(own));
+        own.map_or(Ok(false), |own| Ok(self.find(&own)?.is_some()))
     }
 
     /// Notes whose number it is, unless that is known. Of several who write at once, the first line counts.

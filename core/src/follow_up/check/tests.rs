@@ -67,7 +67,7 @@ async fn of_two_failures_the_one_that_proves_less_is_told() {
 /// A gateway that repeats itself may have told this payment another one's number.
 #[tokio::test(start_paused = true)]
 async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
-    let told = |number: &str, status: &str, amount: u32| {
+    let reply = |number: &str, status: &str, amount: u32| {
         let number = if number.is_empty() { String::new() } else { format!(r#""orderNumber":"{number}","#) };
         (200, format!(r#"{{"code":"200","data":{{{number}"status":"{status}","amount":{amount}}}}}"#))
     };
@@ -75,22 +75,22 @@ async fn an_end_by_the_gateways_number_counts_once_the_merchants_own_agrees() {
     let payment = PaymentRef::card("order-1", Decimal::ONE_HUNDRED, "KGS").with_gateway_number("gw-1");
     let settings = |config: &mut GatewayConfig| config.query_retries = 0;
     for (first, second, expected, questions) in [
-        (told("order-1", "CHARGE", 100), unknown(), "Charged", 1),
-        (told("gw-1", "CHARGE", 100), told("order-1", "CHARGE", 100), "Charged", 2),
-        (told("", "CHARGE", 100), told("", "CHARGE", 100), "Charged", 2),
-        (told("", "CHARGE", 100), told("order-1", "NEW", 100), "Open", 2),
-        (told("", "CHARGE", 100), told("order-1", "CHARGE", 1), "Contradicted", 2),
-        (told("", "CHARGE", 100), told("", "REJECT", 100), "Unverifiable", 2),
-        (told("", "CHARGE", 100), unknown(), "Unverifiable", 2),
-        (told("", "CHARGE", 100), (503, "{}".to_owned()), "Unavailable", 2),
-        (told("", "CHARGE", 100), (404, "<html>".to_owned()), "Misconfigured", 2),
-        (told("", "REJECT", 100), told("", "CHARGE", 100), "Charged", 2),
-        (told("gw-1", "REJECT", 100), told("", "NEW", 100), "Open", 2),
-        (told("", "REJECT", 100), told("", "REJECT", 100), "Rejected", 2),
-        (told("", "REJECT", 100), unknown(), "Rejected", 2),
-        (told("", "REJECT", 100), (503, "{}".to_owned()), "Unavailable", 2),
-        (told("order-1", "REJECT", 100), unknown(), "Rejected", 1),
-        (told("", "NEW", 100), unknown(), "Open", 1),
+        (reply("order-1", "CHARGE", 100), unknown(), "Charged", 1),
+        (reply("gw-1", "CHARGE", 100), reply("order-1", "CHARGE", 100), "Charged", 2),
+        (reply("", "CHARGE", 100), reply("", "CHARGE", 100), "Charged", 2),
+        (reply("", "CHARGE", 100), reply("order-1", "NEW", 100), "Open", 2),
+        (reply("", "CHARGE", 100), reply("order-1", "CHARGE", 1), "Contradicted", 2),
+        (reply("", "CHARGE", 100), reply("", "REJECT", 100), "Unverifiable", 2),
+        (reply("", "CHARGE", 100), unknown(), "Unverifiable", 2),
+        (reply("", "CHARGE", 100), (503, "{}".to_owned()), "Unavailable", 2),
+        (reply("", "CHARGE", 100), (404, "<html>".to_owned()), "Misconfigured", 2),
+        (reply("", "REJECT", 100), reply("", "CHARGE", 100), "Charged", 2),
+        (reply("gw-1", "REJECT", 100), reply("", "NEW", 100), "Open", 2),
+        (reply("", "REJECT", 100), reply("", "REJECT", 100), "Rejected", 2),
+        (reply("", "REJECT", 100), unknown(), "Rejected", 2),
+        (reply("", "REJECT", 100), (503, "{}".to_owned()), "Unavailable", 2),
+        (reply("order-1", "REJECT", 100), unknown(), "Rejected", 1),
+        (reply("", "NEW", 100), unknown(), "Open", 1),
     ] {
         let replies = [first, second];
         let (gateway, memory) = Scripted::gateway_with(settings, {

@@ -26,7 +26,7 @@ const NEWEST: usize = 4;
 const IN_TURN: usize = 4;
 
 /// Which of many numbers that were claimed for a payment, the last one first, are asked about this time: all of them come up.
-pub(super) fn these_of<T: Clone>(claims: &[T], turn: usize) -> Vec<T> {
+pub(super) fn claims_to_ask<T: Clone>(claims: &[T], turn: usize) -> Vec<T> {
     let (newest, older) = claims.split_at(claims.len().min(NEWEST));
     let in_turn = (0..older.len().min(IN_TURN)).map(|place| &older[(turn + place) % older.len()]);
     newest.iter().chain(in_turn).cloned().collect()
@@ -79,12 +79,12 @@ mod tests {
 
     #[test]
     fn of_many_claims_the_newest_are_asked_about_each_time_and_the_others_in_turn() {
-        assert!(these_of::<u8>(&[], 7).is_empty());
+        assert!(claims_to_ask::<u8>(&[], 7).is_empty());
         for count in [1, 4, 5, 8, 9, 100, 1000] {
             let claims: Vec<usize> = (0..count).collect();
             let mut asked = HashSet::new();
             for round in 0..=count / IN_TURN {
-                let now = these_of(&claims, 17 + round * IN_TURN);
+                let now = claims_to_ask(&claims, 17 + round * IN_TURN);
                 assert!(now.len() <= NEWEST + IN_TURN && now.starts_with(&claims[..count.min(NEWEST)]), "{now:?}");
                 asked.extend(now);
             }

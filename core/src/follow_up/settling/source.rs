@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{
     policy::SettlePolicy,
-    schedule::{Due, interval_at, these_of},
+    schedule::{Due, claims_to_ask, interval_at},
 };
 use crate::{
     exchange::{attempts::Limits, engine::Engine, written_down::apart},
@@ -124,7 +124,7 @@ impl Source {
         if let Some(wait) = after_end.map(|after_end| self.wait_after_end(after_end)).filter(|wait| !wait.is_zero()) {
             return Answer::NotYet(Due { at: after(started, wait), ..due });
         }
-        let answer = self.answer(these_of(&payments, due.turn), deadline).await;
+        let answer = self.answer(claims_to_ask(&payments, due.turn), deadline).await;
         let is_charged = answer.as_ref().is_ok_and(Verdict::is_charged);
         let mut entry = Box::new(entry);
         match self.questions(&due.id).await {
