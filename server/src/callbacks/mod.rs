@@ -4,7 +4,7 @@
 use std::{borrow::Cow, io::Read};
 
 use flate2::read::GzDecoder;
-use kassa::Callback;
+use kassa::{Callback, PaymentStatus};
 use ring::digest::{SHA256, digest};
 use strum::IntoStaticStr;
 
@@ -85,7 +85,11 @@ impl Received<'_> {
             hash.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
             hash
         });
-        let claim = callback.map(|callback| Claim { number: callback.order_number, provider: callback.provider });
+        let claim = callback.map(|callback| Claim {
+            number: callback.order_number,
+            provider: callback.provider,
+            may_be_charge: callback.status != Some(PaymentStatus::Rejected),
+        });
         Ok((Hint::Callback { secret: secret.to_owned(), payment, claim, same, exchange }, reading))
     }
 
@@ -152,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_number_is_claimed_whatever_else_is_odd() {
-        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards) };
+        let claim = Claim { number: "GW-1".into(), provider: Some(Provider::Cards), may_be_charge: true };
         assert_eq!(read(WHOLE.as_bytes(), "", None), (Some(claim.clone()), None, Reading::Whole));
         assert_eq!(read(&packed(WHOLE), "", None), (Some(claim.clone()), None, Reading::Whole));
         assert_eq!(read(WHOLE.as_bytes(), "sign=1", None).0, Some(claim));
@@ -163,7 +167,11 @@ mod tests {
             ("nothing", "orderNumber=GW-1"),
         ] {
             let (claim, exchange, reading) = read(body.as_bytes(), query, None);
-            assert_eq!(claim, Some(Claim { number: "GW-1".into(), provider: None }), "{body}?{query}");
+            assert_eq!(
+                claim,
+                Some(Claim { number: "GW-1".into(), provider: None, may_be_charge: true }),
+                "{body}?{query}"
+            );
             let exchange = exchange.unwrap();
             assert_eq!((reading, exchange.claim.as_deref()), (Reading::Incomplete, Some("GW-1")));
             assert!(exchange.words.unwrap().contains("dateCreated, provider"));

@@ -172,7 +172,14 @@ pub(super) static ROUTES: [Route; 19] = [
     .json(app::otp, r#"{"otp": "123456"}"#)
     .needs_key()
     .success(CONFIRMED)
-    .refusals(&[Kind::NotFound, Kind::NotOpen, Kind::NotAwaited, Kind::NoAttemptsLeft, Kind::KeyReused]),
+    .refusals(&[
+        Kind::NotFound,
+        Kind::NotOpen,
+        Kind::UnderWay,
+        Kind::NotAwaited,
+        Kind::NoAttemptsLeft,
+        Kind::KeyReused,
+    ]),
     Route::new(
         Method::POST,
         "/v1/checkout/check",

@@ -147,7 +147,8 @@ impl Sender {
             if started > until {
                 return Ok(Turn::NeverCame);
             }
-            let take = TakePrepared { payment: about.payment.clone(), sender: about.sender.clone(), send_for_ms };
+            let About { checkout, payment, sender } = about.clone();
+            let take = TakePrepared { checkout, payment, sender, send_for_ms };
             match self.storage.take_prepared(take).await {
                 Ok(Taken::Send) => return Ok(Turn::Come(held, started)),
                 Ok(Taken::Gone) => return Ok(Turn::NeverCame),

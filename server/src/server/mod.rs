@@ -402,6 +402,7 @@ impl Server {
             ConfirmationBegun::New(payment) | ConfirmationBegun::Again(payment) => Ok(*payment),
             ConfirmationBegun::KeyReused => Err(ServerError::KeyReused),
             ConfirmationBegun::NotOpen(state) => Err(ServerError::NotOpen { state }),
+            ConfirmationBegun::UnderWay(state) => Err(ServerError::UnderWay { state }),
             ConfirmationBegun::NotAwaited(state) => Err(ServerError::NotAwaited { state }),
             ConfirmationBegun::NoAttemptsLeft => Err(ServerError::NoAttemptsLeft),
             ConfirmationBegun::Nowhere => Err(ServerError::NotFound { what: "payment" }),

@@ -112,6 +112,8 @@ pub struct BeginPayment {
 /// A payment that waited, to be sent now.
 #[derive(Clone, Debug)]
 pub struct TakePrepared {
+    /// The payment's checkout.
+    pub checkout: CheckoutId,
     /// Which.
     pub payment: PaymentId,
     /// Who sends it.
@@ -254,6 +256,8 @@ pub struct Claim {
     pub number: String,
     /// Who carried it out.
     pub provider: Option<Provider>,
+    /// It does not say that no money was taken.
+    pub may_be_charge: bool,
 }
 
 /// What time does.

@@ -99,6 +99,8 @@ pub enum ConfirmationBegun {
     KeyReused,
     /// The checkout is not open.
     NotOpen(CheckoutState),
+    /// A charge of another payment is in doubt.
+    UnderWay(PaymentState),
     /// The payment awaits none.
     NotAwaited(PaymentState),
     /// Too many wrong ones.

@@ -1,10 +1,15 @@
 //! A database that was restored from a backup: its shop misses no event, and takes none for another one.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
+use kassa::FakeFault;
 use kassa_server::{CheckoutId, CheckoutState, Cursor, Event, EventKind, NewCheckout, ServerError};
 
-use crate::support::world::{Process, World};
+use crate::support::{
+    lock, one,
+    runner::Interleaved,
+    world::{Process, World},
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -60,6 +65,42 @@ fn events_of_a_restored_database_have_identifiers_that_no_shop_has_seen() {
     let ids = |events: &[Event]| events.iter().map(|event| event.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&now[..in_backup]), ids(&lost[..in_backup]), "what the backup holds stays as it was");
     assert!(now[in_backup..].iter().all(|event| !seen.contains(event.id.as_str())));
+}
+
+/// At the moment of the backup it waited for its turn. Nobody would ask about what was never sent, but it was sent afterwards.
+#[test]
+fn what_waited_to_be_sent_at_that_moment_is_found_charged() {
+    let world = World::new(0);
+    let process = Arc::new(world.start(None));
+    let order = NewCheckout::new("order-1", 390.into(), "Two tickets", "https://shop.example.kg/paid");
+    let id = process.run(process.server.open_checkout(order)).unwrap().checkout.id;
+    // The gateway asks everybody to wait.
+    lock(&world.faults.0).next = Some(FakeFault::TooManyRequests { retry_after: Duration::from_secs(20) });
+    begin_by_mbank(&process, "order-0");
+    let (mut calls, mut random) = (Interleaved::default(), fastrand::Rng::with_seed(0));
+    let (server, payer) = (process.server.clone(), id.clone());
+    calls.add(&process, async move { drop(server.pay_by_mbank(&payer, "996700000001", None).await) });
+    let state = || -> Option<String> {
+        one(&lock(&world.db), "SELECT state FROM payments WHERE checkout_id = ?1", [id.as_str()])
+    };
+    while state().as_deref() != Some("prepared") {
+        calls.step(&mut random);
+    }
+    let backup = world.back_up();
+    calls.finish(&mut random, &world.fake);
+    assert_eq!(state().as_deref(), Some("awaiting"));
+    charge_all(&world, &process);
+    assert_eq!(state().as_deref(), Some("charged"));
+    process.life.kill();
+    world.restore(backup);
+    let process = world.start(None);
+    world.fake.advance(HOUR);
+    for _ in 0..5 {
+        process.run(process.server.follow_once()).unwrap();
+        world.fake.advance(Duration::from_secs(60));
+    }
+    assert_eq!(state().as_deref(), Some("charged"));
+    assert_eq!(lock(&world.log).sent.iter().filter(|(_, what)| what == "mbank").count(), 2, "it was not sent again");
 }
 
 #[test]

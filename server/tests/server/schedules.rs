@@ -14,13 +14,15 @@ use std::{
 use fastrand::Rng;
 use kassa::{FakePayment, FakePlan, PaymentKind, PaymentStatus, StatusReport, Verdict};
 use kassa_server::{CheckoutId, Method, NewCheckout, Payment, Resolution, Server};
+use rusqlite::Connection;
+use serde_json::{Map, Value};
 
 use crate::{
     invariants::{check, check_end},
     support::{
         lock, one,
         runner::Interleaved,
-        world::{ALL, Process, World, callback_of, card},
+        world::{ALL, Backup, Process, World, callback_of, card},
     },
 };
 
@@ -99,11 +101,15 @@ impl Coverage {
             counts.map(Result::unwrap).map(|(kind, count): (String, i64)| (kind, count as u64)).collect();
         let late = "SELECT COUNT(*) FROM events WHERE body LIKE '%\"after\":%'";
         all.insert("after".into(), one::<i64>(&db, late, []).unwrap() as u64);
+        all.insert("restored".into(), lock(&world.log).restores as u64);
+        all.insert("paid again after a restore".into(), paid_again(world, &db));
         Self(all)
     }
 
     fn check(&self) {
         for what in [
+            "restored",
+            "paid again after a restore",
             "checkout.paid",
             "checkout.expired",
             "checkout.cancelled",
@@ -141,22 +147,34 @@ impl Coverage {
     }
 }
 
+/// The checkouts of which the shop read in a history that is gone that they are paid, and that are found paid again.
+fn paid_again(world: &World, db: &Connection) -> u64 {
+    let shop = lock(&world.shop);
+    let paid = shop.seen.values().filter(|text| text.contains("\"checkout.paid\""));
+    let is_again = |text: &&String| {
+        let event: Value = serde_json::from_str(text).unwrap();
+        let (id, checkout) = (event["id"].as_str(), event["data"]["checkout"].as_str());
+        let sql = "SELECT EXISTS (SELECT 1 FROM events WHERE checkout_id = ?2 AND kind = 'checkout.paid')
+            AND NOT EXISTS (SELECT 1 FROM events WHERE event_id = ?1)";
+        one::<bool>(db, sql, [id, checkout]).unwrap()
+    };
+    paid.filter(is_again).count() as u64
+}
+
 /// As gateways write callbacks: whole, without a field, as a form.
 fn in_another_form(random: &mut Rng, body: String) -> String {
     let without = |body: &str, name: &str| {
-        let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(body).unwrap_or_default();
+        let mut fields: Map<String, Value> = serde_json::from_str(body).unwrap_or_default();
         fields.remove(name);
-        serde_json::Value::from(fields).to_string()
+        Value::from(fields).to_string()
     };
     match random.u32(0..6) {
         0 => without(&body, "dateCreated"),
         1 => without(&body, "provider"),
         2 => format!(r#"{{"code":"200","data":{body}}}"#),
         3 => {
-            let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&body).unwrap_or_default();
-            let pair = |(name, value): (&String, &serde_json::Value)| {
-                format!("{name}={}", value.to_string().trim_matches('"'))
-            };
+            let fields: Map<String, Value> = serde_json::from_str(&body).unwrap_or_default();
+            let pair = |(name, value): (&String, &Value)| format!("{name}={}", value.to_string().trim_matches('"'));
             fields.iter().map(pair).collect::<Vec<_>>().join("&")
         }
         _ => body,
@@ -175,6 +193,7 @@ struct Play {
     processes: [Arc<Process>; 2],
     calls: Interleaved,
     known: Arc<Mutex<Known>>,
+    backup: Option<Backup>,
     /// Last: its database goes to the next one.
     world: Arc<World>,
 }
@@ -186,7 +205,8 @@ fn play(seed: u64) -> Result<Coverage, String> {
     lock(&world.faults.0).without_page = [0, 30][random.usize(0..2)];
     lock(&world.shop).percent = [0, 30, 70][random.usize(0..3)];
     let processes = [start(&world, &mut random), start(&world, &mut random)];
-    let mut play = Play { world, random, processes, calls: Interleaved::default(), known: Arc::default() };
+    let mut play =
+        Play { world, random, processes, calls: Interleaved::default(), known: Arc::default(), backup: None };
     for action in 0..play.random.usize(10..50) {
         play.act();
         for _ in 0..play.random.usize(0..60) {
@@ -224,8 +244,9 @@ impl Play {
             72..80 => self.calls.add(&process, async move { drop(server.follow_once().await) }),
             80..83 => self.calls.add(&process, async move { drop(server.deliver_once().await) }),
             83..85 => self.a_person_acts(&process, server),
-            85..88 => self.look_or_cancel(&process, server),
-            88..93 => self.time_passes(),
+            85..87 => self.look_or_cancel(&process, server),
+            87..90 => self.back_up_or_restore(),
+            90..93 => self.time_passes(),
             93..95 => self.world.jump(Duration::from_secs(3600), self.random.bool()),
             95..97 => self.crash(),
             97 => self.gateway_is_odd(&process, server),
@@ -304,20 +325,29 @@ impl Play {
         match self.random.u32(0..6) {
             0 => body = body.replace("390", "1"),
             1 => body = body.replace("orderNumber\":\"", "orderNumber\":\"x"),
-            2 => body = body.replace("REJECT", "CHARGE"),
+            2 => {
+                body = body.replace("REJECT", "CHARGE");
+                // Of a code that has no number here, nothing shows that it is forged.
+                self.is_odd(&address);
+            }
             3 if self.has_paid(payment) => {
                 let forms = books.iter().filter(|other| other.kind == PaymentKind::PayForm);
                 if let Some(other) = self.random.choice(forms.collect::<Vec<_>>()) {
                     address = World::address(other);
                     // A charge under a number that has paid for something else is for a person.
-                    let id = address.rsplit_once('/').unwrap_or_default().1;
-                    lock(&self.world.log).odd.insert(format!("pay_{id}"));
+                    self.is_odd(&address);
                 }
             }
             _ => {}
         }
         body = in_another_form(&mut self.random, body);
         self.calls.add(process, async move { drop(server.hint(&address, body.as_bytes()).await) });
+    }
+
+    /// What is said under this address can be in doubt.
+    fn is_odd(&self, address: &str) {
+        let id = address.rsplit_once('/').unwrap_or_default().1;
+        lock(&self.world.log).odd.insert(format!("pay_{id}"));
     }
 
     fn has_paid(&self, payment: &FakePayment) -> bool {
@@ -351,6 +381,28 @@ impl Play {
         let index = self.random.usize(0..2);
         self.processes[index].life.kill();
         self.processes[index] = start(&self.world, &mut self.random);
+    }
+
+    /// The disk is lost, and with it what happened since the last backup.
+    fn back_up_or_restore(&mut self) {
+        let Some(backup) = self.backup.take() else {
+            self.backup = Some(self.world.back_up());
+            return;
+        };
+        if self.random.bool() {
+            let [process, _] = &self.processes;
+            while process
+                .try_run(process.server.follow_once())
+                .is_some_and(|done| done.is_ok_and(|done| done.asked > 0))
+            {}
+            while process
+                .try_run(process.server.deliver_once())
+                .is_some_and(|done| done.is_ok_and(|done| done.tried > 0))
+            {}
+        }
+        self.processes.iter().for_each(|process| process.life.kill());
+        self.world.restore(backup);
+        self.processes = [start(&self.world, &mut self.random), start(&self.world, &mut self.random)];
     }
 
     /// It reports a charge that cannot be believed, for some time, and is asked thrice.

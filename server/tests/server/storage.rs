@@ -142,9 +142,11 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 23] = [
+const SUITE: [(&str, Check); 25] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
+    ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
+    ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
     ("a key gives the same payment", a_key_gives_the_same_payment),
@@ -284,7 +286,7 @@ fn a_payment_that_waits_is_taken_once(storage: &dyn Storage, calendar: &Calendar
         matches!(block_on(storage.begin_payment(waits(1))), Ok(Begun::New(one)) if one.state == PaymentState::Prepared)
     );
     let take = |sender: &str| {
-        let take = TakePrepared { payment: payment_id(1), sender: sender.into(), send_for_ms: 80_000 };
+        let take = TakePrepared { checkout: id(1), payment: payment_id(1), sender: sender.into(), send_for_ms: 80_000 };
         block_on(storage.take_prepared(take)).unwrap()
     };
     assert!(matches!(take("another"), Taken::Gone));
@@ -312,7 +314,7 @@ fn a_card_does_not_wait(storage: &dyn Storage, _: &Calendar) {
     let begun = block_on(storage.begin_payment(waits(1)));
     let Ok(Begun::New(payment)) = begun else { panic!("{begun:?}") };
     assert_eq!((payment.state, payment.card_last4.as_deref()), (PaymentState::NotMade, Some("2016")));
-    let take = TakePrepared { payment: payment_id(1), sender: "sender-1".into(), send_for_ms: 80_000 };
+    let take = TakePrepared { checkout: id(1), payment: payment_id(1), sender: "sender-1".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
     let kinds: Vec<_> = events_after(storage, &Cursor::default(), 10).iter().map(|event| event.kind.name()).collect();
     assert_eq!(kinds, ["payment.created", "payment.not_made"]);
@@ -373,7 +375,7 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     block_on(storage.begin_payment(form.clone())).unwrap();
     block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
     block_on(storage.begin_payment(BeginPayment { is_sent_at_once: false, ..begin(1, 2, Method::Mbank) })).unwrap();
-    let claim = Some(Claim { number: "form-1".into(), provider: None });
+    let claim = Some(Claim { number: "form-1".into(), provider: None, may_be_charge: true });
     let secret = format!("{:032x}", 1);
     block_on(storage.note_hint(Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange: None }))
         .unwrap();
@@ -383,9 +385,57 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     let reports = vec![Reported { claim: asked.ask[0].claim.clone(), report, exchange: said() }];
     let answered = Answered { reports, ..answer(1, 1, asked.leased_until, Report::Nothing) };
     assert_eq!(block_on(storage.settle_questions(vec![answered])).unwrap().changed, [id(1)]);
-    let take = TakePrepared { payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
+    let take = TakePrepared { checkout: id(1), payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
     assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Charged, PaymentState::NotMade));
+}
+
+/// The first one was rejected, and a second one has begun.
+fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calendar: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let own = |number: u8| begin(1, number, Method::Mbank).reference;
+    let begin_and_accept = |number: u8| {
+        block_on(storage.begin_payment(begin(1, number, Method::Mbank))).unwrap();
+        block_on(storage.settle_sending(accepted(1, number, own(number)))).unwrap();
+    };
+    let report_after = |seconds: u64, report: &Report| {
+        calendar.pass(Duration::from_secs(seconds));
+        let asked = block_on(storage.claim_questions(claim())).unwrap().questions;
+        let leased = asked.into_iter().find(|question| question.payment == payment_id(1)).unwrap().leased_until;
+        block_on(storage.settle_questions(vec![answer(1, 1, leased, report.clone())])).unwrap();
+    };
+    begin_and_accept(1);
+    report_after(60, &Report::Rejected);
+    begin_and_accept(2);
+    let contradicted = Report::Contradicted { fields: vec!["amount".into()], is_charge: true };
+    [30, 120, 500].map(|seconds| report_after(seconds, &contradicted));
+    assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Contradicted, PaymentState::Awaiting));
+    let confirmation =
+        BeginConfirmation { checkout: id(1), payment: payment_id(2), key: None, sender: "sender-2".into() };
+    let begun = block_on(storage.begin_confirmation(confirmation)).unwrap();
+    assert!(matches!(begun, ConfirmationBegun::UnderWay(PaymentState::Contradicted)), "{begun:?}");
+}
+
+/// Of a code that the gateway has made, and whose number this database does not know, a callback reports a charge.
+fn a_charge_of_what_has_no_number_is_in_doubt(storage: &dyn Storage, calendar: &Calendar) {
+    let call = |checkout: u8, may_be_charge: bool| {
+        let claim = Some(Claim { number: "qr-1".into(), provider: None, may_be_charge });
+        let (secret, payment) = (format!("{checkout:032x}"), payment_id(checkout));
+        block_on(storage.note_hint(Hint::Callback { secret, payment, claim, same: None, exchange: None })).unwrap();
+    };
+    // The callback of one comes while it is being sent.
+    for checkout in [1, 2] {
+        block_on(storage.open_checkout(new(checkout))).unwrap();
+        block_on(storage.begin_payment(begin(checkout, checkout, Method::Qr))).unwrap();
+    }
+    call(2, true);
+    calendar.pass(Duration::from_secs(3_600));
+    block_on(storage.sweep(SWEEP)).unwrap();
+    assert_eq!((state(storage, 1, 1), state(storage, 2, 2)), (PaymentState::NotMade, PaymentState::Unverifiable));
+    call(1, false);
+    assert_eq!(state(storage, 1, 1), PaymentState::NotMade);
+    call(1, true);
+    assert_eq!(state(storage, 1, 1), PaymentState::Unverifiable);
 }
 
 fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, calendar: &Calendar) {
@@ -394,7 +444,8 @@ fn claims_are_kept_with_what_the_gateway_says_of_them(storage: &dyn Storage, cal
     block_on(storage.begin_payment(form.clone())).unwrap();
     block_on(storage.settle_sending(accepted(1, 1, form.reference.clone()))).unwrap();
     let claimed = |number: u32| {
-        let claim = Some(Claim { number: format!("GW-{number}"), provider: (number == 2).then_some(Provider::MBank) });
+        let provider = (number == 2).then_some(Provider::MBank);
+        let claim = Some(Claim { number: format!("GW-{number}"), provider, may_be_charge: true });
         let (secret, exchange) = (format!("{:032x}", 1), Some(Box::new(Exchange::new(Asked::Callback, "incomplete"))));
         let hint = Hint::Callback { secret, payment: payment_id(1), claim, same: None, exchange };
         assert_eq!(block_on(storage.note_hint(hint)).unwrap(), HintNoted::Due(1));
@@ -787,7 +838,7 @@ fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calend
     let hint = || Hint::Callback {
         secret: format!("{:032x}", 1),
         payment: payment_id(1),
-        claim: Some(Claim { number: "form-1".into(), provider: None }),
+        claim: Some(Claim { number: "form-1".into(), provider: None, may_be_charge: true }),
         same: Some([1; 32]),
         exchange: None,
     };
@@ -907,7 +958,7 @@ fn the_database_itself_refuses_a_second_payment_that_may_take_money() {
     block_on(storage.open_checkout(new(1))).unwrap();
     block_on(storage.begin_payment(begin(1, 1, Method::Mbank))).unwrap();
     let db = rusqlite::Connection::open(&path).unwrap();
-    for state in PaymentState::MAY_TAKE_MONEY {
+    for state in PaymentState::MAY_TAKE_MONEY.into_iter().filter(|state| !state.is_in_doubt()) {
         let added = db.execute(
             "INSERT INTO payments (id, checkout_id, number, method, state, reference, begun_at, until, sender,
                 attempts_left) SELECT 'x', checkout_id, 2, 'qr', ?1, reference, 0, 0, '', 0 FROM payments",

@@ -112,11 +112,11 @@ fn clocks_that_differ_by_an_hour_change_nothing() {
         world.close();
         check_end(&world).unwrap_or_else(|broken| panic!("seed {seed}: {broken}"));
         let view = workers[0].run(server.checkout(&id)).unwrap();
-        // A jump ahead can take the sender for dead; then its code was shown to nobody.
+        // A jump ahead can take the sender for dead; then its code was shown to nobody, and is charged here all the same.
         let states: Vec<_> = view.payments.iter().map(|payment| payment.state).collect();
         match states[..] {
             [PaymentState::Charged] => assert_eq!(view.checkout.state, CheckoutState::Paid, "seed {seed}"),
-            [PaymentState::NotMade] => {}
+            [PaymentState::NotMade | PaymentState::Unverifiable] => {}
             _ => panic!("seed {seed}: {states:?}"),
         }
     }

@@ -6,6 +6,7 @@ use super::{
     Book, Kept,
     changes::{Changes, Number, Numbers, Touched},
     happening::{Why, happen},
+    hints::{doubt_what_has_no_number, has_number},
     telling::{Told, tell},
 };
 use crate::{
@@ -130,6 +131,12 @@ pub(in crate::storage) fn begin(
 }
 
 impl Book {
+    /// Another payment of which a charge is reported that cannot be believed: its payer has probably paid.
+    fn in_doubt_beside(&self, at: usize) -> Option<PaymentState> {
+        let others = self.payments.iter().enumerate().filter(|(other, _)| *other != at);
+        others.map(|(_, kept)| kept.payment.state).find(|state| state.is_in_doubt())
+    }
+
     /// One that must be there.
     fn payment(&self, id: &PaymentId) -> Result<Payment, StorageError> {
         let found = self.place(id).map(|at| self.payments[at].payment.clone());
@@ -192,15 +199,19 @@ fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) 
 pub(in crate::storage) fn take_prepared(
     changes: &mut Changes,
     book: &mut Book,
-    at: usize,
     wait: Option<Millis>,
     take: &TakePrepared,
 ) -> Result<Taken, StorageError> {
     book.check()?;
+    let Some(at) = book.place(&take.payment) else { return Ok(Taken::Gone) };
     if let Some(wait) = wait {
         return Ok(Taken::Wait(wait));
     }
     let is_its_sender = book.payments[at].sender == take.sender;
+    if is_its_sender && book.in_doubt_beside(at).is_some() {
+        happen(changes, book, at, Happened::PreparedTooLong, Why::of("InDoubt"))?;
+        return Ok(Taken::Gone);
+    }
     if is_its_sender && book.state_by_now(changes.now) != CheckoutState::Open {
         // It was paid meanwhile, on a page that was open.
         happen(changes, book, at, Happened::PreparedTooLong, Why::of("NotOpen"))?;
@@ -257,7 +268,7 @@ pub(in crate::storage) fn settle_sending(
         }
     };
     if is_changed {
-        ask_from_now_on(changes, &book.payments[at]);
+        ask_from_now_on(changes, book, at)?;
     }
     Ok(Settled { payment: book.payments[at].payment.clone(), is_changed })
 }
@@ -291,8 +302,13 @@ fn not_made(changes: &mut Changes, book: &mut Book, at: usize, failure: &Failure
 }
 
 /// Follows a payment that is no longer being sent. What was hinted at meanwhile is asked about at once.
-pub(super) fn ask_from_now_on(changes: &mut Changes, kept: &Kept) {
+pub(super) fn ask_from_now_on(changes: &mut Changes, book: &mut Book, at: usize) -> Result<(), StorageError> {
+    let kept = &book.payments[at];
     let (payment, now) = (&kept.payment, changes.now);
+    if payment.state == PaymentState::NotMade && kept.is_hinted && !has_number(payment) {
+        doubt_what_has_no_number(changes, book, at)?;
+        return Ok(());
+    }
     let (at, class) = match payment.state {
         _ if kept.is_hinted => (now, Class::Hinted),
         PaymentState::Unknown => (now, Class::Fresh),
@@ -301,17 +317,19 @@ pub(super) fn ask_from_now_on(changes: &mut Changes, kept: &Kept) {
         PaymentState::Awaiting if payment.reference.can_be_asked_about() => {
             (now.saturating_add(FIRST_QUESTION_MS), Class::Fresh)
         }
-        // The gateway refused it, and may have acted all the same. What was never sent, nobody has to ask about.
-        PaymentState::NotMade if payment.method.moves_money() && was_sent(payment) => {
+        // The gateway refused it, and may have acted all the same. Or it waited too long to be sent, as this database knows: put
+        // back to an earlier moment, it has forgotten what was sent since.
+        PaymentState::NotMade if payment.method.moves_money() && may_have_been_sent(payment) => {
             (now.saturating_add(FIRST_QUESTION_MS), Class::Fresh)
         }
-        _ => return,
+        _ => return Ok(()),
     };
     changes.make_due(&payment.id, at, class, now);
+    Ok(())
 }
 
-fn was_sent(payment: &Payment) -> bool {
-    payment.failure.as_ref().is_some_and(|failure| !NEVER_LOOKED_AT.contains(&failure.kind.as_str()))
+fn may_have_been_sent(payment: &Payment) -> bool {
+    payment.failure.as_ref().is_none_or(|failure| !NEVER_LOOKED_AT.contains(&failure.kind.as_str()))
 }
 
 /// Writes down that a one-time password is about to be sent.
@@ -333,6 +351,9 @@ pub(in crate::storage) fn begin_confirmation(
     match book.state_by_now(changes.now) {
         CheckoutState::Open => {}
         state => return Ok(ConfirmationBegun::NotOpen(state)),
+    }
+    if let Some(state) = book.in_doubt_beside(at) {
+        return Ok(ConfirmationBegun::UnderWay(state));
     }
     let before = book.payments[at].payment.state;
     if before == PaymentState::Awaiting && book.payments[at].payment.attempts_left == 0 {

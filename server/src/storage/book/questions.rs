@@ -44,7 +44,7 @@ pub(in crate::storage) fn give_up_sending(
     };
     let is_changed = happen(changes, book, at, happened, Why::of(reason))?;
     if is_changed {
-        ask_from_now_on(changes, &book.payments[at]);
+        ask_from_now_on(changes, book, at)?;
     }
     Ok(is_changed)
 }

@@ -69,7 +69,7 @@ async fn call_back(
         return Ok(HintNoted::SeenBefore);
     }
     let (changes, book, at) = opened.at(payment)?;
-    let noted = hints::call_back(changes, book, at, called.claim, called.exchange);
+    let noted = hints::call_back(changes, book, at, called.claim, called.exchange)?;
     if noted == HintNoted::TooManyClaims {
         return Ok(noted);
     }

@@ -25,13 +25,10 @@ pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Begun, P
 }
 
 pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<Taken, Problem> {
-    let mut opened = books::open(db, Of::Payments(slice::from_ref(&take.payment)), With::default()).await?;
+    let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&take.checkout)), With::default()).await?;
     let wait = opened.wait;
-    if opened.books.is_empty() {
-        return Ok(Taken::Gone);
-    }
-    let (changes, book, at) = opened.at(&take.payment)?;
-    let taken = payments::take_prepared(changes, book, at, wait, take)?;
+    let Some((changes, book)) = opened.book() else { return Ok(Taken::Gone) };
+    let taken = payments::take_prepared(changes, book, wait, take)?;
     save(db, &opened.changes, &opened.books);
     Ok(taken)
 }

@@ -33,7 +33,7 @@ pub(super) fn note(db: &Connection, hint: &Hint) -> Result<HintNoted, StorageErr
                 return Ok(HintNoted::SeenBefore);
             }
             book.payments[0].claims = books::claims(db, payment)?;
-            let noted = hints::call_back(&mut changes, &mut book, 0, claim.as_ref(), exchange.as_deref());
+            let noted = hints::call_back(&mut changes, &mut book, 0, claim.as_ref(), exchange.as_deref())?;
             if noted == HintNoted::TooManyClaims {
                 return Ok(noted);
             }

@@ -82,8 +82,7 @@ CREATE TABLE payments (
 -- (OR and not IN: for a list SQLite makes a table each time that it looks whether a row belongs into the index.)
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
     WHERE method <> 'pay_form'
-    AND (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting'
-        OR state = 'confirming' OR state = 'contradicted' OR state = 'unverifiable');
+    AND (state = 'prepared' OR state = 'sending' OR state = 'unknown' OR state = 'awaiting' OR state = 'confirming');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 

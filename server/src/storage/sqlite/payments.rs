@@ -33,10 +33,10 @@ pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, Stor
 }
 
 pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Taken, StorageError> {
-    let Some(mut book) = books::open_at(db, &take.payment)? else { return Ok(Taken::Gone) };
+    let Some(mut book) = books::open(db, &take.checkout)? else { return Ok(Taken::Gone) };
     let mut changes = books::begin(db, &[])?;
     let wait = limit::wait_of(db, changes.now)?;
-    let taken = payments::take_prepared(&mut changes, &mut book, 0, wait, take)?;
+    let taken = payments::take_prepared(&mut changes, &mut book, wait, take)?;
     books::save(db, &changes, &book)?;
     Ok(taken)
 }

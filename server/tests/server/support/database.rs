@@ -9,7 +9,7 @@ use std::{
 use kassa_server::storage::sqlite::connection::{DatabaseClock, open_in_memory};
 use rusqlite::Connection;
 
-use super::lock;
+use super::{lock, world::drop_backup};
 
 thread_local! {
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
@@ -30,6 +30,7 @@ impl Database {
     pub fn empty(clock: &DatabaseClock) -> Self {
         if let Some(kept) = KEPT.take() {
             *lock(&kept.clock) = clock.clone();
+            drop_backup(&lock(&kept.connection));
             empty(&lock(&kept.connection));
             return Self(kept);
         }

@@ -6,9 +6,10 @@ use std::{
 };
 
 use kassa_server::{Boxed, Notice, Post};
+use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{Turn, crash::Life, lock};
+use super::{Turn, crash::Life, lock, one};
 
 /// What the shop has seen, and how it behaves.
 #[derive(Default)]
@@ -44,6 +45,14 @@ impl Post for Postman {
 }
 
 impl Shop {
+    /// The database was put back: what it tells next follows what it has, whatever the shop saw of the history that is gone.
+    pub fn forget_what_is_lost(&mut self, db: &Connection) {
+        for (checkout, versions) in &mut self.first {
+            let known: Option<i64> = one(db, "SELECT version FROM checkouts WHERE id = ?1", [checkout]);
+            versions.retain(|version| known.is_some_and(|known| *version <= known));
+        }
+    }
+
     fn take(&mut self, notice: &Notice) -> Result<(), String> {
         let percent = self.percent;
         let fails = self.random.u32(0..100) < percent;

@@ -11,7 +11,8 @@ use std::{
 
 use kassa::{CardInput, FakeGateway, FakePayment};
 use kassa_server::{
-    Boxed, Method, PayerCard, Server, ServerSettings, SqliteStorage, storage::sqlite::connection::DatabaseClock,
+    Boxed, Method, PayerCard, Server, ServerError, ServerSettings, SqliteStorage,
+    storage::sqlite::connection::DatabaseClock,
 };
 use rusqlite::Connection;
 
@@ -41,6 +42,10 @@ pub struct Log {
     pub asked: usize,
     /// The calendar was put ahead or back.
     pub has_jumped: bool,
+    /// The database was put back to a backup.
+    pub restores: usize,
+    /// The pages and codes that were shown by what the database has forgotten.
+    pub shown: HashSet<String>,
     /// The payments about which the gateway said something odd.
     pub odd: HashSet<String>,
     pub broken: Vec<String>,
@@ -63,6 +68,14 @@ pub struct World {
 /// A backup of the database: the tables, those first that others refer to.
 pub struct Backup {
     tables: Vec<String>,
+}
+
+/// Of the last one, where there is one.
+pub fn drop_backup(db: &Connection) {
+    let is_there = "SELECT 1 FROM pragma_database_list WHERE name = 'backup'";
+    if one::<i64>(db, is_there, []).is_some() {
+        db.execute_batch("DETACH backup").unwrap();
+    }
 }
 
 fn tables(db: &Connection) -> Vec<String> {
@@ -150,6 +163,7 @@ impl World {
     /// Takes a backup of the database.
     pub fn back_up(&self) -> Backup {
         let db = lock(&self.db);
+        drop_backup(&db);
         db.execute_batch("ATTACH ':memory:' AS backup").unwrap();
         let tables = tables(&db);
         for table in &tables {
@@ -158,9 +172,16 @@ impl World {
         Backup { tables }
     }
 
-    /// Puts the database back to how it was when the backup was taken. No process is alive.
+    /// Puts the database back to how it was when the last backup was taken. No process is alive.
     pub fn restore(&self, backup: Backup) {
         let db = lock(&self.db);
+        let mut log = lock(&self.log);
+        log.restores += 1;
+        let mut shown = db.prepare("SELECT page_url FROM payments UNION SELECT qr_text FROM payments").unwrap();
+        let shown = shown.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+        log.shown.extend(shown.filter_map(Result::unwrap));
+        // The payer of what is open again may send the password once more.
+        log.confirming.clear();
         for table in backup.tables.iter().rev() {
             db.execute_batch(&format!("DELETE FROM main.\"{table}\"")).unwrap();
         }
@@ -169,7 +190,8 @@ impl World {
         for table in &backup.tables {
             db.execute_batch(&format!("INSERT INTO main.\"{table}\" SELECT * FROM backup.\"{table}\"")).unwrap();
         }
-        db.execute_batch("DETACH backup").unwrap();
+        drop_backup(&db);
+        lock(&self.shop).forget_what_is_lost(&db);
     }
 
     /// The calendar is put ahead or back, while monotonic time goes on.
@@ -195,7 +217,7 @@ impl World {
     pub fn was_shown(&self, payment: &FakePayment) -> bool {
         let Some(shown) = payment.page_url.as_ref().or(payment.qr_text.as_ref()) else { return true };
         let sql = "SELECT EXISTS (SELECT 1 FROM payments WHERE page_url = ?1 OR qr_text = ?1)";
-        one(&lock(&self.db), sql, [shown]).unwrap()
+        lock(&self.log).shown.contains(shown) || one(&lock(&self.db), sql, [shown]).unwrap()
     }
 
     /// When something is due next, in time from now.
@@ -221,10 +243,13 @@ impl World {
             let decided = if charges { self.fake.charge(&name) } else { self.fake.reject(&name) };
             decided.unwrap();
         }
-        // Callbacks of pay-forms are all that tells of them; the gateway repeats them until they are taken.
-        for payment in self.fake.payments().iter().filter(|payment| payment.page_url.is_some()) {
+        // Callbacks of pay-forms are all that tells of them, and of the codes that were forgotten; the gateway repeats them until they are taken.
+        let by_callback = |payment: &&FakePayment| payment.page_url.is_some() || payment.qr_text.is_some();
+        for payment in self.fake.payments().iter().filter(by_callback) {
             let body = callback_of(payment);
-            process.run(process.server.hint(&Self::address(payment), body.as_bytes())).unwrap();
+            let taken = process.run(process.server.hint(&Self::address(payment), body.as_bytes()));
+            let is_forgotten = matches!(taken, Err(ServerError::NotFound { .. })) && lock(&self.log).restores > 0;
+            assert!(taken.is_ok() || is_forgotten, "{taken:?}");
         }
         // What was given up in three days of failures, somebody starts again.
         process.run(process.server.replay(None)).unwrap();

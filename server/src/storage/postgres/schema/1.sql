@@ -87,8 +87,7 @@ CREATE TABLE payments (
 
 -- A checkout has at most one payment that may still take money. A pay-form's page can be paid late, whatever we do.
 CREATE UNIQUE INDEX one_that_may_take_money ON payments (checkout_id)
-    WHERE method <> 'pay_form'
-    AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable');
+    WHERE method <> 'pay_form' AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming');
 
 CREATE INDEX payments_on_their_way ON payments (until) WHERE state IN ('prepared', 'sending');
 
