@@ -408,7 +408,7 @@ fn an_end_in_doubt_holds_back_the_payment_beside_it(storage: &dyn Storage, calen
     report_after(60, &Report::Rejected);
     begin_and_accept(2);
     let contradicted = Report::Contradicted { fields: vec!["amount".into()], is_charge: true };
-    [30, 120, 500].map(|seconds| report_after(seconds, &contradicted));
+    [30, 120, 500].into_iter().for_each(|seconds| report_after(seconds, &contradicted));
     assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Contradicted, PaymentState::Awaiting));
     let confirmation =
         BeginConfirmation { checkout: id(1), payment: payment_id(2), key: None, sender: "sender-2".into() };
