@@ -9,8 +9,8 @@ use std::{
 };
 
 use ::http::{
-    HeaderValue,
-    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
+    HeaderMap, HeaderValue,
+    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, DATE, RETRY_AFTER},
 };
 use bytes::Bytes;
 use reqwest::Response;
@@ -44,9 +44,9 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// The `Accept` header. Prefer JSON; the QR image is a PNG.
 const ACCEPTED: &str = "application/json, */*;q=0.5";
 
-/// The longest `Retry-After` that is taken seriously. More can only be a mistake, and might not fit into a caller's
-/// clock.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest `Retry-After` that is believed. One reply that names an hour must not stop the questions about all payments for so
+/// long: whoever asks after a minute finds out whether it still holds.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct HttpTransport {
     process: u32,
@@ -223,7 +223,7 @@ pub(crate) fn authorization(scheme: &str, token: &Secret) -> Result<HeaderValue,
 async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
     let mut reply = Reply {
         http_status: response.status().as_u16(),
-        retry_after: response.headers().get(RETRY_AFTER).and_then(|value| retry_after(value, SystemTime::now())),
+        retry_after: retry_after(response.headers(), SystemTime::now()),
         body: SecretBytes::default(),
         over_limit: false,
     };
@@ -238,17 +238,23 @@ async fn read(mut response: Response) -> Result<Reply, reqwest::Error> {
     Ok(reply)
 }
 
-/// `Retry-After`, with which a gateway limits the rate (429) or excuses itself (503): a number of seconds, or a date.
-fn retry_after(value: &HeaderValue, now: SystemTime) -> Option<Duration> {
-    let text = value.to_str().ok()?.trim();
+/// `Retry-After`, with which a gateway limits the rate (429) or excuses itself (503): a number of seconds, or a date. A date is
+/// compared with the reply's own `Date`, as the clocks on both sides may differ.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => {
-            let moment = OffsetDateTime::parse(text, &Rfc2822).ok()?;
-            (moment - OffsetDateTime::from(now)).try_into().unwrap_or(Duration::ZERO)
+            let sent = headers.get(DATE).and_then(|value| moment(value.to_str().ok()?));
+            let wait = moment(text)? - sent.unwrap_or_else(|| OffsetDateTime::from(now));
+            wait.try_into().unwrap_or(Duration::ZERO)
         }
     };
     Some(wait.min(LONGEST_WAIT))
+}
+
+fn moment(text: &str) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(text.trim(), &Rfc2822).ok()
 }
 
 #[cfg(test)]
@@ -258,12 +264,21 @@ mod tests {
     #[test]
     fn retry_after_is_seconds_or_a_date() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777); // Sun, 06 Nov 1994 08:49:37 GMT
-        let read = |text| retry_after(&HeaderValue::from_static(text), now);
+        let read = |text| retry_after(&HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]), now);
         assert_eq!(read("7"), Some(Duration::from_secs(7)));
         assert_eq!(read("Sun, 06 Nov 1994 08:50:00 GMT"), Some(Duration::from_secs(23)));
         assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
         assert_eq!(read("18446744073709551615"), Some(LONGEST_WAIT));
         assert_eq!(read("soon"), None);
+        let of = |date, after| {
+            let values = [(DATE, date), (RETRY_AFTER, after)];
+            retry_after(&values.map(|(name, value)| (name, HeaderValue::from_static(value))).into_iter().collect(), now)
+        };
+        // The gateway's clock is hours ahead; or it writes the time in Bishkek, and calls it GMT.
+        let ahead = of("Sun, 06 Nov 1994 15:10:00 GMT", "Sun, 06 Nov 1994 15:10:20 GMT");
+        assert_eq!(ahead, Some(Duration::from_secs(20)));
+        assert_eq!(of("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 14:50:00 GMT"), Some(LONGEST_WAIT));
+        assert_eq!(of("yesterday", "Sun, 06 Nov 1994 08:50:00 GMT"), Some(Duration::from_secs(23)));
     }
 
     /// Cancelled at the last moment: the connection is established, and nothing may be written to it.
@@ -276,7 +291,7 @@ mod tests {
         let request = Request {
             method: ::http::Method::POST,
             path: "api/v1.1.0/payment".into(),
-            headers: ::http::HeaderMap::new(),
+            headers: HeaderMap::new(),
             query: None,
             body: Some(Bytes::from_static(b"{}")),
             own_connection: Some(Arc::default()),

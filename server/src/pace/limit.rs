@@ -1,5 +1,6 @@
 //! Rate limit of questions (token bucket) for the whole fleet: halved where the gateway says 429 or fails, recovering by
-//! and by once it answers, and standing still while `Retry-After` lasts. Its state is in the database, so that all workers share it.
+//! and by once it answers, and standing still while `Retry-After` lasts, a minute at most. Then one question tries whether the
+//! gateway answers again (half-open circuit breaker). Its state is in the database, so that all workers share it.
 
 use std::time::Duration;
 
@@ -10,6 +11,10 @@ const RECOVERY: Millis = 60_000;
 /// For how long after trouble it does not recover, unless the gateway answers sooner (half-open circuit breaker). One that lets
 /// everything time out says so once in 30 s: in between the rate would be back.
 const UNHEARD_FOR: Millis = 60_000;
+/// The longest stop that the gateway can ask for: one reply that names an hour must not stop everything for so long.
+pub const LONGEST_STOP: Millis = 60_000;
+/// After a stop, so long after one question another one tries, where the first one was not answered.
+const TRIES_EVERY: Millis = 30_000;
 /// Trouble that many workers meet at once halves the rate once.
 const HALVED_AT_MOST_EVERY: Millis = 1_000;
 /// Tokens and rates are kept in thousandths, as whole numbers.
@@ -35,7 +40,7 @@ pub struct Bucket {
     pub filled_at: Millis,
     /// When the rate was halved last.
     pub halved_at: Millis,
-    /// Nothing may be asked before.
+    /// Nothing may be asked before. 0 where the gateway answers, or never asked to wait.
     pub not_before: Millis,
     /// From when on the rate recovers.
     pub recovers_at: Millis,
@@ -56,7 +61,10 @@ impl Bucket {
             return (self, 0);
         }
         let available = u32::try_from(self.tokens / WHOLE).unwrap_or(0);
-        let taken = available.min(wanted);
+        let taken = available.min(if self.is_stopped() { wanted.min(1) } else { wanted });
+        if self.is_stopped() && taken > 0 {
+            self.not_before = now.saturating_add(TRIES_EVERY);
+        }
         self.tokens -= Millis::from(taken) * WHOLE;
         (self, taken)
     }
@@ -65,6 +73,10 @@ impl Bucket {
     #[must_use]
     pub fn corrected(mut self, unused: i64) -> Self {
         self.tokens = self.tokens.saturating_add(unused.saturating_mul(WHOLE));
+        if unused > 0 && self.is_stopped() {
+            // Nobody tried.
+            self.not_before = self.not_before.min(self.filled_at);
+        }
         self
     }
 
@@ -78,21 +90,27 @@ impl Bucket {
         }
         self.recovers_at = now.saturating_add(UNHEARD_FOR);
         if let Some(wait) = retry_after {
-            self.not_before = self.not_before.max(now.saturating_add(millis(wait)));
+            self.not_before = self.not_before.max(now.saturating_add(millis(wait).min(LONGEST_STOP)));
         }
         self
     }
 
-    /// The gateway answers: the rate recovers from now on.
+    /// The gateway answers: a stop is over, and the rate recovers from now on.
     #[must_use]
     pub fn heard(mut self, now: Millis) -> Self {
         self.recovers_at = self.recovers_at.min(now);
+        self.not_before = 0;
         self
     }
 
     /// Whether it waits for the gateway to answer.
     pub fn is_unheard(&self, now: Millis) -> bool {
-        self.recovers_at > now
+        self.recovers_at > now || self.is_stopped()
+    }
+
+    /// Whether the gateway asked to wait, and has not answered since.
+    pub fn is_stopped(&self) -> bool {
+        self.not_before != 0
     }
 
     /// When there is something to take again.
@@ -107,11 +125,24 @@ impl Bucket {
         // A clock that was put back brings nothing, and costs nothing.
         let passed = (now - self.filled_at).clamp(0, RECOVERY);
         self.recovers_at = self.recovers_at.min(now.saturating_add(UNHEARD_FOR));
+        self.not_before = self.not_before.min(now.saturating_add(LONGEST_STOP));
         let recovering = (now - self.recovers_at).clamp(0, passed);
         self.rate = (self.rate + most * recovering / RECOVERY).clamp(WHOLE.min(most), most);
         self.tokens = (self.tokens + self.rate * passed / 1000).min(self.rate);
         self.filled_at = now;
         self
+    }
+}
+
+/// Tells once that the gateway asked to wait, and once that it answers again.
+pub fn tell_of_stop(before: &Bucket, after: &Bucket, now: Millis) {
+    match (before.is_stopped(), after.is_stopped()) {
+        (false, true) => {
+            let wait_ms = after.not_before - now;
+            tracing::warn!(target: "kassa_server", wait_ms, "the gateway asks to wait: no questions meanwhile, then one tries");
+        }
+        (true, false) => tracing::info!(target: "kassa_server", "the gateway answers again after a wait"),
+        _ => {}
     }
 }
 
@@ -159,6 +190,22 @@ mod tests {
         let (bucket, taken) = bucket.take(10, 10, 30_999);
         assert_eq!((taken, bucket.next_at(30_999)), (0, 31_000));
         assert!(bucket.take(10, 10, 31_000).1 > 0);
+    }
+
+    #[test]
+    fn a_stop_ends_within_a_minute_and_one_question_tries() {
+        let stopped = Bucket::full(10, 0).troubled(Some(Duration::from_secs(3_600)), 1000);
+        assert_eq!(stopped.take(10, 10, 60_999).1, 0);
+        let (trying, taken) = stopped.take(10, 10, 61_000);
+        assert_eq!((taken, trying.take(10, 10, 90_999).1), (1, 0));
+        // Where nothing was due, nobody tried.
+        assert_eq!(trying.corrected(1).take(10, 10, 61_000).1, 1);
+        // Where it is not answered, another one tries; where it is, all go on.
+        assert_eq!(trying.take(10, 10, 91_000).1, 1);
+        assert!(trying.heard(62_000).take(10, 10, 62_000).1 > 1);
+        // The database's clock was hours ahead when it was stopped.
+        let ahead = Bucket::full(10, 0).troubled(Some(Duration::from_secs(60)), 21_600_000).take(10, 10, 1_000).0;
+        assert_eq!(ahead.next_at(1_000), 61_000);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How often: questions by the age of a payment, their rate over the whole fleet, and the pauses between deliveries. Pure
 //! functions of time.
 
+pub mod clock;
 pub mod limit;
 pub mod pauses;
 pub mod schedule;

@@ -322,7 +322,7 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
     });
     until(&database, connections, "0");
     let read = "SELECT string_agg(relname, ' ') FROM pg_stat_user_tables WHERE seq_scan > 0
-        AND relname NOT IN ('question_limit', 'gateway_pause', 'kassa_schema')";
+        AND relname NOT IN ('clock', 'question_limit', 'sending_pauses', 'kassa_schema')";
     assert_eq!(database.psql(read), "", "these were read from their beginning");
     until(&database, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'payments'", &CHECKOUTS.to_string());
 }

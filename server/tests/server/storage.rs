@@ -54,10 +54,18 @@ impl Calendar {
     }
 
     fn pass(&self, time: Duration) {
-        let time = time.as_millis() as i64;
+        self.move_by(time.as_millis() as i64);
+    }
+
+    /// It is put back.
+    fn back(&self, time: Duration) {
+        self.move_by(-(time.as_millis() as i64));
+    }
+
+    fn move_by(&self, time: i64) {
         self.0.fetch_add(time, Ordering::SeqCst);
         if let Some(database) = &self.1 {
-            database.psql(&format!("UPDATE calendar SET at = at + {time}"));
+            database.psql(&format!("UPDATE calendar SET at = at + ({time})"));
         }
     }
 }
@@ -142,11 +150,13 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 25] = [
+const SUITE: [(&str, Check); 27] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
     ("a charge of what has no number is in doubt", a_charge_of_what_has_no_number_is_in_doubt),
+    ("a refusal to send holds up no other method and no questions", a_refusal_to_send_holds_up_nothing_else),
+    ("a clock that is put back holds up nothing", a_clock_that_is_put_back_holds_up_nothing),
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
     ("a key gives the same payment", a_key_gives_the_same_payment),
@@ -388,6 +398,63 @@ fn what_waits_is_not_sent_for_a_checkout_that_was_paid(storage: &dyn Storage, _:
     let take = TakePrepared { checkout: id(1), payment: payment_id(2), sender: "sender-2".into(), send_for_ms: 80_000 };
     assert!(matches!(block_on(storage.take_prepared(take)), Ok(Taken::Gone)));
     assert_eq!((state(storage, 1, 1), state(storage, 1, 2)), (PaymentState::Charged, PaymentState::NotMade));
+}
+
+/// The gateway takes no mobile-bank payment, and asks to wait for an hour.
+fn a_refusal_to_send_holds_up_nothing_else(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let begun = |number: u8, method| {
+        block_on(storage.open_checkout(new(number))).unwrap();
+        match block_on(storage.begin_payment(begin(number, number, method))).unwrap() {
+            Begun::New(payment) => payment.state,
+            other => panic!("{other:?}"),
+        }
+    };
+    let take = |number: u8| {
+        let (payment, sender) = (payment_id(number), format!("sender-{number}"));
+        let take = TakePrepared { checkout: id(number), payment, sender, send_for_ms: 80_000 };
+        block_on(storage.take_prepared(take)).unwrap()
+    };
+    assert_eq!(begun(2, Method::Mbank), PaymentState::Sending);
+    let failure = Failure::of_kind("Unavailable");
+    let busy = SendResult::NothingHappened { failure, retry_after: Some(Duration::from_secs(3_600)) };
+    block_on(storage.settle_sending(sent(2, 2, busy))).unwrap();
+    assert_eq!((begun(3, Method::Qr), begun(4, Method::Mbank)), (PaymentState::Sending, PaymentState::Prepared));
+    assert_eq!(begun(5, Method::Mbank), PaymentState::Prepared);
+    assert!(matches!(take(4), Taken::Wait(1..=60_000)));
+    assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1, "nobody refused questions");
+    calendar.pass(Duration::from_secs(60));
+    assert!(matches!((take(4), take(5)), (Taken::Send, Taken::Wait(_))), "one tries");
+    block_on(storage.settle_sending(accepted(4, 4, begin(4, 4, Method::Mbank).reference))).unwrap();
+    assert!(matches!(take(5), Taken::Send));
+}
+
+/// It was six hours ahead.
+fn a_clock_that_is_put_back_holds_up_nothing(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    block_on(storage.open_checkout(new(2))).unwrap();
+    block_on(storage.begin_payment(begin(2, 2, Method::Mbank))).unwrap();
+    block_on(storage.sweep(SWEEP)).unwrap();
+    let leased = block_on(storage.claim_questions(claim())).unwrap().questions[0].leased_until;
+    let open = Report::Open(Box::new(begin(1, 1, Method::Mbank).reference));
+    block_on(storage.settle_questions(vec![answer(1, 1, leased, open)])).unwrap();
+    while let [delivery, ..] = &block_on(storage.claim_deliveries(1, 30_000)).unwrap().deliveries[..] {
+        let (checkout, seq, leased_until) = (delivery.checkout.clone(), delivery.seq, delivery.leased_until);
+        block_on(storage.settle_deliveries(vec![Delivered { checkout, seq, leased_until, is_taken: false }])).unwrap();
+    }
+    calendar.back(Duration::from_secs(6 * 3_600));
+    block_on(storage.sweep(SWEEP)).unwrap();
+    calendar.pass(Duration::from_secs(120));
+    block_on(storage.sweep(SWEEP)).unwrap();
+    assert_eq!(state(storage, 2, 2), PaymentState::Unknown, "its sender was given up");
+    // On PostgreSQL the first look notices that what it remembers is of a time to come.
+    let mut asked = (0..6).flat_map(|_| {
+        calendar.pass(Duration::from_secs(1));
+        block_on(storage.claim_questions(claim())).unwrap().questions
+    });
+    assert!(asked.any(|question| question.payment == payment_id(1)));
+    let told = [(); 2].map(|()| block_on(storage.claim_deliveries(10, 30_000)).unwrap().deliveries.len());
+    assert_eq!(told.iter().sum::<usize>(), 2);
 }
 
 /// The first one was rejected, and a second one has begun.

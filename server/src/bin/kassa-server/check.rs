@@ -68,6 +68,9 @@ impl Report {
         self.line("public_url", public_url(settings));
         self.line("events", events(settings).await);
         self.line("gateway", gateway_check::ask(settings).await);
+        if let Some(finding) = gateway_wait(&settings.database).await {
+            self.line("gateway", finding);
+        }
     }
 }
 
@@ -131,6 +134,15 @@ async fn keys(place: &DatabasePlace) -> Finding {
         }
         Err(problem) => (State::Wrong, problem.to_string()),
     }
+}
+
+/// Only where the servers of this database wait just now, as the gateway asked.
+async fn gateway_wait(place: &DatabasePlace) -> Option<Finding> {
+    let Ok(DatabaseFile::Current) = database::look(place).await else { return None };
+    let counted = database::try_open(place).await.ok()?.statistics().await.ok()?;
+    let sentence =
+        "it asked the servers to wait, so some payments or questions wait up to a minute; then one tries again";
+    (counted.gateway_wait_ms > 0).then(|| (State::Warning, sentence.to_owned()))
 }
 
 fn public_url(settings: &ProgramSettings) -> Finding {

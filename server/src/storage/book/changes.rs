@@ -1,12 +1,12 @@
 //! What a transaction writes beside the rows that it read: events, numbers that are taken, what is due.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use kassa::PaymentRef;
 use ring::digest::{SHA256, digest};
 use strum::{EnumString, IntoStaticStr};
 
-use super::{Book, Kept};
+use super::{Book, Kept, pauses::Pauses};
 use crate::{
     events::kind::EventKind,
     pace::schedule::Class,
@@ -56,17 +56,14 @@ pub(in crate::storage) struct Changes {
     pub(in crate::storage) due: Vec<DueChange>,
     pub(in crate::storage) exchanges: Vec<NewExchange>,
     pub(in crate::storage) keys: Vec<NewKey>,
-    pub(in crate::storage) troubles: Troubles,
+    pub(in crate::storage) pauses: Pauses,
 }
-
-/// The gateway has trouble, each time, and how long it asked to wait.
-pub(in crate::storage) type Troubles = Vec<Option<Duration>>;
 
 impl Changes {
     /// None yet.
     pub(in crate::storage) fn at(now: Millis, numbers: Numbers) -> Self {
         let (events, due, exchanges, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { now, numbers, events, due, exchanges, keys, troubles: Vec::new() }
+        Self { now, numbers, events, due, exchanges, keys, pauses: Pauses::default() }
     }
 
     /// Makes a payment due, at once or later; never later than it was.

@@ -11,6 +11,7 @@ pub(super) mod claims;
 pub(super) mod ending;
 pub(super) mod happening;
 pub(super) mod hints;
+pub(super) mod pauses;
 pub(super) mod payments;
 pub(super) mod questions;
 pub(super) mod resolving;

@@ -82,12 +82,11 @@ pub(in crate::storage) fn numbers_of_confirmed(confirmed: &Confirmed) -> Vec<Num
     }
 }
 
-/// Writes a payment down. `wait` is how long the gateway asked everybody to wait still.
+/// Writes a payment down.
 pub(in crate::storage) fn begin(
     changes: &mut Changes,
     book: &mut Book,
     known: Option<KnownKey>,
-    wait: Option<Millis>,
     begin: &BeginPayment,
 ) -> Result<Begun, StorageError> {
     book.check()?;
@@ -116,7 +115,10 @@ pub(in crate::storage) fn begin(
     if tried >= MOST_PAYMENTS || (begin.method == Method::Card && tried_cards(&book.payments) >= begin.card_attempts) {
         return Ok(Begun::NoAttemptsLeft);
     }
-    let is_sent_at_once = begin.is_sent_at_once && wait.is_none();
+    let is_sent_at_once = begin.is_sent_at_once && changes.pauses.wait(begin.method, changes.now).is_none();
+    if is_sent_at_once {
+        changes.pauses.sent(begin.method, changes.now);
+    }
     book.payments.push(new(begin, tried + 1, is_sent_at_once, changes.now));
     // Nobody else's claim pays with a number of our own.
     if let Some(number) = &begin.reference.order_number {
@@ -199,12 +201,12 @@ fn new(begin: &BeginPayment, number: usize, is_sent_at_once: bool, now: Millis) 
 pub(in crate::storage) fn take_prepared(
     changes: &mut Changes,
     book: &mut Book,
-    wait: Option<Millis>,
     take: &TakePrepared,
 ) -> Result<Taken, StorageError> {
     book.check()?;
     let Some(at) = book.place(&take.payment) else { return Ok(Taken::Gone) };
-    if let Some(wait) = wait {
+    let method = book.payments[at].payment.method;
+    if let Some(wait) = changes.pauses.wait(method, changes.now) {
         return Ok(Taken::Wait(wait));
     }
     let is_its_sender = book.payments[at].sender == take.sender;
@@ -221,6 +223,7 @@ pub(in crate::storage) fn take_prepared(
         return Ok(Taken::Gone);
     }
     book.payments[at].until = changes.now.saturating_add(take.send_for_ms);
+    changes.pauses.sent(method, changes.now);
     Ok(Taken::Send)
 }
 
@@ -236,6 +239,15 @@ pub(in crate::storage) fn settle_sending(
     }
     if let Some(exchange) = &sent.exchange {
         changes.note_exchange(&sent.payment, exchange, Some(&sent.sender));
+    }
+    let method = book.payments[at].payment.method;
+    match &sent.result {
+        SendResult::NothingHappened { retry_after: Some(wait), .. } => {
+            changes.pauses.refused(method, *wait, changes.now)
+        }
+        SendResult::NothingHappened { failure, .. } if NEVER_LOOKED_AT.contains(&failure.kind.as_str()) => {}
+        SendResult::Unknown { .. } => {}
+        SendResult::Accepted { .. } | SendResult::NothingHappened { .. } => changes.pauses.answered(method),
     }
     let is_changed = match &sent.result {
         SendResult::Accepted { reference, page_url, qr_text } => {
@@ -253,12 +265,7 @@ pub(in crate::storage) fn settle_sending(
                 (true, true) => accepted(changes, book, at, reference, (page_url, qr_text))?,
             }
         }
-        SendResult::NothingHappened { failure, retry_after } => {
-            if retry_after.is_some() {
-                changes.troubles.push(*retry_after);
-            }
-            not_made(changes, book, at, failure)?
-        }
+        SendResult::NothingHappened { failure, .. } => not_made(changes, book, at, failure)?,
         SendResult::Unknown { reference } => {
             let is_changed = happen(changes, book, at, Happened::OutcomeUnknown, Why::default())?;
             if is_changed {

@@ -1,10 +1,12 @@
 //! Following: what became of sending that took too long, what to ask, what was answered.
 
+use std::time::Duration;
+
 use kassa::PaymentRef;
 
 use super::{
     Book, Kept,
-    changes::{Changes, DueChange, Number, Troubles},
+    changes::{Changes, DueChange, Number},
     claims,
     happening::{Why, happen},
     payments::ask_from_now_on,
@@ -70,6 +72,9 @@ pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<Number
     numbers
 }
 
+/// The gateway has trouble, each time, and how long it asked to wait.
+type Troubles = Vec<Option<Duration>>;
+
 /// What answers that came together say of the gateway.
 #[derive(Debug, Default)]
 pub(in crate::storage) struct Heard {
@@ -79,7 +84,7 @@ pub(in crate::storage) struct Heard {
     pub(in crate::storage) is_well: bool,
 }
 
-/// Its own word on how long to wait counts however few say it.
+/// Trouble of a few answers among many that are good is nobody else's, whatever it says of waiting.
 pub(in crate::storage) fn heard_of(answers: &[Answered]) -> Heard {
     let reports = || answers.iter().flat_map(|answered| &answered.reports);
     let trouble = |reported: &Reported| match reported.report {
@@ -88,7 +93,7 @@ pub(in crate::storage) fn heard_of(answers: &[Answered]) -> Heard {
     };
     let mut troubles: Troubles = reports().filter_map(trouble).collect();
     if !is_overload(troubles.len(), reports().count()) {
-        troubles.retain(Option::is_some);
+        troubles.clear();
     }
     let is_well = reports().any(|reported| !matches!(reported.report, Report::Trouble { .. }));
     Heard { troubles, is_well }

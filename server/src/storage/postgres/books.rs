@@ -16,6 +16,7 @@ use crate::{
             Book, Head, HeadTouched,
             changes::{Changes, Number, Numbers},
             claims::KeptClaim,
+            pauses::Pauses,
             payments::KnownKey,
         },
         error::StorageError,
@@ -48,7 +49,7 @@ const PAYMENTS_OF_PAYMENTS: &str = rows::payments!(
 const PAYMENTS: &str = rows::payments!("checkout_id = ANY($1) ORDER BY checkout_id, number");
 const OWNERS: &str = "SELECT number, kind, payment_id FROM taken_numbers WHERE number = ANY($1)";
 const KEY: &str = "SELECT fingerprint, payment_id FROM idempotency WHERE checkout_id = $1 AND key = $2";
-const WAIT: &str = "SELECT not_before FROM gateway_pause";
+const PAUSES: &str = "SELECT method, not_before FROM sending_pauses";
 pub(super) const CLAIMS: &str = "SELECT payment_id, number, provider, state, reason, at, asked_at FROM claims
     WHERE payment_id = ANY($1) ORDER BY payment_id, at, number";
 const DUE: &str = "SELECT payment_id, since FROM due WHERE payment_id = ANY($1)";
@@ -83,8 +84,6 @@ pub(super) struct Opened {
     places: Places,
     pub(super) changes: Changes,
     pub(super) known: Option<KnownKey>,
-    /// How long the gateway asked everybody to wait still.
-    pub(super) wait: Option<Millis>,
 }
 
 impl Opened {
@@ -110,7 +109,8 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     let due: Vec<&str> = with.due.iter().map(PaymentId::as_str).collect();
     let (checkout, key) = (ids.first().copied().unwrap_or_default(), with.key.map_or("", |key| &key.text));
     // The locks first: what is read after them is what the last writer left.
-    let mut queries: Vec<Query<'_>> = vec![(heads, vec![&ids]), (payments, vec![&ids]), (WAIT, vec![]), (NOW, vec![])];
+    let mut queries: Vec<Query<'_>> =
+        vec![(heads, vec![&ids]), (payments, vec![&ids]), (PAUSES, vec![]), (NOW, vec![])];
     let numbers: Vec<&str> = with.numbers.iter().map(|number| number.text.as_str()).collect();
     queries.push((OWNERS, vec![&numbers]));
     queries.push((KEY, vec![&checkout, &key]));
@@ -121,7 +121,7 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     let asked = queries.into_iter().zip(is_read).filter_map(|(query, is_read)| is_read.then_some(query));
     let mut answers = db.together(asked.collect()).await?.into_iter();
     let mut next = |at: usize| if is_read[at] { answers.next().unwrap_or_default() } else { Vec::new() };
-    let (heads, payments, wait, now) = (next(0), next(1), next(2), next(3));
+    let (heads, payments, pauses, now) = (next(0), next(1), next(2), next(3));
     let (owners, keys, claims, due) = (next(4), next(5), next(6), next(7));
 
     let now: Millis = first(Some(&now))?;
@@ -129,14 +129,15 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
     add_due(&mut books, &due)?;
     add_claims(&mut books, &places, &claims)?;
     let owners = owners.iter().map(owner).collect::<Result<Vec<_>, Problem>>()?;
-    let not_before: Option<Millis> = wait.first().map(|row| row.try_get(0)).transpose()?;
-    Ok(Opened {
-        books,
-        places,
-        changes: Changes::at(now, Numbers::owned_by(owners)),
-        known: keys.first().map(known_key).transpose()?,
-        wait: not_before.map(|at| at - now).filter(|wait| *wait > 0),
-    })
+    let mut changes = Changes::at(now, Numbers::owned_by(owners));
+    changes.pauses = pauses_of(&pauses)?;
+    Ok(Opened { books, places, changes, known: keys.first().map(known_key).transpose()? })
+}
+
+/// Rows of a method and until when its payments wait.
+pub(super) fn pauses_of(rows: &[Row]) -> Result<Pauses, Problem> {
+    let read = |row: &Row| Ok((rows::id(row, "method")?, row.try_get(1)?));
+    Ok(Pauses::known(rows.iter().map(read).collect::<Result<_, Problem>>()?))
 }
 
 fn books_of(heads: &[Row], payments: &[Row]) -> Result<(Vec<Book>, Places), Problem> {

@@ -87,15 +87,16 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
     pub(super) fn came_to(&self, look: Look<QUEUES>, found: &Found<QUEUES>) {
         self.ended(look);
         let mut marks = self.marks();
+        // A clock that was put back.
+        if marks.since.iter().any(|since| *since > found.now) {
+            *marks = Marks { since: [0; QUEUES], wide_at: None, whole_at: None };
+            return;
+        }
         for (since, last) in marks.since.iter_mut().zip(found.last) {
             // Where it was not full, nothing is left of what is due by now. Where it was, nothing before the last one.
             let come_to = if found.is_full { last } else { Some(found.now) };
             let Some(mark) = come_to.map(|at| at.min(found.now).saturating_sub(SLACK)) else { continue };
             *since = if look.reach == Reach::Near { mark.max(*since) } else { mark };
-        }
-        // A clock that was put back.
-        if marks.since.iter().any(|since| *since > found.now) {
-            *marks = Marks { since: [0; QUEUES], wide_at: None, whole_at: None };
         }
     }
 
@@ -179,8 +180,13 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_put_back_makes_it_begin_at_the_beginning() {
-        let horizon = horizon();
-        horizon.came_to(horizon.look(), &Found { now: 10_000, last: [None, None], is_full: false });
-        assert_eq!(horizon.look().since, [0, 0]);
+        for is_wide in [false, true] {
+            let horizon = horizon();
+            if is_wide {
+                horizon.marks().wide_at = None;
+            }
+            horizon.came_to(horizon.look(), &Found { now: 10_000, last: [None, None], is_full: false });
+            assert_eq!(horizon.look().since, [0, 0]);
+        }
     }
 }

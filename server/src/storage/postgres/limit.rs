@@ -9,7 +9,7 @@ use super::{
     session::{NOT_ON_DISK, Session, first},
 };
 use crate::{
-    pace::limit::Bucket,
+    pace::limit::{Bucket, tell_of_stop},
     storage::{book::questions::Heard, error::StorageError},
     values::Millis,
 };
@@ -48,18 +48,15 @@ pub(super) async fn correct(db: &Session, unused: i64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The gateway has trouble, or answers. How long it asked to wait stands in a table of its own as well, as each payment that is
-/// begun reads it: versions of the bucket pile up.
+/// The gateway has trouble, or answers.
 pub(super) async fn note(db: &Session, heard: &Heard) -> Result<(), Problem> {
     let (before, now) = lock(db).await?;
     let mut bucket = heard.troubles.iter().fold(before, |bucket, wait| bucket.troubled(*wait, now));
     if heard.is_well {
         bucket = bucket.heard(now);
     }
+    tell_of_stop(&before, &bucket, now);
     write(db, &bucket);
-    if bucket.not_before > before.not_before {
-        db.later("UPDATE gateway_pause SET not_before = $1", vec![Box::new(bucket.not_before)]);
-    }
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 mod api_keys;
 mod books;
 mod checkouts;
+mod clock;
 mod connections;
 mod deliveries;
 mod ending;
@@ -274,12 +275,7 @@ impl Storage for PostgresStorage {
     }
 
     fn settle_sending(&self, sent: Sent) -> Stored<'_, Settled> {
-        Box::pin(async move {
-            let settled = self
-                .run("settle_sending", Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent)))
-                .await?;
-            Ok(self.note_heard(settled).await)
-        })
+        self.run("settle_sending", Kind::GoOn, sent, |db, sent| Box::pin(payments::settle_sending(db, sent)))
     }
 
     fn begin_confirmation(&self, begin: BeginConfirmation) -> Stored<'_, ConfirmationBegun> {

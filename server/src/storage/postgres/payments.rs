@@ -9,7 +9,7 @@ use super::{
     session::Session,
 };
 use crate::storage::{
-    book::{payments, questions::Heard, resolving},
+    book::{payments, resolving},
     inputs::{BeginConfirmation, BeginPayment, Confirmed, Resolve, Sent, TakePrepared},
     outputs::{Begun, ConfirmationBegun, Resolved, Settled, Taken},
 };
@@ -17,30 +17,29 @@ use crate::storage::{
 pub(super) async fn begin(db: &Session, begin: &BeginPayment) -> Result<Begun, Problem> {
     let with = With { numbers: payments::numbers_of_begun(begin), key: begin.key.as_ref(), ..With::default() };
     let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&begin.checkout)), with).await?;
-    let (known, wait) = (opened.known.take(), opened.wait);
+    let known = opened.known.take();
     let Some((changes, book)) = opened.book() else { return Ok(Begun::Nowhere) };
-    let begun = payments::begin(changes, book, known, wait, begin)?;
+    let begun = payments::begin(changes, book, known, begin)?;
     save(db, &opened.changes, &opened.books);
     Ok(begun)
 }
 
 pub(super) async fn take_prepared(db: &Session, take: &TakePrepared) -> Result<Taken, Problem> {
     let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&take.checkout)), With::default()).await?;
-    let wait = opened.wait;
     let Some((changes, book)) = opened.book() else { return Ok(Taken::Gone) };
-    let taken = payments::take_prepared(changes, book, wait, take)?;
+    let taken = payments::take_prepared(changes, book, take)?;
     save(db, &opened.changes, &opened.books);
     Ok(taken)
 }
 
 /// By its checkout, whose row is locked as long as the commit is on its way that writes the payment down.
-pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<(Settled, Heard), Problem> {
+pub(super) async fn settle_sending(db: &Session, sent: &Sent) -> Result<Settled, Problem> {
     let with = With { numbers: payments::numbers_of_sent(sent), ..With::default() };
     let mut opened = books::open(db, Of::Checkouts(slice::from_ref(&sent.checkout)), with).await?;
     let (changes, book, at) = opened.at(&sent.payment)?;
     let settled = payments::settle_sending(changes, book, at, sent)?;
     save(db, &opened.changes, &opened.books);
-    Ok((settled, Heard { troubles: opened.changes.troubles, is_well: false }))
+    Ok(settled)
 }
 
 pub(super) async fn begin_confirmation(db: &Session, begin: &BeginConfirmation) -> Result<ConfirmationBegun, Problem> {

@@ -27,6 +27,21 @@ pub(super) fn save(db: &Session, changes: &Changes, books: &[Book]) {
     write_events(db, changes);
     change_due(db, changes);
     note_exchanges(db, changes);
+    write_pauses(db, changes);
+}
+
+fn write_pauses(db: &Session, changes: &Changes) {
+    for (method, until) in changes.pauses.changed() {
+        let method = <&'static str>::from(*method);
+        match until {
+            Some(until) => db.later(
+                "INSERT INTO sending_pauses (method, not_before) VALUES ($1, $2)
+                 ON CONFLICT (method) DO UPDATE SET not_before = excluded.not_before",
+                vec![Box::new(method), Box::new(*until)],
+            ),
+            None => db.later("DELETE FROM sending_pauses WHERE method = $1", vec![Box::new(method)]),
+        }
+    }
 }
 
 /// A column of an unnested table, ready to be sent.

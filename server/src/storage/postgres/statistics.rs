@@ -9,6 +9,7 @@ use super::{
     session::{Query, Session, first},
 };
 use crate::{
+    pace::limit::LONGEST_STOP,
     storage::outputs::Statistics,
     values::{Millis, states::PaymentState},
 };
@@ -34,7 +35,8 @@ const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
         (SELECT MIN(failing_since) FROM streams WHERE failing_since IS NOT NULL AND NOT is_given_up),
         (SELECT MIN(due_at) FROM streams WHERE due_at IS NOT NULL))";
 const OLDEST_UNKNOWN: &str = "SELECT MIN(unknown_since) FROM payments WHERE unknown_since IS NOT NULL";
-const WAIT: &str = "SELECT GREATEST(not_before - $1, 0) FROM gateway_pause";
+const WAIT: &str = "SELECT GREATEST(LEAST(MAX(not_before) - $1, $2), 0)
+    FROM (SELECT not_before FROM question_limit UNION ALL SELECT not_before FROM sending_pauses) AS waits";
 /// The tables that are written all the time. They pile up while somebody holds a snapshot: a backup, or a session that was forgotten.
 const DEAD_ROWS: &str = "SELECT relname::text, n_dead_tup FROM pg_stat_user_tables
     WHERE relname IN ('checkouts', 'due', 'payments', 'question_limit', 'streams') AND schemaname = current_schema()
@@ -52,7 +54,7 @@ pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
         (OLDEST_UNDELIVERED, vec![]),
         (BYTES, vec![]),
         (OLDEST_UNKNOWN, vec![]),
-        (WAIT, vec![&now]),
+        (WAIT, vec![&now, &LONGEST_STOP]),
         (DEAD_ROWS, vec![]),
     ];
     let found = db.together(queries).await?;

@@ -6,7 +6,7 @@ use super::{
     connection::now,
     due,
     exchanges::Noted,
-    limit, outbox,
+    outbox, pauses,
     rows::{self, read},
 };
 use crate::{
@@ -133,7 +133,7 @@ pub(super) fn save(db: &Connection, changes: &Changes, book: &Book) -> Result<()
         let sender = new.sender.as_deref();
         Noted { now: changes.now, of: &new.payment, exchange: &new.exchange, sender }.note(db)?;
     }
-    changes.troubles.iter().try_for_each(|wait| limit::trouble(db, *wait, changes.now))
+    pauses::write(db, &changes.pauses)
 }
 
 fn save_claims(db: &Connection, kept: &Kept) -> Result<(), StorageError> {

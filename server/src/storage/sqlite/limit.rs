@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::{pace::limit::Bucket, storage::error::StorageError, values::Millis};
+use crate::{
+    pace::limit::{Bucket, LONGEST_STOP, tell_of_stop},
+    storage::error::StorageError,
+    values::Millis,
+};
 
 fn read(db: &Connection) -> Result<Option<Bucket>, StorageError> {
     let mut statement = db.prepare_cached(
@@ -42,10 +46,10 @@ fn write(db: &Connection, bucket: &Bucket) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// How long the gateway asked to wait still.
+/// How long no questions are asked still, as the gateway asked to wait.
 pub(super) fn wait_of(db: &Connection, now: Millis) -> Result<Option<Millis>, StorageError> {
     let bucket = read(db)?;
-    Ok(bucket.map(|bucket| bucket.not_before - now).filter(|wait| *wait > 0))
+    Ok(bucket.map(|bucket| (bucket.not_before - now).min(LONGEST_STOP)).filter(|wait| *wait > 0))
 }
 
 /// So many questions may be asked now, by work that takes some of them and says how many it used. Where it used none,
@@ -70,14 +74,20 @@ pub(super) fn within(
 }
 
 pub(super) fn trouble(db: &Connection, retry_after: Option<Duration>, now: Millis) -> Result<(), StorageError> {
-    let bucket = read(db)?.unwrap_or_else(|| Bucket::full(1, now));
-    write(db, &bucket.troubled(retry_after, now))
+    let before = read(db)?.unwrap_or_else(|| Bucket::full(1, now));
+    let bucket = before.troubled(retry_after, now);
+    tell_of_stop(&before, &bucket, now);
+    write(db, &bucket)
 }
 
 /// Nothing is written where the rate recovers already.
 pub(super) fn heard(db: &Connection, now: Millis) -> Result<(), StorageError> {
     match read(db)? {
-        Some(bucket) if bucket.is_unheard(now) => write(db, &bucket.heard(now)),
+        Some(before) if before.is_unheard(now) => {
+            let bucket = before.heard(now);
+            tell_of_stop(&before, &bucket, now);
+            write(db, &bucket)
+        }
         _ => Ok(()),
     }
 }

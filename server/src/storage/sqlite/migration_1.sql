@@ -184,6 +184,18 @@ CREATE TABLE question_limit (
     recovers_at INTEGER NOT NULL
 ) STRICT;
 
+-- The latest moment that was seen, by which a clock is noticed that is put back.
+CREATE TABLE clock (
+    only INTEGER PRIMARY KEY NOT NULL CHECK (only = 1),
+    seen_at INTEGER NOT NULL
+) STRICT;
+
+-- The gateway took no payment of a method, and asked to wait.
+CREATE TABLE sending_pauses (
+    method TEXT PRIMARY KEY NOT NULL,
+    not_before INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
     -- One writer: the order of these is the order of commits.
     seq INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,

@@ -4,6 +4,7 @@
 mod api_keys;
 mod books;
 mod checkouts;
+mod clock;
 pub mod connection;
 mod due;
 mod exchanges;
@@ -12,6 +13,7 @@ mod hints;
 mod limit;
 pub mod look;
 mod outbox;
+mod pauses;
 mod payments;
 mod pruning;
 mod questions;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{books, limit, rows::read};
+use super::{books, pauses, rows::read};
 use crate::{
     storage::{
         book::{payments, payments::KnownKey, resolving},
@@ -26,8 +26,8 @@ pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, Stor
     let Some(mut book) = books::open(db, &begin.checkout)? else { return Ok(Begun::Nowhere) };
     let known = known_key(db, &begin.checkout, begin.key.as_ref())?;
     let mut changes = books::begin(db, &payments::numbers_of_begun(begin))?;
-    let wait = limit::wait_of(db, changes.now)?;
-    let begun = payments::begin(&mut changes, &mut book, known, wait, begin)?;
+    changes.pauses = pauses::read(db)?;
+    let begun = payments::begin(&mut changes, &mut book, known, begin)?;
     books::save(db, &changes, &book)?;
     Ok(begun)
 }
@@ -35,8 +35,8 @@ pub(super) fn begin(db: &Connection, begin: &BeginPayment) -> Result<Begun, Stor
 pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Taken, StorageError> {
     let Some(mut book) = books::open(db, &take.checkout)? else { return Ok(Taken::Gone) };
     let mut changes = books::begin(db, &[])?;
-    let wait = limit::wait_of(db, changes.now)?;
-    let taken = payments::take_prepared(&mut changes, &mut book, wait, take)?;
+    changes.pauses = pauses::read(db)?;
+    let taken = payments::take_prepared(&mut changes, &mut book, take)?;
     books::save(db, &changes, &book)?;
     Ok(taken)
 }
@@ -44,6 +44,7 @@ pub(super) fn take_prepared(db: &Connection, take: &TakePrepared) -> Result<Take
 pub(super) fn settle_sending(db: &Connection, sent: &Sent) -> Result<Settled, StorageError> {
     let mut book = books::open_known(db, &sent.payment)?;
     let mut changes = books::begin(db, &payments::numbers_of_sent(sent))?;
+    changes.pauses = pauses::read(db)?;
     let settled = payments::settle_sending(&mut changes, &mut book, 0, sent)?;
     books::save(db, &changes, &book)?;
     Ok(settled)

@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use super::{
     books,
     checkouts::{expire, expiring},
+    clock,
     connection::now,
     due, limit,
     pruning::prune,
@@ -27,6 +28,7 @@ use crate::{
 
 pub(super) fn sweep(db: &Connection, sweep: Sweep) -> Result<Swept, StorageError> {
     let (now, most) = (now(db)?, sweep.most);
+    clock::look(db, now)?;
     let mut changed = Vec::new();
     let overdue = overdue(db, now, most)?;
     for id in &overdue {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ToSql, types::FromSql};
 
-use super::{connection::now, limit};
+use super::{connection::now, limit, pauses};
 use crate::{
     pace::schedule::Class,
     storage::{error::StorageError, outputs::Statistics},
@@ -46,7 +46,7 @@ pub(super) fn count(db: &Connection) -> Result<Statistics, StorageError> {
         oldest_undelivered_ms: age(oldest_undelivered(db)?),
         database_bytes: number(db, BYTES, &[])?,
         oldest_unknown_ms: age(one(db, OLDEST_UNKNOWN, &[])?),
-        gateway_wait_ms: limit::wait_of(db, now)?.unwrap_or(0),
+        gateway_wait_ms: limit::wait_of(db, now)?.unwrap_or(0).max(pauses::read(db)?.longest_wait(now)),
         dead_rows: Vec::new(),
     })
 }

@@ -55,7 +55,9 @@ impl Faults {
         if plan.random.u32(0..100) >= percent {
             return None;
         }
-        let wait = std::time::Duration::from_secs(plan.random.u64(1..40));
+        // However long it asks to wait.
+        let seconds = [plan.random.u64(1..40), 3_600, 1_000_000];
+        let wait = std::time::Duration::from_secs(seconds[plan.random.usize(0..3)]);
         let faults = [
             FakeFault::NoConnection,
             FakeFault::RequestLost,

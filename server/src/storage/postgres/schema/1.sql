@@ -193,13 +193,18 @@ CREATE TABLE question_limit (
 -- It fills at once.
 INSERT INTO question_limit VALUES (1, 0, 0, 0, 0, 0, 0);
 
--- How long the gateway asked to wait, once more: each payment that is begun reads it, and it is seldom written.
-CREATE TABLE gateway_pause (
+-- The latest moment that was seen, by which a clock is noticed that is put back.
+CREATE TABLE clock (
     single SMALLINT PRIMARY KEY CHECK (single = 1),
+    seen_at BIGINT NOT NULL
+);
+
+-- The gateway took no payment of a method, and asked to wait.
+CREATE TABLE sending_pauses (
+    method TEXT COLLATE "C" PRIMARY KEY,
     not_before BIGINT NOT NULL
 );
 
-INSERT INTO gateway_pause VALUES (1, 0);
 
 CREATE TABLE events (
     -- Not the order of commits: another transaction that was given a lower one may come later.

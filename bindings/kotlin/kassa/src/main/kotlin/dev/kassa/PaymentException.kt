@@ -102,7 +102,7 @@ public sealed class PaymentException : Exception() {
             body: String? = null,
         ) : this(detail, retryAfter.toKotlinDuration(), httpStatus, code, body)
 
-        /** How long the gateway asked to wait, for Java; null where it did not. */
+        /** How long the gateway asked to wait, a minute at most, for Java; null where it did not. */
         public fun getRetryAfter(): java.time.Duration? = pause
     }
 
