@@ -217,7 +217,7 @@ def test_a_delay_is_given_as_a_duration(kassa_sandbox: Sandbox, shop: Shop) -> N
     kassa_sandbox.faults.add("retry-after", retry_after=timedelta(minutes=2), times=1)
     with pytest.raises(kassa.Unavailable) as busy:
         shop.pay_by_card("order-1")
-    assert busy.value.retry_after == timedelta(minutes=2)
+    assert busy.value.retry_after == timedelta(minutes=1), "a minute at most, whatever the gateway says"
     with kassa_sandbox.faults.add("delay", delay=timedelta(milliseconds=1)) as fault:
         shop.pay_by_card("order-1")
         assert fault.struck == 1

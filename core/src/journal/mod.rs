@@ -156,11 +156,10 @@ impl Journal {
     /// [`PaymentError::Invalid`] where there is no such entry, [`PaymentError::Unavailable`] where that cannot be written:
     /// then it is still unfinished.
     pub fn finish(&self, id: &str) -> Result<(), PaymentError> {
-        let found = if names::is_a_name(id) { self.shared.find(id).map_err(unwritten)? } else { None };
-        let Some(path) = found else {
+        if !names::is_a_name(id) || !self.shared.finish(id).map_err(unwritten)? {
             return Err(PaymentError::invalid("id", Rule::OneOf, None, "names no entry of this journal"));
-        };
-        self.shared.finish(id, &path).map_err(unwritten)
+        }
+        Ok(())
     }
 
     /// Removes finished entries for good: those of months that ended longer ago than this. Their order numbers are

@@ -268,7 +268,7 @@ impl Shared {
     }
 
     /// An entry may be moved between two steps of this: then they are done again, where it is now.
-    fn while_it_moves(&self, note: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    fn while_it_moves<T>(&self, note: impl Fn() -> io::Result<T>) -> io::Result<T> {
         let mut tries = TRIES;
         loop {
             match note() {
@@ -337,12 +337,31 @@ impl Shared {
         }
     }
 
-    /// Puts an entry that a person or a program is done with away.
-    pub(super) fn finish(&self, name: &str, path: &Path) -> io::Result<()> {
+    /// Puts an entry that a person or a program is done with away. False where there is none.
+    pub(super) fn finish(&self, name: &str) -> io::Result<bool> {
+        let found = self.while_it_moves(|| {
+            let Some(path) = self.find(name)? else { return Ok(None) };
+            if !path.starts_with(&self.done) {
+                self.append(&path, &Line::of(Step::Finished, self.disk.now()))?;
+            }
+            Ok(Some(path))
+        })?;
+        let Some(path) = found else { return Ok(false) };
         if path.starts_with(&self.done) {
-            return Ok(());
+            return Ok(true);
         }
-        self.append(path, &Line::of(Step::Finished, self.disk.now()))?;
+        match self.put_away_finished(name, &path) {
+            // Somebody who lists what is unfinished has just put it away.
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => match self.find(name)? {
+                Some(path) => self.disk.sync_file(&path)?,
+                None => return Err(problem),
+            },
+            done => done?,
+        }
+        Ok(true)
+    }
+
+    fn put_away_finished(&self, name: &str, path: &Path) -> io::Result<()> {
         self.disk.sync_file(path)?;
         // A rejected one is still asked about.
         match History::read(name, &self.disk.read(path)?) {

@@ -208,6 +208,25 @@ fn whoever_comes_between_two_steps_sends_in_its_place_or_not_at_all() {
     }
 }
 
+/// Whoever lists puts away what is finished: between every two steps of the one who finishes it.
+#[test]
+fn what_somebody_lists_meanwhile_is_finished_all_the_same() {
+    for step in 0.. {
+        let disk = MemoryDisk::default();
+        let (mine, other) = (journal(&disk), journal(&disk));
+        drop(mine.begin(&card("order-1"), None).unwrap());
+        mine.note_report(&card("order-1"), Says::Charged, None);
+        let id = entries(&mine)[0].id.clone();
+        disk.before_step(step, move || drop(entries(&other)));
+        mine.finish(&id).unwrap_or_else(|problem| panic!("step {step}: {problem}"));
+        if disk.is_still_waiting() {
+            assert!(step > 3);
+            break;
+        }
+        assert!(entries(&mine).is_empty() && mine.entry(&card("order-1")).unwrap().unwrap().is_finished, "step {step}");
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_listed_kept_and_blocks_its_number() {
     let disk = MemoryDisk::default();

@@ -153,9 +153,10 @@ impl Sender {
                 Ok(Taken::Send) => return Ok(Turn::Come(held, started)),
                 Ok(Taken::Gone) => return Ok(Turn::NeverCame),
                 Ok(Taken::Wait(wait)) => {
+                    // Its place is free meanwhile, for methods that the gateway takes.
+                    drop(held);
                     let wait = Duration::from_millis(wait.max(1).unsigned_abs()).min(LONGEST_NAP);
                     self.surroundings.sleep(wait).await;
-                    permit = Some(held);
                 }
                 Err(problem) => {
                     let _ = self.note(about, interrupted()).await;

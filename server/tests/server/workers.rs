@@ -7,7 +7,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use kassa::FakePlan;
+use kassa::{FakeFault, FakePlan};
 use kassa_server::{CheckoutState, NewCheckout, PaymentState};
 
 use crate::{
@@ -147,4 +147,29 @@ fn a_sender_that_was_taken_for_dead_still_says_what_came_back() {
     assert_eq!(states(&world), "awaiting");
     assert_eq!(world.fake.payments().len(), 1);
     check(&world).unwrap();
+}
+
+/// The gateway takes no mobile-bank payments, and asks to wait. There is one place for sending.
+#[test]
+fn one_that_waits_for_the_gateway_keeps_no_place_that_others_need() {
+    let world = World::new(0);
+    let mut settings = World::settings();
+    settings.sends_at_once = 1;
+    let process = Arc::new(world.start_with(None, Duration::ZERO, settings));
+    let server = process.server.clone();
+    let opened = |reference: &str| {
+        let order = NewCheckout::new(reference, 390.into(), "Two tickets", "https://shop.example.kg/paid");
+        process.run(server.open_checkout(order)).unwrap().checkout.id
+    };
+    let ids = ["order-1", "order-2", "order-3"].map(opened);
+    lock(&world.faults.0).next = Some(FakeFault::TooManyRequests { retry_after: Duration::from_secs(20) });
+    process.run(server.pay_by_mbank(&ids[0], "996700000001", None)).unwrap();
+    let (mut calls, mut random) = (Interleaved::default(), Rng::with_seed(0));
+    let (waiting, payer) = (server.clone(), ids[1].clone());
+    calls.add(&process, async move { drop(waiting.pay_by_mbank(&payer, "996700000001", None).await) });
+    (0..50).for_each(|_| calls.step(&mut random));
+    let state = || process.run(server.checkout(&ids[1])).unwrap().payments[0].state;
+    assert_eq!(state(), PaymentState::Prepared);
+    assert_eq!(process.run(server.pay_by_qr(&ids[2], None)).unwrap().state, PaymentState::Awaiting);
+    assert_eq!(state(), PaymentState::Prepared);
 }
