@@ -85,7 +85,7 @@ pub enum PaymentError {
     Unavailable {
         /// What went wrong.
         detail: String,
-        /// How long the gateway asked to wait, where it did: a minute at most, whatever it says.
+        /// The gateway's `Retry-After`, capped at one minute. Absent where it sent none.
         #[cfg_attr(
             feature = "serde",
             serde(rename = "retry_after_ms", default, with = "crate::values::serialized::optional_milliseconds")

@@ -1,29 +1,29 @@
-//! A database's clock that is put back. What was written down before lies too far away then: a payment that was due in ten seconds
-//! would be asked about hours later. So the latest moment that was seen is written down, now and then, and where the clock shows an
-//! earlier one, all that lies ahead comes nearer by as much.
+//! A database clock that is set back. Times that were stored before are then too far ahead: a payment that was due in ten seconds
+//! would be asked about hours later. So the latest time that was seen is stored, and where the clock shows an earlier one, all times
+//! ahead are moved back by the difference.
 
 use crate::values::Millis;
 
-/// How often the moment is written down, and how far back the clock has to go before anything is done about it.
-const NOTED_EVERY: Millis = 60_000;
+/// How often the time is stored, and how far back the clock has to go before stored times are moved.
+const STORED_EVERY: Millis = 60_000;
 
-/// What to do about a moment, by the latest one that was written down.
+/// How the clock stands to the latest time that was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passed {
-    /// Nothing yet.
-    Little,
-    /// Write it down.
-    Enough,
-    /// The clock was put back by so much: what lies ahead comes nearer by it, and the moment is written down.
-    Back(Millis),
+pub enum ClockChange {
+    /// Nothing to do yet.
+    Small,
+    /// It went on: the time is to be stored.
+    Forward,
+    /// It was set back by so much: times ahead are to be moved back by it, and the time is to be stored.
+    SetBack(Millis),
 }
 
-/// Compares a moment with the latest one that was written down.
-pub fn passed(seen: Millis, now: Millis) -> Passed {
+/// Compares the clock with the latest time that was stored.
+pub fn clock_change(seen: Millis, now: Millis) -> ClockChange {
     match now - seen {
-        since if since >= NOTED_EVERY => Passed::Enough,
-        since if since < -NOTED_EVERY => Passed::Back(-since),
-        _ => Passed::Little,
+        since if since >= STORED_EVERY => ClockChange::Forward,
+        since if since < -STORED_EVERY => ClockChange::SetBack(-since),
+        _ => ClockChange::Small,
     }
 }
 
@@ -32,9 +32,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_was_put_back_is_noticed_and_one_that_is_adjusted_is_not() {
-        assert_eq!([passed(0, 0), passed(0, 59_999), passed(60_000, 0)], [Passed::Little; 3]);
-        assert_eq!(passed(0, 60_000), Passed::Enough);
-        assert_eq!(passed(21_600_000, 0), Passed::Back(21_600_000));
+    fn a_clock_that_is_set_back_is_noticed_and_one_that_is_adjusted_is_not() {
+        let small = [(0, 0), (0, 59_999), (60_000, 0)].map(|(seen, now)| clock_change(seen, now));
+        assert_eq!(small, [ClockChange::Small; 3]);
+        assert_eq!(clock_change(0, 60_000), ClockChange::Forward);
+        assert_eq!(clock_change(21_600_000, 0), ClockChange::SetBack(21_600_000));
     }
 }

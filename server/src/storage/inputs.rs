@@ -256,7 +256,7 @@ pub struct Claim {
     pub number: String,
     /// Who carried it out.
     pub provider: Option<Provider>,
-    /// It does not say that no money was taken.
+    /// False where the callback reports a rejection.
     pub may_be_charge: bool,
 }
 

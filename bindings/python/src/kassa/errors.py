@@ -140,7 +140,7 @@ class Unavailable(PaymentError):
         self.detail = detail
         """What went wrong."""
         self.retry_after = _check.optional_duration("retry_after", retry_after)
-        """How long the gateway asked to wait, where it did: a minute at most, whatever it says."""
+        """The gateway's ``Retry-After``, capped at one minute. ``None`` where it sent none."""
         self.http_status = http_status
         self.code = code
         self.body = body

@@ -136,12 +136,12 @@ async fn keys(place: &DatabasePlace) -> Finding {
     }
 }
 
-/// Only where the servers of this database wait just now, as the gateway asked.
+/// Whether the servers of this database wait because of a `Retry-After`.
 async fn gateway_wait(place: &DatabasePlace) -> Option<Finding> {
     let Ok(DatabaseFile::Current) = database::look(place).await else { return None };
     let counted = database::try_open(place).await.ok()?.statistics().await.ok()?;
     let sentence =
-        "it asked the servers to wait, so some payments or questions wait up to a minute; then one tries again";
+        "it sent Retry-After: some payments or status queries are delayed by up to a minute, then one is tried";
     (counted.gateway_wait_ms > 0).then(|| (State::Warning, sentence.to_owned()))
 }
 

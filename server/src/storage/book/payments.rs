@@ -240,15 +240,7 @@ pub(in crate::storage) fn settle_sending(
     if let Some(exchange) = &sent.exchange {
         changes.note_exchange(&sent.payment, exchange, Some(&sent.sender));
     }
-    let method = book.payments[at].payment.method;
-    match &sent.result {
-        SendResult::NothingHappened { retry_after: Some(wait), .. } => {
-            changes.pauses.refused(method, *wait, changes.now)
-        }
-        SendResult::NothingHappened { failure, .. } if NEVER_LOOKED_AT.contains(&failure.kind.as_str()) => {}
-        SendResult::Unknown { .. } => {}
-        SendResult::Accepted { .. } | SendResult::NothingHappened { .. } => changes.pauses.answered(method),
-    }
+    note_pause(changes, book.payments[at].payment.method, &sent.result);
     let is_changed = match &sent.result {
         SendResult::Accepted { reference, page_url, qr_text } => {
             let is_own = |numbers: &mut Numbers, number: Number| numbers.take(&number, &sent.payment);
@@ -278,6 +270,18 @@ pub(in crate::storage) fn settle_sending(
         ask_from_now_on(changes, book, at)?;
     }
     Ok(Settled { payment: book.payments[at].payment.clone(), is_changed })
+}
+
+/// A gateway that asks to wait pauses its method; any other response ends the pause. No response leaves it as it is.
+fn note_pause(changes: &mut Changes, method: Method, result: &SendResult) {
+    match result {
+        SendResult::NothingHappened { retry_after: Some(wait), .. } => {
+            changes.pauses.refused(method, *wait, changes.now);
+        }
+        SendResult::NothingHappened { failure, .. } if NEVER_LOOKED_AT.contains(&failure.kind.as_str()) => {}
+        SendResult::Unknown { .. } => {}
+        SendResult::Accepted { .. } | SendResult::NothingHappened { .. } => changes.pauses.answered(method),
+    }
 }
 
 fn accepted(

@@ -135,7 +135,7 @@ pub(super) async fn open(db: &Session, of: Of<'_>, with: With<'_>) -> Result<Ope
 }
 
 /// Rows of a method and until when its payments wait.
-pub(super) fn pauses_of(rows: &[Row]) -> Result<Pauses, Problem> {
+fn pauses_of(rows: &[Row]) -> Result<Pauses, Problem> {
     let read = |row: &Row| Ok((rows::id(row, "method")?, row.try_get(1)?));
     Ok(Pauses::known(rows.iter().map(read).collect::<Result<_, Problem>>()?))
 }

@@ -1,13 +1,13 @@
-//! What is done where the database's clock was put back: `crate::pace::clock`.
+//! Moves stored times where the database's clock was set back: `crate::pace::clock`.
 
 use super::{problem::Problem, session::Session};
 use crate::{
-    pace::clock::{Passed, passed},
+    pace::clock::{ClockChange, clock_change},
     values::Millis,
 };
 
-/// What lies ahead, each with the moments that it is measured from.
-const NEARER: [&str; 3] = [
+/// Moves times ahead back by the first parameter. Times in the past are never after the second one, the present.
+const MOVE_BACK: [&str; 3] = [
     "UPDATE due SET at = CASE WHEN at > $2 THEN at - $1 ELSE at END, since = LEAST(since, $2) WHERE at > $2 OR since > $2",
     "UPDATE streams SET due_at = CASE WHEN due_at > $2 THEN due_at - $1 ELSE due_at END,
         failing_since = LEAST(failing_since, $2) WHERE due_at > $2 OR failing_since > $2",
@@ -15,15 +15,15 @@ const NEARER: [&str; 3] = [
 ];
 
 /// By whoever sweeps, one server at a time.
-pub(super) async fn look(db: &Session, now: Millis) -> Result<(), Problem> {
+pub(super) async fn compensate(db: &Session, now: Millis) -> Result<(), Problem> {
     let seen: Option<Millis> = db.row("SELECT seen_at FROM clock", &[]).await?.map(|row| row.try_get(0)).transpose()?;
-    match passed(seen.unwrap_or_default(), now) {
-        Passed::Little => return Ok(()),
-        Passed::Enough => {}
-        Passed::Back(by) => {
-            tracing::warn!(target: "kassa_server", back_ms = by, "the clock was put back: what was planned comes earlier by as much");
-            for nearer in NEARER {
-                db.later(nearer, vec![Box::new(by), Box::new(now)]);
+    match clock_change(seen.unwrap_or_default(), now) {
+        ClockChange::Small => return Ok(()),
+        ClockChange::Forward => {}
+        ClockChange::SetBack(by) => {
+            tracing::warn!(target: "kassa_server", back_ms = by, "the database clock was set back: stored times are moved back by as much");
+            for sql in MOVE_BACK {
+                db.later(sql, vec![Box::new(by), Box::new(now)]);
             }
         }
     }

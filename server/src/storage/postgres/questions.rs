@@ -51,7 +51,7 @@ async fn is_mine(db: &Session) -> Result<Option<Millis>, Problem> {
 /// many checkouts, in their order.
 pub(super) async fn sweep_sending(db: &Session, look: &Look<1>, most: u32) -> Result<PartSwept, Problem> {
     let Some(now) = is_mine(db).await? else { return Ok(None) };
-    clock::look(db, now).await?;
+    clock::compensate(db, now).await?;
     let rows = db.rows(OVERDUE, &[&now, &look.since[0], &i64::from(most)]).await?;
     let overdue = rows.iter().map(|row| rows::id(row, "payment")).collect::<Result<Vec<PaymentId>, _>>()?;
     Ok(Some((give_up_sending(db, &overdue).await?, found(now, &rows, most)?)))

@@ -47,9 +47,9 @@ fn write(db: &Connection, bucket: &Bucket) -> Result<(), StorageError> {
 }
 
 /// How long no questions are asked still, as the gateway asked to wait.
-pub(super) fn wait_of(db: &Connection, now: Millis) -> Result<Option<Millis>, StorageError> {
-    let bucket = read(db)?;
-    Ok(bucket.map(|bucket| (bucket.not_before - now).min(LONGEST_STOP)).filter(|wait| *wait > 0))
+pub(super) fn wait_of(db: &Connection, now: Millis) -> Result<Millis, StorageError> {
+    let not_before = read(db)?.map_or(0, |bucket| bucket.not_before);
+    Ok((not_before - now).clamp(0, LONGEST_STOP))
 }
 
 /// So many questions may be asked now, by work that takes some of them and says how many it used. Where it used none,

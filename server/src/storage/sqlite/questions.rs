@@ -28,7 +28,7 @@ use crate::{
 
 pub(super) fn sweep(db: &Connection, sweep: Sweep) -> Result<Swept, StorageError> {
     let (now, most) = (now(db)?, sweep.most);
-    clock::look(db, now)?;
+    clock::compensate(db, now)?;
     let mut changed = Vec::new();
     let overdue = overdue(db, now, most)?;
     for id in &overdue {

@@ -46,7 +46,7 @@ pub(super) fn count(db: &Connection) -> Result<Statistics, StorageError> {
         oldest_undelivered_ms: age(oldest_undelivered(db)?),
         database_bytes: number(db, BYTES, &[])?,
         oldest_unknown_ms: age(one(db, OLDEST_UNKNOWN, &[])?),
-        gateway_wait_ms: limit::wait_of(db, now)?.unwrap_or(0).max(pauses::read(db)?.longest_wait(now)),
+        gateway_wait_ms: limit::wait_of(db, now)?.max(pauses::read(db)?.longest_wait(now)),
         dead_rows: Vec::new(),
     })
 }

@@ -70,7 +70,7 @@ pub struct Backup {
     tables: Vec<String>,
 }
 
-/// Of the last one, where there is one.
+/// Detaches the last backup, if there is one.
 pub fn drop_backup(db: &Connection) {
     let is_there = "SELECT 1 FROM pragma_database_list WHERE name = 'backup'";
     if one::<i64>(db, is_there, []).is_some() {

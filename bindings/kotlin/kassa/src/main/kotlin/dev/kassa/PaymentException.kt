@@ -75,7 +75,7 @@ public sealed class PaymentException : Exception() {
      * failed on the way.
      *
      * @property detail what went wrong
-     * @property retryAfter how long the gateway asked to wait, where it did
+     * @property retryAfter the gateway's `Retry-After`, capped at one minute; null where it sent none
      */
     public class Unavailable(
         public val detail: String,
@@ -102,7 +102,7 @@ public sealed class PaymentException : Exception() {
             body: String? = null,
         ) : this(detail, retryAfter.toKotlinDuration(), httpStatus, code, body)
 
-        /** How long the gateway asked to wait, a minute at most, for Java; null where it did not. */
+        /** The gateway's `Retry-After` for Java, capped at one minute; null where it sent none. */
         public fun getRetryAfter(): java.time.Duration? = pause
     }
 
