@@ -17,9 +17,9 @@ internal import KassaGenerated
 /// ```
 ///
 /// ``Gateway/check(_:)`` and ``Gateway/watch(_:policy:)`` ask by the transaction for QR payments, else by the gateway's number where it
-/// is known, else by the merchant's number and the provider. If a final status
-/// queried by the gateway's number does not name the merchant's number, Kassa also queries by the merchant's number. What the gateway reports is compared with the amount and the
-/// currency here.
+/// is known, else by the merchant's number and the provider. If a final status queried by the gateway's
+/// number does not name the merchant's number, Kassa also queries by the merchant's number. What the gateway reports is
+/// compared with the amount and the currency here.
 public struct PaymentRef: Hashable, Sendable {
     /// What kind of payment it is.
     public var kind: PaymentKind

@@ -31,8 +31,9 @@ use crate::values::{
 /// ```
 ///
 /// [`Gateway::check`](crate::Gateway::check) and [`Gateway::watch`](crate::Gateway::watch) ask by the transaction for
-/// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. If a final status
-/// queried by the gateway's number does not name the merchant's number, Kassa also queries by the merchant's number. What the gateway reports is compared with the amount and the currency here.
+/// QR payments, else by the gateway's number where it is known, else by the merchant's number and the provider. If a
+/// final status queried by the gateway's number does not name the merchant's number, Kassa also queries by the merchant's
+/// number. What the gateway reports is compared with the amount and the currency here.
 #[cfg_attr(feature = "uniffi", derive(uniffi::Record))]
 #[cfg_attr(
     feature = "serde",

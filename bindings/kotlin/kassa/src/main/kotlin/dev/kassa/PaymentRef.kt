@@ -27,8 +27,8 @@ import dev.kassa.internal.PaymentRef as CorePaymentRef
  * ```
  *
  * [Gateway.check] and [Gateway.watch] ask by the transaction for QR payments, else by the gateway's number where it is known, else by
- * the merchant's number and the provider. If a final status
- * queried by the gateway's number does not name the merchant's number, Kassa also queries by the merchant's number. What the gateway reports is compared with the amount and the currency here.
+ * the merchant's number and the provider. If a final status queried by the gateway's number does not name the merchant's number,
+ * Kassa also queries by the merchant's number. What the gateway reports is compared with the amount and the currency here.
  *
  * An Android app puts that text into its saved state (`outState.putString("payment", "$ref")`). The reference is
  * [Serializable], too, as that text: for `putSerializable` and `rememberSaveable`. It is not `Parcelable`: that is an interface of
