@@ -110,7 +110,7 @@ impl Bucket {
 
     /// Whether the gateway asked to wait, and has not answered since.
     pub fn is_stopped(&self) -> bool {
-        self.not_before != 0
+        self.not_before > 0
     }
 
     /// When there is something to take again.

@@ -49,7 +49,9 @@ impl Keeper {
                  UPDATE checkouts SET expires_at = expires_at - {by}, expiry_due_at = expiry_due_at - {by}
                     WHERE state = 'open';
                  UPDATE question_limit SET filled_at = filled_at - {by}, halved_at = halved_at - {by},
-                    not_before = not_before - {by}, recovers_at = recovers_at - {by};
+                    not_before = CASE WHEN not_before = 0 THEN 0 ELSE not_before - {by} END,
+                    recovers_at = recovers_at - {by};
+                 UPDATE sending_pauses SET not_before = not_before - {by} WHERE not_before <> 0;
                  COMMIT;",
                 by = by.as_millis()
             )),
