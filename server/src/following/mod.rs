@@ -10,6 +10,7 @@ use tracing::Instrument;
 
 use crate::{
     metrics::Metrics,
+    pace::queues::Places,
     payments::exchange::Exchange,
     spans,
     storage::{
@@ -50,21 +51,32 @@ pub(crate) async fn sweep(storage: &dyn Storage, keep_for_ms: Millis, tell: Tell
     Ok(swept.is_more)
 }
 
+/// Questions on their way to their answers.
+pub(crate) struct Asking {
+    pub(crate) asking: Vec<Boxed<'static, Answered>>,
+    /// The places that are left.
+    pub(crate) places: Places,
+    /// The time until the next one may be asked, where one waits.
+    pub(crate) next_in_ms: Option<Millis>,
+}
+
 /// Takes questions that are due, each on its way to its answer, and tells when the next one is.
 pub(crate) async fn claim(
     storage: &dyn Storage,
     gateway: &Arc<dyn PaymentGateway>,
     surroundings: &dyn Surroundings,
     claim: ClaimQuestions,
-) -> Result<(Vec<Boxed<'static, Answered>>, Option<Millis>), ServerError> {
+) -> Result<Asking, ServerError> {
+    let mut places = claim.places;
     let claimed = storage.claim_questions(claim).await?;
     let mut asking: Vec<Boxed<'static, Answered>> = Vec::new();
     for question in claimed.questions {
         let mut random = [0; 4];
         surroundings.fill(&mut random)?;
+        places.take(question.method);
         asking.push(Box::pin(in_task(ask(gateway.clone(), question, u32::from_le_bytes(random)))));
     }
-    Ok((asking, claimed.next_in_ms))
+    Ok(Asking { asking, places, next_in_ms: claimed.next_in_ms })
 }
 
 /// Notes answers.
@@ -90,7 +102,7 @@ pub(crate) async fn follow(
     tell: Tell<'_>,
 ) -> Result<Followed, ServerError> {
     sweep(storage, keep_for_ms, tell).await?;
-    let (asking, next_in_ms) = claim(storage, gateway, surroundings, wanted).await?;
+    let Asking { asking, next_in_ms, .. } = claim(storage, gateway, surroundings, wanted).await?;
     let asked = asking.len();
     let mut answers = asking.into_iter().collect::<FuturesUnordered<_>>().ready_chunks(SETTLED);
     while let Some(batch) = answers.next().await {
@@ -117,8 +129,8 @@ async fn in_task(asking: impl Future<Output = Answered> + Send + 'static) -> Ans
 
 async fn ask(gateway: Arc<dyn PaymentGateway>, question: Question, random: u32) -> Answered {
     let reports = join_all(question.ask.into_iter().map(|one| ask_one(&*gateway, &question.payment, one))).await;
-    let Question { payment, checkout, leased_until, .. } = question;
-    Answered { payment, checkout, leased_until, reports, random }
+    let Question { payment, checkout, method, leased_until, .. } = question;
+    Answered { payment, checkout, method, leased_until, reports, random }
 }
 
 async fn ask_one(gateway: &dyn PaymentGateway, payment: &PaymentId, ask: Ask) -> Reported {

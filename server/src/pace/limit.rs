@@ -1,10 +1,12 @@
-//! Rate limit of questions (token bucket) for the whole fleet: halved where the gateway says 429 or fails, recovering by
-//! and by once it answers, and standing still while `Retry-After` lasts, a minute at most. Then one question tries whether the
-//! gateway answers again (half-open circuit breaker). Its state is in the database, so that all workers share it.
+//! Rate limit of HTTP requests that ask about payments, for the whole fleet: one token bucket for all, and one for each method.
+//! That of a method is halved where the gateway says 429 or fails, recovers by and by once it answers, and stands still while
+//! `Retry-After` lasts, a minute at most. Then one question tries whether the gateway answers again (half-open circuit breaker).
+//! So a method whose endpoint hangs or is overloaded slows down no other one. The state is in the database, shared by all workers.
 
 use std::time::Duration;
 
-use crate::values::{Millis, millis};
+use super::queues::{METHODS, Places, QUEUES, Queue, next_queue, requests_of};
+use crate::values::{Millis, method::Method, millis};
 
 /// In which time the rate recovers from nothing to its most.
 const RECOVERY: Millis = 60_000;
@@ -29,12 +31,118 @@ pub fn is_overload(troubles: usize, answers: usize) -> bool {
     troubles > 0 && troubles.saturating_mul(SHARE_OF_TROUBLE) >= answers
 }
 
-/// The state of the bucket, as the database keeps it.
+/// The limit, as the database keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// That of all requests.
+    pub all: Bucket,
+    /// That of each method's.
+    pub methods: [Bucket; METHODS],
+    /// How many questions were granted: by it queues take turns.
+    pub turn: i64,
+}
+
+impl Limit {
+    /// One that nobody used yet.
+    pub fn full(per_second: u32, now: Millis) -> Self {
+        let bucket = Bucket::full(per_second, now);
+        Self { all: bucket, methods: [bucket; METHODS], turn: 0 }
+    }
+
+    /// How many questions of each queue may be asked now, of so many that are due, where there are places. Their requests are
+    /// taken out of the buckets.
+    #[must_use]
+    pub fn grant(
+        mut self,
+        due: &[u32; QUEUES],
+        mut places: Places,
+        per_second: u32,
+        now: Millis,
+    ) -> (Self, [u32; QUEUES]) {
+        self = self.filled(per_second, now);
+        let mut granted = [0; QUEUES];
+        while self.all.may_ask(now) {
+            let is_ready = |queue: Queue| {
+                granted[queue.index()] < due[queue.index()]
+                    && places.has_room(queue.method)
+                    && self.of(queue.method).may_ask(now)
+            };
+            let Some(queue) = next_queue(self.turn, is_ready) else { break };
+            granted[queue.index()] += 1;
+            places.take(queue.method);
+            self.turn = self.turn.wrapping_add(1);
+            let requests = requests_of(queue.method);
+            self.all.spend(requests, now);
+            self.methods[queue.method as usize].spend(requests, now);
+        }
+        (self, granted)
+    }
+
+    /// Puts back so many requests of each method's that were granted and not made, or takes what was made beyond.
+    #[must_use]
+    pub fn corrected(mut self, unused: &[i64; METHODS]) -> Self {
+        self.all = self.all.corrected(unused.iter().sum());
+        for (bucket, unused) in self.methods.iter_mut().zip(unused) {
+            *bucket = bucket.corrected(*unused);
+        }
+        self
+    }
+
+    /// What answers about a method's payments said.
+    #[must_use]
+    pub fn noted(mut self, method: Method, heard: &Heard, now: Millis) -> Self {
+        let before = *self.of(method);
+        let mut bucket = heard.troubles.iter().fold(before, |bucket, wait| bucket.troubled(*wait, now));
+        if heard.is_well {
+            bucket = bucket.heard(now);
+        }
+        tell_of_stop(method, &before, &bucket, now);
+        self.methods[method as usize] = bucket;
+        self
+    }
+
+    /// The bucket of a method.
+    pub fn of(&self, method: Method) -> &Bucket {
+        &self.methods[method as usize]
+    }
+
+    /// The time until the next question can be asked, by when the next one of each queue is due. Methods without a place wait for
+    /// an answer, not for time.
+    pub fn next_in(&self, next: &[Option<Millis>; QUEUES], places: Places, now: Millis) -> Option<Millis> {
+        let ready_in = |queue: Queue| {
+            let at = next[queue.index()].filter(|_| places.has_room(queue.method))?;
+            Some(at.max(self.of(queue.method).next_at(now)).max(self.all.next_at(now)) - now)
+        };
+        Queue::all().filter_map(ready_in).min().map(|wait| wait.max(0))
+    }
+
+    /// How long no questions are asked still about any method's payments, as the gateway asked to wait: the longest of them.
+    pub fn longest_stop(&self, now: Millis) -> Millis {
+        self.methods.iter().map(|bucket| (bucket.not_before - now).clamp(0, LONGEST_STOP)).max().unwrap_or_default()
+    }
+
+    fn filled(mut self, per_second: u32, now: Millis) -> Self {
+        self.all = self.all.filled(per_second, now);
+        self.methods = self.methods.map(|bucket| bucket.filled(per_second, now));
+        self
+    }
+}
+
+/// What answers that came together say of the gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// It is overloaded, each time, and asked to wait so long.
+    pub troubles: Vec<Option<Duration>>,
+    /// It answers.
+    pub is_well: bool,
+}
+
+/// The state of a bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Thousandths of questions that may be asked now.
+    /// Thousandths of requests that may be made now. Less than nothing where more were made.
     pub tokens: Millis,
-    /// Thousandths of questions a second.
+    /// Thousandths of requests a second.
     pub rate: Millis,
     /// When it was filled last.
     pub filled_at: Millis,
@@ -47,31 +155,25 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// One that nobody used yet, for so many questions a second.
-    pub fn full(per_second: u32, now: Millis) -> Self {
+    fn full(per_second: u32, now: Millis) -> Self {
         let rate = Millis::from(per_second) * WHOLE;
-        Self { tokens: rate, rate, filled_at: now, halved_at: 0, not_before: 0, recovers_at: 0 }
+        Self { tokens: rate, rate, filled_at: now, ..Self::default() }
     }
 
-    /// Takes as many questions out as there are, and as are wanted.
-    #[must_use]
-    pub fn take(mut self, wanted: u32, most_per_second: u32, now: Millis) -> (Self, u32) {
-        self = self.filled(most_per_second, now);
-        if now < self.not_before {
-            return (self, 0);
-        }
-        let available = u32::try_from(self.tokens / WHOLE).unwrap_or(0);
-        let taken = available.min(if self.is_stopped() { wanted.min(1) } else { wanted });
-        if self.is_stopped() && taken > 0 {
+    fn may_ask(&self, now: Millis) -> bool {
+        now >= self.not_before && self.tokens >= WHOLE
+    }
+
+    /// After a stop this is the one that tries.
+    fn spend(&mut self, requests: u32, now: Millis) {
+        self.tokens -= Millis::from(requests) * WHOLE;
+        if self.is_stopped() {
             self.not_before = now.saturating_add(TRIES_EVERY);
         }
-        self.tokens -= Millis::from(taken) * WHOLE;
-        (self, taken)
     }
 
-    /// Puts back what was taken and not used, or takes what was used beyond.
     #[must_use]
-    pub fn corrected(mut self, unused: i64) -> Self {
+    fn corrected(mut self, unused: i64) -> Self {
         self.tokens = self.tokens.saturating_add(unused.saturating_mul(WHOLE));
         if unused > 0 && self.is_stopped() {
             // Nobody tried.
@@ -82,7 +184,7 @@ impl Bucket {
 
     /// The gateway has trouble: half the rate from now on, and nothing before it said so.
     #[must_use]
-    pub fn troubled(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
+    fn troubled(mut self, retry_after: Option<Duration>, now: Millis) -> Self {
         if now - self.halved_at >= HALVED_AT_MOST_EVERY || now < self.halved_at {
             self.rate = (self.rate / 2).max(WHOLE);
             self.tokens = self.tokens.min(self.rate);
@@ -97,7 +199,7 @@ impl Bucket {
 
     /// The gateway answers: a stop is over, and the rate recovers from now on.
     #[must_use]
-    pub fn heard(mut self, now: Millis) -> Self {
+    fn heard(mut self, now: Millis) -> Self {
         self.recovers_at = self.recovers_at.min(now);
         self.not_before = 0;
         self
@@ -109,12 +211,12 @@ impl Bucket {
     }
 
     /// Whether the gateway asked to wait, and has not answered since.
-    pub fn is_stopped(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.not_before > 0
     }
 
-    /// When there is something to take again.
-    pub fn next_at(&self, now: Millis) -> Millis {
+    /// When something may be asked again.
+    fn next_at(&self, now: Millis) -> Millis {
         let missing = (WHOLE - self.tokens).max(0);
         let wait = (missing * 1000 + self.rate - 1) / self.rate.max(1);
         now.saturating_add(wait).max(self.not_before)
@@ -135,13 +237,15 @@ impl Bucket {
 }
 
 /// Tells once that the gateway asked to wait, and once that it answers again.
-pub fn tell_of_stop(before: &Bucket, after: &Bucket, now: Millis) {
+fn tell_of_stop(method: Method, before: &Bucket, after: &Bucket, now: Millis) {
     match (before.is_stopped(), after.is_stopped()) {
         (false, true) => {
             let wait_ms = after.not_before - now;
-            tracing::warn!(target: "kassa_server", wait_ms, "the gateway asks to wait: no questions meanwhile, then one tries");
+            tracing::warn!(target: "kassa_server", %method, wait_ms, "the gateway asks to wait: no questions about such payments meanwhile, then one tries");
         }
-        (true, false) => tracing::info!(target: "kassa_server", "the gateway answers again after a wait"),
+        (true, false) => {
+            tracing::info!(target: "kassa_server", %method, "the gateway answers again after a wait");
+        }
         _ => {}
     }
 }
@@ -149,6 +253,98 @@ pub fn tell_of_stop(before: &Bucket, after: &Bucket, now: Millis) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pace::schedule::Class;
+
+    impl Bucket {
+        /// As many as are wanted and there are.
+        fn take(mut self, wanted: u32, per_second: u32, now: Millis) -> (Self, u32) {
+            self = self.filled(per_second, now);
+            let mut taken = 0;
+            while taken < wanted && self.may_ask(now) {
+                self.spend(1, now);
+                taken += 1;
+            }
+            (self, taken)
+        }
+    }
+
+    fn due(of: &[(Class, Method, u32)]) -> [u32; QUEUES] {
+        let mut due = [0; QUEUES];
+        for (class, method, count) in of {
+            due[Queue { class: *class, method: *method }.index()] = *count;
+        }
+        due
+    }
+
+    fn of_method(granted: &[u32; QUEUES], method: Method) -> u32 {
+        Queue::all().filter(|queue| queue.method == method).map(|queue| granted[queue.index()]).sum()
+    }
+
+    #[test]
+    fn an_endpoint_that_fails_slows_down_no_other_method() {
+        let failing = Heard { troubles: vec![None], is_well: false };
+        let mut limit = Limit::full(100, 0);
+        for second in 1..10 {
+            limit = limit.noted(Method::Mbank, &failing, second * 1_000);
+        }
+        let due = due(&[(Class::Fresh, Method::Mbank, 400), (Class::Fresh, Method::Qr, 400)]);
+        let (_, granted) = limit.grant(&due, Places::new(1_000), 100, 10_000);
+        assert_eq!(of_method(&granted, Method::Mbank), 1);
+        assert_eq!(of_method(&granted, Method::Qr), 99);
+    }
+
+    #[test]
+    fn whoever_presses_all_the_time_leaves_a_share_to_the_others() {
+        let mut limit = Limit::full(10, 0);
+        let due = due(&[
+            (Class::Hinted, Method::Mbank, 400),
+            (Class::Fresh, Method::Mbank, 400),
+            (Class::Old, Method::Qr, 400),
+        ]);
+        let mut asked = [0; QUEUES];
+        for now in (0..80_000).step_by(100) {
+            let granted;
+            (limit, granted) = limit.grant(&due, Places::new(32), 10, now);
+            asked.iter_mut().zip(granted).for_each(|(asked, granted)| *asked += granted);
+        }
+        let of = |class, method| asked[Queue { class, method }.index()];
+        assert!(of(Class::Fresh, Method::Mbank) >= 190 && of(Class::Old, Method::Qr) >= 95, "{asked:?}");
+        assert!(asked.iter().sum::<u32>() <= 810, "{asked:?}");
+    }
+
+    #[test]
+    fn requests_are_counted_and_not_questions() {
+        let due = due(&[(Class::Fresh, Method::PayForm, 400)]);
+        let mut limit = Limit::full(10, 0);
+        let mut asked = 0;
+        for now in (0..=10_000).step_by(100) {
+            let granted;
+            (limit, granted) = limit.grant(&due, Places::new(32), 10, now);
+            asked += of_method(&granted, Method::PayForm);
+        }
+        assert!(asked * requests_of(Method::PayForm) <= 10 + 100 + 2, "{asked} questions");
+        // One whose question took fewer requests leaves them to the next one.
+        let (limit, _) = Limit::full(3, 0).grant(&due, Places::new(32), 3, 0);
+        assert!(!limit.all.may_ask(0));
+        let mut unused = [0; METHODS];
+        unused[Method::PayForm as usize] = 2;
+        assert!(limit.corrected(&unused).all.may_ask(0));
+    }
+
+    #[test]
+    fn the_next_is_told_of_methods_that_have_a_place() {
+        let mut next = [None; QUEUES];
+        next[Queue { class: Class::Fresh, method: Method::Mbank }.index()] = Some(0);
+        let mut places = Places::new(8);
+        let limit = Limit::full(10, 0);
+        assert_eq!(limit.next_in(&next, places, 5_000), Some(0));
+        while places.has_room(Method::Mbank) {
+            places.take(Method::Mbank);
+        }
+        assert_eq!(limit.next_in(&next, places, 5_000), None, "it waits for an answer");
+        next[Queue { class: Class::Old, method: Method::Qr }.index()] = Some(9_000);
+        assert_eq!(limit.next_in(&next, places, 5_000), Some(4_000));
+    }
 
     #[test]
     fn no_more_than_the_rate_is_asked() {

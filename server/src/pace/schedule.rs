@@ -21,6 +21,10 @@ pub const FORGOTTEN_AFTER: Millis = 30 * DAY;
 /// How long a payment is asked about after it ended without a charge, as a gateway may report a charge afterwards.
 pub const ASKED_AFTER_END: Millis = 3 * DAY;
 
+/// The least time between two questions about one payment, however often somebody hints at it: one payer who presses a button
+/// all the time does not use the rate of all.
+pub const LEAST_DISTANCE: Millis = SECOND;
+
 /// Jitter: between which thousandths of the interval the next question is. Little where a payer waits; much, and rather sooner than
 /// later, where nobody does, so that payments which an outage made due at once are soon spread again.
 const JITTER: (Millis, Millis) = (950, 1050);

@@ -2,15 +2,17 @@
 //! this needs fencing; asking twice does no harm.
 
 mod confirm;
+mod places;
 mod request;
 
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::{Either, select};
 use kassa::PaymentGateway;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Instrument;
 
+use places::Place;
+pub(crate) use places::SendingPlaces;
 pub(crate) use request::{Request, Way};
 
 use crate::{
@@ -52,7 +54,7 @@ struct About {
 /// What became of a payment that waited.
 enum Turn {
     /// It is sent now, as one of those that are sent at once.
-    Come(OwnedSemaphorePermit, Duration),
+    Come(Place, Duration),
     /// It is not sent.
     NeverCame,
 }
@@ -64,7 +66,7 @@ pub(crate) struct Sender {
     pub(crate) surroundings: Arc<dyn Surroundings>,
     pub(crate) metrics: Arc<Metrics>,
     /// How many are sent at once.
-    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) places: SendingPlaces,
     /// How late one may be sent after it began to be written down: it must have an answer before anybody takes its sender
     /// for dead.
     pub(crate) in_time: Duration,
@@ -81,8 +83,9 @@ fn interrupted() -> Outcome {
 impl Sender {
     /// Writes a payment down and sends it.
     pub(crate) async fn begin(&self, mut begin: BeginPayment, request: Request) -> Result<Begun, ServerError> {
-        let permit = self.place(request.method()).await;
-        begin.is_sent_at_once = permit.is_some();
+        let method = request.method();
+        let place = self.place(method).await;
+        begin.is_sent_at_once = place.is_some();
         let sent = About { checkout: begin.checkout.clone(), payment: begin.id.clone(), sender: begin.sender.clone() };
         let (send_for_ms, wait_for_ms) = (begin.send_for_ms, begin.wait_for_ms);
         let started = self.surroundings.monotonic();
@@ -105,24 +108,24 @@ impl Sender {
             return Ok(begun);
         }
         let until = started.saturating_add(Duration::from_millis(wait_for_ms.unsigned_abs()));
-        let payment = match self.wait(&sent, send_for_ms, until, permit).await? {
-            Turn::Come(_permit, started) => self.send(&sent, started, request).await?,
+        let payment = match self.wait(&sent, (method, place), send_for_ms, until).await? {
+            Turn::Come(_place, started) => self.send(&sent, started, request).await?,
             Turn::NeverCame => self.note(&sent, interrupted()).await?,
         };
         Ok(Begun::New(payment.into()))
     }
 
     /// A place among those that are sent at once, where one is free. What cannot wait prepared waits here, for a moment.
-    async fn place(&self, method: Method) -> Option<OwnedSemaphorePermit> {
-        if let Ok(permit) = self.permits.clone().try_acquire_owned() {
-            return Some(permit);
+    async fn place(&self, method: Method) -> Option<Place> {
+        if let Some(place) = self.places.free(method) {
+            return Some(place);
         }
         if method.may_wait() {
             return None;
         }
-        let free = Box::pin(self.permits.clone().acquire_owned());
+        let free = Box::pin(self.places.wait(method));
         match select(free, self.surroundings.sleep(CARD_WAITS)).await {
-            Either::Left((permit, _)) => permit.ok(),
+            Either::Left((place, _)) => place,
             Either::Right(_) => None,
         }
     }
@@ -131,16 +134,16 @@ impl Sender {
     async fn wait(
         &self,
         about: &About,
+        (method, mut place): (Method, Option<Place>),
         send_for_ms: Millis,
         until: Duration,
-        mut permit: Option<OwnedSemaphorePermit>,
     ) -> Result<Turn, ServerError> {
         loop {
-            let held = match permit.take() {
+            let held = match place.take() {
                 Some(held) => held,
-                None => match self.permits.clone().acquire_owned().await {
-                    Ok(held) => held,
-                    Err(_) => return Ok(Turn::NeverCame),
+                None => match self.places.wait(method).await {
+                    Some(held) => held,
+                    None => return Ok(Turn::NeverCame),
                 },
             };
             let started = self.surroundings.monotonic();

@@ -19,7 +19,7 @@ use std::{
 
 use kassa::PaymentGateway;
 use ring::digest::{SHA256, digest};
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tracing::Instrument;
 use zeroize::Zeroizing;
 
@@ -35,7 +35,7 @@ use crate::{
     events::Event,
     metrics::Metrics,
     payments::{exchange::Exchange, payer_card::PayerCard, payment::Payment},
-    sending::{Request, Sender, Way},
+    sending::{Request, Sender, SendingPlaces, Way},
     storage::{
         Storage,
         inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
@@ -123,7 +123,7 @@ impl Server {
             gateway: gateway.clone(),
             surroundings: surroundings.clone(),
             metrics: metrics.clone(),
-            permits: Arc::new(Semaphore::new(settings.sends_at_once as usize)),
+            places: SendingPlaces::new(settings.sends_at_once),
             in_time: settings.send_margin / 2,
         };
         let shared = Shared {

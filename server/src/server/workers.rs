@@ -14,6 +14,7 @@ use super::{
 use crate::{
     delivery::{self, Deliveries},
     following::{self, Followed},
+    pace::queues::Places,
     storage::inputs::{Answered, ClaimQuestions, Delivered},
     surroundings::Boxed,
     values::{Millis, error::ServerError, millis},
@@ -44,7 +45,7 @@ impl Server {
         self.shared.is_stopping.store(true, Ordering::Release);
         self.shared.stop.notify_waiters();
         // What waits to be sent is not sent any more.
-        self.shared.sender.permits.close();
+        self.shared.sender.places.close();
         self.shared.watchers.tell_all();
         let all_ended = Box::pin(async {
             loop {
@@ -102,9 +103,10 @@ impl Server {
     }
 
     async fn follow_all(self) {
-        let places = self.shared.settings.questions_at_once;
-        let questions = Questions { shared: self.shared.clone(), sweep_at: Duration::ZERO };
-        self.work(questions, places, &self.shared.follow).await;
+        let most = self.shared.settings.questions_at_once;
+        let (shared, places) = (self.shared.clone(), Places::new(most));
+        let questions = Questions { shared, sweep_at: Duration::ZERO, places };
+        self.work(questions, most, &self.shared.follow).await;
     }
 
     async fn deliver_all(self) {
@@ -117,12 +119,14 @@ impl Server {
 struct Questions {
     shared: Arc<Shared>,
     sweep_at: Duration,
+    /// What is under way, by method.
+    places: Places,
 }
 
 impl Work for Questions {
     type Outcome = Answered;
 
-    fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Answered>> {
+    fn claim(&mut self, _most: u32) -> Boxed<'_, Claimed<Answered>> {
         Box::pin(async move {
             let shared = &self.shared;
             let now = shared.surroundings.monotonic();
@@ -132,12 +136,15 @@ impl Work for Questions {
                         .await?;
                 self.sweep_at = if is_more { now } else { now.saturating_add(SWEEP_EVERY) };
             }
-            let claim = ClaimQuestions { most, ..shared.questions() };
-            following::claim(&*shared.storage, &shared.gateway, &*shared.surroundings, claim).await
+            let claim = ClaimQuestions { places: self.places, ..shared.questions() };
+            let claimed = following::claim(&*shared.storage, &shared.gateway, &*shared.surroundings, claim).await?;
+            self.places = claimed.places;
+            Ok((claimed.asking, claimed.next_in_ms))
         })
     }
 
     fn settle(&mut self, answers: Vec<Answered>) -> Boxed<'_, Result<(), ServerError>> {
+        answers.iter().for_each(|answered| self.places.give_back(answered.method));
         let shared = &self.shared;
         Box::pin(async move {
             let tell = |checkout: &_| shared.changed(checkout);
@@ -176,7 +183,7 @@ impl Shared {
 
     fn questions(&self) -> ClaimQuestions {
         ClaimQuestions {
-            most: self.settings.questions_at_once,
+            places: Places::new(self.settings.questions_at_once),
             lease_ms: millis(self.settings.question_lease),
             per_second: self.settings.questions_per_second,
         }

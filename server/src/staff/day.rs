@@ -6,7 +6,6 @@ use askama::Template;
 use axum::{http::StatusCode, response::Response};
 use kassa::Decimal;
 use kassa_pages::chart::{self, About, Values};
-use strum::IntoEnumIterator;
 
 use super::{
     alone::alone,
@@ -141,7 +140,7 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
         color,
         values: by_hour(&|one| one.state == state),
     };
-    let methods: Vec<Values<'static>> = Method::iter().enumerate().map(by_method).collect();
+    let methods: Vec<Values<'static>> = Method::ALL.into_iter().enumerate().map(by_method).collect();
     let by_ends: Vec<Values<'static>> = ENDS.into_iter().enumerate().map(by_end).collect();
     let day_after = from.saturating_add(DAY);
     Page {
@@ -152,7 +151,7 @@ fn drawn(frame: Frame, from: Millis, now: Millis, ends: &[EndsAlike]) -> Page {
         is_today: (from..day_after).contains(&now),
         download: query(&[("from", &text::day(from)), ("until", &text::day(day_after))]),
         figures: ENDS.into_iter().map(|state| figure(state, &this, &before)).collect(),
-        methods: Method::iter().map(|method| method_row(method, &this, &before)).collect(),
+        methods: Method::ALL.into_iter().map(|method| method_row(method, &this, &before)).collect(),
         method_names: methods.iter().map(|one| one.name).collect(),
         methods_chart: bars("Charged payments by hour and method", &labels, methods),
         end_names: by_ends.iter().map(|one| one.name).collect(),

@@ -17,6 +17,8 @@ use crate::{
     },
 };
 
+pub use crate::pace::queues::Places;
+
 /// A checkout to open, whose rules were checked.
 #[derive(Clone, Debug)]
 pub struct OpenCheckout {
@@ -272,11 +274,11 @@ pub struct Sweep {
 /// How many questions are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimQuestions {
-    /// So many at most.
-    pub most: u32,
+    /// The places for those that are under way at once: no more than there is room for.
+    pub places: Places,
     /// For how long nobody else asks them.
     pub lease_ms: Millis,
-    /// The limit for the whole fleet.
+    /// The limit of HTTP requests for the whole fleet.
     pub per_second: u32,
 }
 
@@ -287,6 +289,8 @@ pub struct Answered {
     pub payment: PaymentId,
     /// What it pays for.
     pub checkout: CheckoutId,
+    /// How it is paid.
+    pub method: Method,
     /// The lease under which it was asked.
     pub leased_until: Millis,
     /// Its answers.

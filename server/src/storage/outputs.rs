@@ -11,6 +11,7 @@ use crate::{
         Millis,
         cursor::Cursor,
         ids::{ApiKeyId, CheckoutId, PaymentId},
+        method::Method,
         states::{CheckoutState, PaymentState},
     },
 };
@@ -169,6 +170,8 @@ pub struct Question {
     pub payment: PaymentId,
     /// What it pays for.
     pub checkout: CheckoutId,
+    /// How it is paid.
+    pub method: Method,
     /// Nobody else asks before.
     pub leased_until: Millis,
     /// What to ask with: the payment's own reference, or what callbacks claimed.

@@ -1,9 +1,9 @@
 //! Ways to pay.
 
-use strum::{Display, EnumIter, EnumString, IntoStaticStr};
+use strum::{Display, EnumString, IntoStaticStr};
 
 /// A way to pay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString, EnumIter, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Method {
@@ -19,6 +19,9 @@ pub enum Method {
 }
 
 impl Method {
+    /// All of them, in their order, which databases keep (`pace::queues`).
+    pub const ALL: [Self; 4] = [Self::PayForm, Self::Qr, Self::Mbank, Self::Card];
+
     /// True where the request that begins such a payment can itself take money; else it makes a page or a code that nobody
     /// can pay who has not seen it.
     pub fn moves_money(self) -> bool {

@@ -34,7 +34,9 @@ fn hint(process: &Process, payment: &FakePayment, body: &str) -> bool {
     process.run(process.server.hint(&World::address(payment), body.as_bytes())).unwrap()
 }
 
+/// Some seconds later, as the gateway is asked about a payment at most once a second.
 fn follow(process: &Process) {
+    process.fake.advance(Duration::from_secs(3));
     while process.run(process.server.follow_once()).unwrap().asked > 0 {}
 }
 

@@ -11,7 +11,7 @@ use kassa_server::{
     CheckoutId, CheckoutState, Cursor, Event, Failure, Method, PaymentId, PaymentState, PostgresSettings,
     PostgresStorage, RealSurroundings, Server, ServerSettings, Storage, StorageError,
     storage::{
-        inputs::{BeginPayment, ClaimQuestions, Hint, Report, SendResult, Sent},
+        inputs::{BeginPayment, ClaimQuestions, Hint, Places, Report, SendResult, Sent},
         outputs::{Begun, EventPage, Questions},
     },
 };
@@ -106,7 +106,7 @@ async fn asked_at_once(servers: &[Arc<PostgresStorage>], claim: ClaimQuestions) 
 fn servers_that_ask_at_once_take_different_questions() {
     let database = kassa_test_postgres::shared().database();
     let asked = Runtime::new().unwrap().block_on(async {
-        let claim = ClaimQuestions { most: 2, lease_ms: 60_000, per_second: 500 };
+        let claim = ClaimQuestions { places: Places::new(2), lease_ms: 60_000, per_second: 500 };
         asked_at_once(&servers(&database).await, claim).await
     });
     let mut payments: Vec<_> =
@@ -122,7 +122,7 @@ fn all_servers_together_ask_no_more_than_one_may() {
     let database = kassa_test_postgres::shared().database();
     let begun = Instant::now();
     let asked = Runtime::new().unwrap().block_on(async {
-        let claim = ClaimQuestions { most: 2, lease_ms: 60_000, per_second: 1 };
+        let claim = ClaimQuestions { places: Places::new(2), lease_ms: 60_000, per_second: 1 };
         asked_at_once(&servers(&database).await, claim).await
     });
     let count: usize = asked.iter().map(|questions| questions.questions.len()).sum();
@@ -312,7 +312,7 @@ fn a_server_that_began_with_empty_tables_goes_by_indexes_as_well() {
             storage.begin_payment(begin).await.unwrap();
             storage.settle_sending(accepted(number, number, reference.clone())).await.unwrap();
             storage.note_hint(Hint::Checkout { id: id(number) }).await.unwrap();
-            let claim = ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 500 };
+            let claim = ClaimQuestions { places: Places::new(10), lease_ms: 60_000, per_second: 500 };
             let leased = storage.claim_questions(claim).await.unwrap().questions.remove(0);
             let report = Report::Charged(Box::new(reference));
             storage.settle_questions(vec![answer(number, number, leased.leased_until, report)]).await.unwrap();
@@ -384,9 +384,11 @@ fn what_is_done_all_the_time_goes_by_indexes() {
     let settings = PostgresSettings::parse(&database.url()).unwrap();
     Runtime::new().unwrap().block_on(PostgresStorage::open(&settings)).unwrap();
     let often = [
-        "SELECT payment_id FROM due WHERE class = 1 AND at <= 5 AND at >= 0 ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED",
+        "SELECT payment_id FROM due WHERE queue = 1 AND at <= 5 AND at >= 0 ORDER BY at LIMIT 100 FOR UPDATE SKIP LOCKED",
         "SELECT checkout_id FROM streams WHERE due_at <= 5 AND due_at >= 0 ORDER BY due_at LIMIT 100",
-        "SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 0 AND at <= 5 AND at >= 0 LIMIT 100) AS hinted",
+        "SELECT queues.queue, (SELECT COUNT(*) FROM (
+            SELECT 1 FROM due WHERE due.queue = queues.queue AND at <= 5 AND at >= queues.since LIMIT 100) AS few)
+            FROM unnest('{0,1}'::smallint[], '{0,0}'::bigint[]) AS queues (queue, since)",
         "SELECT id FROM payments WHERE state IN ('prepared', 'sending') AND until <= 5 AND until >= 0 ORDER BY until LIMIT 100",
         "SELECT id FROM checkouts WHERE state = 'open' AND expiry_due_at <= 5 AND expiry_due_at >= 0
             ORDER BY expiry_due_at LIMIT 100",

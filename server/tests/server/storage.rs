@@ -17,7 +17,7 @@ use kassa_server::{
     storage::{
         inputs::{
             Answered, BeginConfirmation, BeginPayment, Claim, ClaimQuestions, ConfirmResult, Confirmed, Delivered,
-            Hint, Key, NewApiKey, NewToken, OpenCheckout, Report, Reported, Resolve, SendResult, Sent, Sweep,
+            Hint, Key, NewApiKey, NewToken, OpenCheckout, Places, Report, Reported, Resolve, SendResult, Sent, Sweep,
             TakePrepared, Whose,
         },
         outputs::{Ask, Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved, Taken},
@@ -120,12 +120,13 @@ fn sent(checkout: u8, number: u8, result: SendResult) -> Sent {
 }
 
 fn claim() -> ClaimQuestions {
-    ClaimQuestions { most: 10, lease_ms: 60_000, per_second: 100 }
+    ClaimQuestions { places: Places::new(10), lease_ms: 60_000, per_second: 100 }
 }
 
 pub fn answer(checkout: u8, number: u8, leased_until: i64, report: Report) -> Answered {
     let reports = vec![Reported { claim: None, report, exchange: said() }];
-    Answered { payment: payment_id(number), checkout: id(checkout), leased_until, reports, random: 50 }
+    let method = Method::Mbank;
+    Answered { payment: payment_id(number), checkout: id(checkout), method, leased_until, reports, random: 50 }
 }
 
 fn said() -> Exchange {
@@ -767,7 +768,7 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
 
 fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {
     (1..=3).for_each(|number| following(storage, calendar, number));
-    let one = ClaimQuestions { most: 1, ..claim() };
+    let one = ClaimQuestions { places: Places::new(1), ..claim() };
     block_on(storage.note_hint(Hint::Checkout { id: id(3) })).unwrap();
     let mut order = Vec::new();
     for _ in 0..3 {

@@ -47,7 +47,7 @@ fn fill_file(place: &Place, many: i64, until: i64) -> Vec<Open> {
     for number in 0..many {
         let age = THREE_DAYS * number / many;
         let payment = Open { order_number: format!("{number:032x}"), at: until + random.i64(0..interval(age)) };
-        insert(&transaction, &payment, now() - age, class(age)).expect("room on the disk");
+        insert(&transaction, &payment, now() - age, queue(age)).expect("room on the disk");
         open.push(payment);
     }
     transaction.commit().expect("room on the disk");
@@ -64,12 +64,12 @@ fn interval(age: i64) -> i64 {
     }
 }
 
-/// Fresh, or old.
-fn class(age: i64) -> i64 {
-    if age < HOUR / 3 { 1 } else { 2 }
+/// By the mobile bank, fresh or old: the class times four, and the method.
+fn queue(age: i64) -> i64 {
+    if age < HOUR / 3 { 6 } else { 10 }
 }
 
-fn insert(db: &Transaction<'_>, payment: &Open, begun_at: i64, class: i64) -> rusqlite::Result<()> {
+fn insert(db: &Transaction<'_>, payment: &Open, begun_at: i64, queue: i64) -> rusqlite::Result<()> {
     let number = &payment.order_number;
     let (id, checkout) = (format!("pay_{number}"), format!("co_{number}"));
     db.prepare_cached(
@@ -85,8 +85,8 @@ fn insert(db: &Transaction<'_>, payment: &Open, begun_at: i64, class: i64) -> ru
          VALUES (?1, ?2, 1, 'mbank', 'awaiting', ?3, ?4, ?5, ?5, '', 3)",
     )?
     .execute((&id, &checkout, PaymentRef::mbank(number, 390).to_string(), number, begun_at))?;
-    db.prepare_cached("INSERT INTO due (payment_id, at, class, since) VALUES (?1, ?2, ?3, ?4)")?
-        .execute((&id, payment.at, class, begun_at))?;
+    db.prepare_cached("INSERT INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)")?
+        .execute((&id, payment.at, queue, begun_at))?;
     Ok(())
 }
 
@@ -116,14 +116,14 @@ pub fn database(cluster: &Cluster) -> Database<'_> {
     database
 }
 
-/// Makes them due, as `interval` and `class` have it.
+/// Makes them due, as `interval` and `queue` have it.
 fn fill_due(url: &str, many: i64, until: i64) -> Vec<Open> {
     psql(
         url,
         &format!(
-            "INSERT INTO due (payment_id, at, class, since)
+            "INSERT INTO due (payment_id, at, queue, since)
          SELECT id, {until} + floor(random() * CASE WHEN age < {young} THEN 10000 WHEN age < {hours} THEN 60000
-             WHEN age < {day} THEN 600000 ELSE {HOUR} END)::bigint, CASE WHEN age < {young} THEN 1 ELSE 2 END, begun_at
+             WHEN age < {day} THEN 600000 ELSE {HOUR} END)::bigint, CASE WHEN age < {young} THEN 6 ELSE 10 END, begun_at
          FROM (SELECT id, begun_at, now_ms() - begun_at AS age FROM payments) AS aged",
             young = HOUR / 3,
             hours = 2 * HOUR,

@@ -9,7 +9,10 @@ use futures_util::future::join_all;
 use kassa_bench::Figures;
 use kassa_server::{
     Storage,
-    storage::{inputs::ClaimQuestions, outputs::Question},
+    storage::{
+        inputs::{ClaimQuestions, Places},
+        outputs::Question,
+    },
 };
 
 use crate::{
@@ -27,7 +30,12 @@ const BAR: f64 = 10_000.0;
 const LEASE_MS: i64 = 60_000;
 
 /// Leased as if nothing limited how often the gateway may be asked.
-pub const CLAIM: ClaimQuestions = ClaimQuestions { most: BATCH, lease_ms: LEASE_MS, per_second: 1_000_000 };
+pub const CLAIM: ClaimQuestions = ClaimQuestions { places: places(BATCH), lease_ms: LEASE_MS, per_second: 1_000_000 };
+
+/// For so many of one method: the other methods' own places stay free.
+const fn places(most: u32) -> Places {
+    Places::new(most * 16 / 13 + 1)
+}
 
 pub fn measure(place: &Place) {
     let open = fill_overdue(place);
@@ -68,8 +76,11 @@ where
             let mut wanted = BATCH as usize;
             while wanted > 0 {
                 let most = u32::try_from(wanted).expect("a batch");
-                let claimed = storage.claim_questions(ClaimQuestions { most, ..CLAIM }).await.expect("a database");
-                wanted -= claimed.questions.len();
+                let claimed = storage
+                    .claim_questions(ClaimQuestions { places: places(most), ..CLAIM })
+                    .await
+                    .expect("a database");
+                wanted = wanted.saturating_sub(claimed.questions.len());
                 then(claimed.questions).await;
             }
         }

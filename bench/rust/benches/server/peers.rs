@@ -150,6 +150,7 @@ fn still_open(question: Question) -> Answered {
     Answered {
         payment: question.payment,
         checkout: question.checkout,
+        method: question.method,
         leased_until: question.leased_until,
         reports: question.ask.into_iter().map(report).collect(),
         random: 7,

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use kassa::PaymentRef;
 use kassa_bench::Figures;
 use kassa_server::{
-    Asked, Exchange, Storage,
+    Asked, Exchange, Method, Storage,
     storage::inputs::{Answered, Report, Reported},
 };
 
@@ -96,6 +96,7 @@ fn answered(open: &Open, report: fn(Box<PaymentRef>) -> Report) -> Answered {
     Answered {
         payment: format!("pay_{}", open.order_number).parse().expect("an identifier"),
         checkout: format!("co_{}", open.order_number).parse().expect("an identifier"),
+        method: Method::Mbank,
         leased_until: open.at,
         reports: vec![Reported { claim: None, report: report(Box::new(reference)), exchange: said() }],
         random: 7,

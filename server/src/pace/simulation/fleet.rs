@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     pace::{
-        limit::{Bucket, is_overload},
+        limit::{Heard, Limit, is_overload},
+        queues::{Places, QUEUES, Queue as Questions},
         schedule::{Class, interval_at, jittered},
     },
-    values::Millis,
+    values::{Millis, method::Method},
 };
 
 /// As the server's settings have them.
@@ -25,6 +26,9 @@ const LONGEST_SLEEP: Step = SECOND;
 /// A quarter of the servers dies here, without a word, and is started again there.
 const DIE: Step = 10 * MINUTE;
 const START: Step = 15 * MINUTE;
+
+/// How everybody pays.
+const METHOD: Method = Method::Mbank;
 
 /// A question on its way.
 #[derive(Clone, Copy)]
@@ -47,7 +51,7 @@ pub(super) struct Fleet {
     size: Size,
     payments: Payments,
     queues: [Queue; 3],
-    bucket: Bucket,
+    limit: Limit,
     gateway: Gateway,
     workers: Vec<Worker>,
     /// What comes back in which step, and who claims.
@@ -73,7 +77,7 @@ impl Fleet {
             size,
             payments,
             queues,
-            bucket: Bucket::full(size.per_second, 0),
+            limit: Limit::full(size.per_second, 0),
             gateway: Gateway::new(size),
             workers: vec![Worker { free: PLACES, answers: 0, troubles: 0 }; count as usize],
             answers: Ring::new(31 * SECOND),
@@ -159,12 +163,10 @@ impl Fleet {
             let worker = &mut self.workers[asked.worker as usize];
             let (answers, troubles) = (std::mem::take(&mut worker.answers), std::mem::take(&mut worker.troubles));
             let now = Millis::from(step) * STEP_MS;
-            if is_overload(troubles as usize, answers as usize) {
-                self.bucket = self.bucket.troubled(None, now);
-            }
-            if answers > troubles {
-                self.bucket = self.bucket.heard(now);
-            }
+            let is_overload = is_overload(troubles as usize, answers as usize);
+            let heard =
+                Heard { troubles: is_overload.then_some(None).into_iter().collect(), is_well: answers > troubles };
+            self.limit = self.limit.noted(METHOD, &heard, now);
         }
     }
 
@@ -199,25 +201,47 @@ impl Fleet {
         if wanted == 0 {
             return 5 * SHORTEST_SLEEP;
         }
-        let (bucket, granted) = self.bucket.take(wanted, self.size.per_second, now);
-        self.bucket = bucket;
-        let (asked, left) = due.split_at(granted as usize);
-        asked.iter().for_each(|id| self.ask(*id, worker, step));
-        // The first one is taken first again.
-        for id in left.iter().rev() {
-            self.queues[usize::from(self.payments.class[*id as usize])].put_back(*id);
+        let class_of = |payments: &Payments, id: u32| usize::from(payments.class[id as usize]);
+        let of_class = |class: Class| due.iter().filter(|id| class_of(&self.payments, **id) == class as usize).count();
+        let mut counts = [0; QUEUES];
+        for class in Class::ALL {
+            counts[questions(class)] = u32::try_from(of_class(class)).unwrap_or(u32::MAX);
         }
-        if granted < wanted {
-            let wait = (self.bucket.next_at(now) - now) / STEP_MS;
+        let mut places = Places::new(PLACES);
+        (free..PLACES).for_each(|_| places.take(METHOD));
+        let (limit, granted) = self.limit.grant(&counts, places, self.size.per_second, now);
+        self.limit = limit;
+        let mut left = Class::ALL.map(|class| granted[questions(class)]);
+        let mut put_back = Vec::new();
+        for id in due {
+            let left = &mut left[class_of(&self.payments, id)];
+            if *left > 0 {
+                *left -= 1;
+                places.take(METHOD);
+                self.ask(id, worker, step);
+            } else {
+                put_back.push(id);
+            }
+        }
+        // The first one is taken first again.
+        for id in put_back.iter().rev() {
+            self.queues[class_of(&self.payments, *id)].put_back(*id);
+        }
+        if !put_back.is_empty() {
+            let next = std::array::from_fn(|queue| (counts[queue] > granted[queue]).then_some(now));
+            let Some(wait) = self.limit.next_in(&next, places, now).map(|wait| wait / STEP_MS) else {
+                return SHORTEST_SLEEP;
+            };
             return u32::try_from(wait).unwrap_or(LONGEST_SLEEP).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
         }
         SHORTEST_SLEEP
     }
 
+    /// Those that are due, as many of each class as there are places.
     fn due(&mut self, most: u32, step: Step) -> Vec<u32> {
         let mut due = Vec::new();
         for queue in &mut self.queues {
-            while due.len() < most as usize {
+            for _ in 0..most {
                 let Some(id) = queue.pop(step, &self.payments) else { break };
                 due.push(id);
             }
@@ -252,6 +276,10 @@ impl Fleet {
             ..counted
         }
     }
+}
+
+fn questions(class: Class) -> usize {
+    Questions { class, method: METHOD }.index()
 }
 
 /// What happens in one of the next steps.

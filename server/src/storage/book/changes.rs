@@ -9,8 +9,8 @@ use strum::{EnumString, IntoStaticStr};
 use super::{Book, Kept, pauses::Pauses};
 use crate::{
     events::kind::EventKind,
-    pace::schedule::Class,
-    payments::exchange::Exchange,
+    pace::{queues::Queue, schedule::Class},
+    payments::{exchange::Exchange, payment::Payment},
     storage::inputs::Key,
     values::{
         Millis,
@@ -67,8 +67,9 @@ impl Changes {
     }
 
     /// Makes a payment due, at once or later; never later than it was.
-    pub(super) fn make_due(&mut self, payment: &PaymentId, at: Millis, class: Class, since: Millis) {
-        self.due.push(DueChange::Put { payment: payment.clone(), at, class, since });
+    pub(super) fn make_due(&mut self, payment: &Payment, at: Millis, class: Class, since: Millis) {
+        let queue = Queue { class, method: payment.method };
+        self.due.push(DueChange::Put { payment: payment.id.clone(), at, queue, since });
     }
 
     /// Writes down what was said; where it was a request that is sent once, by whom.
@@ -170,13 +171,14 @@ pub(in crate::storage) struct NewEvent {
 /// What changes of when a payment is asked about.
 #[derive(Clone, Debug)]
 pub(in crate::storage) enum DueChange {
-    /// Due at a time, never later than it was.
-    Put { payment: PaymentId, at: Millis, class: Class, since: Millis },
+    /// Due at a time, never later than it was, but not sooner than [`LEAST_DISTANCE`](crate::pace::schedule::LEAST_DISTANCE)
+    /// after the last question.
+    Put { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
     /// Due at a time, unless it is due anyway.
-    PutUnlessThere { payment: PaymentId, at: Millis, class: Class, since: Millis },
+    PutUnlessThere { payment: PaymentId, at: Millis, queue: Queue, since: Millis },
     /// Asked again at a time, unless it was made due meanwhile: that hint may know more than the answer.
     /// With another time from which its age counts, where it has just ended.
-    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, class: Class, since: Option<Millis> },
+    AskAgain { payment: PaymentId, leased_until: Millis, at: Millis, queue: Queue, since: Option<Millis> },
     /// Asked no more, unless it was made due meanwhile.
     AskNoMore { payment: PaymentId, leased_until: Millis },
     /// Asked no more, whatever was hinted.

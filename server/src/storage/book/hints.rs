@@ -81,7 +81,7 @@ fn make_due<'a>(changes: &mut Changes, payments: impl Iterator<Item = &'a mut Ke
             kept.is_hinted = true;
             kept.touched.rest = true;
         } else {
-            changes.make_due(&kept.payment.id, changes.now, Class::Hinted, changes.now);
+            changes.make_due(&kept.payment, changes.now, Class::Hinted, changes.now);
         }
         made_due += 1;
     }

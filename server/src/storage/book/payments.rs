@@ -335,7 +335,7 @@ pub(super) fn ask_from_now_on(changes: &mut Changes, book: &mut Book, at: usize)
         }
         _ => return Ok(()),
     };
-    changes.make_due(&payment.id, at, class, now);
+    changes.make_due(payment, at, class, now);
     Ok(())
 }
 
@@ -401,7 +401,7 @@ pub(in crate::storage) fn settle_confirmation(
                 if let Some(reference) = reference {
                     kept.note_reference(changes, reference);
                 }
-                changes.make_due(&confirmed.payment, changes.now, Class::Hinted, changes.now);
+                changes.make_due(&kept.payment, changes.now, Class::Hinted, changes.now);
             }
             false
         }

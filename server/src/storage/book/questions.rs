@@ -1,7 +1,5 @@
 //! Following: what became of sending that took too long, what to ask, what was answered.
 
-use std::time::Duration;
-
 use kassa::PaymentRef;
 
 use super::{
@@ -14,13 +12,14 @@ use super::{
 };
 use crate::{
     events::kind::EventKind,
-    pace::limit::is_overload,
+    pace::limit::{Heard, is_overload},
+    pace::queues::{METHODS, QUEUES, Queue, requests_of},
     pace::schedule::{Class, FORGOTTEN_AFTER, STUCK_AFTER, interval_after_end, interval_at, jittered},
     payments::machine::Happened,
     storage::{
         error::StorageError,
         inputs::{Answered, Report, Reported},
-        outputs::Ask,
+        outputs::{Ask, Question},
     },
     values::{Millis, method::Method, states::PaymentState},
 };
@@ -72,31 +71,37 @@ pub(in crate::storage) fn numbers_of_answered(answered: &Answered) -> Vec<Number
     numbers
 }
 
-/// The gateway has trouble, each time, and how long it asked to wait.
-type Troubles = Vec<Option<Duration>>;
-
-/// What answers that came together say of the gateway.
-#[derive(Debug, Default)]
-pub(in crate::storage) struct Heard {
-    /// It is overloaded, and asked to wait so long.
-    pub(in crate::storage) troubles: Troubles,
-    /// It answers.
-    pub(in crate::storage) is_well: bool,
+/// What answers that came together say of the gateway, by method. Trouble of a few answers among many that are good is nobody
+/// else's, whatever it says of waiting.
+pub(in crate::storage) fn heard_of(answers: &[Answered]) -> Vec<(Method, Heard)> {
+    let of = |method: Method| {
+        let reports = || answers.iter().filter(|one| one.method == method).flat_map(|answered| &answered.reports);
+        let trouble = |reported: &Reported| match reported.report {
+            Report::Trouble { is_overload: true, retry_after } => Some(retry_after),
+            _ => None,
+        };
+        let mut troubles: Vec<_> = reports().filter_map(trouble).collect();
+        if !is_overload(troubles.len(), reports().count()) {
+            troubles.clear();
+        }
+        let is_well = reports().any(|reported| !matches!(reported.report, Report::Trouble { .. }));
+        (method, Heard { troubles, is_well })
+    };
+    Method::ALL.map(of).into_iter().filter(|(_, heard)| *heard != Heard::default()).collect()
 }
 
-/// Trouble of a few answers among many that are good is nobody else's, whatever it says of waiting.
-pub(in crate::storage) fn heard_of(answers: &[Answered]) -> Heard {
-    let reports = || answers.iter().flat_map(|answered| &answered.reports);
-    let trouble = |reported: &Reported| match reported.report {
-        Report::Trouble { is_overload: true, retry_after } => Some(retry_after),
-        _ => None,
-    };
-    let mut troubles: Troubles = reports().filter_map(trouble).collect();
-    if !is_overload(troubles.len(), reports().count()) {
-        troubles.clear();
+/// How many requests each method's questions take, beyond what was granted or less.
+pub(in crate::storage) fn unused(granted: &[u32; QUEUES], questions: &[Question]) -> [i64; METHODS] {
+    let mut unused = [0; METHODS];
+    for queue in Queue::all() {
+        let requests = granted[queue.index()].saturating_mul(requests_of(queue.method));
+        unused[queue.method as usize] += i64::from(requests);
     }
-    let is_well = reports().any(|reported| !matches!(reported.report, Report::Trouble { .. }));
-    Heard { troubles, is_well }
+    for question in questions {
+        let asks = i64::try_from(question.ask.len()).unwrap_or(i64::MAX);
+        unused[question.method as usize] -= asks.saturating_mul(i64::from(requests_of(question.method)));
+    }
+    unused
 }
 
 /// Notes what the gateway answered about a payment. True where that changed it.
@@ -212,7 +217,7 @@ fn schedule(changes: &mut Changes, kept: &Kept, had_ended: bool, answered: &Answ
             payment,
             leased_until,
             at: changes.now.saturating_add(jittered(time, answered.random)),
-            class: Class::at_age(age),
+            queue: Queue { class: Class::at_age(age), method: kept.payment.method },
             since: ends_now.then_some(changes.now),
         },
     });

@@ -10,7 +10,10 @@ use super::{
 use crate::{
     checkouts::machine::Happened as CheckoutHappened,
     events::kind::EventKind,
-    pace::schedule::{Class, interval_at},
+    pace::{
+        queues::Queue,
+        schedule::{Class, interval_at},
+    },
     payments::machine::{Happened, is_for_a_person},
     storage::{error::StorageError, inputs::Resolve, outputs::Resolved},
     values::{
@@ -101,7 +104,7 @@ fn keep_asking(changes: &mut Changes, kept: &Kept) {
     changes.due.push(DueChange::PutUnlessThere {
         payment: payment.id.clone(),
         at: changes.now.saturating_add(interval_at(age)),
-        class: Class::at_age(age),
+        queue: Queue { class: Class::at_age(age), method: payment.method },
         since: payment.begun_at,
     });
 }

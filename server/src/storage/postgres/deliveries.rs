@@ -53,7 +53,7 @@ pub(super) async fn claim(
     let leased = db.rows(LEASE, &[&now, &since, &i64::from(most), &leased_until]).await?;
     let checkouts = leased.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
     let last = leased.last().map(|row| row.try_get(1)).transpose()?;
-    let come_to = Found { now, last: [last], is_full: leased.len() >= most as usize };
+    let come_to = Found { now, last: [last], is_full: [leased.len() >= most as usize] };
     let found = match checkouts.is_empty() {
         true => db.together(vec![(NEXT, vec![&since])]).await?,
         false => db.together(vec![(NEXT, vec![&since]), (FIRSTS, vec![&checkouts])]).await?,

@@ -56,8 +56,8 @@ pub(super) struct Found<const QUEUES: usize> {
     pub(super) now: Millis,
     /// When the last one was due that was taken of each queue.
     pub(super) last: [Option<Millis>; QUEUES],
-    /// As many as were wanted: there may be more.
-    pub(super) is_full: bool,
+    /// As many as were wanted of each queue: there may be more.
+    pub(super) is_full: [bool; QUEUES],
 }
 
 impl<const QUEUES: usize> Default for Horizon<QUEUES> {
@@ -92,9 +92,9 @@ impl<const QUEUES: usize> Horizon<QUEUES> {
             *marks = Marks { since: [0; QUEUES], wide_at: None, whole_at: None };
             return;
         }
-        for (since, last) in marks.since.iter_mut().zip(found.last) {
+        for ((since, last), is_full) in marks.since.iter_mut().zip(found.last).zip(found.is_full) {
             // Where it was not full, nothing is left of what is due by now. Where it was, nothing before the last one.
-            let come_to = if found.is_full { last } else { Some(found.now) };
+            let come_to = if is_full { last } else { Some(found.now) };
             let Some(mark) = come_to.map(|at| at.min(found.now).saturating_sub(SLACK)) else { continue };
             *since = if look.reach == Reach::Near { mark.max(*since) } else { mark };
         }
@@ -123,13 +123,13 @@ mod tests {
         let horizon = Horizon::default();
         let look = horizon.look();
         assert_eq!(look.since, [0, 0]);
-        horizon.came_to(look, &Found { now: 50_000, last: [None, None], is_full: false });
+        horizon.came_to(look, &Found { now: 50_000, last: [None, None], is_full: [false; 2] });
         horizon.marks().wide_at = Instant::now().checked_add(WIDE_EVERY * 1_000);
         horizon
     }
 
     fn full(now: Millis, last: [Option<Millis>; 2]) -> Found<2> {
-        Found { now, last, is_full: true }
+        Found { now, last, is_full: [true; 2] }
     }
 
     fn make_whole_due(horizon: &Horizon<2>) {
@@ -185,7 +185,7 @@ mod tests {
             if is_wide {
                 horizon.marks().wide_at = None;
             }
-            horizon.came_to(horizon.look(), &Found { now: 10_000, last: [None, None], is_full: false });
+            horizon.came_to(horizon.look(), &Found { now: 10_000, last: [None, None], is_full: [false; 2] });
             assert_eq!(horizon.look().since, [0, 0]);
         }
     }

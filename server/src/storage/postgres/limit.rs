@@ -1,95 +1,131 @@
-//! The rate of questions, for all workers of all servers: the bucket's row, which is locked while it is changed. It is changed
-//! in transactions of its own, so that whoever stops in the middle of something else stops nobody here.
+//! The rate of questions, for all workers of all servers: the rows of its buckets, which are locked while they are changed. They
+//! are changed in transactions of their own, so that whoever stops in the middle of something else stops nobody here.
 
 use tokio_postgres::Row;
 
 use super::{
     books::NOW,
     problem::Problem,
-    session::{NOT_ON_DISK, Session, first},
+    session::{NOT_ON_DISK, Param, Session, first},
 };
 use crate::{
-    pace::limit::{Bucket, tell_of_stop},
-    storage::{book::questions::Heard, error::StorageError},
-    values::Millis,
+    pace::{
+        limit::{Bucket, Heard, Limit},
+        queues::{METHODS, Places, QUEUES},
+    },
+    storage::error::StorageError,
+    values::{Millis, method::Method},
 };
 
-/// Locks it: one after another.
-const BUCKET: &str =
-    "SELECT tokens, rate, filled_at, halved_at, not_before, recovers_at FROM question_limit FOR UPDATE";
+/// Locks them: one after another.
+const BUCKETS: &str = "SELECT bucket, turn, tokens, rate, filled_at, halved_at, not_before, recovers_at
+    FROM question_limit ORDER BY bucket FOR UPDATE";
+const WRITE: &str =
+    "UPDATE question_limit SET turn = n.turn, tokens = n.tokens, rate = n.rate, filled_at = n.filled_at,
+        halved_at = n.halved_at, not_before = n.not_before, recovers_at = n.recovers_at
+    FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+        $8::bigint[]) AS n (bucket, turn, tokens, rate, filled_at, halved_at, not_before, recovers_at)
+    WHERE question_limit.bucket = n.bucket";
 /// Who is cut off, or stands still, between two statements keeps others waiting no longer than this.
 const BRIEFLY: &str = "SELECT set_config('idle_in_transaction_session_timeout', '1s', TRUE)";
 
-/// What was taken out of the bucket.
+/// What was taken out of the buckets.
 pub(super) struct Granted {
-    pub(super) questions: u32,
-    /// How long everybody waits, where there are none.
-    pub(super) wait: Option<Millis>,
-    /// The rate waits for the gateway to answer.
-    pub(super) is_unheard: bool,
+    /// How many questions of each queue.
+    pub(super) questions: [u32; QUEUES],
+    pub(super) limit: Limit,
+    pub(super) now: Millis,
 }
 
-/// Takes questions out of the bucket.
-pub(super) async fn take(db: &Session, wanted: u32, per_second: u32) -> Result<Granted, Problem> {
+/// What somebody wants to ask.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) due: [u32; QUEUES],
+    pub(super) places: Places,
+    pub(super) per_second: u32,
+}
+
+/// Takes requests out of the buckets.
+pub(super) async fn take(db: &Session, wanted: &Wanted) -> Result<Granted, Problem> {
     let (before, now) = lock(db).await?;
-    let (bucket, granted) = before.take(wanted, per_second, now);
+    let (limit, questions) = before.grant(&wanted.due, wanted.places, wanted.per_second, now);
     // Where none was granted, nothing is written: it fills from when it was written last. A clock that was put back is noted.
-    if granted > 0 || before.filled_at > now {
-        write(db, &bucket);
+    if questions.iter().any(|count| *count > 0) || before.all.filled_at > now {
+        write(db, &before, &limit);
     }
-    let wait = (granted == 0).then(|| bucket.next_at(now) - now);
-    Ok(Granted { questions: granted, wait, is_unheard: bucket.is_unheard(now) })
+    Ok(Granted { questions, limit, now })
 }
 
 /// Puts back what was taken and not used, or takes what was used beyond.
-pub(super) async fn correct(db: &Session, unused: i64) -> Result<(), Problem> {
-    let (bucket, _) = lock(db).await?;
-    write(db, &bucket.corrected(unused));
+pub(super) async fn correct(db: &Session, unused: &[i64; METHODS]) -> Result<(), Problem> {
+    let (before, _) = lock(db).await?;
+    write(db, &before, &before.corrected(unused));
     Ok(())
 }
 
 /// The gateway has trouble, or answers.
-pub(super) async fn note(db: &Session, heard: &Heard) -> Result<(), Problem> {
+pub(super) async fn note(db: &Session, heard: &[(Method, Heard)]) -> Result<(), Problem> {
     let (before, now) = lock(db).await?;
-    let mut bucket = heard.troubles.iter().fold(before, |bucket, wait| bucket.troubled(*wait, now));
-    if heard.is_well {
-        bucket = bucket.heard(now);
-    }
-    tell_of_stop(&before, &bucket, now);
-    write(db, &bucket);
+    let limit = heard.iter().fold(before, |limit, (method, heard)| limit.noted(*method, heard, now));
+    write(db, &before, &limit);
     Ok(())
 }
 
-async fn lock(db: &Session) -> Result<(Bucket, Millis), Problem> {
-    let found = db.together(vec![(NOT_ON_DISK, vec![]), (BRIEFLY, vec![]), (BUCKET, vec![]), (NOW, vec![])]).await?;
-    Ok((bucket(found.get(2).map_or(&[], Vec::as_slice))?, first(found.get(3))?))
+async fn lock(db: &Session) -> Result<(Limit, Millis), Problem> {
+    let found = db.together(vec![(NOT_ON_DISK, vec![]), (BRIEFLY, vec![]), (BUCKETS, vec![]), (NOW, vec![])]).await?;
+    Ok((limit(found.get(2).map_or(&[], Vec::as_slice))?, first(found.get(3))?))
 }
 
-/// The row that the schema made.
-fn bucket(rows: &[Row]) -> Result<Bucket, Problem> {
-    let row = rows.first().ok_or(StorageError::Damaged { what: "rate of questions" })?;
+/// The rows that the schema made.
+fn limit(rows: &[Row]) -> Result<Limit, Problem> {
+    if rows.len() != METHODS + 1 {
+        return Err(StorageError::Damaged { what: "rate of questions" }.into());
+    }
+    let mut limit = Limit::full(1, 0);
+    for row in rows {
+        let bucket = bucket(row)?;
+        match usize::try_from(row.try_get::<_, i16>(0)? - 1) {
+            Err(_) => (limit.all, limit.turn) = (bucket, row.try_get(1)?),
+            Ok(method) => limit.methods.get_mut(method).into_iter().for_each(|of| *of = bucket),
+        }
+    }
+    Ok(limit)
+}
+
+fn bucket(row: &Row) -> Result<Bucket, Problem> {
     Ok(Bucket {
-        tokens: row.try_get(0)?,
-        rate: row.try_get(1)?,
-        filled_at: row.try_get(2)?,
-        halved_at: row.try_get(3)?,
-        not_before: row.try_get(4)?,
-        recovers_at: row.try_get(5)?,
+        tokens: row.try_get(2)?,
+        rate: row.try_get(3)?,
+        filled_at: row.try_get(4)?,
+        halved_at: row.try_get(5)?,
+        not_before: row.try_get(6)?,
+        recovers_at: row.try_get(7)?,
     })
 }
 
-/// Writes it with the commit.
-fn write(db: &Session, bucket: &Bucket) {
+/// Writes those that changed with the commit.
+fn write(db: &Session, before: &Limit, limit: &Limit) {
+    let buckets =
+        |limit: &Limit| (0_i16..).zip(std::iter::once((limit.all, limit.turn)).chain(limit.methods.map(|of| (of, 0))));
+    let changed: Vec<_> =
+        buckets(before).zip(buckets(limit)).filter(|(old, new)| old != new).map(|(_, new)| new).collect();
+    if changed.is_empty() {
+        return;
+    }
+    let column = |of: fn(&Bucket) -> Millis| -> Param {
+        Box::new(changed.iter().map(|(_, (bucket, _))| of(bucket)).collect::<Vec<_>>())
+    };
     db.later(
-        "UPDATE question_limit
-         SET tokens = $1, rate = $2, filled_at = $3, halved_at = $4, not_before = $5, recovers_at = $6",
+        WRITE,
         vec![
-            Box::new(bucket.tokens),
-            Box::new(bucket.rate),
-            Box::new(bucket.filled_at),
-            Box::new(bucket.halved_at),
-            Box::new(bucket.not_before),
-            Box::new(bucket.recovers_at),
+            Box::new(changed.iter().map(|(number, _)| *number).collect::<Vec<_>>()),
+            Box::new(changed.iter().map(|(_, (_, turn))| *turn).collect::<Vec<_>>()),
+            column(|bucket| bucket.tokens),
+            column(|bucket| bucket.rate),
+            column(|bucket| bucket.filled_at),
+            column(|bucket| bucket.halved_at),
+            column(|bucket| bucket.not_before),
+            column(|bucket| bucket.recovers_at),
         ],
     );
 }

@@ -35,6 +35,7 @@ use std::sync::{
 
 use connections::{Connections, Kind, Work};
 use horizon::{Found, Horizon, Look};
+use limit::Wanted;
 use notify::Channel;
 use problem::Problem;
 use questions::{Lease, PartSwept};
@@ -43,10 +44,13 @@ use settings::PostgresSettings;
 
 use crate::{
     checkouts::checkout::CheckoutView,
+    pace::{
+        limit::{Heard, Limit},
+        queues::{METHODS, QUEUES},
+    },
     spans,
     storage::{
-        Storage, Stored,
-        book::questions::Heard,
+        Storage, Stored, book,
         error::StorageError,
         inputs::{
             Answered, BeginConfirmation, BeginPayment, ClaimQuestions, Confirmed, Delivered, Hint, NewApiKey, NewToken,
@@ -68,6 +72,7 @@ use crate::{
     values::{
         Millis,
         ids::{ApiKeyId, CheckoutId},
+        method::Method,
     },
 };
 
@@ -77,14 +82,14 @@ pub struct PostgresStorage {
     connections: Connections,
     horizons: Arc<Horizons>,
     /// The rate of questions waits for the gateway to answer, as this server saw it last.
-    is_unheard: Arc<AtomicBool>,
+    is_unheard: Arc<[AtomicBool; METHODS]>,
     channel: Arc<Channel>,
 }
 
 /// Where the looks of this server have come to.
 #[derive(Debug, Default)]
 struct Horizons {
-    questions: Horizon<{ questions::CLASSES }>,
+    questions: Horizon<QUEUES>,
     streams: Horizon<1>,
     sending: Horizon<1>,
     expiring: Horizon<1>,
@@ -138,39 +143,42 @@ impl PostgresStorage {
         claimed
     }
 
-    async fn claim_by(
-        &self,
-        look: Look<{ questions::CLASSES }>,
-        claim: ClaimQuestions,
-    ) -> Result<Questions, StorageError> {
-        let input = (look, claim.most);
+    async fn claim_by(&self, look: Look<QUEUES>, claim: ClaimQuestions) -> Result<Questions, StorageError> {
+        let ClaimQuestions { places, lease_ms, per_second } = claim;
+        let input = (look, places.free());
         let due =
             self.run("due", Kind::Read, input, |db, (look, most)| Box::pin(questions::due(db, look, *most))).await?;
-        if due.count == 0 {
-            let found = Found { now: due.now, last: [None; questions::CLASSES], is_full: claim.most == 0 };
-            self.horizons.questions.came_to(look, &found);
-            return Ok(Questions { questions: Vec::new(), next_in_ms: due.next_in_ms });
+        let horizon = &self.horizons.questions;
+        if due.count == [0; QUEUES] {
+            let found = Found { now: due.now, last: [None; QUEUES], is_full: [places.free() == 0; QUEUES] };
+            horizon.came_to(look, &found);
+            let unused = Limit::full(per_second, due.now);
+            return Ok(Questions { questions: Vec::new(), next_in_ms: unused.next_in(&due.next, places, due.now) });
         }
-        let input = (due.count, claim.per_second);
-        let take =
-            self.run("take_questions", Kind::GoOn, input, |db, (count, rate)| Box::pin(limit::take(db, *count, *rate)));
-        let granted = take.await?;
-        self.is_unheard.store(granted.is_unheard, Ordering::Relaxed);
-        if granted.questions == 0 {
-            self.horizons.questions.ended(look);
-            return Ok(Questions { questions: Vec::new(), next_in_ms: granted.wait });
+        let wanted = Wanted { due: due.count, places, per_second };
+        let granted =
+            self.run("take_questions", Kind::GoOn, wanted, |db, wanted| Box::pin(limit::take(db, wanted))).await?;
+        for (method, is_unheard) in Method::ALL.into_iter().zip(self.is_unheard.iter()) {
+            is_unheard.store(granted.limit.of(method).is_unheard(granted.now), Ordering::Relaxed);
         }
-        let lease = Lease { look, now: due.now, most: granted.questions, lease_ms: claim.lease_ms };
+        if granted.questions == [0; QUEUES] {
+            horizon.ended(look);
+            let next_in_ms = granted.limit.next_in(&due.next, places, granted.now);
+            return Ok(Questions { questions: Vec::new(), next_in_ms });
+        }
+        let lease = Lease { look, now: due.now, most: granted.questions, lease_ms };
         let leased = self.run("lease", Kind::GoOn, lease, |db, lease| Box::pin(questions::lease(db, lease))).await?;
-        self.horizons.questions.came_to(look, &leased.found);
-        let used: i64 = leased.questions.iter().map(|question| question.ask.len() as i64).sum();
-        let unused = i64::from(granted.questions) - used;
-        if unused != 0 {
+        horizon.came_to(look, &leased.found);
+        let unused = book::questions::unused(&granted.questions, &leased.questions);
+        if unused != [0; METHODS] {
             let corrected =
-                self.run("correct_limit", Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, *unused))).await;
+                self.run("correct_limit", Kind::GoOn, unused, |db, unused| Box::pin(limit::correct(db, unused))).await;
             advice(corrected);
         }
-        Ok(Questions { questions: leased.questions, next_in_ms: leased.next_in_ms })
+        let mut left = places;
+        leased.questions.iter().for_each(|question| left.take(question.method));
+        let next_in_ms = granted.limit.corrected(&unused).next_in(&leased.next, left, granted.now);
+        Ok(Questions { questions: leased.questions, next_in_ms })
     }
 
     /// Three transactions as well, each of which locks the books of many checkouts, in their order.
@@ -189,7 +197,7 @@ impl PostgresStorage {
             match self.run(name, Kind::GoOn, (look, sweep.most), work).await {
                 Ok(Some((changed, found))) => {
                     horizon.came_to(look, &found);
-                    swept.is_more |= found.is_full;
+                    swept.is_more |= found.is_full[0];
                     swept.changed.extend(changed);
                 }
                 Ok(None) => horizon.ended(look),
@@ -206,9 +214,10 @@ impl PostgresStorage {
 
     /// Rate limiting of what was settled before: should it get lost, the next answer says it again. That the gateway answers is
     /// news only where the rate waits for it, as whoever claims finds out.
-    async fn note_heard<T>(&self, (settled, heard): (T, Heard)) -> T {
-        let is_news = heard.is_well && self.is_unheard.load(Ordering::Relaxed);
-        if is_news || !heard.troubles.is_empty() {
+    async fn note_heard<T>(&self, (settled, mut heard): (T, Vec<(Method, Heard)>)) -> T {
+        let waits = |method: Method| self.is_unheard[method as usize].load(Ordering::Relaxed);
+        heard.retain(|(method, heard)| !heard.troubles.is_empty() || (heard.is_well && waits(*method)));
+        if !heard.is_empty() {
             advice(self.run("note_heard", Kind::GoOn, heard, |db, heard| Box::pin(limit::note(db, heard))).await);
         }
         settled

@@ -12,14 +12,15 @@ use super::{
     pruning::prune,
     rows,
     saving::{forget_due, save},
-    session::{NOT_ON_DISK, Session, first},
+    session::{NOT_ON_DISK, Session},
 };
 use crate::{
+    pace::{
+        limit::Heard,
+        queues::{QUEUES, Queue},
+    },
     storage::{
-        book::{
-            Kept, ending,
-            questions::{self, Heard},
-        },
+        book::{Kept, ending, questions},
         error::StorageError,
         inputs::{Answered, Sweep},
         outputs::{Question, SettledMany},
@@ -27,6 +28,7 @@ use crate::{
     values::{
         Millis,
         ids::{CheckoutId, PaymentId},
+        method::Method,
     },
 };
 
@@ -67,7 +69,7 @@ pub(super) async fn sweep_checkouts(db: &Session, look: &Look<1>, most: u32) -> 
 
 fn found(now: Millis, rows: &[Row], most: u32) -> Result<Found<1>, Problem> {
     let last = rows.last().map(|row| row.try_get(1)).transpose()?;
-    Ok(Found { now, last: [last], is_full: rows.len() >= most as usize })
+    Ok(Found { now, last: [last], is_full: [rows.len() >= most as usize] })
 }
 
 /// The same to what is kept no longer. Whether there may be more.
@@ -110,103 +112,120 @@ async fn expire(db: &Session, expiring: &[CheckoutId]) -> Result<Vec<CheckoutId>
     Ok(changed)
 }
 
-/// How many are due, as far as somebody wants them, and when the next one is.
-const DUE: &str = "SELECT
-        (SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 0 AND at <= now AND at >= $1 LIMIT $4) AS hinted)
-        + (SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 1 AND at <= now AND at >= $2 LIMIT $4) AS fresh)
-        + (SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = 2 AND at <= now AND at >= $3 LIMIT $4) AS old), now
-    FROM (SELECT now_ms() AS now OFFSET 0) AS moment";
-/// The most urgent first; what somebody else takes at the same moment is left to them. The inner query reads each class by
+/// How many of each queue are due, as far as somebody wants them, and when the next one is.
+const DUE: &str = "SELECT queues.queue,
+        (SELECT COUNT(*) FROM (
+            SELECT 1 FROM due WHERE due.queue = queues.queue AND at <= now AND at >= queues.since LIMIT $3) AS few),
+        (SELECT at FROM due WHERE due.queue = queues.queue AND at >= queues.since ORDER BY at LIMIT 1), now
+    FROM (SELECT now_ms() AS now OFFSET 0) AS moment, unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
+/// The most urgent first; what somebody else takes at the same moment is left to them. The inner query reads each queue by
 /// its index, and no more of it than is taken.
 const LEASE: &str = "WITH taken AS MATERIALIZED (
-        SELECT found.payment_id, classes.class, found.at
-        FROM (VALUES (0::smallint, $3::bigint), (1::smallint, $4::bigint), (2::smallint, $5::bigint))
-            AS classes (class, since)
+        SELECT found.payment_id, queues.queue, found.at
+        FROM unnest($2::smallint[], $3::bigint[], $4::bigint[]) AS queues (queue, since, most)
         CROSS JOIN LATERAL (
             SELECT due.payment_id, due.at FROM due
-            WHERE due.class = classes.class AND due.at <= $1 AND due.at >= classes.since
-            ORDER BY due.at LIMIT $2 FOR UPDATE SKIP LOCKED
+            WHERE due.queue = queues.queue AND due.at <= $1 AND due.at >= queues.since
+            ORDER BY due.at LIMIT queues.most FOR UPDATE SKIP LOCKED
         ) AS found
-        LIMIT $2
     ), leased AS (
-        UPDATE due SET at = $6 FROM taken WHERE due.payment_id = taken.payment_id
+        UPDATE due SET at = $5, asked_at = $1 FROM taken WHERE due.payment_id = taken.payment_id
     )
-    SELECT payment_id, class, at FROM taken ORDER BY class, at";
-const NEXT: &str = "SELECT MIN(at) FROM (
-        (SELECT at FROM due WHERE class = 0 AND at >= $1 ORDER BY at LIMIT 1) UNION ALL
-        (SELECT at FROM due WHERE class = 1 AND at >= $2 ORDER BY at LIMIT 1) UNION ALL
-        (SELECT at FROM due WHERE class = 2 AND at >= $3 ORDER BY at LIMIT 1)) AS next";
+    SELECT payment_id, queue, at FROM taken ORDER BY queue, at";
+const NEXT: &str = "SELECT queues.queue,
+        (SELECT at FROM due WHERE due.queue = queues.queue AND at >= queues.since ORDER BY at LIMIT 1)
+    FROM unnest($1::smallint[], $2::bigint[]) AS queues (queue, since)";
 const ASKED: &str = rows::payments!("id = ANY($1)");
-
-/// Classes of questions, each a queue.
-pub(super) const CLASSES: usize = 3;
 
 /// What is due.
 pub(super) struct Due {
-    /// How many, up to what is wanted.
-    pub(super) count: u32,
+    /// How many of each queue, up to what is wanted.
+    pub(super) count: [u32; QUEUES],
     pub(super) now: Millis,
-    pub(super) next_in_ms: Option<Millis>,
+    pub(super) next: Next,
+}
+
+/// When the next one of each queue is due.
+pub(super) type Next = [Option<Millis>; QUEUES];
+
+fn all_queues() -> Vec<i16> {
+    Queue::all().map(Queue::number).collect()
 }
 
 /// Looks what is due, and locks nothing: a server that has nothing to ask keeps nobody waiting.
-pub(super) async fn due(db: &Session, look: &Look<CLASSES>, most: u32) -> Result<Due, Problem> {
-    let ([hinted, fresh, old], most_of_each) = (look.since, i64::from(most));
-    let found = db
-        .together(vec![(DUE, vec![&hinted, &fresh, &old, &most_of_each]), (NEXT, vec![&hinted, &fresh, &old])])
-        .await?;
-    let row = found[0].first().ok_or_else(|| StorageError::failed("a row is missing"))?;
-    let (count, now): (i64, Millis) = (row.try_get(0)?, row.try_get(1)?);
-    let next: Option<Millis> = first(found.get(1))?;
-    let count = u32::try_from(count).unwrap_or(u32::MAX).min(most);
-    Ok(Due { count, now, next_in_ms: next.map(|at| (at - now).max(0)) })
+pub(super) async fn due(db: &Session, look: &Look<QUEUES>, most: u32) -> Result<Due, Problem> {
+    let (queues, since, most) = (all_queues(), look.since.to_vec(), i64::from(most));
+    let rows = db.rows(DUE, &[&queues, &since, &most]).await?;
+    let mut due = Due { count: [0; QUEUES], now: 0, next: [None; QUEUES] };
+    for row in &rows {
+        let queue = index(row)?;
+        let count: i64 = row.try_get(1)?;
+        due.count[queue] = u32::try_from(count).unwrap_or(u32::MAX);
+        due.next[queue] = row.try_get(2)?;
+        due.now = row.try_get(3)?;
+    }
+    Ok(due)
 }
 
-/// What is leased, and how many of them at most.
+/// The queue that a row is about.
+fn index(row: &Row) -> Result<usize, Problem> {
+    let number: i16 = row.try_get(0)?;
+    let index = usize::try_from(number).ok().filter(|index| *index < QUEUES);
+    Ok(index.ok_or(StorageError::Damaged { what: "queue of questions" })?)
+}
+
+/// What is leased, and how many of each queue at most.
 pub(super) struct Lease {
-    pub(super) look: Look<CLASSES>,
+    pub(super) look: Look<QUEUES>,
     pub(super) now: Millis,
-    pub(super) most: u32,
+    pub(super) most: [u32; QUEUES],
     pub(super) lease_ms: Millis,
 }
 
 /// What was leased, and where the look came to.
 pub(super) struct Leased {
     pub(super) questions: Vec<Question>,
-    pub(super) next_in_ms: Option<Millis>,
-    pub(super) found: Found<CLASSES>,
+    pub(super) next: Next,
+    pub(super) found: Found<QUEUES>,
 }
 
 /// The lease is the schedule: a question that nobody settles is asked again at its end. So the commit need not wait for the
 /// disk: a lease that a power cut takes away is taken again.
 pub(super) async fn lease(db: &Session, lease: &Lease) -> Result<Leased, Problem> {
-    let ([hinted, fresh, old], now) = (lease.look.since, lease.now);
+    let (queues, all_since, now) = (all_queues(), lease.look.since.to_vec(), lease.now);
     let leased_until = now.saturating_add(lease.lease_ms);
-    let most = i64::from(lease.most);
+    let wanted = || lease.most.iter().enumerate().filter(|(_, most)| **most > 0);
+    let of: Vec<i16> = wanted().map(|(index, _)| queues[index]).collect();
+    let since: Vec<Millis> = wanted().map(|(index, _)| lease.look.since[index]).collect();
+    let most: Vec<i64> = wanted().map(|(_, most)| i64::from(*most)).collect();
     let found = db
         .together(vec![
             (NOT_ON_DISK, vec![]),
-            (LEASE, vec![&now, &most, &hinted, &fresh, &old, &leased_until]),
-            (NEXT, vec![&hinted, &fresh, &old]),
+            (LEASE, vec![&now, &of, &since, &most, &leased_until]),
+            (NEXT, vec![&queues, &all_since]),
         ])
         .await?;
-    let (mut ids, mut last): (Vec<&str>, _) = (Vec::new(), [None; CLASSES]);
+    let (mut ids, mut last, mut count): (Vec<&str>, _, _) = (Vec::new(), [None; QUEUES], [0; QUEUES]);
     for row in &found[1] {
-        let class: i16 = row.try_get(1)?;
-        if let Some(last) = usize::try_from(class).ok().and_then(|class| last.get_mut(class)) {
-            *last = Some(row.try_get(2)?);
+        let number: i16 = row.try_get(1)?;
+        if let Some(index) = usize::try_from(number).ok().filter(|index| *index < QUEUES) {
+            last[index] = Some(row.try_get(2)?);
+            count[index] += 1;
         }
         ids.push(row.try_get(0)?);
     }
-    let next: Option<Millis> = first(found.get(2))?;
+    let mut next = [None; QUEUES];
+    for row in &found[2] {
+        next[index(row)?] = row.try_get(1)?;
+    }
     let questions = if ids.is_empty() {
         Vec::new()
     } else {
         let asked = db.together(vec![(ASKED, vec![&ids]), (books::CLAIMS, vec![&ids])]).await?;
         questions_of(db, &ids, leased_until, &asked[0], &asked[1])?
     };
-    let found = Found { now, last, is_full: ids.len() >= lease.most as usize };
-    Ok(Leased { questions, next_in_ms: next.map(|at| (at - now).max(0)), found })
+    let is_full = std::array::from_fn(|index| count[index] >= lease.most[index]);
+    Ok(Leased { questions, next, found: Found { now, last, is_full } })
 }
 
 /// What to ask, in the order of the leases. Where there is nothing to ask, it is not asked again.
@@ -230,12 +249,12 @@ fn questions_of(
     let (mut questions, mut nothing) = (Vec::new(), Vec::new());
     for id in leased {
         let Some(kept) = kept.remove(id) else { continue };
-        let (payment, checkout) = (kept.payment.id.clone(), kept.payment.checkout.clone());
+        let (payment, checkout, method) = (kept.payment.id.clone(), kept.payment.checkout.clone(), kept.payment.method);
         let ask = questions::what_to_ask(kept);
         if ask.is_empty() {
             nothing.push(*id);
         } else {
-            questions.push(Question { payment, checkout, leased_until, ask });
+            questions.push(Question { payment, checkout, method, leased_until, ask });
         }
     }
     forget_due(db, &nothing);
@@ -249,7 +268,7 @@ fn not_there(answered: &Answered) {
 }
 
 /// All answers are one batch: so many statements, however many they are.
-pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Heard), Problem> {
+pub(super) async fn settle(db: &Session, answers: &[Answered]) -> Result<(SettledMany, Vec<(Method, Heard)>), Problem> {
     let ids: Vec<PaymentId> = answers.iter().map(|answered| answered.payment.clone()).collect();
     let numbers = answers.iter().flat_map(questions::numbers_of_answered).collect();
     let checkouts: Vec<CheckoutId> = answers.iter().map(|answered| answered.checkout.clone()).collect();

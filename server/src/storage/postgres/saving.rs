@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::session::{Param, Session};
 use crate::{
+    pace::schedule::LEAST_DISTANCE,
     storage::book::{
         Book, Head, Kept,
         changes::{Changes, DueChange, FIRST_EXCHANGES, MOST_EXCHANGES},
@@ -271,17 +272,17 @@ fn change_due(db: &Session, changes: &Changes) {
     let mut forget = Vec::new();
     for change in &changes.due {
         match change {
-            DueChange::Put { payment, at, class, since } => {
-                let new = (*at, *class as i16, *since);
+            DueChange::Put { payment, at, queue, since } => {
+                let new = (*at, queue.number(), *since);
                 put.entry(payment.as_str())
                     .and_modify(|old| *old = (old.0.min(new.0), old.1.min(new.1), new.2))
                     .or_insert(new);
             }
-            DueChange::PutUnlessThere { payment, at, class, since } => {
-                put_unless_there.entry(payment.as_str()).or_insert((*at, *class as i16, *since));
+            DueChange::PutUnlessThere { payment, at, queue, since } => {
+                put_unless_there.entry(payment.as_str()).or_insert((*at, queue.number(), *since));
             }
-            DueChange::AskAgain { payment, leased_until, at, class, since } => {
-                again.insert(payment.as_str(), (*leased_until, *at, *class as i16, *since));
+            DueChange::AskAgain { payment, leased_until, at, queue, since } => {
+                again.insert(payment.as_str(), (*leased_until, *at, queue.number(), *since));
             }
             DueChange::AskNoMore { payment, leased_until } => {
                 no_more.insert(payment.as_str(), *leased_until);
@@ -295,9 +296,9 @@ fn change_due(db: &Session, changes: &Changes) {
     if !again.is_empty() {
         let rows: Vec<_> = again.into_iter().collect();
         db.later(
-            "UPDATE due SET at = n.at, class = n.class, since = COALESCE(n.since, due.since)
+            "UPDATE due SET at = n.at, queue = n.queue, since = COALESCE(n.since, due.since)
              FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[])
-                AS n (payment_id, leased_until, at, class, since)
+                AS n (payment_id, leased_until, at, queue, since)
              WHERE due.payment_id = n.payment_id AND due.at = n.leased_until",
             vec![
                 column(&rows, |row| row.0.to_owned()),
@@ -319,12 +320,13 @@ fn change_due(db: &Session, changes: &Changes) {
     forget_due(db, &forget);
 }
 
-/// Never before now: what is put back in another queue may be behind where all looks begin.
-const PUT: &str = "INSERT INTO due (payment_id, at, class, since)
+/// Never before now: what is put back in another queue may be behind where all looks begin. The last question may lie ahead,
+/// where the clock was set back since.
+const PUT: &str = "INSERT INTO due (payment_id, at, queue, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
-    ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at), $5),
-        class = LEAST(due.class, excluded.class), since = excluded.since";
-const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, class, since)
+    ON CONFLICT (payment_id) DO UPDATE SET at = GREATEST(LEAST(due.at, excluded.at), LEAST(due.asked_at, excluded.at) + $6, $5),
+        queue = LEAST(due.queue, excluded.queue), since = excluded.since";
+const PUT_UNLESS_THERE: &str = "INSERT INTO due (payment_id, at, queue, since)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::bigint[])
     ON CONFLICT (payment_id) DO NOTHING";
 
@@ -339,7 +341,7 @@ fn put_due(db: &Session, sql: &'static str, put: &BTreeMap<&str, Put>, now: Opti
         column(&rows, |row| row.1.1),
         column(&rows, |row| row.1.2),
     ];
-    values.extend(now.map(|now| -> Param { Box::new(now) }));
+    values.extend(now.into_iter().flat_map(|now| -> [Param; 2] { [Box::new(now), Box::new(LEAST_DISTANCE)] }));
     db.later(sql, values);
 }
 

@@ -9,7 +9,7 @@ use super::{
     session::{Query, Session, first},
 };
 use crate::{
-    pace::limit::LONGEST_STOP,
+    pace::{limit::LONGEST_STOP, queues::Queue},
     storage::outputs::Statistics,
     values::{Millis, states::PaymentState},
 };
@@ -26,9 +26,9 @@ const OPEN_PAYMENTS: &str = "SELECT states.state, (SELECT COUNT(*) FROM (
 const STUCK_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE is_stuck
     AND state IN ('prepared', 'sending', 'unknown', 'awaiting', 'confirming', 'contradicted', 'unverifiable') LIMIT $1) AS stuck";
 const DUE_PAYMENTS: &str = "SELECT SUM((SELECT COUNT(*) FROM (SELECT 1 FROM due
-        WHERE due.class = classes.class AND at <= $1 LIMIT $2) AS one))::bigint,
-        MIN((SELECT MIN(at) FROM due WHERE due.class = classes.class))
-    FROM (VALUES (0::smallint), (1::smallint), (2::smallint)) AS classes (class)";
+        WHERE due.queue = queues.queue AND at <= $1 LIMIT $2) AS one))::bigint,
+        MIN((SELECT MIN(at) FROM due WHERE due.queue = queues.queue))
+    FROM unnest($3::smallint[]) AS queues (queue)";
 const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up LIMIT $1) AS given_up";
 /// Since when one fails, or since when it is due, where it was not tried yet.
 const OLDEST_UNDELIVERED: &str = "SELECT LEAST(
@@ -46,10 +46,11 @@ const BYTES: &str = "SELECT pg_database_size(current_database())";
 pub(super) async fn count(db: &Session) -> Result<Statistics, Problem> {
     let now: Millis = first(Some(&db.rows(NOW, &[]).await?))?;
     let states: Vec<&str> = PaymentState::MAY_TAKE_MONEY.iter().map(|state| <&str>::from(*state)).collect();
+    let queues: Vec<i16> = Queue::all().map(Queue::number).collect();
     let queries: Vec<Query<'_>> = vec![
         (OPEN_PAYMENTS, vec![&states, &MOST_OPEN]),
         (STUCK_PAYMENTS, vec![&MOST]),
-        (DUE_PAYMENTS, vec![&now, &MOST]),
+        (DUE_PAYMENTS, vec![&now, &MOST, &queues]),
         (STREAMS_GIVEN_UP, vec![&MOST]),
         (OLDEST_UNDELIVERED, vec![]),
         (BYTES, vec![]),

@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use crate::{
+    pace::schedule::LEAST_DISTANCE,
     storage::{book::changes::DueChange, error::StorageError},
     values::ids::PaymentId,
 };
@@ -10,20 +11,22 @@ use crate::{
 /// Changes when a payment is asked about.
 pub(super) fn apply(db: &Connection, change: &DueChange) -> Result<(), StorageError> {
     match change {
-        DueChange::Put { payment, at, class, since } => {
-            let sql = "INSERT INTO due (payment_id, at, class, since) VALUES (?1, ?2, ?3, ?4)
+        DueChange::Put { payment, at, queue, since } => {
+            // The last question may lie ahead, where the clock was set back since.
+            let sql = "INSERT INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (payment_id) DO UPDATE SET
-                    at = MIN(at, excluded.at), class = MIN(class, excluded.class), since = excluded.since";
-            db.prepare_cached(sql)?.execute((payment.as_str(), at, *class as u8, since))?;
+                    at = MAX(MIN(at, excluded.at), MIN(asked_at, excluded.at) + ?5),
+                    queue = MIN(queue, excluded.queue), since = excluded.since";
+            db.prepare_cached(sql)?.execute((payment.as_str(), at, queue.number(), since, LEAST_DISTANCE))?;
         }
-        DueChange::PutUnlessThere { payment, at, class, since } => {
-            let sql = "INSERT OR IGNORE INTO due (payment_id, at, class, since) VALUES (?1, ?2, ?3, ?4)";
-            db.prepare_cached(sql)?.execute((payment.as_str(), at, *class as u8, since))?;
+        DueChange::PutUnlessThere { payment, at, queue, since } => {
+            let sql = "INSERT OR IGNORE INTO due (payment_id, at, queue, since) VALUES (?1, ?2, ?3, ?4)";
+            db.prepare_cached(sql)?.execute((payment.as_str(), at, queue.number(), since))?;
         }
-        DueChange::AskAgain { payment, leased_until, at, class, since } => {
+        DueChange::AskAgain { payment, leased_until, at, queue, since } => {
             let sql =
-                "UPDATE due SET at = ?3, class = ?4, since = COALESCE(?5, since) WHERE payment_id = ?1 AND at = ?2";
-            db.prepare_cached(sql)?.execute((payment.as_str(), leased_until, at, *class as u8, since))?;
+                "UPDATE due SET at = ?3, queue = ?4, since = COALESCE(?5, since) WHERE payment_id = ?1 AND at = ?2";
+            db.prepare_cached(sql)?.execute((payment.as_str(), leased_until, at, queue.number(), since))?;
         }
         DueChange::AskNoMore { payment, leased_until } => {
             let sql = "DELETE FROM due WHERE payment_id = ?1 AND at = ?2";

@@ -165,23 +165,26 @@ CREATE INDEX callbacks_by_age ON callbacks (at);
 CREATE TABLE due (
     payment_id TEXT PRIMARY KEY NOT NULL REFERENCES payments (id),
     at INTEGER NOT NULL,
-    -- 0 hinted, 1 fresh, 2 old
-    class INTEGER NOT NULL,
+    -- The class (0 hinted, 1 fresh, 2 old) times four, and the method (0 pay_form, 1 qr, 2 mbank, 3 card).
+    queue INTEGER NOT NULL,
     -- From when its age counts: when it was begun, or last hinted at.
-    since INTEGER NOT NULL
+    since INTEGER NOT NULL,
+    asked_at INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX due_next ON due (class, at);
+CREATE INDEX due_next ON due (queue, at);
 
--- The rate of questions, for all workers.
+-- The rate of questions, for all workers: of all requests (0), and of each method's (1 pay_form, 2 qr, 3 mbank, 4 card).
 CREATE TABLE question_limit (
-    only INTEGER PRIMARY KEY NOT NULL CHECK (only = 1),
+    bucket INTEGER PRIMARY KEY NOT NULL,
     tokens INTEGER NOT NULL,
     rate INTEGER NOT NULL,
     filled_at INTEGER NOT NULL,
     halved_at INTEGER NOT NULL,
     not_before INTEGER NOT NULL,
-    recovers_at INTEGER NOT NULL
+    recovers_at INTEGER NOT NULL,
+    -- Of all requests: how many questions were granted, by which queues take turns.
+    turn INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- The latest moment that was seen, by which a clock is noticed that is put back.

@@ -12,7 +12,10 @@ use super::{
     rows::{self, read},
 };
 use crate::{
-    pace::schedule::Class,
+    pace::{
+        limit::Limit,
+        queues::{QUEUES, Queue},
+    },
     storage::{
         book::questions,
         error::StorageError,
@@ -73,45 +76,61 @@ fn overdue(db: &Connection, now: Millis, most: u32) -> Result<Vec<PaymentId>, St
     ids.iter().map(|id| read(id, "payment")).collect()
 }
 
-/// The lease is the schedule: a question that nobody settles is asked again at its end.
+/// The lease is the schedule: a question that nobody settles is asked again at its end. Where none is asked, nothing is written,
+/// so that looking costs the disk nothing: the limit fills from when it was written last.
 pub(super) fn claim(db: &Connection, claim: &ClaimQuestions) -> Result<Questions, StorageError> {
     let now = now(db)?;
     let leased_until = now.saturating_add(claim.lease_ms);
-    let mut questions = Vec::new();
-    let limited = limit::within(db, claim.most, claim.per_second, now, |granted| {
-        let mut used = 0;
-        for class in Class::ALL {
-            for payment in lease(db, class, now, leased_until, granted.saturating_sub(used))? {
-                let Some(found) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
-                let Some((checkout, ask)) = found else {
-                    due::forget(db, &payment)?;
-                    continue;
-                };
-                used = used.saturating_add(u32::try_from(ask.len()).unwrap_or(u32::MAX));
-                questions.push(Question { payment, checkout, leased_until, ask });
-            }
+    let due = due(db, now, claim.places.free())?;
+    let before = limit::read(db)?;
+    let full = || Limit::full(claim.per_second, now);
+    let (limit, granted) = before.unwrap_or_else(full).grant(&due, claim.places, claim.per_second, now);
+    let (mut questions, mut places) = (Vec::new(), claim.places);
+    for queue in Queue::all() {
+        for payment in lease(db, queue, now, leased_until, granted[queue.index()])? {
+            let Some(found) = unless_damaged(payment.as_str(), what_to_ask(db, &payment))? else { continue };
+            let Some((checkout, ask)) = found else {
+                due::forget(db, &payment)?;
+                continue;
+            };
+            places.take(queue.method);
+            questions.push(Question { payment, checkout, method: queue.method, leased_until, ask });
         }
-        Ok(used)
-    })?;
-    let next = next_due(db)?;
-    let next_in_ms = next.map(|at| (at - now).max(limited.unwrap_or(0)).max(0));
+    }
+    let limit = limit.corrected(&questions::unused(&granted, &questions));
+    // A clock that was put back is noted.
+    let may_stay = questions.is_empty() && before.is_some_and(|before| before.all.filled_at <= now);
+    if !may_stay {
+        limit::write(db, before.as_ref(), &limit)?;
+    }
+    let next_in_ms = limit.next_in(&next_due(db)?, places, now);
     Ok(Questions { questions, next_in_ms })
 }
 
-/// By the index of each class: none is for all of them.
-fn next_due(db: &Connection) -> Result<Option<Millis>, StorageError> {
-    let mut statement = db.prepare_cached("SELECT MIN(at) FROM due WHERE class = ?1")?;
-    let mut next: Option<Millis> = None;
-    for class in Class::ALL {
-        let at: Option<Millis> = statement.query_row([class as u8], |row| row.get(0))?;
-        next = next.into_iter().chain(at).min();
+/// How many are due of each queue, as far as somebody wants them.
+fn due(db: &Connection, now: Millis, most: u32) -> Result<[u32; QUEUES], StorageError> {
+    let mut statement =
+        db.prepare_cached("SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE queue = ?1 AND at <= ?2 LIMIT ?3)")?;
+    let mut due = [0; QUEUES];
+    for queue in Queue::all() {
+        due[queue.index()] = statement.query_row((queue.number(), now, most), |row| row.get(0))?;
+    }
+    Ok(due)
+}
+
+/// By the index of each queue: none is for all of them.
+fn next_due(db: &Connection) -> Result<[Option<Millis>; QUEUES], StorageError> {
+    let mut statement = db.prepare_cached("SELECT MIN(at) FROM due WHERE queue = ?1")?;
+    let mut next = [None; QUEUES];
+    for queue in Queue::all() {
+        next[queue.index()] = statement.query_row([queue.number()], |row| row.get(0))?;
     }
     Ok(next)
 }
 
 fn lease(
     db: &Connection,
-    class: Class,
+    queue: Queue,
     now: Millis,
     leased_until: Millis,
     most: u32,
@@ -121,11 +140,12 @@ fn lease(
     }
     // One statement for both would build two tables of its own each time.
     let mut statement =
-        db.prepare_cached("SELECT payment_id FROM due WHERE class = ?1 AND at <= ?2 ORDER BY at LIMIT ?3")?;
-    let ids = statement.query_map((class as u8, now, most), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    let mut update = db.prepare_cached("UPDATE due SET at = ?2 WHERE payment_id = ?1")?;
+        db.prepare_cached("SELECT payment_id FROM due WHERE queue = ?1 AND at <= ?2 ORDER BY at LIMIT ?3")?;
+    let ids =
+        statement.query_map((queue.number(), now, most), |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    let mut update = db.prepare_cached("UPDATE due SET at = ?2, asked_at = ?3 WHERE payment_id = ?1")?;
     for id in &ids {
-        update.execute((id, leased_until))?;
+        update.execute((id, leased_until, now))?;
     }
     ids.iter().map(|id| read(id, "payment")).collect()
 }
@@ -147,12 +167,7 @@ pub(super) fn settle(db: &Connection, answers: &[Answered]) -> Result<SettledMan
         let settled = unless_damaged(answered.payment.as_str(), settle_one(db, answered))?;
         changed.extend(settled.flatten());
     }
-    let now = now(db)?;
-    let heard = questions::heard_of(answers);
-    heard.troubles.into_iter().try_for_each(|wait| limit::trouble(db, wait, now))?;
-    if heard.is_well {
-        limit::heard(db, now)?;
-    }
+    limit::note(db, &questions::heard_of(answers), now(db)?)?;
     Ok(SettledMany { changed })
 }
 

@@ -4,7 +4,7 @@ use rusqlite::{Connection, ToSql, types::FromSql};
 
 use super::{connection::now, limit, pauses};
 use crate::{
-    pace::schedule::Class,
+    pace::queues::Queue,
     storage::{error::StorageError, outputs::Statistics},
     values::{Millis, states::PaymentState},
 };
@@ -25,8 +25,8 @@ const OPEN_PAYMENTS: &str =
     concat!("SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE ", may_take_money!(), " AND state = ?1 LIMIT ?2)");
 const STUCK_PAYMENTS: &str =
     concat!("SELECT COUNT(*) FROM (SELECT 1 FROM payments WHERE is_stuck = 1 AND ", may_take_money!(), " LIMIT ?1)");
-const DUE_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE class = ?1 AND at <= ?2 LIMIT ?3)";
-const OLDEST_DUE: &str = "SELECT MIN(at) FROM due WHERE class = ?1";
+const DUE_PAYMENTS: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM due WHERE queue = ?1 AND at <= ?2 LIMIT ?3)";
+const OLDEST_DUE: &str = "SELECT MIN(at) FROM due WHERE queue = ?1";
 const STREAMS_GIVEN_UP: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM streams WHERE is_given_up = 1 LIMIT ?1)";
 const OLDEST_FAILING: &str = "SELECT MIN(failing_since) FROM streams
     WHERE failing_since IS NOT NULL AND is_given_up = 0";
@@ -57,12 +57,12 @@ fn open_payments(db: &Connection) -> Result<Vec<(PaymentState, u64)>, StorageErr
 }
 
 fn due_payments(db: &Connection, now: Millis) -> Result<u64, StorageError> {
-    Class::ALL.iter().map(|class| number(db, DUE_PAYMENTS, &[&(*class as u8), &now, &MOST])).sum()
+    Queue::all().map(|queue| number(db, DUE_PAYMENTS, &[&queue.number(), &now, &MOST])).sum()
 }
 
 fn oldest_due(db: &Connection) -> Result<Option<Millis>, StorageError> {
-    let of = |class: &Class| one(db, OLDEST_DUE, &[&(*class as u8)]);
-    let firsts: Vec<Option<Millis>> = Class::ALL.iter().map(of).collect::<Result<_, _>>()?;
+    let of = |queue: Queue| one(db, OLDEST_DUE, &[&queue.number()]);
+    let firsts: Vec<Option<Millis>> = Queue::all().map(of).collect::<Result<_, _>>()?;
     Ok(firsts.into_iter().flatten().min())
 }
 

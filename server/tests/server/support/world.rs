@@ -92,7 +92,7 @@ pub struct Process {
     pub server: Server,
     pub life: Life,
     pub tasks: Arc<Mutex<Vec<Boxed<'static, ()>>>>,
-    fake: FakeGateway,
+    pub fake: FakeGateway,
 }
 
 impl Process {
@@ -223,7 +223,7 @@ impl World {
     /// When something is due next, in time from now.
     pub fn next_due(&self) -> Option<Duration> {
         let next =
-            "SELECT COALESCE((SELECT not_before FROM question_limit WHERE not_before > now_ms()), MIN(at)) FROM (
+            "SELECT COALESCE((SELECT MAX(not_before) FROM question_limit WHERE not_before > now_ms()), MIN(at)) FROM (
             SELECT MIN(at) AS at FROM due UNION ALL SELECT MIN(due_at) FROM streams
             UNION ALL SELECT MIN(until) FROM payments WHERE state IN ('prepared', 'sending'))";
         let next: Option<i64> = one(&lock(&self.db), next, []).unwrap();

@@ -171,27 +171,30 @@ CREATE INDEX callbacks_by_age ON callbacks (at);
 CREATE TABLE due (
     payment_id TEXT COLLATE "C" PRIMARY KEY,
     at BIGINT NOT NULL,
-    -- 0 hinted, 1 fresh, 2 old
-    class SMALLINT NOT NULL,
+    -- The class (0 hinted, 1 fresh, 2 old) times four, and the method (0 pay_form, 1 qr, 2 mbank, 3 card).
+    queue SMALLINT NOT NULL,
     -- From when its age counts: when it was begun, or last hinted at.
-    since BIGINT NOT NULL
+    since BIGINT NOT NULL,
+    asked_at BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 
-CREATE INDEX due_next ON due (class, at);
+CREATE INDEX due_next ON due (queue, at);
 
--- The rate of questions, for all workers.
+-- The rate of questions, for all workers: of all requests (0), and of each method's (1 pay_form, 2 qr, 3 mbank, 4 card).
 CREATE TABLE question_limit (
-    single SMALLINT PRIMARY KEY CHECK (single = 1),
+    bucket SMALLINT PRIMARY KEY,
     tokens BIGINT NOT NULL,
     rate BIGINT NOT NULL,
     filled_at BIGINT NOT NULL,
     halved_at BIGINT NOT NULL,
     not_before BIGINT NOT NULL,
-    recovers_at BIGINT NOT NULL
+    recovers_at BIGINT NOT NULL,
+    -- Of all requests: how many questions were granted, by which queues take turns.
+    turn BIGINT NOT NULL DEFAULT 0
 );
 
--- It fills at once.
-INSERT INTO question_limit VALUES (1, 0, 0, 0, 0, 0, 0);
+-- They fill at once.
+INSERT INTO question_limit SELECT bucket, 0, 0, 0, 0, 0, 0 FROM generate_series(0, 4) AS bucket;
 
 -- The latest moment that was seen, by which a clock is noticed that is put back.
 CREATE TABLE clock (

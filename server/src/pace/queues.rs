@@ -1,0 +1,158 @@
+//! Which questions are asked next. Each class of each method has a queue of its own, and shares of the rate and of the places,
+//! so that neither payers who press a button nor an endpoint that hangs keep other payments from being asked about (bulkheads).
+
+use super::schedule::Class;
+use crate::values::method::Method;
+
+/// How many methods there are.
+pub const METHODS: usize = 4;
+/// How many queues there are.
+pub const QUEUES: usize = Class::ALL.len() * METHODS;
+
+/// Whose turn it is, where all classes have something due: of eight questions five, two, and one.
+const TURNS: [Class; 8] =
+    [Class::Hinted, Class::Hinted, Class::Fresh, Class::Hinted, Class::Old, Class::Hinted, Class::Fresh, Class::Hinted];
+
+/// The payments of one class and method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Queue {
+    /// How urgent they are.
+    pub class: Class,
+    /// How they are paid.
+    pub method: Method,
+}
+
+impl Queue {
+    /// All of them, in the order of their indices.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Class::ALL.into_iter().flat_map(|class| Method::ALL.map(|method| Self { class, method }))
+    }
+
+    /// Its place among all queues.
+    pub fn index(self) -> usize {
+        self.class as usize * METHODS + self.method as usize
+    }
+
+    /// The same, as the databases keep it: of one payment's queues the most urgent has the lowest.
+    pub fn number(self) -> i16 {
+        i16::try_from(self.index()).unwrap_or(i16::MAX)
+    }
+}
+
+/// How many HTTP requests a question by such a reference takes at most. On a pay-form the payer chooses the provider, so all
+/// three are asked.
+pub fn requests_of(method: Method) -> u32 {
+    if method == Method::PayForm { 3 } else { 1 }
+}
+
+/// The queue to ask of next, among those that are ready. Each class has its turns, and in each class each method.
+pub fn next_queue(turn: i64, is_ready: impl Fn(Queue) -> bool) -> Option<Queue> {
+    let turn = usize::try_from(turn.unsigned_abs()).unwrap_or_default();
+    let first = TURNS[turn % TURNS.len()];
+    let offset = turn + turn / TURNS.len();
+    let classes = std::iter::once(first).chain(Class::ALL);
+    let methods = |class| (0..METHODS).map(move |step| Queue { class, method: Method::ALL[(offset + step) % METHODS] });
+    classes.flat_map(methods).find(|queue| is_ready(*queue))
+}
+
+/// Places for what is under way at once. Each method has some of its own, and the rest is for whoever comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    all: u32,
+    taken: [u32; METHODS],
+}
+
+impl Places {
+    /// So many, all of them free.
+    pub const fn new(all: u32) -> Self {
+        Self { all, taken: [0; METHODS] }
+    }
+
+    /// How many of so many places each method has for itself.
+    pub fn own(all: u32) -> u32 {
+        (all / 16).max(u32::from(all >= 8))
+    }
+
+    /// How many are free.
+    pub fn free(&self) -> u32 {
+        self.all.saturating_sub(self.taken.iter().sum())
+    }
+
+    /// Whether one of this method has a place.
+    pub fn has_room(&self, method: Method) -> bool {
+        let own = Self::own(self.all);
+        let kept = |(other, taken): (usize, &u32)| if other == method as usize { *taken } else { own.max(*taken) };
+        self.taken.iter().enumerate().map(kept).sum::<u32>() < self.all
+    }
+
+    /// One more of this method is under way.
+    pub fn take(&mut self, method: Method) {
+        self.taken[method as usize] += 1;
+    }
+
+    /// One of this method has ended.
+    pub fn give_back(&mut self, method: Method) {
+        let taken = &mut self.taken[method as usize];
+        *taken = taken.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked_of(turns: i64, is_ready: impl Fn(Queue) -> bool) -> Vec<Queue> {
+        (0..turns).filter_map(|turn| next_queue(turn, &is_ready)).collect()
+    }
+
+    #[test]
+    fn indices_are_the_order_of_all_queues() {
+        assert!(Queue::all().map(Queue::index).eq(0..QUEUES));
+    }
+
+    #[test]
+    fn each_class_has_its_turns_and_the_most_urgent_the_most() {
+        let asked = asked_of(8_000, |_| true);
+        let of = |class| asked.iter().filter(|queue| queue.class == class).count();
+        assert_eq!(Class::ALL.map(of), [5_000, 2_000, 1_000]);
+        // Nobody waits for a turn that somebody else does not use.
+        let old = Queue { class: Class::Old, method: Method::Qr };
+        assert_eq!(asked_of(100, |queue| queue == old), [old; 100]);
+        assert_eq!(next_queue(7, |_| false), None);
+    }
+
+    #[test]
+    fn each_method_has_its_turns_in_each_class() {
+        let asked = asked_of(32, |_| true);
+        for queue in Queue::all() {
+            assert!(asked.contains(&queue), "{queue:?}");
+        }
+    }
+
+    #[test]
+    fn a_method_that_hangs_leaves_places_for_the_others() {
+        for all in [8, 16, 32, 100] {
+            let mut places = Places::new(all);
+            let mut hanging = 0;
+            while places.has_room(Method::Mbank) {
+                places.take(Method::Mbank);
+                hanging += 1;
+            }
+            assert_eq!(hanging, all - 3 * Places::own(all));
+            for method in Method::ALL.into_iter().filter(|method| *method != Method::Mbank) {
+                for _ in 0..Places::own(all) {
+                    assert!(places.has_room(method), "{method} of {all}");
+                    places.take(method);
+                }
+                assert!(!places.has_room(method));
+            }
+            assert_eq!(places.free(), 0);
+            places.give_back(Method::Qr);
+            assert!(places.has_room(Method::Qr) && !places.has_room(Method::Mbank));
+        }
+        let mut one = Places::new(1);
+        assert!(one.has_room(Method::Card));
+        one.take(Method::Card);
+        assert!(!one.has_room(Method::Qr));
+    }
+}
