@@ -16,7 +16,7 @@ pub trait Executor: Send + Sync + 'static {
 }
 
 type Answer = Box<dyn FnOnce(Result<(), StorageError>) + Send>;
-type Work = Box<dyn FnOnce(&Connection) -> Done + Send>;
+type Work = Box<dyn FnOnce(Result<&Connection, StorageError>) -> Done + Send>;
 
 /// Whose work it is, which says what happens where too much waits (admission control).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,12 @@ pub struct Job {
 impl Job {
     /// Does the work inside a transaction that the caller has begun.
     pub fn run(self, connection: &Connection) -> Done {
-        (self.work)(connection)
+        (self.work)(Ok(connection))
+    }
+
+    /// Tells whoever asked why nothing of it is done.
+    pub fn refuse(self, problem: StorageError) {
+        (self.work)(Err(problem)).answer(Ok(()));
     }
 }
 
@@ -64,8 +69,8 @@ pub(super) fn job<T: Send + 'static>(
     work: impl FnOnce(&Connection) -> Result<T, StorageError> + Send + 'static,
 ) -> (Job, oneshot::Receiver<Result<T, StorageError>>) {
     let (tell, told) = oneshot::channel();
-    let work = move |connection: &Connection| {
-        let result = work(connection);
+    let work = move |connection: Result<&Connection, StorageError>| {
+        let result = connection.and_then(work);
         let is_ok = result.is_ok();
         let answer = move |committed: Result<(), StorageError>| {
             // Nobody may wait for it any more.

@@ -9,6 +9,7 @@ pub mod connection;
 mod due;
 mod exchanges;
 pub mod executor;
+mod files;
 mod hints;
 mod limit;
 pub mod look;

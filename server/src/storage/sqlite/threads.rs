@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use super::{
     connection::{DatabaseClock, open_reader, open_writer},
     executor::{Done, Executor, Job},
+    files::Files,
     queue::{Queue, Work, queue},
 };
 use crate::{storage::error::StorageError, surroundings::Boxed};
@@ -35,14 +36,18 @@ pub(super) struct Threads {
 impl Threads {
     pub(super) fn open(path: &Path, clock: &DatabaseClock) -> Result<Self, StorageError> {
         let writer = open_writer(path, clock.clone())?;
+        let files = Arc::new(Files::of(path)?);
         let readers = (0..READERS).map(|_| open_reader(path, clock.clone())).collect::<Result<Vec<_>, _>>()?;
         let (writes, written) = queue(LONGEST_QUEUE);
         let (reads, read) = queue(LONGEST_READ_QUEUE);
         let read = Arc::new(Mutex::new(read));
-        let mut threads = vec![start("kassa-write", move || write_all(&writer, &written))?];
+        let mut threads = vec![{
+            let files = files.clone();
+            start("kassa-write", move || write_all(&writer, &files, &written))?
+        }];
         for reader in readers {
-            let read = read.clone();
-            threads.push(start("kassa-read", move || read_all(&reader, &read))?);
+            let (files, read) = (files.clone(), read.clone());
+            threads.push(start("kassa-read", move || read_all(&reader, &files, &read))?);
         }
         Ok(Self { writes, reads, threads })
     }
@@ -75,33 +80,39 @@ impl Drop for Threads {
     }
 }
 
-fn write_all(connection: &Connection, jobs: &Work) {
+fn write_all(connection: &Connection, files: &Files, jobs: &Work) {
     while let Some(first) = jobs.next() {
         let group = iter::once(first).chain(jobs.rest()).take(GROUP);
-        write_group(connection, group);
+        write_group(connection, files, group);
     }
 }
 
 /// All jobs that wait share one commit; each is rolled back alone where it fails. **Nobody is answered before the commit
-/// has returned.**
-pub(super) fn write_group(connection: &Connection, jobs: impl Iterator<Item = Job>) {
+/// has returned, and the file in which it is stands in its place.**
+pub(super) fn write_group(connection: &Connection, files: &Files, jobs: impl Iterator<Item = Job>) {
+    if let Err(problem) = files.check() {
+        jobs.for_each(|job| job.refuse(problem.clone()));
+        return;
+    }
     let mut jobs = jobs.peekable();
     let Some(first) = jobs.next() else { return };
     match jobs.peek() {
-        None => write_one(connection, first),
-        Some(_) => write_many(connection, iter::once(first).chain(jobs)),
+        None => write_one(connection, files, first),
+        Some(_) => write_many(connection, files, iter::once(first).chain(jobs)),
     }
 }
 
 /// One that waits alone needs no savepoint.
-fn write_one(connection: &Connection, job: Job) {
-    if connection.execute_batch("BEGIN IMMEDIATE").is_err() {
-        // A job that is dropped tells whoever waits.
+fn write_one(connection: &Connection, files: &Files, job: Job) {
+    if let Err(problem) = connection.execute_batch("BEGIN IMMEDIATE") {
+        job.refuse(problem.into());
         return;
     }
     let done = catch_unwind(AssertUnwindSafe(|| job.run(connection))).ok();
-    let end = if done.as_ref().is_some_and(|done| done.is_ok) { "COMMIT" } else { "ROLLBACK" };
-    let ended = connection.execute_batch(end).map_err(StorageError::from);
+    let ended = match &done {
+        Some(done) if done.is_ok => commit(connection, files),
+        _ => connection.execute_batch("ROLLBACK").map_err(StorageError::from),
+    };
     if ended.is_err() {
         // It may have been rolled back already.
         let _ = connection.execute_batch("ROLLBACK");
@@ -111,20 +122,21 @@ fn write_one(connection: &Connection, job: Job) {
     }
 }
 
-fn write_many(connection: &Connection, jobs: impl Iterator<Item = Job>) {
+fn write_many(connection: &Connection, files: &Files, jobs: impl Iterator<Item = Job>) {
     let mut group = connection.execute_batch("BEGIN IMMEDIATE").map_err(StorageError::from);
     let mut done = Vec::new();
     for job in jobs {
-        // Jobs of a group that cannot be committed are dropped, which is told to whoever waits.
-        if group.is_ok() {
-            match run_alone(connection, job) {
-                Ok(one) => done.extend(one),
-                Err(problem) => group = Err(problem),
-            }
+        if let Err(problem) = &group {
+            // A group that cannot be committed takes no more jobs.
+            job.refuse(problem.clone());
+            continue;
+        }
+        match run_alone(connection, job) {
+            Ok(one) => done.extend(one),
+            Err(problem) => group = Err(problem),
         }
     }
-    let end = if group.is_ok() { connection.execute_batch("COMMIT").map_err(StorageError::from) } else { Ok(()) };
-    let committed = group.and(end);
+    let committed = group.and_then(|()| commit(connection, files));
     if committed.is_err() {
         // It may have been rolled back already.
         let _ = connection.execute_batch("ROLLBACK");
@@ -132,6 +144,12 @@ fn write_many(connection: &Connection, jobs: impl Iterator<Item = Job>) {
     for done in done {
         done.answer(committed.clone());
     }
+}
+
+/// What was committed to a file that was removed meanwhile counts as not known: the file may come back.
+fn commit(connection: &Connection, files: &Files) -> Result<(), StorageError> {
+    connection.execute_batch("COMMIT")?;
+    files.check_after_commit()
 }
 
 /// One job in a savepoint. One that panics tells nobody anything, and is rolled back.
@@ -146,11 +164,14 @@ fn run_alone(connection: &Connection, job: Job) -> Result<Option<Done>, StorageE
     Ok(done)
 }
 
-fn read_all(connection: &Connection, jobs: &Mutex<Work>) {
+fn read_all(connection: &Connection, files: &Files, jobs: &Mutex<Work>) {
     loop {
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
         let Some(job) = next else { return };
-        read_one(connection, job);
+        match files.check() {
+            Ok(()) => read_one(connection, job),
+            Err(problem) => job.refuse(problem),
+        }
     }
 }
 
@@ -180,19 +201,20 @@ mod tests {
              CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);",
         )
         .unwrap();
+        let files = Files::default();
         let insert = |sql: &'static str| job("insert", Asked::ByCaller, move |db| Ok(db.execute(sql, [])?));
         // Only the commit finds that the parent is missing.
         let group = [insert("INSERT INTO parents VALUES (1)"), insert("INSERT INTO children VALUES (2)")];
         let (jobs, answers): (Vec<_>, Vec<_>) = group.into_iter().unzip();
-        write_group(&db, jobs.into_iter());
+        write_group(&db, &files, jobs.into_iter());
         for mut answer in answers {
             assert!(answer.try_recv().unwrap().is_err());
         }
         let (good, mut answer) = insert("INSERT INTO parents VALUES (1)");
-        write_group(&db, iter::once(good));
+        write_group(&db, &files, iter::once(good));
         assert_eq!(answer.try_recv().unwrap(), Ok(1), "and the next group is not harmed");
         let (late, mut answer) = insert("INSERT INTO children VALUES (3)");
-        write_group(&db, iter::once(late));
+        write_group(&db, &files, iter::once(late));
         assert!(answer.try_recv().unwrap().is_err(), "nor is one alone told that it is done");
     }
 
@@ -201,6 +223,7 @@ mod tests {
     fn one_alone_that_fails_leaves_nothing() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE notes (id INTEGER)").unwrap();
+        let files = Files::default();
         let note = |db: &Connection| db.execute("INSERT INTO notes VALUES (1)", []);
         let fails = |then: fn() -> Result<(), StorageError>| {
             job("note", Asked::ByCaller, move |db| {
@@ -209,14 +232,47 @@ mod tests {
             })
         };
         let (refused, mut answer) = fails(|| Err(StorageError::failed("refused")));
-        write_group(&db, iter::once(refused));
+        write_group(&db, &files, iter::once(refused));
         assert_eq!(answer.try_recv().unwrap(), Err(StorageError::failed("refused")));
         let (panics, mut answer) = fails(|| panic!("on purpose"));
-        write_group(&db, iter::once(panics));
+        write_group(&db, &files, iter::once(panics));
         assert!(answer.try_recv().is_err(), "whoever waits hears that its end is not known");
         assert_eq!(db.query_row("SELECT COUNT(*) FROM notes", [], |row| row.get(0)), Ok(0));
         let (good, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
-        write_group(&db, iter::once(good));
+        write_group(&db, &files, iter::once(good));
         assert_eq!(answer.try_recv().unwrap(), Ok(1));
+    }
+
+    /// What a file without a name took would be sent, and forgotten with the next start.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_counts_as_written_while_the_file_is_not_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, aside) = (folder.path().join("kassa.db"), folder.path().join("aside.db"));
+        let db = open_writer(&path, super::super::connection::real_clock()).unwrap();
+        db.execute_batch("CREATE TABLE notes (id INTEGER)").unwrap();
+        let files = Files::of(&path).unwrap();
+        let note = |db: &Connection| db.execute("INSERT INTO notes VALUES (1)", []);
+        for more in [0, 1] {
+            let (from, to) = (path.clone(), aside.clone());
+            // It goes after the look before the commit.
+            let (moves, mut moved) = job("move", Asked::ByCaller, move |db| {
+                std::fs::rename(&from, &to).unwrap();
+                Ok(note(db)?)
+            });
+            let others = iter::repeat_with(|| job("note", Asked::ByCaller, move |db| Ok(note(db)?)).0).take(more);
+            write_group(&db, &files, iter::once(moves).chain(others));
+            let unknown = moved.try_recv().unwrap().unwrap_err();
+            assert!(!unknown.wrote_nothing(), "it comes back with the file: {unknown}");
+
+            let (refused, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
+            write_group(&db, &files, iter::once(refused));
+            assert!(answer.try_recv().unwrap().unwrap_err().wrote_nothing());
+            std::fs::rename(&aside, &path).unwrap();
+        }
+        let (good, mut answer) = job("note", Asked::ByCaller, move |db| Ok(note(db)?));
+        write_group(&db, &files, iter::once(good));
+        assert_eq!(answer.try_recv().unwrap(), Ok(1));
+        assert_eq!(db.query_row("SELECT COUNT(*) FROM notes", [], |row| row.get(0)), Ok(4));
     }
 }
