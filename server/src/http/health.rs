@@ -15,7 +15,7 @@ pub(super) fn alive(_: Arc<Http>, _: Call) -> Answering {
     Box::pin(async { Answer::ok(&Health { status: "ok" }) })
 }
 
-/// Its database can be read, and it is not stopping.
+/// Its database takes writes, and it is not stopping.
 pub(super) fn ready(http: Arc<Http>, _: Call) -> Answering {
     Box::pin(async move {
         http.server.is_ready().await?;

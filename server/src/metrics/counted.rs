@@ -84,7 +84,7 @@ impl Metrics {
         Waiting(self)
     }
 
-    /// All of it as Prometheus reads it, with what the storage has now, if it can be asked.
+    /// All of it as Prometheus reads it, with what the storage has now, if it can be asked and written.
     pub fn text(&self, storage: Option<&Statistics>) -> String {
         let mut text = Text::default();
         text.family("kassa_build_info", "gauge", "The version of the program.");

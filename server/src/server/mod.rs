@@ -4,6 +4,7 @@ pub mod api_keys;
 mod neighbours;
 mod page;
 mod places;
+mod readiness;
 pub mod settings;
 mod staff;
 mod watchers;
@@ -25,6 +26,7 @@ use zeroize::Zeroizing;
 
 use api_keys::make_api_key;
 use neighbours::Untold;
+use readiness::Probe;
 use settings::ServerSettings;
 use watchers::Watchers;
 
@@ -38,6 +40,7 @@ use crate::{
     sending::{Request, Sender, SendingPlaces, Way},
     storage::{
         Storage,
+        error::StorageError,
         inputs::{BeginConfirmation, BeginPayment, Hint, Key, NewToken, OpenCheckout, Resolve, Whose},
         outputs::{Begun, Cancelled, ConfirmationBegun, EventPage, HintNoted, Opened, Resolved},
     },
@@ -94,6 +97,7 @@ struct Shared {
     metrics: Arc<Metrics>,
     watchers: Watchers,
     untold: Untold,
+    probe: Probe,
     /// Something is due at once.
     follow: Notify,
     deliver: Notify,
@@ -136,6 +140,7 @@ impl Server {
             metrics,
             watchers: Watchers::default(),
             untold: Untold::default(),
+            probe: Probe::default(),
             follow: Notify::new(),
             deliver: Notify::new(),
             is_stopping: AtomicBool::new(false),
@@ -151,7 +156,7 @@ impl Server {
         &self.shared.settings
     }
 
-    /// Whether it can work now: it is not stopping, and its database can be read.
+    /// Whether it can work now: it is not stopping, and its database takes writes, as was tried within the last second.
     ///
     /// # Errors
     /// [`ServerError::Unavailable`].
@@ -159,8 +164,12 @@ impl Server {
         if self.is_stopping() {
             return Err(ServerError::unavailable("the server is stopping"));
         }
-        self.shared.storage.moment().await?;
-        Ok(())
+        Ok(self.check_writable().await?)
+    }
+
+    async fn check_writable(&self) -> Result<(), StorageError> {
+        let Shared { storage, surroundings, probe, .. } = &*self.shared;
+        probe.outcome(&**surroundings, || storage.check_writable()).await
     }
 
     /// What it counts; who serves it over HTTP counts there, too.
@@ -168,9 +177,12 @@ impl Server {
         &self.shared.metrics
     }
 
-    /// All that is counted, as Prometheus reads it. Where the database cannot be asked, the text says so.
+    /// All that is counted, as Prometheus reads it. Where the database cannot be asked or written, the text says so.
     pub async fn metrics_text(&self) -> String {
-        let storage = self.shared.storage.statistics().await;
+        let storage = match self.check_writable().await {
+            Ok(()) => self.shared.storage.statistics().await,
+            Err(problem) => Err(problem),
+        };
         if let Err(problem) = &storage {
             tracing::warn!(target: "kassa_server", %problem, "the database cannot be asked for its figures");
         }

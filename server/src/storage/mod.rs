@@ -153,6 +153,9 @@ pub trait Storage: Send + Sync + 'static {
     /// Counts what there is now, cheaply at any size.
     fn statistics(&self) -> Stored<'_, Statistics>;
 
+    /// Whether it can be written: commits something that changes nothing, and waits until it is on the disk.
+    fn check_writable(&self) -> Stored<'_, ()>;
+
     /// The other servers on this database, where they can be told something.
     fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {
         None

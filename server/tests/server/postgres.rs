@@ -247,6 +247,27 @@ fn dead_rows_of_what_is_written_all_the_time_are_told() {
     assert!(found[3].1 >= 1, "{found:?}");
 }
 
+/// It can be read all the same, as a standby can.
+#[test]
+fn a_database_that_takes_no_writes_is_told_apart() {
+    let database = kassa_test_postgres::shared().database();
+    Runtime::new().unwrap().block_on(async {
+        let writes = servers(&database).await.remove(0);
+        assert_eq!(writes.check_writable().await, Ok(()));
+        // For who connects from now on.
+        database.psql(
+            "DO $$ BEGIN
+                EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database());
+             END $$",
+        );
+        let settings = PostgresSettings::parse(&database.url()).unwrap();
+        let reads = PostgresStorage::open(&settings).await.unwrap();
+        assert!(reads.moment().await.is_ok());
+        let refused = reads.check_writable().await.unwrap_err();
+        assert!(refused.to_string().contains("takes no writes"), "{refused}");
+    });
+}
+
 /// Whoever waits at one server for what another one changes does not wait until it looks by itself.
 #[test]
 fn an_app_that_waits_at_one_server_hears_at_once_what_another_one_changes() {

@@ -181,6 +181,7 @@ const SUITE: [(&str, Check); 27] = [
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
     ("what there is, is counted", what_there_is_is_counted),
+    ("it says that it takes writes", it_says_that_it_takes_writes),
     ("what nobody needs is kept for a time", what_nobody_needs_is_kept_for_a_time),
 ];
 
@@ -893,6 +894,14 @@ fn what_there_is_is_counted(storage: &dyn Storage, calendar: &Calendar) {
     let busy = SendResult::NothingHappened { failure: Failure::of_kind("Unavailable"), retry_after };
     block_on(storage.settle_sending(sent(5, 6, busy))).unwrap();
     assert_eq!((count().oldest_unknown_ms, count().gateway_wait_ms), (5_000, 30_000));
+}
+
+fn it_says_that_it_takes_writes(storage: &dyn Storage, calendar: &Calendar) {
+    assert_eq!(block_on(storage.check_writable()), Ok(()), "of an empty database");
+    following(storage, calendar, 1);
+    let before = block_on(storage.checkout(Whose::Id(id(1)))).unwrap();
+    assert_eq!(block_on(storage.check_writable()), Ok(()));
+    assert_eq!(block_on(storage.checkout(Whose::Id(id(1)))).unwrap(), before, "and nothing is changed");
 }
 
 fn what_nobody_needs_is_kept_for_a_time(storage: &dyn Storage, calendar: &Calendar) {

@@ -27,6 +27,7 @@ mod session;
 pub mod settings;
 mod staff;
 mod statistics;
+mod writable;
 
 use std::sync::{
     Arc,
@@ -407,6 +408,10 @@ impl Storage for PostgresStorage {
 
     fn statistics(&self) -> Stored<'_, Statistics> {
         self.run("statistics", Kind::Read, (), |db, _| Box::pin(statistics::count(db)))
+    }
+
+    fn check_writable(&self) -> Stored<'_, ()> {
+        self.run("check_writable", Kind::Write, (), |db, _| Box::pin(writable::check(db)))
     }
 
     fn neighbours(&self) -> Option<Arc<dyn Neighbours>> {

@@ -113,7 +113,7 @@ pub(super) fn now(db: &Connection) -> Result<Millis, StorageError> {
     Ok(db.prepare_cached("SELECT now_ms()")?.query_row([], |row| row.get(0))?)
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<i64> {
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 

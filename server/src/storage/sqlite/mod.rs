@@ -23,6 +23,7 @@ mod rows;
 mod staff;
 mod statistics;
 mod threads;
+mod writable;
 
 use std::{path::Path, sync::Arc};
 
@@ -291,5 +292,9 @@ impl Storage for SqliteStorage {
 
     fn statistics(&self) -> Stored<'_, Statistics> {
         self.read("statistics", statistics::count)
+    }
+
+    fn check_writable(&self) -> Stored<'_, ()> {
+        self.go_on("check_writable", writable::check)
     }
 }
