@@ -1,9 +1,10 @@
-//! Disks that refuse: nothing is sent that could not be written down, nothing that was sent is forgotten, and where there is
-//! room again the server goes on.
+//! Disks that refuse, and files that are taken away: nothing is sent that could not be written down, nothing that was sent is
+//! forgotten, and where there is room again, or the same file, the server goes on.
 
 use std::{
     fs,
     io::Write,
+    net::{Ipv4Addr, SocketAddr},
     os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
@@ -18,7 +19,7 @@ use serde_json::json;
 use crate::{
     api::{Answer, Caller},
     paying::{PAYMENTS, order},
-    program::{Plan, Program, SANDBOX_DIALECT, until},
+    program::{Plan, Program, SANDBOX_DIALECT, free_port, until},
     scene::Scene,
     secrets::payers,
 };
@@ -85,6 +86,32 @@ fn is_refused(answer: &Answer) {
     assert_eq!(answer.body["type"], "urn:kassa:problem:unavailable");
 }
 
+/// Whether it says that it can work.
+fn readiness(scene: &Scene) -> Option<u16> {
+    let answer = Caller::new(scene.plans[0].address, "").get("/readyz").ok()?;
+    if answer.status == 503 {
+        is_refused(&answer);
+    }
+    Some(answer.status)
+}
+
+/// Waits until balancers and alarms are told.
+fn is_told(scene: &Scene, metrics: &Caller, is_well: bool) {
+    let status = if is_well { 200 } else { 503 };
+    until("it says whether it is ready", || readiness(scene) == Some(status));
+    let line = format!("kassa_database_up {}", u8::from(is_well));
+    until("the metrics say so", || {
+        metrics.get("/metrics").is_ok_and(|seen| seen.text.lines().any(|seen| seen == line))
+    });
+}
+
+/// Has its metrics served, and gives who reads them.
+fn with_metrics(scene: &mut Scene) -> Caller {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
+    scene.plans[0].set("KASSA_SERVER_METRICS_LISTEN", address.to_string());
+    Caller::new(address, "")
+}
+
 fn requests(scene: &Scene, endpoint: EndpointName) -> usize {
     scene.sandbox.requests().iter().filter(|request| request.endpoint == endpoint.path()).count()
 }
@@ -93,8 +120,9 @@ fn requests(scene: &Scene, endpoint: EndpointName) -> usize {
 fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
     let mut scene = Scene::open(1);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
+    let metrics = with_metrics(&mut scene);
     let disk = Disk::limited(&scene);
-    fill(&scene, &disk);
+    fill(&scene, &disk, &metrics);
     scene.settled();
     assert!(disk.server.stop().0.success());
 }
@@ -103,21 +131,23 @@ fn where_no_file_can_grow_nothing_is_sent_and_with_room_again_it_goes_on() {
 fn on_a_full_disk_nothing_is_sent_and_with_room_again_it_goes_on() {
     let mut scene = Scene::open(1);
     scene.plans[0].set("KASSA_SERVER_GATEWAY_PAYMENT_DEADLINE", "60s");
+    let metrics = with_metrics(&mut scene);
     let Some(disk) = Disk::small(&mut scene) else {
         println!("not tried: this system gives nobody a disk of their own: {}", scene.log());
         return;
     };
-    fill(&scene, &disk);
+    fill(&scene, &disk, &metrics);
     assert!(disk.server.stop().0.success());
 }
 
 /// The disk fills up while payments are begun and confirmed, and has room again.
-fn fill(scene: &Scene, disk: &Disk) {
+fn fill(scene: &Scene, disk: &Disk, metrics: &Caller) {
     let payer = payers()[0];
     let (by_mbank, otp) = (json!({ "method": "mbank", "phone": payer.phone }), json!({ "otp": payer.otp }));
     let ((app, id), (confirms, _)) = (scene.app("order-1"), scene.app("order-2"));
     let begun = confirms.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
     let confirm = format!("{PAYMENTS}/{}/confirm", begun.member("id").unwrap());
+    is_told(scene, metrics, true);
 
     disk.is_full();
     let shop = Caller::new(app.address, &scene.key);
@@ -131,8 +161,10 @@ fn fill(scene: &Scene, disk: &Disk) {
     assert_eq!(requests(scene, EndpointName::QrDynamicData) + requests(scene, EndpointName::MbankConfirm), 0);
     let seen = shop.get(&format!("/v1/checkouts/{id}")).unwrap();
     assert_eq!((seen.status, &seen.body["state"]), (200, &json!("open")), "it can be read all the same");
+    is_told(scene, metrics, false);
 
     disk.has_room();
+    is_told(scene, metrics, true);
     let paid = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
     assert_eq!((paid.status, &paid.body["state"]), (201, &json!("awaiting")), "{paid:?}");
     let path = format!("{PAYMENTS}/{}/confirm", paid.member("id").unwrap());
@@ -143,6 +175,64 @@ fn fill(scene: &Scene, disk: &Disk) {
         until("both are paid", || app.get("/v1/checkout").unwrap().body["state"] == "paid");
     }
     assert_eq!(scene.sandbox.payments().iter().map(|payment| payment.times_charged).sum::<u32>(), 2);
+}
+
+/// What a file without a name takes, nobody finds after the next start.
+#[test]
+fn while_its_file_is_not_in_its_place_nothing_is_sent_and_with_the_same_one_it_goes_on() {
+    let mut scene = Scene::open(4);
+    let metrics = with_metrics(&mut scene);
+    let server = scene.plans[0].start_in_the_end().unwrap();
+    let in_folder = |name: &str| scene.folder().join(name);
+    let (database, log, aside) = (in_folder("kassa.db"), in_folder("kassa.db-wal"), in_folder("aside"));
+    is_told(&scene, &metrics, true);
+
+    without_it(&scene, &metrics, "moved", || fs::rename(&database, &aside).unwrap());
+    fs::rename(&aside, &database).unwrap();
+    goes_on(&scene, &metrics, "moved");
+
+    // A restored copy, say. The file itself has another name by then.
+    fs::copy(&database, in_folder("copy")).unwrap();
+    without_it(&scene, &metrics, "replaced", || {
+        fs::hard_link(&database, &aside).unwrap();
+        fs::rename(in_folder("copy"), &database).unwrap();
+    });
+    fs::rename(&aside, &database).unwrap();
+    goes_on(&scene, &metrics, "replaced");
+
+    without_it(&scene, &metrics, "log", || fs::rename(&log, &aside).unwrap());
+    fs::rename(&aside, &log).unwrap();
+    goes_on(&scene, &metrics, "log");
+
+    without_it(&scene, &metrics, "removed", || fs::remove_file(&database).unwrap());
+    assert!(!database.exists(), "and no empty one is made");
+    let told = scene.log();
+    let times = |words: &str| told.lines().filter(|line| line.contains(words)).count();
+    assert_eq!(times("the database's files are not in their places"), 4, "each change once: {told}");
+    assert_eq!(times("the database's files are in their places again"), 3, "{told}");
+    assert!(server.stop().0.success());
+}
+
+/// What is paid while the file is taken away is refused, and reaches nobody.
+fn without_it(scene: &Scene, metrics: &Caller, name: &str, take_away: impl FnOnce()) {
+    let (app, _) = scene.app(&format!("order-{name}-refused"));
+    let money = [EndpointName::MbankPay, EndpointName::MbankConfirm, EndpointName::QrDynamicData];
+    let sent = || money.map(|endpoint| requests(scene, endpoint));
+    let before = sent();
+    take_away();
+    is_refused(&app.send("POST", PAYMENTS, Some("try-1"), &json!({ "method": "qr" })).unwrap());
+    is_told(scene, metrics, false);
+    is_refused(&app.send("POST", PAYMENTS, Some("try-1"), &json!({ "method": "qr" })).unwrap());
+    assert_eq!(sent(), before, "{name}");
+}
+
+fn goes_on(scene: &Scene, metrics: &Caller, name: &str) {
+    is_told(scene, metrics, true);
+    let payer = payers()[0];
+    let (app, _) = scene.app(&format!("order-{name}"));
+    let by_mbank = json!({ "method": "mbank", "phone": payer.phone });
+    let paid = app.send("POST", PAYMENTS, Some("try-1"), &by_mbank).unwrap();
+    assert!(paid.status < 300, "{paid:?}");
 }
 
 /// The gateway has it; what it answers cannot be written down.
