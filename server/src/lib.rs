@@ -52,6 +52,7 @@ mod net;
 mod pace;
 mod pay;
 mod payments;
+mod rarely;
 mod sending;
 mod server;
 pub mod settings;

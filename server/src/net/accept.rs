@@ -12,10 +12,10 @@ use tokio::{
     time::{Instant, sleep},
 };
 
+use crate::rarely::Rarely;
+
 /// How long it waits after a failure that is not the connection's own.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How often the log tells of the same.
-const TELL_EVERY: Duration = Duration::from_secs(60);
 
 /// Who brings connections: the system, or a test.
 pub(super) trait Accepts {
@@ -35,14 +35,14 @@ impl Accepts for TcpListener {
 }
 
 /// Brings the next connection, however long that takes.
-pub(super) async fn next<A: Accepts>(from: &A, told: &mut Rarely) -> (A::Stream, SocketAddr) {
+pub(super) async fn next<A: Accepts>(from: &A, told: &Rarely) -> (A::Stream, SocketAddr) {
     loop {
         match from.accept().await {
             Ok(accepted) => return accepted,
             Err(problem) if is_the_connections_own(&problem) => {}
             Err(problem) => {
-                if told.is_time() {
-                    tracing::error!(target: "kassa_server", %problem, "no connection can be accepted for now");
+                if let Some(repeated) = told.is_time(Instant::now().into_std()) {
+                    tracing::error!(target: "kassa_server", %problem, repeated, "no connection can be accepted for now");
                 }
                 sleep(PAUSE).await;
             }
@@ -53,21 +53,6 @@ pub(super) async fn next<A: Accepts>(from: &A, told: &mut Rarely) -> (A::Stream,
 /// It was there and ended before it was accepted.
 fn is_the_connections_own(problem: &io::Error) -> bool {
     matches!(problem.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused)
-}
-
-/// What must not fill the log.
-#[derive(Default)]
-pub(super) struct Rarely(Option<Instant>);
-
-impl Rarely {
-    pub(super) fn is_time(&mut self) -> bool {
-        let now = Instant::now();
-        let is_time = self.0.is_none_or(|told| now.duration_since(told) >= TELL_EVERY);
-        if is_time {
-            self.0 = Some(now);
-        }
-        is_time
-    }
 }
 
 #[cfg(test)]
@@ -97,7 +82,7 @@ mod tests {
         let start = Instant::now();
         // EMFILE
         let from = failing((0..10).map(|_| io::Error::from_raw_os_error(24)));
-        next(&from, &mut Rarely::default()).await;
+        next(&from, &Rarely::default()).await;
         assert!(start.elapsed() >= 10 * PAUSE);
     }
 
@@ -105,16 +90,7 @@ mod tests {
     async fn a_connection_that_ended_early_holds_up_no_other() {
         let start = Instant::now();
         let from = failing((0..10).map(|_| ErrorKind::ConnectionAborted.into()));
-        next(&from, &mut Rarely::default()).await;
+        next(&from, &Rarely::default()).await;
         assert_eq!(start.elapsed(), Duration::ZERO);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_log_is_told_once_a_minute() {
-        let mut told = Rarely::default();
-        assert!(told.is_time());
-        assert!(!told.is_time());
-        sleep(TELL_EVERY).await;
-        assert!(told.is_time());
     }
 }
