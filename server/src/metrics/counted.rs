@@ -14,6 +14,19 @@ use super::{
 };
 use crate::{storage::outputs::Statistics, values::method::Method};
 
+/// How much of a callback was read; `nowhere` came to an address that no payment has.
+const READINGS: [&str; 4] = ["whole", "incomplete", "unreadable", "nowhere"];
+/// The limits of callers.
+const LIMITS: [&str; 7] = [
+    "connections",
+    "connections_of_address",
+    "requests_of_address",
+    "requests_of_token",
+    "requests_of_key",
+    "guesses",
+    "callbacks_of_address",
+];
+
 /// The counters of a server. Each number is of this process alone, since it started.
 ///
 /// ```
@@ -34,6 +47,7 @@ struct Counted {
     durations: BTreeMap<&'static str, Histogram>,
     asked: BTreeMap<&'static str, u64>,
     called_back: BTreeMap<&'static str, u64>,
+    limits: BTreeMap<&'static str, u64>,
     sent: BTreeMap<(&'static str, &'static str), u64>,
     delivered: u64,
     not_delivered: u64,
@@ -59,6 +73,11 @@ impl Metrics {
     /// The gateway called back, and so much of it was read.
     pub fn called_back(&self, reading: &'static str) {
         *self.locked().called_back.entry(reading).or_default() += 1;
+    }
+
+    /// A limit held somebody or something up.
+    pub fn limit_reached(&self, limit: &'static str) {
+        *self.locked().limits.entry(limit).or_default() += 1;
     }
 
     /// A payment was sent to the gateway.
@@ -122,8 +141,9 @@ impl Counted {
         self.write_durations(text);
         let asked = self.asked.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
         counter(text, "kassa_gateway_questions_total", "Questions to the gateway about payments.", asked);
-        let called_back = self.called_back.iter().map(|(reading, count)| ([("reading", reading as Shown<'_>)], *count));
-        let about = "Callbacks of the gateway's, by how much of them was read.";
+        let called_back = from_zero(&READINGS, &self.called_back);
+        let called_back = called_back.iter().map(|(reading, count)| ([("reading", reading as Shown<'_>)], *count));
+        let about = "Callbacks, by how much of them was read; those to an address that no payment has are nowhere.";
         counter(text, "kassa_gateway_callbacks_total", about, called_back);
         let sent = self
             .sent
@@ -133,6 +153,9 @@ impl Counted {
         let delivered = [("taken", self.delivered), ("failed", self.not_delivered)];
         let delivered = delivered.iter().map(|(result, count)| ([("result", result as Shown<'_>)], *count));
         counter(text, "kassa_event_deliveries_total", "Events that were tried to be delivered to the shop.", delivered);
+        let limits = from_zero(&LIMITS, &self.limits);
+        let limits = limits.iter().map(|(limit, count)| ([("limit", limit as Shown<'_>)], *count));
+        counter(text, "kassa_limit_reached_total", "A limit held somebody or something up.", limits);
         text.gauge("kassa_waiting_apps", "Callers that wait for a checkout to change.", self.waiting);
     }
 
@@ -147,6 +170,13 @@ impl Counted {
             text.sample(&format!("{name}_count"), &[("route", route)], histogram.count());
         }
     }
+}
+
+/// Also those that did not happen yet: an alarm about a growing number does not see the first one of a new line.
+fn from_zero(known: &[&'static str], counted: &BTreeMap<&'static str, u64>) -> BTreeMap<&'static str, u64> {
+    let mut all: BTreeMap<&'static str, u64> = known.iter().map(|word| (*word, 0)).collect();
+    all.extend(counted);
+    all
 }
 
 type Shown<'a> = &'a dyn Display;
@@ -180,6 +210,9 @@ mod tests {
         metrics.asked("open");
         metrics.sent(Method::Qr, "accepted");
         metrics.confirmed("unknown");
+        metrics.called_back("nowhere");
+        metrics.limit_reached("guesses");
+        metrics.limit_reached("guesses");
         metrics.delivered(true);
         let storage = Statistics {
             open_payments: PaymentState::MAY_TAKE_MONEY.map(|state| (state, 7)).to_vec(),
@@ -204,6 +237,10 @@ mod tests {
             "kassa_http_request_duration_seconds_count{route=\"/v1/checkouts/{id}\"} 3",
             "kassa_http_request_duration_seconds_sum{route=\"/v1/checkout\"} 25",
             "kassa_gateway_questions_total{result=\"charged\"} 1",
+            "kassa_gateway_callbacks_total{reading=\"nowhere\"} 1",
+            "kassa_gateway_callbacks_total{reading=\"unreadable\"} 0",
+            "kassa_limit_reached_total{limit=\"guesses\"} 2",
+            "kassa_limit_reached_total{limit=\"connections\"} 0",
             "kassa_gateway_sent_total{method=\"qr\",result=\"accepted\"} 1",
             "kassa_gateway_sent_total{method=\"confirmation\",result=\"unknown\"} 1",
             "kassa_event_deliveries_total{result=\"taken\"} 1",
