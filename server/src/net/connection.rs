@@ -3,19 +3,25 @@
 
 use std::{
     convert::Infallible,
+    future::pending,
     net::IpAddr,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    task::{Context, Poll},
     time::Duration,
 };
 
-use axum::{Router, response::Response};
+use axum::{
+    Router,
+    body::{Body, Bytes, HttpBody},
+};
+use futures_util::{FutureExt, future::Either};
 use hyper::{
-    Request,
-    body::Incoming,
+    Request, Response,
+    body::{Frame, Incoming, SizeHint},
     server::conn::http1,
     service::{Service, service_fn},
 };
@@ -26,12 +32,16 @@ use hyper_util::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::{OwnedSemaphorePermit, watch},
+    sync::watch,
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::{settings::ListenerSettings, write_limit::WriteLimited};
+use super::{
+    registry::{Answering, Place},
+    settings::ListenerSettings,
+    write_limit::WriteLimited,
+};
 
 /// The most that is read ahead, and so the largest head of a request. It bounds what a waiting connection keeps in memory.
 const MOST_READ_AHEAD: usize = 16 * 1024;
@@ -63,51 +73,61 @@ impl Conversations {
         }
     }
 
-    /// Answers the requests of a connection until it ends, and then gives its place to another one. After the order to stop
-    /// it answers the one under way.
+    /// Answers the requests of a connection until it ends, or another one gets its place. After the order to stop it answers
+    /// the one under way.
     pub(super) async fn hold(
         self: Arc<Self>,
         stream: TcpStream,
         peer: Peer,
         tls: Option<TlsAcceptor>,
         stop: watch::Receiver<bool>,
-        _place: OwnedSemaphorePermit,
+        place: Place,
     ) {
+        let place = Arc::new(place);
         // TCP_NODELAY: an answer that is whole is not held back.
         if let Err(problem) = stream.set_nodelay(true) {
             tracing::debug!(target: "kassa_server", %problem, "a connection ended early");
         }
         match tls {
-            None => self.answer(stream, peer, stop).await,
+            None => self.answer(stream, peer, stop, place).await,
             // In a box, so that a plain one does not keep room for what only encryption needs.
-            Some(tls) => Box::pin(self.shake_hands(stream, peer, tls, stop)).await,
+            Some(tls) => Box::pin(self.shake_hands(stream, peer, tls, stop, place)).await,
         }
     }
 
-    async fn shake_hands(&self, stream: TcpStream, peer: Peer, tls: TlsAcceptor, mut stop: watch::Receiver<bool>) {
+    async fn shake_hands(
+        &self,
+        stream: TcpStream,
+        peer: Peer,
+        tls: TlsAcceptor,
+        mut stop: watch::Receiver<bool>,
+        place: Arc<Place>,
+    ) {
         let shaken = tokio::select! {
             shaken = Box::pin(timeout(self.handshake_limit, tls.accept(stream))) => shaken,
             _ = stop.wait_for(|stop| *stop) => return,
+            () = place.taken_away() => return,
         };
         match shaken {
-            Ok(Ok(stream)) => self.answer(Box::new(stream), peer, stop).await,
+            Ok(Ok(stream)) => self.answer(Box::new(stream), peer, stop, place).await,
             Ok(Err(problem)) => tracing::debug!(target: "kassa_server", %problem, "a handshake failed"),
             Err(_) => tracing::debug!(target: "kassa_server", "a handshake took too long"),
         }
     }
 
-    async fn answer<S>(&self, stream: S, peer: Peer, mut stop: watch::Receiver<bool>)
+    async fn answer<S>(&self, stream: S, peer: Peer, mut stop: watch::Receiver<bool>, place: Arc<Place>)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let has_brought_one = AtomicBool::new(false);
         let service = service_fn(|request| {
             has_brought_one.store(true, Ordering::Relaxed);
-            respond(&self.service, peer, request)
+            respond(&self.service, peer, &place, request)
         });
-        let stream = TokioIo::new(WriteLimited::new(stream, self.write_limit));
+        let stream = TokioIo::new(WriteLimited::new(stream, self.write_limit).telling(place.clone()));
         let mut conversation = pin!(self.http.serve_connection(stream, service));
         let mut first_head = pin!(sleep(self.first_head_limit));
+        let mut taken_away = pin!(place.taken_away());
         let mut is_first_awaited = true;
         let mut is_stopping = false;
         loop {
@@ -124,6 +144,7 @@ impl Conversations {
                     }
                     is_first_awaited = false;
                 }
+                () = taken_away.as_mut() => return,
                 _ = stop.wait_for(|stop| *stop), if !is_stopping => {
                     conversation.as_mut().graceful_shutdown();
                     is_stopping = true;
@@ -136,8 +157,40 @@ impl Conversations {
 fn respond(
     service: &TowerToHyperService<Router>,
     peer: Peer,
+    place: &Arc<Place>,
     mut request: Request<Incoming>,
-) -> impl Future<Output = Result<Response, Infallible>> + use<> {
+) -> impl Future<Output = Result<Response<Answer>, Infallible>> + use<> {
+    let Some(answering) = place.begin() else {
+        // The connection is about to be closed, as after the limit of idleness.
+        return Either::Right(pending::<Result<Response<Answer>, Infallible>>());
+    };
     request.extensions_mut().insert(peer);
-    service.call(request)
+    let answer = service.call(request);
+    Either::Left(answer.map(|answer| answer.map(|answer| answer.map(|body| Answer { body, _answering: answering }))))
+}
+
+/// The body of an answer. The request is being answered until it ends.
+struct Answer {
+    body: Body,
+    _answering: Answering,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

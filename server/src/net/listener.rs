@@ -7,21 +7,19 @@ use std::{
 };
 
 use axum::Router;
-use tokio::{
-    net::TcpListener,
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
-    task::JoinSet,
-    time::timeout,
-};
+use kassa_pages::Network;
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 
 use super::{
-    accept::{self, Rarely},
+    accept,
     certificates::Certificates,
     connection::{Conversations, Peer},
     descriptors::most_connections,
     error::NetError,
+    registry::{Place, Reached, Registry},
     settings::ListenerSettings,
 };
+use crate::{metrics::Metrics, rarely::Rarely};
 
 /// An address that is listened on, plain or with TLS.
 ///
@@ -42,6 +40,7 @@ pub struct Listener {
     address: SocketAddr,
     certificates: Option<Certificates>,
     settings: ListenerSettings,
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl Listener {
@@ -58,7 +57,13 @@ impl Listener {
         let refused = |problem: std::io::Error| NetError::Listen { address, detail: problem.to_string() };
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        Ok(Self { listener, address, certificates, settings })
+        Ok(Self { listener, address, certificates, settings, metrics: None })
+    }
+
+    /// Counts there when its limits are reached.
+    #[must_use]
+    pub fn counted_by(self, metrics: Arc<Metrics>) -> Self {
+        Self { metrics: Some(metrics), ..self }
     }
 
     /// Where it listens; with the port that was free, where any was asked for.
@@ -71,10 +76,11 @@ impl Listener {
     /// [`Peer`].
     pub async fn serve(mut self, router: Router, stop: impl Future<Output = ()>, patience: Duration) {
         let conversations = Arc::new(Conversations::new(router, &self.settings));
-        let places = Arc::new(Semaphore::new(most_connections(self.settings.most_connections)));
+        let registry = Arc::new(Registry::new(most_connections(self.settings.most_connections)));
         let (tell, told) = watch::channel(false);
         let mut connections = JoinSet::new();
-        let (mut failures, mut crowds) = (Rarely::default(), Rarely::default());
+        let failures = Rarely::default();
+        let crowds = Crowds { metrics: self.metrics, ..Crowds::default() };
         let mut stop = std::pin::pin!(stop);
         loop {
             let (stream, peer) = tokio::select! {
@@ -84,12 +90,11 @@ impl Listener {
                     tell_of_panic(&ended);
                     continue;
                 }
-                accepted = accept::next(&self.listener, &mut failures) => accepted,
+                accepted = accept::next(&self.listener, &failures), if !registry.has_many_closing() => accepted,
             };
-            // The newest is closed: those that came before it may be in the middle of a payment.
-            let Some(place) = free_place(&places, &mut crowds) else { continue };
-            let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
             let peer = Peer(peer.ip().to_canonical());
+            let Some(place) = crowds.place(&registry, peer, self.settings.proxies.has(peer.0)) else { continue };
+            let tls = self.certificates.as_mut().map(|certificates| certificates.current(Instant::now()));
             connections.spawn(conversations.clone().hold(stream, peer, tls, told.clone(), place));
         }
         drop(self.listener);
@@ -98,12 +103,44 @@ impl Listener {
     }
 }
 
-fn free_place(places: &Arc<Semaphore>, told: &mut Rarely) -> Option<OwnedSemaphorePermit> {
-    let place = places.clone().try_acquire_owned().ok();
-    if place.is_none() && told.is_time() {
-        tracing::warn!(target: "kassa_server", "too many connections are open: new ones are closed at once");
+/// Who is told that too many connections come.
+#[derive(Default)]
+struct Crowds {
+    metrics: Option<Arc<Metrics>>,
+    all: Rarely,
+    of_address: Rarely,
+}
+
+impl Crowds {
+    /// The place of a new connection, if it gets one.
+    fn place(&self, registry: &Arc<Registry>, peer: Peer, is_proxy: bool) -> Option<Place> {
+        let admission = registry.admit(Network::from(peer.0), is_proxy);
+        if let Some(reached) = admission.reached {
+            self.tell(reached, peer, admission.place.is_none());
+        }
+        admission.place
     }
-    place
+
+    fn tell(&self, reached: Reached, Peer(from): Peer, is_refused: bool) {
+        let (limit, told) = match reached {
+            Reached::Places => ("connections", &self.all),
+            Reached::Share => ("connections_of_address", &self.of_address),
+        };
+        if let Some(metrics) = &self.metrics {
+            metrics.limit_reached(limit);
+        }
+        let Some(repeated) = told.is_time(Instant::now()) else { return };
+        match reached {
+            Reached::Places => tracing::warn!(
+                target: "kassa_server", %from, is_refused, repeated,
+                "too many connections are open: for each new one an idle one is closed, or the new one where none is idle"
+            ),
+            Reached::Share => tracing::warn!(
+                target: "kassa_server", %from, is_refused, repeated,
+                "an address holds half of all connections: for each new one of its own, an idle one of its own is closed"
+            ),
+        }
+    }
 }
 
 /// Waits for what is under way, and drops what takes too long.

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use super::proxies::Proxies;
+
 /// The settings of a [`Listener`](crate::Listener).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -10,9 +12,13 @@ pub struct ListenerSettings {
     pub address: SocketAddr,
     /// The files that connections are encrypted with; plain where there are none.
     pub tls: Option<TlsFiles>,
-    /// The most connections that are open at once: 12,000, as 10,000 apps may wait. One more is closed at once. Where
-    /// the process may have fewer files open (`LimitNOFILE`, `ulimit -n`), fewer are accepted, and the log says so.
+    /// The most connections that are open at once: 12,000, as 10,000 apps may wait. For one more, the one is closed that is
+    /// idle for the longest, of the address that has the most idle ones; where none is idle, the new one is. An address
+    /// holds half of them at most. Where the process may have fewer files open (`LimitNOFILE`, `ulimit -n`), fewer are
+    /// accepted, and the log says so.
     pub most_connections: usize,
+    /// The proxies in front of the server, which may hold all connections: none.
+    pub proxies: Proxies,
     /// How long an encrypted connection may take to shake hands.
     pub handshake_limit: Duration,
     /// How long a new connection may take to bring the head of its first request.
@@ -42,6 +48,7 @@ impl ListenerSettings {
             address,
             tls: None,
             most_connections: 12_000,
+            proxies: Proxies::default(),
             handshake_limit: Duration::from_secs(10),
             first_head_limit: Duration::from_secs(10),
             idle_limit: Duration::from_secs(75),

@@ -3,6 +3,7 @@
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -12,17 +13,26 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
+use super::registry::Place;
+
 /// A connection on which writing may stand still for so long.
 pub(super) struct WriteLimited<S> {
     stream: S,
     limit: Duration,
     /// Since when nothing could be written; there is no timer while writing goes on.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Who is told when everything is sent.
+    place: Option<Arc<Place>>,
 }
 
 impl<S> WriteLimited<S> {
     pub(super) fn new(stream: S, limit: Duration) -> Self {
-        Self { stream, limit, stalled: None }
+        Self { stream, limit, stalled: None, place: None }
+    }
+
+    /// Tells the connection's place when everything that was written is sent.
+    pub(super) fn telling(self, place: Arc<Place>) -> Self {
+        Self { place: Some(place), ..self }
     }
 
     fn limited<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -66,6 +76,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteLimited<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if let (Poll::Ready(Ok(())), Some(place)) = (&flushed, &self.place) {
+            place.sent();
+        }
         self.limited(context, flushed)
     }
 

@@ -133,8 +133,12 @@ fn read(values: &mut Values) -> Read<ProgramSettings> {
         has_pay_page: has_pay_page?,
         ..HttpSettings::new(public_url)
     };
-    let listener =
-        ListenerSettings { tls: tls?, most_connections: most_connections? as usize, ..ListenerSettings::new(listen?) };
+    let listener = ListenerSettings {
+        tls: tls?,
+        most_connections: most_connections? as usize,
+        proxies: http.proxies.clone(),
+        ..ListenerSettings::new(listen?)
+    };
     Ok(ProgramSettings {
         listener,
         metrics_listen: metrics_listen?,

@@ -11,7 +11,7 @@ use std::{
 
 use axum::{Extension, Router, routing::get};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use kassa_server::{Listener, ListenerSettings, NetError, Peer, TlsFiles};
+use kassa_server::{Listener, ListenerSettings, Metrics, NetError, Peer, TlsFiles};
 use kassa_test_patience::{patience, wait_for_async, wait_until_async};
 use rustls::{
     ClientConfig, RootCertStore,
@@ -49,6 +49,47 @@ async fn serving(settings: ListenerSettings) -> SocketAddr {
     let address = listener.address();
     tokio::spawn(listener.serve(hello(), pending(), NEVER));
     address
+}
+
+/// What is answered when the test says so.
+#[derive(Clone, Default)]
+struct Slow {
+    begun: Arc<Notify>,
+    finish: Arc<Notify>,
+}
+
+impl Slow {
+    fn router(&self) -> Router {
+        let slow = self.clone();
+        let answer = move || {
+            let slow = slow.clone();
+            async move {
+                slow.begun.notify_one();
+                slow.finish.notified().await;
+                "done"
+            }
+        };
+        hello().route("/slow", get(answer))
+    }
+
+    /// A connection with a request that is under way, and is its last one.
+    async fn ask(&self, address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+        timeout(patience(), self.begun.notified()).await.expect("it is begun");
+        stream
+    }
+}
+
+/// A server of few connections, all of which one address may hold.
+async fn serving_few(most_connections: usize) -> (SocketAddr, Slow) {
+    let mut settings = settings();
+    settings.most_connections = most_connections;
+    settings.proxies = "127.0.0.1".parse().unwrap();
+    let (listener, slow) = (Listener::bind(settings).await.unwrap(), Slow::default());
+    let address = listener.address();
+    tokio::spawn(listener.serve(slow.router(), pending(), NEVER));
+    (address, slow)
 }
 
 /// All that is heard until the connection is closed.
@@ -125,21 +166,79 @@ async fn a_head_without_end_is_refused() {
 }
 
 #[tokio::test]
-async fn the_newest_of_too_many_is_closed_and_a_place_is_given_again() {
-    let mut settings = settings();
-    settings.most_connections = 2;
-    let address = serving(settings).await;
-    let mut first = TcpStream::connect(address).await.unwrap();
-    let mut second = TcpStream::connect(address).await.unwrap();
-    assert!(answered(&mut first).await.is_some() && answered(&mut second).await.is_some());
+async fn the_newest_of_too_many_is_closed_where_none_is_idle_and_a_place_is_given_again() {
+    let (address, slow) = serving_few(2).await;
+    let (mut first, mut second) = (slow.ask(address).await, slow.ask(address).await);
     assert_eq!(rest(&mut TcpStream::connect(address).await.unwrap()).await, "");
-    assert!(answered(&mut first).await.is_some(), "those that came before go on");
-    drop(second);
+    slow.finish.notify_waiters();
+    assert!(rest(&mut first).await.ends_with("done") && rest(&mut second).await.ends_with("done"));
     // When the server has seen that it ended.
     wait_until_async("a place is free again", async || {
         answered(&mut TcpStream::connect(address).await.unwrap()).await.is_some()
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_new_one_gets_the_place_of_the_longest_idle() {
+    let (address, _) = serving_few(2).await;
+    let mut first = TcpStream::connect(address).await.unwrap();
+    let mut second = TcpStream::connect(address).await.unwrap();
+    assert!(answered(&mut second).await.is_some() && answered(&mut first).await.is_some());
+    assert!(answered(&mut second).await.is_some());
+    let mut third = TcpStream::connect(address).await.unwrap();
+    assert!(answered(&mut third).await.is_some());
+    assert_eq!(rest(&mut first).await, "");
+    assert!(answered(&mut second).await.is_some(), "it brought a request since");
+}
+
+/// From another address of this machine: Linux has all of 127.0.0.0/8.
+#[cfg(target_os = "linux")]
+async fn connected_from(last: u8, address: SocketAddr) -> TcpStream {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, last], 0).into()).unwrap();
+    socket.connect(address).await.unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_opens_many_and_sends_nothing_keeps_nobody_out() {
+    let mut settings = settings();
+    settings.most_connections = 8;
+    let (listener, slow) = (Listener::bind(settings).await.unwrap(), Slow::default());
+    let (address, metrics) = (listener.address(), Arc::new(Metrics::default()));
+    tokio::spawn(listener.counted_by(metrics.clone()).serve(slow.router(), pending(), NEVER));
+    let reached = |limit: &str| {
+        let (text, name) = (metrics.text(None), format!("kassa_limit_reached_total{{limit=\"{limit}\"}} "));
+        let count = text.lines().find_map(|line| line.strip_prefix(name.as_str())).unwrap().to_owned();
+        count.parse::<u64>().unwrap()
+    };
+
+    let mut under_way = slow.ask(address).await;
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        silent.push(TcpStream::connect(address).await.unwrap());
+    }
+    // Its share is four.
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        let mut other = connected_from(2, address).await;
+        assert!(answered(&mut other).await.unwrap().ends_with("hello 127.0.0.2"));
+        others.push(other);
+    }
+    assert_eq!(rest(&mut silent[0]).await, "");
+    assert_eq!((reached("connections_of_address"), reached("connections")), (97, 0));
+
+    for last in [3, 4] {
+        for _ in 0..100 {
+            silent.push(connected_from(last, address).await);
+        }
+    }
+    let mut other = connected_from(5, address).await;
+    assert!(answered(&mut other).await.unwrap().ends_with("hello 127.0.0.5"));
+    assert!(reached("connections") > 0);
+    slow.finish.notify_one();
+    assert!(rest(&mut under_way).await.ends_with("done"), "whoever is being answered is not cut off");
 }
 
 #[tokio::test]
@@ -164,20 +263,10 @@ struct Stopping {
 async fn stopping(patience: Duration) -> Stopping {
     let listener = Listener::bind(settings()).await.unwrap();
     let address = listener.address();
-    let (begun, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (tell, told) = (begun.clone(), finish.clone());
-    let slow = move || {
-        let (tell, told) = (tell.clone(), told.clone());
-        async move {
-            tell.notify_one();
-            told.notified().await;
-            "done"
-        }
-    };
+    let slow = Slow::default();
     let (stop, stopped) = oneshot::channel();
-    let router = hello().route("/slow", get(slow));
-    let served = tokio::spawn(listener.serve(router, async move { drop(stopped.await) }, patience));
-    Stopping { address, begun, finish, stop, served }
+    let served = tokio::spawn(listener.serve(slow.router(), async move { drop(stopped.await) }, patience));
+    Stopping { address, begun: slow.begun, finish: slow.finish, stop, served }
 }
 
 #[tokio::test]

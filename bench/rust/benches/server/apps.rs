@@ -144,7 +144,10 @@ pub fn apart(place: &Place) {
         let mut settings = HttpSettings::new("http://127.0.0.1");
         settings.per_address = 1_000_000;
         settings.longest_wait = WAIT;
-        let listener = Listener::bind(ListenerSettings::new(([127, 0, 0, 1], 0).into())).await.expect("a port");
+        let mut listening = ListenerSettings::new(([127, 0, 0, 1], 0).into());
+        // All apps have one address here, as behind a proxy.
+        listening.proxies = "127.0.0.1".parse().expect("an address");
+        let listener = Listener::bind(listening).await.expect("a port");
         let address = listener.address();
         tokio::spawn(listener.serve(router(server.clone(), settings), std::future::pending(), WAIT));
         println!("{address}");

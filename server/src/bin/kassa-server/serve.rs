@@ -53,7 +53,7 @@ async fn serve(settings: &ProgramSettings, options: &ServeOptions, traces: &Trac
 
     let (tell, told) = watch::channel(false);
     let answering = [
-        Some(answer(listener, traces.over(pages(&server, settings)), &told)),
+        Some(answer(listener.counted_by(server.metrics().clone()), traces.over(pages(&server, settings)), &told)),
         metrics.map(|metrics| answer(metrics, metrics_router(server.clone()), &told)),
     ];
     addresses.print(settings, options.announce_json, &mut io::stdout().lock()).map_err(Failure::new)?;
