@@ -2,6 +2,7 @@
 
 use std::{
     net::IpAddr,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -14,13 +15,19 @@ use super::{
     settings::HttpSettings,
 };
 use crate::{
-    limits::RateLimit,
+    limits::{RateLimit, Recent},
+    metrics::Metrics,
+    rarely::Rarely,
     server::Server,
     values::{
         error::ServerError,
         ids::{ApiKeyId, CheckoutId},
     },
 };
+
+/// Addresses that are remembered as the gateway's, and for how long.
+const MOST_GATEWAYS: usize = 1000;
+const GATEWAY_FOR: Duration = Duration::from_secs(24 * 3600);
 
 /// Who may call a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +48,27 @@ pub(super) struct Gate {
     tokens: RateLimit<CheckoutId>,
     keys: RateLimit<ApiKeyId>,
     guesses: Lockout,
+    /// Callbacks to addresses that no payment has.
+    misses: RateLimit<Network>,
+    /// Who has called back about a payment of ours.
+    gateways: Recent<Network>,
+    metrics: Arc<Metrics>,
+    told_of_guesses: Rarely,
+    told_of_misses: Rarely,
 }
 
 impl Gate {
-    pub(super) fn new(settings: &HttpSettings) -> Self {
+    pub(super) fn new(settings: &HttpSettings, metrics: Arc<Metrics>) -> Self {
         Self {
             addresses: RateLimit::per_second(settings.per_address),
             tokens: RateLimit::per_second(settings.per_token),
             keys: RateLimit::per_second(settings.per_key),
             guesses: Lockout::default(),
+            misses: RateLimit::per_second(settings.per_address),
+            gateways: Recent::new(MOST_GATEWAYS, GATEWAY_FOR),
+            metrics,
+            told_of_guesses: Rarely::default(),
+            told_of_misses: Rarely::default(),
         }
     }
 
@@ -63,8 +82,7 @@ impl Gate {
     ) -> Result<Who, Problem> {
         match access {
             Access::Anybody => self.let_in_anybody(from).map(|()| Who::Anybody),
-            // Its address is its secret, which is looked up; all of its callbacks may come from one machine.
-            Access::Gateway => Ok(Who::Anybody),
+            Access::Gateway => self.let_in_gateway(from).map(|()| Who::Anybody),
             Access::App => {
                 self.let_in_anybody(from)?;
                 let token = bearer(headers)?;
@@ -74,12 +92,12 @@ impl Gate {
                     return Err(Problem::new(Kind::Unauthorized));
                 }
                 let view = self.known(from, found)?;
-                within(self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
+                self.within("requests_of_token", self.tokens.take(view.checkout.id.clone(), Instant::now()))?;
                 Ok(Who::App(view.into()))
             }
             Access::Shop => {
                 let id = self.known(from, server.api_key(bearer(headers)?).await)?;
-                within(self.keys.take(id.clone(), Instant::now()))?;
+                self.within("requests_of_key", self.keys.take(id.clone(), Instant::now()))?;
                 Ok(Who::Shop(id))
             }
         }
@@ -87,17 +105,56 @@ impl Gate {
 
     /// Whether an address may call once more.
     pub(super) fn let_in_anybody(&self, from: IpAddr) -> Result<(), Problem> {
-        within(self.addresses.take(from.into(), Instant::now()))
+        self.within("requests_of_address", self.addresses.take(from.into(), Instant::now()))
+    }
+
+    /// The address that is called is the secret, which is looked up. All callbacks may come from one machine, and a callback is
+    /// the only word about the money of a pay-form: so what counts is how often somebody calls where nobody is. Who has called
+    /// back about a payment of ours is always heard, as a restored database has forgotten payments that the gateway has not.
+    fn let_in_gateway(&self, from: IpAddr) -> Result<(), Problem> {
+        let (from, now) = (Network::from(from), Instant::now());
+        match self.misses.peek(&from, now) {
+            Err(wait) if !self.gateways.has(from, now) => self.within("callbacks_of_address", Err(wait)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that a callback came about a payment of ours.
+    pub(super) fn called_back(&self, from: IpAddr) {
+        self.gateways.note(from.into(), Instant::now());
+    }
+
+    /// Counts a callback to an address that no payment has.
+    pub(super) fn missed(&self, from: IpAddr, problem: Problem) -> Problem {
+        let now = Instant::now();
+        self.metrics.called_back("nowhere");
+        if let Some(repeated) = self.told_of_misses.is_time(now) {
+            tracing::warn!(
+                target: "kassa_server", %from, repeated,
+                "a callback came to an address that no payment has: a wrong address, or a payment that a restored \
+                 database has forgotten"
+            );
+        }
+        if self.gateways.has(from.into(), now) {
+            return problem;
+        }
+        // What is left of the bucket decides about the next one.
+        let _ = self.misses.take(from.into(), now);
+        self.counted(from, problem)
     }
 
     /// Counts a secret that was looked up and is none: guessing gets slower (brute force protection).
-    pub(super) fn guessed(&self, from: IpAddr, problem: Problem) -> Problem {
-        match self.guesses.wrong(from, Instant::now()) {
-            Ok(()) => {
-                tracing::info!(target: "kassa_server", %from, "a wrong key, token or address of callbacks");
-                problem
-            }
-            Err(wait) => Problem::new(Kind::TooManyRequests).retry_after(wait),
+    fn guessed(&self, from: IpAddr, problem: Problem) -> Problem {
+        if let Some(repeated) = self.told_of_guesses.is_time(Instant::now()) {
+            tracing::info!(target: "kassa_server", %from, repeated, "a wrong key or token");
+        }
+        self.counted(from, problem)
+    }
+
+    fn counted(&self, from: IpAddr, problem: Problem) -> Problem {
+        match self.within("guesses", self.guesses.wrong(from, Instant::now())) {
+            Ok(()) => problem,
+            Err(slowed) => slowed,
         }
     }
 
@@ -111,10 +168,13 @@ impl Gate {
             Err(other) => Err(other.into()),
         }
     }
-}
 
-fn within(taken: Result<(), Duration>) -> Result<(), Problem> {
-    taken.map_err(|wait| Problem::new(Kind::TooManyRequests).retry_after(wait))
+    fn within(&self, limit: &'static str, taken: Result<(), Duration>) -> Result<(), Problem> {
+        taken.map_err(|wait| {
+            self.metrics.limit_reached(limit);
+            Problem::new(Kind::TooManyRequests).retry_after(wait)
+        })
+    }
 }
 
 /// The key or token of `Authorization: Bearer`. Who brings none guesses nothing.

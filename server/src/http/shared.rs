@@ -24,7 +24,7 @@ impl Http {
     }
 
     pub(super) fn new(server: Server, settings: HttpSettings, description: String) -> Self {
-        let gate = Gate::new(&settings);
+        let gate = Gate::new(&settings, server.metrics().clone());
         Self { server, settings, gate, description }
     }
 }

@@ -4,5 +4,7 @@
 //! without a bound.
 
 mod rate;
+mod recent;
 
 pub use rate::RateLimit;
+pub(crate) use recent::Recent;

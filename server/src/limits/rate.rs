@@ -74,6 +74,15 @@ impl<K: Eq + Hash> RateLimit<K> {
         Ok(())
     }
 
+    /// Whether a key would get a call now; none is taken. A key that is not remembered gets one.
+    ///
+    /// # Errors
+    /// The time until it may have one: `Retry-After`.
+    pub fn peek(&self, key: &K, now: Instant) -> Result<(), Duration> {
+        let full_at = self.locked().full_at.get(key).copied();
+        self.after(full_at, now).map(drop)
+    }
+
     /// When a bucket is full again of which one is taken now.
     fn after(&self, full_at: Option<Instant>, now: Instant) -> Result<Instant, Duration> {
         let full_at = full_at.unwrap_or(now).max(now);
@@ -122,6 +131,17 @@ mod tests {
         now += 100 * PER;
         let taken = (0..100).filter(|_| limit.take("a", now).is_ok()).count();
         assert_eq!(taken, 5, "no more is saved up than a full bucket");
+    }
+
+    #[test]
+    fn looking_takes_nothing() {
+        let (limit, now) = (RateLimit::new(1, PER), Instant::now());
+        for _ in 0..3 {
+            assert_eq!(limit.peek(&"a", now), Ok(()));
+        }
+        assert_eq!(limit.take("a", now), Ok(()));
+        assert_eq!((limit.peek(&"a", now), limit.peek(&"b", now)), (Err(PER), Ok(())));
+        assert_eq!(limit.peek(&"a", now + PER), Ok(()));
     }
 
     #[test]

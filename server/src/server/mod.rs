@@ -486,7 +486,7 @@ impl Server {
             _ => None,
         };
         let noted = self.shared.storage.note_hint(hint).await?;
-        // Whoever guesses addresses writes no log and no metrics.
+        // One that came nowhere is told of where it is known who called.
         if noted != HintNoted::Nowhere {
             self.metrics().called_back(reading.into());
             if let Some((payment, exchange)) = unread {

@@ -102,3 +102,47 @@ async fn what_cannot_be_read_is_shown_to_the_staff() {
     }
     assert!(!page.contains("4000000000002016") && page.contains("****************"), "{page}");
 }
+
+/// Whose calls a proxy on this machine passes on.
+const STRANGER: (&str, &str) = ("x-forwarded-for", "198.51.100.7");
+const GATEWAY: (&str, &str) = ("x-forwarded-for", "203.0.113.9");
+
+async fn count(served: &Served, sample: &str) -> u64 {
+    let text = served.server.metrics_text().await;
+    let value = text.lines().find_map(|line| line.strip_prefix(sample)).unwrap_or_else(|| panic!("{sample}: {text}"));
+    value.trim().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_calls_where_nobody_is_has_a_rate_and_the_gateway_is_always_heard() {
+    let served = Served::with(|_, http| {
+        http.per_address = 1;
+        http.proxies = "127.0.0.1".parse().unwrap();
+    })
+    .await;
+    let nowhere = format!("/callbacks/{0}/{0}", "0f".repeat(16));
+    let refused = r#"kassa_limit_reached_total{limit="callbacks_of_address"}"#;
+    let looked_up = r#"kassa_gateway_callbacks_total{reading="nowhere"}"#;
+    assert_eq!(send(&served, "POST", &nowhere, &[STRANGER], b"{}").await.status, 404);
+    // Ten seconds' worth may come at once, and then one a second.
+    let mut asked = 1;
+    while asked < 1000 && count(&served, refused).await == 0 {
+        let answer = send(&served, "POST", &nowhere, &[STRANGER], b"{}").await;
+        assert!(matches!(answer.status, 404 | 429), "{answer:?}");
+        asked += 1;
+    }
+    assert_eq!(count(&served, refused).await, 1);
+    assert_eq!(count(&served, looked_up).await, asked - 1, "the last one was not looked up");
+    let answer = send(&served, "POST", &nowhere, &[STRANGER], b"{}").await;
+    assert_eq!(answer.problem(), "too_many_requests");
+    assert!(answer.header("retry-after").is_some());
+
+    // Another address has its own rate. Once it has called back about a payment, it may call about forgotten ones, too.
+    let (id, path, number) = paid_form(&served, "order-1").await;
+    let body = format!(r#"{{"orderNumber":"{number}"}}"#);
+    assert_eq!(send(&served, "POST", &path, &[GATEWAY, JSON], body.as_bytes()).await.status, 200);
+    is_paid(&served, &id).await;
+    for _ in 0..30 {
+        assert_eq!(send(&served, "POST", &nowhere, &[GATEWAY], b"{}").await.status, 404);
+    }
+}

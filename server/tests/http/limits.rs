@@ -21,6 +21,8 @@ async fn a_token_has_a_rate_and_another_has_its_own() {
     assert_eq!(refused.problem(), "too_many_requests");
     assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
     assert_eq!(served.call(&others, "GET", "/v1/checkout", &Value::Null).await.status, 200);
+    let counted = r#"kassa_limit_reached_total{limit="requests_of_token"} 1"#;
+    assert!(served.server.metrics_text().await.lines().any(|line| line == counted));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
