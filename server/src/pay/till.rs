@@ -14,6 +14,7 @@ use crate::{
     checkouts::checkout::CheckoutView,
     http::HttpSettings,
     limits::RateLimit,
+    rarely::Rarely,
     server::Server,
     values::{error::ServerError, ids::CheckoutId},
 };
@@ -32,6 +33,7 @@ pub(super) struct Till {
     addresses: RateLimit<Network>,
     checkouts: RateLimit<CheckoutId>,
     guesses: Lockout,
+    told_of_guesses: Rarely,
 }
 
 /// Why nobody is let in.
@@ -48,6 +50,7 @@ impl Till {
             addresses: RateLimit::per_second(settings.per_address),
             checkouts: RateLimit::per_second(settings.per_token),
             guesses: Lockout::default(),
+            told_of_guesses: Rarely::default(),
             is_secure: settings.public_url.starts_with("https://"),
             name: merchant.name.clone(),
             assets: Assets::of(merchant),
@@ -59,7 +62,11 @@ impl Till {
 
     /// Whether an address may call once more; else how long it waits.
     pub(super) fn let_in(&self, from: IpAddr) -> Result<(), Duration> {
-        self.addresses.take(from.into(), Instant::now())
+        self.counted("requests_of_address", self.addresses.take(from.into(), Instant::now()))
+    }
+
+    fn counted(&self, limit: &'static str, taken: Result<(), Duration>) -> Result<(), Duration> {
+        taken.inspect_err(|_| self.server.metrics().limit_reached(limit))
     }
 
     /// The checkout of a page. A right address is never locked out; guessing gets slower (brute force protection).
@@ -67,13 +74,17 @@ impl Till {
         match self.server.checkout_of_page(secret).await {
             Ok(view) => {
                 self.guesses.right(from);
-                self.checkouts.take(view.checkout.id.clone(), Instant::now()).map_err(Closed::TooOften)?;
+                let taken = self.checkouts.take(view.checkout.id.clone(), Instant::now());
+                self.counted("requests_of_token", taken).map_err(Closed::TooOften)?;
                 Ok(view)
             }
             Err(problem @ ServerError::NotFound { .. }) => {
-                self.guesses.wrong(from, Instant::now()).map_err(Closed::TooOften)?;
-                // The address itself is never logged: one that is mistyped may be nearly right.
-                tracing::info!(target: "kassa_server", %from, "a wrong address of a hosted page");
+                let now = Instant::now();
+                if let Some(repeated) = self.told_of_guesses.is_time(now) {
+                    // The address itself is never logged: one that is mistyped may be nearly right.
+                    tracing::info!(target: "kassa_server", %from, repeated, "a wrong address of a hosted page");
+                }
+                self.counted("guesses", self.guesses.wrong(from, now)).map_err(Closed::TooOften)?;
                 Err(Closed::Because(problem))
             }
             Err(problem) => Err(Closed::Because(problem)),

@@ -18,6 +18,7 @@ use super::cookie;
 use crate::{
     http::HttpSettings,
     limits::RateLimit,
+    rarely::Rarely,
     server::Server,
     storage::staff::StaffSession,
     tokens::permission::Permission,
@@ -37,6 +38,7 @@ pub(super) struct Desk {
     pub(super) drawing: Arc<Semaphore>,
     addresses: RateLimit<Network>,
     guesses: Lockout,
+    told_of_guesses: Rarely,
 }
 
 /// Somebody who is logged in.
@@ -63,18 +65,26 @@ impl Desk {
         let origin = Url::parse(&settings.public_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         let [reconciling, drawing] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
         let is_secure = settings.public_url.starts_with("https://");
-        Self { server, settings, is_secure, origin, reconciling, drawing, addresses, guesses: Lockout::default() }
+        let (guesses, told_of_guesses) = (Lockout::default(), Rarely::default());
+        Self { server, settings, is_secure, origin, reconciling, drawing, addresses, guesses, told_of_guesses }
     }
 
     /// Whether an address may call once more; else how long it waits.
     pub(super) fn let_in(&self, from: IpAddr) -> Result<(), Duration> {
-        self.addresses.take(from.into(), Instant::now())
+        self.counted("requests_of_address", self.addresses.take(from.into(), Instant::now()))
+    }
+
+    fn counted(&self, limit: &'static str, taken: Result<(), Duration>) -> Result<(), Duration> {
+        taken.inspect_err(|_| self.server.metrics().limit_reached(limit))
     }
 
     /// Counts a wrong key: guessing gets slower (brute force protection). A right one is never locked out.
     pub(super) fn guessed(&self, from: IpAddr) -> Result<(), Duration> {
-        tracing::info!(target: "kassa_server", %from, "a wrong key of the staff's");
-        self.guesses.wrong(from, Instant::now())
+        let now = Instant::now();
+        if let Some(repeated) = self.told_of_guesses.is_time(now) {
+            tracing::info!(target: "kassa_server", %from, repeated, "a wrong key of the staff's");
+        }
+        self.counted("guesses", self.guesses.wrong(from, now))
     }
 
     pub(super) fn knew(&self, from: IpAddr) {
