@@ -16,8 +16,8 @@ use crate::{storage::outputs::Statistics, values::method::Method};
 
 /// How much of a callback was read; `nowhere` came to an address that no payment has.
 const READINGS: [&str; 4] = ["whole", "incomplete", "unreadable", "nowhere"];
-/// The limits of callers.
-const LIMITS: [&str; 7] = [
+/// The limits that are counted.
+const LIMITS: [&str; 8] = [
     "connections",
     "connections_of_address",
     "requests_of_address",
@@ -25,6 +25,7 @@ const LIMITS: [&str; 7] = [
     "requests_of_key",
     "guesses",
     "callbacks_of_address",
+    "sending_places",
 ];
 
 /// The counters of a server. Each number is of this process alone, since it started.

@@ -120,6 +120,7 @@ impl Sender {
         if let Some(place) = self.places.free(method) {
             return Some(place);
         }
+        self.metrics.limit_reached("sending_places");
         if method.may_wait() {
             return None;
         }

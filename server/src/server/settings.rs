@@ -42,7 +42,7 @@ pub struct ServerSettings {
     pub offers_pay_forms: bool,
     /// How long a client token is good.
     pub token_lifetime: Duration,
-    /// The most questions a second that the whole fleet asks the gateway.
+    /// The most HTTP requests a second with which the whole fleet asks the gateway. A question about a pay-form counts three.
     pub questions_per_second: u32,
     /// How many questions a worker asks at once, and how many workers there are.
     pub questions_at_once: u32,

@@ -113,7 +113,7 @@ table! {
 
     QUESTIONS_PER_SECOND = Setting::new(
         "questions_per_second", "KASSA_SERVER_QUESTIONS_PER_SECOND", "questions-per-second", "1 to 1000000",
-        "The most questions a second that all servers on the database ask the gateway together",
+        "The most HTTP requests a second with which all servers on the database ask the gateway together",
     ).or("50");
     FOLLOWERS = Setting::new(
         "followers", "KASSA_SERVER_FOLLOWERS", "followers", "1 to 10000",

@@ -407,7 +407,7 @@ fn contradictions_count_where_they_lie_apart_in_time() {
     force(&world, &payment.reference, vec![Verdict::contradicted(["amount"], Some(report(PaymentStatus::Charged)))]);
     for _ in 0..10 {
         process.run(process.server.check_now(&id)).unwrap();
-        follow(&process);
+        process.run(process.server.follow_once()).unwrap();
         world.fake.advance(Duration::from_millis(300));
     }
     assert_eq!(state(&process, &id).1, PaymentState::Awaiting);

@@ -272,6 +272,31 @@ async fn one_slow_delivery_does_not_hold_up_others() {
     wait_until_async("nine events are posted", async || lock(&post.1).len() >= 9).await;
 }
 
+/// Bulkheads: payments of the mobile bank that get no answer keep no code from being made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_method_that_hangs_keeps_no_other_from_being_sent() {
+    let (fake, folder) = (FakeGateway::new().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(&folder.path().join("kassa.db")).unwrap();
+    let mut settings = ServerSettings::new("https://pay.shop.example.kg/callbacks");
+    settings.sends_at_once = 8;
+    let surroundings = Arc::new(RealSurroundings::on(Handle::current()));
+    let server = Server::new(Arc::new(storage), Arc::new(fake.gateway()), surroundings, settings, None).unwrap();
+    fake.stop_clock();
+    // As many as there are, but one for each of the other methods.
+    (0..5).for_each(|_| fake.fail_next(FakeFault::NoAnswer));
+    for number in 0..8 {
+        let id = server.open_checkout(order(number)).await.unwrap().checkout.id;
+        let (caller, payer) = (server.clone(), id.clone());
+        tokio::spawn(async move { caller.pay_by_mbank(&payer, "996700000001", None).await });
+        wait_until_async("the payment has begun", async || !server.checkout(&id).await.unwrap().payments.is_empty())
+            .await;
+    }
+    wait_until_async("five hang", async || fake.payments().len() == 5).await;
+    assert_eq!(begun(&server, 8).await.state, PaymentState::Awaiting);
+    assert_eq!(fake.payments().len(), 6);
+    fake.start_clock();
+}
+
 /// What waits for its turn when the server stops is certainly not sent, and says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_waits_when_it_stops_is_not_sent() {

@@ -151,7 +151,7 @@ pub const SWEEP: Sweep = Sweep { most: 10, keep_for_ms: 90 * 24 * 3_600_000 };
 type Check = fn(&dyn Storage, &Calendar);
 
 /// Every storage passes these.
-const SUITE: [(&str, Check); 27] = [
+const SUITE: [(&str, Check); 30] = [
     ("a reference opens one checkout", a_reference_opens_one_checkout),
     ("what another payment has is not adopted", what_another_payment_has_is_not_adopted),
     ("an end that is in doubt holds back the payment beside it", an_end_in_doubt_holds_back_the_payment_beside_it),
@@ -161,6 +161,7 @@ const SUITE: [(&str, Check); 27] = [
     ("tokens open one checkout, for a time", tokens_open_one_checkout_for_a_time),
     ("API keys are good until they are revoked", api_keys_are_good_until_they_are_revoked),
     ("a key gives the same payment", a_key_gives_the_same_payment),
+    ("a payer cannot fill the database with keys", a_payer_cannot_fill_the_database_with_keys),
     ("one payment may take money", one_payment_may_take_money),
     ("a payment that waits is taken once", a_payment_that_waits_is_taken_once),
     ("a card does not wait", a_card_does_not_wait),
@@ -178,6 +179,7 @@ const SUITE: [(&str, Check); 27] = [
     ("a question is leased", a_question_is_leased),
     ("a hint is not lost under a lease", a_hint_is_not_lost_under_a_lease),
     ("the most urgent comes first", the_most_urgent_comes_first),
+    ("a payment is asked about once a second at most", a_payment_is_asked_about_once_a_second_at_most),
     ("wrong passwords run out", wrong_passwords_run_out),
     ("streams are delivered in order", streams_are_delivered_in_order),
     ("what there is, is counted", what_there_is_is_counted),
@@ -263,6 +265,24 @@ fn api_keys_are_good_until_they_are_revoked(storage: &dyn Storage, calendar: &Ca
     assert!(read(&keys[0]).unwrap().revoked_at.is_some());
     assert_eq!(read(&keys[1]), Some(all[1].clone()));
     assert_eq!(read(&ApiKey::from_random(KeyRole::Shop, [3; 16], [1; 32])), None);
+}
+
+fn a_payer_cannot_fill_the_database_with_keys(storage: &dyn Storage, _: &Calendar) {
+    block_on(storage.open_checkout(new(1))).unwrap();
+    let with = |key: u32, fingerprint: u8| BeginPayment {
+        key: Some(Key { text: format!("key-{key}"), fingerprint: vec![fingerprint] }),
+        ..begin(1, 1, Method::Qr)
+    };
+    let begin = |key, fingerprint| block_on(storage.begin_payment(with(key, fingerprint))).unwrap();
+    assert!(matches!(begin(0, 1), Begun::New(_)));
+    let reference = PaymentRef::qr(Some(39_000)).with_transaction_id("transaction-1");
+    let shown = SendResult::Accepted { reference, page_url: None, qr_text: Some("qr".into()) };
+    block_on(storage.settle_sending(sent(1, 1, shown))).unwrap();
+    for key in 1..300 {
+        assert!(matches!(begin(key, 1), Begun::Again(_)), "{key}");
+    }
+    assert!(matches!(begin(0, 2), Begun::KeyReused) && matches!(begin(99, 2), Begun::KeyReused));
+    assert!(matches!(begin(299, 2), Begun::Again(_)), "it is not remembered, and the same is shown");
 }
 
 fn a_key_gives_the_same_payment(storage: &dyn Storage, _: &Calendar) {
@@ -765,6 +785,20 @@ fn a_hint_is_not_lost_under_a_lease(storage: &dyn Storage, calendar: &Calendar) 
     assert_eq!(block_on(storage.claim_questions(claim())).unwrap().questions.len(), 1);
     let nobody = Hint::Callback { secret: "x".into(), payment: payment_id(1), claim: None, same: None, exchange: None };
     assert_eq!(block_on(storage.note_hint(nobody)).unwrap(), HintNoted::Nowhere);
+}
+
+/// However often its payer presses a button.
+fn a_payment_is_asked_about_once_a_second_at_most(storage: &dyn Storage, calendar: &Calendar) {
+    following(storage, calendar, 1);
+    let asked = || block_on(storage.claim_questions(claim())).unwrap();
+    assert_eq!(asked().questions.len(), 1);
+    for _ in 0..10 {
+        block_on(storage.note_hint(Hint::Checkout { id: id(1) })).unwrap();
+    }
+    let early = asked();
+    assert_eq!((early.questions.len(), early.next_in_ms), (0, Some(1_000)));
+    calendar.pass(Duration::from_secs(1));
+    assert_eq!(asked().questions.len(), 1);
 }
 
 fn the_most_urgent_comes_first(storage: &dyn Storage, calendar: &Calendar) {

@@ -78,11 +78,12 @@ impl Changes {
         self.exchanges.push(NewExchange { payment, exchange, sender });
     }
 
-    /// Remembers what an idempotency key was used for.
-    pub(super) fn use_key(&mut self, book: &Book, key: Option<&Key>, payment: &PaymentId) {
+    /// Remembers what an idempotency key was used for. One that only shows a payment again is remembered while the checkout has
+    /// fewer than [`MOST_KEYS`]: without it, the same is shown again.
+    pub(super) fn use_key(&mut self, book: &Book, key: Option<&Key>, payment: &PaymentId, use_of: KeyUse) {
         if let Some(key) = key {
             let (checkout, payment, key) = (book.head.id.clone(), payment.clone(), key.clone());
-            self.keys.push(NewKey { checkout, key, payment });
+            self.keys.push(NewKey { checkout, key, payment, use_of });
         }
     }
 }
@@ -203,4 +204,17 @@ pub(in crate::storage) struct NewKey {
     pub(in crate::storage) checkout: CheckoutId,
     pub(in crate::storage) key: Key,
     pub(in crate::storage) payment: PaymentId,
+    pub(in crate::storage) use_of: KeyUse,
 }
+
+/// What an idempotency key was used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::storage) enum KeyUse {
+    /// To send something once.
+    ToSend,
+    /// To show what was sent before.
+    ToShowAgain,
+}
+
+/// So many keys of a checkout are remembered that only show a payment again: a payer can make any number of them.
+pub(in crate::storage) const MOST_KEYS: i64 = 100;

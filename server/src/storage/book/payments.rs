@@ -4,7 +4,7 @@ use kassa::PaymentRef;
 
 use super::{
     Book, Kept,
-    changes::{Changes, Number, Numbers, Touched},
+    changes::{Changes, KeyUse, Number, Numbers, Touched},
     happening::{Why, happen},
     hints::{doubt_what_has_no_number, has_number},
     telling::{Told, tell},
@@ -100,7 +100,7 @@ pub(in crate::storage) fn begin(
         state => return Ok(Begun::NotOpen(state)),
     }
     if let Some(same) = to_show_again(&book.payments, begin.method) {
-        changes.use_key(book, begin.key.as_ref(), &same.id);
+        changes.use_key(book, begin.key.as_ref(), &same.id, KeyUse::ToShowAgain);
         return Ok(Begun::Again(same.into()));
     }
     // A pay-form holds back nothing, unless a charge of it is in doubt: then its payer has probably paid.
@@ -124,7 +124,7 @@ pub(in crate::storage) fn begin(
     if let Some(number) = &begin.reference.order_number {
         changes.numbers.take(&Number::order(number), &begin.id);
     }
-    changes.use_key(book, begin.key.as_ref(), &begin.id);
+    changes.use_key(book, begin.key.as_ref(), &begin.id, KeyUse::ToSend);
     tell(changes, book, EventKind::PaymentCreated, &Told { payment: Some(tried), ..Told::default() })?;
     if !is_sent_at_once && !begin.method.may_wait() {
         not_made(changes, book, tried, &Failure::of_kind("Unavailable"))?;
@@ -373,7 +373,7 @@ pub(in crate::storage) fn begin_confirmation(
     if !happen(changes, book, at, Happened::ConfirmationBegun, Why::default())? {
         return Ok(ConfirmationBegun::NotAwaited(before));
     }
-    changes.use_key(book, begin.key.as_ref(), &begin.payment);
+    changes.use_key(book, begin.key.as_ref(), &begin.payment, KeyUse::ToSend);
     let kept = &mut book.payments[at];
     kept.sender.clone_from(&begin.sender);
     kept.touched.rest = true;

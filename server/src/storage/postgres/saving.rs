@@ -8,7 +8,7 @@ use crate::{
     pace::schedule::LEAST_DISTANCE,
     storage::book::{
         Book, Head, Kept,
-        changes::{Changes, DueChange, FIRST_EXCHANGES, MOST_EXCHANGES},
+        changes::{Changes, DueChange, FIRST_EXCHANGES, KeyUse, MOST_EXCHANGES, MOST_KEYS},
         claims::KeptClaim,
     },
     values::{Millis, ids::CheckoutId},
@@ -181,12 +181,17 @@ fn use_keys(db: &Session, changes: &Changes) {
     }
     db.later(
         "INSERT INTO idempotency (checkout_id, key, fingerprint, payment_id)
-         SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[])",
+         SELECT n.checkout_id, n.key, n.fingerprint, n.payment_id
+         FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::boolean[])
+            AS n (checkout_id, key, fingerprint, payment_id, is_to_send)
+         WHERE is_to_send OR (SELECT COUNT(*) FROM idempotency WHERE idempotency.checkout_id = n.checkout_id) < $6",
         vec![
             column(rows, |used| used.checkout.as_str().to_owned()),
             column(rows, |used| used.key.text.clone()),
             column(rows, |used| used.key.fingerprint.clone()),
             column(rows, |used| used.payment.as_str().to_owned()),
+            column(rows, |used| used.use_of == KeyUse::ToSend),
+            Box::new(MOST_KEYS),
         ],
     );
 }

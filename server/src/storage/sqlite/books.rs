@@ -13,7 +13,7 @@ use crate::{
     storage::{
         book::{
             Book, Head, HeadTouched, Kept,
-            changes::{Changes, Number, Numbers},
+            changes::{Changes, KeyUse, MOST_KEYS, Number, Numbers},
             claims::KeptClaim,
         },
         error::StorageError,
@@ -123,9 +123,17 @@ pub(super) fn save(db: &Connection, changes: &Changes, book: &Book) -> Result<()
     }
     for used in &changes.keys {
         db.prepare_cached(
-            "INSERT INTO idempotency (checkout_id, key, fingerprint, payment_id) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO idempotency (checkout_id, key, fingerprint, payment_id) SELECT ?1, ?2, ?3, ?4
+             WHERE ?5 OR (SELECT COUNT(*) FROM idempotency WHERE checkout_id = ?1) < ?6",
         )?
-        .execute((used.checkout.as_str(), &used.key.text, &used.key.fingerprint, used.payment.as_str()))?;
+        .execute((
+            used.checkout.as_str(),
+            &used.key.text,
+            &used.key.fingerprint,
+            used.payment.as_str(),
+            used.use_of == KeyUse::ToSend,
+            MOST_KEYS,
+        ))?;
     }
     outbox::write(db, changes.now, &changes.events)?;
     changes.due.iter().try_for_each(|change| due::apply(db, change))?;
