@@ -31,6 +31,9 @@ pub(super) trait Work: Send {
     /// What a piece comes to.
     type Outcome: Send + 'static;
 
+    /// Whether more is due as soon as outcomes are noted: what comes after them.
+    const MORE_AFTER_SETTLING: bool;
+
     /// Takes so many pieces at most.
     fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Self::Outcome>>;
 
@@ -117,7 +120,7 @@ impl<W: Work> Places<'_, W> {
         match select(pin!(outcomes(&mut self.under_way)), woken_or_over).await {
             Either::Left((outcomes, _)) => return Some(outcomes),
             Either::Right((Either::Left(_), _)) => {
-                self.claim_at = self.claim_at.min(self.claimed_at.saturating_add(SHORTEST_SLEEP));
+                self.claim_soon();
             }
             Either::Right((Either::Right(_), _)) => {}
         }
@@ -125,10 +128,18 @@ impl<W: Work> Places<'_, W> {
     }
 
     async fn settle(&mut self, outcomes: Vec<W::Outcome>) {
-        if let Err(problem) = self.work.settle(outcomes).await {
-            // Their leases end, and they are done again.
-            troubled(&problem);
+        match self.work.settle(outcomes).await {
+            Ok(()) if W::MORE_AFTER_SETTLING => self.claim_soon(),
+            Ok(()) => {}
+            Err(problem) => {
+                // Their leases end, and they are done again.
+                troubled(&problem);
+            }
         }
+    }
+
+    fn claim_soon(&mut self) {
+        self.claim_at = self.claim_at.min(self.claimed_at.saturating_add(SHORTEST_SLEEP));
     }
 }
 

@@ -126,6 +126,8 @@ struct Questions {
 impl Work for Questions {
     type Outcome = Answered;
 
+    const MORE_AFTER_SETTLING: bool = false;
+
     fn claim(&mut self, _most: u32) -> Boxed<'_, Claimed<Answered>> {
         Box::pin(async move {
             let shared = &self.shared;
@@ -160,6 +162,9 @@ struct Events {
 
 impl Work for Events {
     type Outcome = Delivered;
+
+    /// The next event of the stream.
+    const MORE_AFTER_SETTLING: bool = true;
 
     fn claim(&mut self, most: u32) -> Boxed<'_, Claimed<Delivered>> {
         let shared = &self.shared;

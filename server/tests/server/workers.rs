@@ -3,12 +3,13 @@
 
 use std::{
     sync::{Arc, Mutex},
+    task::{Context, Waker},
     time::Duration,
 };
 
 use fastrand::Rng;
 use kassa::{FakeFault, FakePlan};
-use kassa_server::{CheckoutState, NewCheckout, PaymentState};
+use kassa_server::{Boxed, CheckoutState, Cursor, NewCheckout, PaymentState};
 
 use crate::{
     invariants::{check, check_end},
@@ -172,4 +173,32 @@ fn one_that_waits_for_the_gateway_keeps_no_place_that_others_need() {
     assert_eq!(state(), PaymentState::Prepared);
     assert_eq!(process.run(server.pay_by_qr(&ids[2], None)).unwrap().state, PaymentState::Awaiting);
     assert_eq!(state(), PaymentState::Prepared);
+}
+
+/// An event that was taken is followed by the next one at once, and not when the worker would look again by itself.
+#[test]
+fn events_of_a_stream_come_one_right_after_another() {
+    let world = World::new(0);
+    let process = world.start(None);
+    let server = process.server.clone();
+    let id = process.run(server.open_checkout(order())).unwrap().checkout.id;
+    let payment = process.run(server.pay_by_qr(&id, None)).unwrap();
+    world.fake.charge(payment.qr_text.as_deref().unwrap()).unwrap();
+    process.run(server.check_now(&id)).unwrap();
+    process.run(server.follow_once()).unwrap();
+    let told = process.run(server.events_after(&Cursor::default(), 10)).unwrap().len();
+    assert_eq!(told, 4);
+    let began = world.fake.now();
+    server.run();
+    let mut tasks: Vec<Boxed<'static, ()>> = Vec::new();
+    let mut cx = Context::from_waker(Waker::noop());
+    while lock(&world.shop).seen.len() < told {
+        for _ in 0..100 {
+            tasks.append(&mut lock(&process.tasks));
+            tasks.retain_mut(|task| task.as_mut().poll(&mut cx).is_pending());
+        }
+        world.fake.advance(Duration::from_millis(5));
+        let passed = world.fake.now().saturating_sub(began);
+        assert!(passed < Duration::from_millis(500), "{} of {told} events", lock(&world.shop).seen.len());
+    }
 }
